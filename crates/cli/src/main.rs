@@ -1,0 +1,2 @@
+//! The `ringforge` command.
+fn main() {}

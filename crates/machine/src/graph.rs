@@ -1,0 +1,118 @@
+//! The expression graph that lifting produces: hash-consed bit-vector terms.
+//!
+//! Every architecture's semantics decomposes its instructions into this one small set of
+//! operations, so that `prove` has few cases and each traps-prone instruction (rounding,
+//! saturation, upper halves) is spelled out where it belongs: in the architecture's module.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// Index of a node in its [`Graph`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct NodeId(pub u32);
+
+/// One operation. Arguments stand in [`Node::args`]; widths are in bits, at most 64.
+///
+/// Unless said otherwise the arguments and the result share one width and arithmetic is
+/// modulo 2^width.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Op {
+    /// A constant, its bits above the width zero.
+    Const(u64),
+    /// Element `index` of the input array that the caller numbered `operand`.
+    Input { operand: u16, index: u32 },
+    /// The address `offset` bytes into region `region` (width 64).
+    Address { region: u16, offset: i64 },
+    /// Bits `[lo, lo + width)` of the argument.
+    Slice { lo: u8 },
+    /// The arguments side by side, the first in the lowest bits.
+    Concat,
+    /// Sign extension of a narrower argument.
+    Sext,
+    /// Zero extension of a narrower argument.
+    Zext,
+    /// Sum of two arguments.
+    Add,
+    /// First argument minus the second.
+    Sub,
+    /// Low half of the product of two arguments.
+    Mul,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// Shift left by a constant below the width.
+    Shl(u8),
+    /// Logical shift right by a constant below the width.
+    Lshr(u8),
+    /// Arithmetic shift right by a constant below the width.
+    Ashr(u8),
+    /// Equality of two arguments of one width; result of width 1.
+    Eq,
+    /// Unsigned less-than; result of width 1.
+    Ult,
+    /// Signed less-than; result of width 1.
+    Slt,
+    /// `args[0]` (width 1) chooses `args[1]` when 1, `args[2]` when 0.
+    Select,
+    /// Signed saturation of a wider signed argument to the node's width.
+    SatS,
+    /// Unsigned saturation of a wider *signed* argument to the node's width.
+    SatU,
+}
+
+/// A term: an operation, its width in bits and its arguments.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Node {
+    /// Width of the result in bits, 1 to 64.
+    pub width: u8,
+    /// What is computed.
+    pub op: Op,
+    /// Arguments, always nodes with smaller ids.
+    pub args: SmallVec<[NodeId; 3]>,
+}
+
+/// A hash-consed arena of nodes. Arguments precede their users, so ids are a topological order.
+#[derive(Default)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    /// Address (section offset) of the instruction that first made the node; `u64::MAX` if none.
+    origin: Vec<u64>,
+    index: FxHashMap<Node, NodeId>,
+}
+
+impl Graph {
+    /// An empty graph.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// The node behind an id.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+    /// Whether the graph has no node.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+    /// Address of the instruction that first made the node, where one did.
+    pub fn origin(&self, id: NodeId) -> Option<u64> {
+        Some(self.origin[id.0 as usize]).filter(|&a| a != u64::MAX)
+    }
+    /// Interns a node as it stands, without folding.
+    pub fn intern(&mut self, node: Node, origin: Option<u64>) -> NodeId {
+        if let Some(&id) = self.index.get(&node) {
+            return id;
+        }
+        let id = NodeId(self.nodes.len() as u32);
+        self.index.insert(node.clone(), id);
+        self.nodes.push(node);
+        self.origin.push(origin.unwrap_or(u64::MAX));
+        id
+    }
+}
