@@ -1,0 +1,503 @@
+//! The embedded language: procedures over named buffers of 16-bit words, loops with constant
+//! trip counts, and straight-line blocks of vector operations in single assignment form.
+//!
+//! One program has many meanings (run, range, formula, count, draw, emit)
+//! [TokudaKameyama23 §3], so the language fixes shapes and words, never a target:
+//!
+//! * a *register* holds [`Program::lanes`] 16-bit words (AVX2: 16, AVX-512: 32, Neon: 8), which
+//!   some operations read as `lanes / 2` *wide* 32-bit elements (word `2i` is the low half of
+//!   element `i`) and some as `lanes / 8` *parts* of 128 bits;
+//! * machine words wrap: arithmetic is modulo 2^16 (2^32 for wide operations);
+//! * every index is a public affine function of loop counters.
+//!
+//! Two levels share the language. [`Op::MulMod`], [`Op::Reduce`], [`Op::Narrow`] and
+//! [`Op::Freeze`] are *modular*: they state the residue they compute and name the method that
+//! the schedule chose. Everything else is a *word* operation. [`Program::expand`] replaces the
+//! modular operations by word operations. `run`, `count` and the emitters use the expansion;
+//! `formula`, `draw` and `explain` the modular level; `range` may use both (a `Narrow` is easier
+//! to bound whole than in its halves).
+
+use crate::method::{FreezeMethod, MulMethod, NarrowMethod, ReduceMethod};
+use serde::{Deserialize, Serialize};
+
+/// A whole multiplier, or any other set of procedures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// Prefix of every exported symbol, such as `sntrup761`.
+    pub name: String,
+    /// The ring in its text form, such as `Z4591[x]/(x^761 - x - 1)`.
+    pub ring: String,
+    /// The modulus q; odd, below 2^15 for the methods that exist.
+    pub q: u64,
+    /// Words in a register.
+    pub lanes: usize,
+    /// The plan's text, for headers and reports.
+    pub plan: String,
+    /// The schedule's text, for headers and reports.
+    pub schedule: String,
+    /// All procedures; a procedure calls only those before it.
+    pub procedures: Vec<Procedure>,
+}
+
+/// Index of a procedure in [`Program::procedures`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ProcedureId(pub u32);
+
+/// Index of a buffer in [`Procedure::buffers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct BufferId(pub u32);
+
+/// A loop counter; unique within its procedure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LoopVar(pub u32);
+
+/// A value: the index of the operation in its [`Block`] that defines it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Value(pub u32);
+
+/// A procedure: its buffers and its statements.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Procedure {
+    /// Name without the program's prefix, such as `mul` or `forward`.
+    pub name: String,
+    /// The last procedure of a program is exported; helpers are not.
+    pub exported: bool,
+    /// Buffers; those whose role is a parameter come first, in the order of the arguments.
+    pub buffers: Vec<Buffer>,
+    /// What it does.
+    pub body: Vec<Stmt>,
+}
+
+/// An array of 16-bit words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Buffer {
+    /// Name, unique within the procedure, a C identifier.
+    pub name: String,
+    /// What it is for.
+    pub role: Role,
+    /// Length in words.
+    pub words: usize,
+    /// Alignment of its first word in bytes (2 for callers' arrays).
+    pub align: usize,
+    /// Interval of each word at entry (`Input`, `Scratch`) or promised at exit (`Output`).
+    pub range: Option<(i64, i64)>,
+}
+
+/// What a buffer is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Role {
+    /// Parameter, written. The caller may pass an input here too, so a procedure writes outputs
+    /// only after its last read of every input.
+    Output,
+    /// Parameter, only read.
+    Input,
+    /// Parameter, read and written; overlaps nothing else.
+    Scratch,
+    /// Local array; undefined at entry.
+    Local,
+    /// Constant words.
+    Table(Vec<i16>),
+    /// Residues in `[0, q)` that [`Factor::Table`] multiplies by; no load reads it. Expansion
+    /// turns it into [`Role::Table`]s that hold what the method needs.
+    Factors(Vec<u64>),
+}
+
+impl Role {
+    /// Whether a caller passes it.
+    pub fn is_parameter(&self) -> bool {
+        matches!(self, Role::Output | Role::Input | Role::Scratch)
+    }
+}
+
+/// An affine, public index in words: `base + Σ stride·counter`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Index {
+    /// The constant part.
+    pub base: i64,
+    /// Loop counters with their strides; each counter at most once.
+    pub terms: Vec<(LoopVar, i64)>,
+}
+
+impl Index {
+    /// The constant index `base`.
+    pub fn at(base: usize) -> Index {
+        Index { base: base as i64, terms: Vec::new() }
+    }
+
+    /// `base + stride·counter`.
+    pub fn strided(base: usize, counter: LoopVar, stride: usize) -> Index {
+        Index { base: base as i64, terms: vec![(counter, stride as i64)] }
+    }
+
+    /// This index moved by `words`.
+    pub fn plus(&self, words: usize) -> Index {
+        Index { base: self.base + words as i64, terms: self.terms.clone() }
+    }
+
+    /// Its value when `counter(v)` is the value of counter `v`.
+    pub fn eval(&self, counter: &dyn Fn(LoopVar) -> i64) -> i64 {
+        self.terms.iter().fold(self.base, |sum, &(v, stride)| sum + stride * counter(v))
+    }
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stmt {
+    /// A named part of the computation: what reports, pictures and headers speak of.
+    Stage {
+        /// Such as `main part: nine columns of 10-NTT`.
+        title: String,
+        /// Where it comes from, such as `[Chiu25 §3.2.1]`.
+        cite: String,
+        /// Its statements.
+        body: Vec<Stmt>,
+    },
+    /// Straight-line code.
+    Block(Block),
+    /// `for counter in 0..count`.
+    Loop {
+        /// Its counter.
+        counter: LoopVar,
+        /// Trip count, at least 1.
+        count: u32,
+        /// Its body; no value crosses iterations except through buffers.
+        body: Vec<Stmt>,
+    },
+    /// A call of an earlier procedure.
+    Call {
+        /// The procedure.
+        procedure: ProcedureId,
+        /// For each of its parameters a buffer of ours and the word where it starts.
+        arguments: Vec<(BufferId, Index)>,
+    },
+}
+
+/// Straight-line code in single assignment form: operation `i` defines `Value(i)`.
+///
+/// Memory operations keep their order; values are local to the block.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Block {
+    /// The operations.
+    pub ops: Vec<Op>,
+}
+
+impl Block {
+    /// Appends an operation and returns its value (meaningless for stores).
+    pub fn push(&mut self, op: Op) -> Value {
+        self.ops.push(op);
+        Value(self.ops.len() as u32 - 1)
+    }
+}
+
+/// The constant that a modular product multiplies by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Factor {
+    /// The same residue, in `[0, q)`, in every word.
+    Splat(u64),
+    /// A residue for each word of the register.
+    Lanes(Vec<u64>),
+    /// Residues `at .. at + lanes` of a buffer with [`Role::Factors`].
+    Table {
+        /// The buffer.
+        buffer: BufferId,
+        /// Index of the residue for word 0.
+        at: Index,
+    },
+}
+
+/// Which of a part's halves an interleaving takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Half {
+    /// Its low 64 bits.
+    Low,
+    /// Its high 64 bits.
+    High,
+}
+
+/// One vector operation. `a`, `b`, … are earlier values of the block.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Op {
+    // ----- modular level -----------------------------------------------------------------
+    /// Words congruent to `a·factor` mod q, in the range that the method gives.
+    MulMod {
+        /// The variable operand, any signed words in the method's domain.
+        a: Value,
+        /// The constant operand.
+        factor: Factor,
+        /// How.
+        method: MulMethod,
+    },
+    /// Words congruent to `a` mod q, in the range that the method gives.
+    Reduce {
+        /// Signed words in the method's domain.
+        a: Value,
+        /// How.
+        method: ReduceMethod,
+    },
+    /// From two registers of signed 32-bit elements one register of words: word `2i` is
+    /// congruent to `scale·even[i]`, word `2i+1` to `scale·odd[i]`, with the method's `scale`.
+    Narrow {
+        /// Elements that become the even words.
+        even: Value,
+        /// Elements that become the odd words.
+        odd: Value,
+        /// How; [`NarrowMethod::scale`] says what it multiplies by.
+        method: NarrowMethod,
+    },
+    /// The canonical centred residue, in `[-(q-1)/2, (q-1)/2]`, of `scale·a` with the method's
+    /// [`FreezeMethod::scale`].
+    Freeze {
+        /// Signed words in the method's [`FreezeMethod::domain`].
+        a: Value,
+        /// How.
+        method: FreezeMethod,
+    },
+    // ----- memory ------------------------------------------------------------------------
+    /// `lanes` words from `at`.
+    Load {
+        /// From where.
+        buffer: BufferId,
+        /// Its first word.
+        at: Index,
+    },
+    /// Words `at .. at + count` (`0 < count < lanes`), then zeros; reads nothing beyond.
+    LoadPartial {
+        /// From where.
+        buffer: BufferId,
+        /// Its first word.
+        at: Index,
+        /// How many words.
+        count: u32,
+    },
+    /// `lanes / 8` parts of eight words each, part `p` from `at[p]`.
+    LoadParts {
+        /// From where.
+        buffer: BufferId,
+        /// First word of each part.
+        at: Vec<Index>,
+    },
+    /// The two words at `at` and `at + 1`, repeated over the register.
+    BroadcastPair {
+        /// From where.
+        buffer: BufferId,
+        /// The first of the two words.
+        at: Index,
+    },
+    /// Stores `lanes` words.
+    Store {
+        /// To where.
+        buffer: BufferId,
+        /// Its first word.
+        at: Index,
+        /// What.
+        a: Value,
+    },
+    /// Stores the first `count` words (`0 < count < lanes`) and nothing beyond.
+    StorePartial {
+        /// To where.
+        buffer: BufferId,
+        /// Its first word.
+        at: Index,
+        /// How many words.
+        count: u32,
+        /// What.
+        a: Value,
+    },
+    /// Stores part `p` of the register at `at[p]`.
+    StoreParts {
+        /// To where.
+        buffer: BufferId,
+        /// First word of each part.
+        at: Vec<Index>,
+        /// What.
+        a: Value,
+    },
+    // ----- constants ---------------------------------------------------------------------
+    /// The same word everywhere.
+    Splat(i16),
+    /// A word for each lane.
+    Lanes(Vec<i16>),
+    // ----- 16-bit words ------------------------------------------------------------------
+    /// `a + b`.
+    Add(Value, Value),
+    /// `a - b`.
+    Sub(Value, Value),
+    /// Low word of `a·b`.
+    MulLo(Value, Value),
+    /// High word of the signed product `a·b`.
+    MulHi(Value, Value),
+    /// `(a·b + 2^14) >> 15`, signed, its low word (x86 `vpmulhrsw`: -2^15·-2^15 gives -2^15).
+    MulHrs(Value, Value),
+    /// Shift left by a constant in `0..16`.
+    Shl(Value, u8),
+    /// Arithmetic shift right by a constant in `0..16`.
+    Sar(Value, u8),
+    /// Logical shift right by a constant in `0..16`.
+    Shr(Value, u8),
+    /// `a > b` signed: -1 where true, else 0.
+    Greater(Value, Value),
+    /// Unsigned minimum.
+    MinU(Value, Value),
+    /// Signed minimum.
+    Min(Value, Value),
+    /// Signed maximum.
+    Max(Value, Value),
+    /// Bitwise and.
+    And(Value, Value),
+    /// Bitwise or.
+    Or(Value, Value),
+    /// Bitwise exclusive or.
+    Xor(Value, Value),
+    // ----- wide: 32-bit elements ---------------------------------------------------------
+    /// Element `i`: `a[2i]·b[2i] + a[2i+1]·b[2i+1]` of signed words (`vpmaddwd`).
+    PairDot(Value, Value),
+    /// `acc + PairDot(a, b)` (AVX-VNNI `vpdpwssd`, or two instructions).
+    PairDotAdd {
+        /// 32-bit elements.
+        acc: Value,
+        /// Words.
+        a: Value,
+        /// Words.
+        b: Value,
+    },
+    /// 32-bit `a + b`.
+    AddWide(Value, Value),
+    /// 32-bit `a - b`.
+    SubWide(Value, Value),
+    /// Low 32 bits of the signed product of 32-bit elements.
+    MulLoWide(Value, Value),
+    /// 32-bit shift left by a constant in `0..32`.
+    ShlWide(Value, u8),
+    /// 32-bit arithmetic shift right by a constant in `0..32`.
+    SarWide(Value, u8),
+    /// 32-bit logical shift right by a constant in `0..32`.
+    ShrWide(Value, u8),
+    // ----- moves -------------------------------------------------------------------------
+    /// Word `i` of `b` where `(mask >> (i % 8)) & 1` is 1, else of `a` (`vpblendw`).
+    Blend {
+        /// Taken at zeros of the mask.
+        a: Value,
+        /// Taken at ones of the mask.
+        b: Value,
+        /// One bit for each word of a part.
+        mask: u8,
+    },
+    /// Swaps the two words of every 32-bit element.
+    SwapPairs(Value),
+    /// Within each 128-bit part: elements of `unit` bits (16, 32 or 64) of the named half of `a`
+    /// and of `b` alternately, `a` first (`vpunpckl..`, `vpunpckh..`).
+    Interleave {
+        /// First.
+        a: Value,
+        /// Second.
+        b: Value,
+        /// Bits of an element.
+        unit: u8,
+        /// Which half of each part.
+        half: Half,
+    },
+}
+
+/// How an operation's result is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Shape {
+    /// Signed 16-bit words.
+    Words,
+    /// Signed 32-bit elements.
+    Wide,
+    /// As its operands.
+    Same,
+    /// No result.
+    Nothing,
+}
+
+impl Op {
+    /// How the result is to be read.
+    pub fn shape(&self) -> Shape {
+        match self {
+            Op::Store { .. } | Op::StorePartial { .. } | Op::StoreParts { .. } => Shape::Nothing,
+            Op::PairDot(..)
+            | Op::PairDotAdd { .. }
+            | Op::AddWide(..)
+            | Op::SubWide(..)
+            | Op::MulLoWide(..)
+            | Op::ShlWide(..)
+            | Op::SarWide(..)
+            | Op::ShrWide(..) => Shape::Wide,
+            Op::Blend { .. } | Op::SwapPairs(..) | Op::Interleave { .. } => Shape::Same,
+            Op::And(..) | Op::Or(..) | Op::Xor(..) => Shape::Same,
+            _ => Shape::Words,
+        }
+    }
+
+    /// Whether expansion replaces it.
+    pub fn is_modular(&self) -> bool {
+        matches!(
+            self,
+            Op::MulMod { .. } | Op::Reduce { .. } | Op::Narrow { .. } | Op::Freeze { .. }
+        )
+    }
+
+    /// Its operands in order.
+    pub fn operands(&self) -> Vec<Value> {
+        let mut all = Vec::new();
+        self.clone().map_operands(&mut |v| {
+            all.push(v);
+            v
+        });
+        all
+    }
+
+    /// The same operation with each operand replaced.
+    pub fn map_operands(mut self, f: &mut dyn FnMut(Value) -> Value) -> Op {
+        match &mut self {
+            Op::Load { .. }
+            | Op::LoadPartial { .. }
+            | Op::LoadParts { .. }
+            | Op::BroadcastPair { .. }
+            | Op::Splat(_)
+            | Op::Lanes(_) => {}
+            Op::MulMod { a, .. }
+            | Op::Reduce { a, .. }
+            | Op::Freeze { a, .. }
+            | Op::Store { a, .. }
+            | Op::StorePartial { a, .. }
+            | Op::StoreParts { a, .. }
+            | Op::Shl(a, _)
+            | Op::Sar(a, _)
+            | Op::Shr(a, _)
+            | Op::ShlWide(a, _)
+            | Op::SarWide(a, _)
+            | Op::ShrWide(a, _)
+            | Op::SwapPairs(a) => *a = f(*a),
+            Op::Add(a, b)
+            | Op::Sub(a, b)
+            | Op::MulLo(a, b)
+            | Op::MulHi(a, b)
+            | Op::MulHrs(a, b)
+            | Op::Greater(a, b)
+            | Op::MinU(a, b)
+            | Op::Min(a, b)
+            | Op::Max(a, b)
+            | Op::And(a, b)
+            | Op::Or(a, b)
+            | Op::Xor(a, b)
+            | Op::PairDot(a, b)
+            | Op::AddWide(a, b)
+            | Op::SubWide(a, b)
+            | Op::MulLoWide(a, b)
+            | Op::Blend { a, b, .. }
+            | Op::Interleave { a, b, .. }
+            | Op::Narrow { even: a, odd: b, .. } => {
+                *a = f(*a);
+                *b = f(*b);
+            }
+            Op::PairDotAdd { acc, a, b } => {
+                *acc = f(*acc);
+                *a = f(*a);
+                *b = f(*b);
+            }
+        }
+        self
+    }
+}
