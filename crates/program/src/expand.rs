@@ -87,6 +87,8 @@ fn statements(body: Vec<Stmt>, tables: &mut Tables) -> Vec<Stmt> {
 struct Writer {
     block: Block,
     constants: HashMap<Op, Value>,
+    /// What [`ProductMethod::Montgomery`] prepared of a value.
+    prepared: HashMap<Value, Value>,
 }
 
 impl Writer {
@@ -194,6 +196,23 @@ impl Writer {
         }
     }
 
+    fn product_of_words(&mut self, a: Value, b: Value, method: ProductMethod, q: u64) -> Value {
+        match method {
+            ProductMethod::Montgomery => {
+                let (inverse, modulus) = (self.splat(inverse_word(q)), self.splat(q as i64));
+                let prepared = match self.prepared.get(&b) {
+                    Some(&v) => v,
+                    None => self.op(Op::MulLo(b, inverse)),
+                };
+                self.prepared.insert(b, prepared);
+                let t = self.op(Op::MulLo(a, prepared));
+                let hi = self.op(Op::MulHi(a, b));
+                let m = self.op(Op::MulHi(t, modulus));
+                self.op(Op::Sub(hi, m))
+            }
+        }
+    }
+
     fn freeze(&mut self, a: Value, method: FreezeMethod, q: u64) -> Value {
         let modulus = self.splat(q as i64);
         match method {
@@ -226,7 +245,8 @@ impl Writer {
 
 fn expand_block(block: Block, tables: &mut Tables) -> Block {
     let q = tables.q;
-    let mut writer = Writer { block: Block::default(), constants: HashMap::new() };
+    let mut writer =
+        Writer { block: Block::default(), constants: HashMap::new(), prepared: HashMap::new() };
     let mut new: Vec<Value> = Vec::with_capacity(block.ops.len());
     for op in block.ops {
         let value = match op.map_operands(&mut |v| new[v.0 as usize]) {
@@ -236,6 +256,7 @@ fn expand_block(block: Block, tables: &mut Tables) -> Block {
             }
             Op::Reduce { a, method } => writer.reduce(a, method, q),
             Op::Narrow { even, odd, method } => writer.narrow(even, odd, method, q),
+            Op::MulWords { a, b, method } => writer.product_of_words(a, b, method, q),
             Op::Freeze { a, method } => writer.freeze(a, method, q),
             other => writer.op(other),
         };

@@ -10,14 +10,14 @@
 //! * machine words wrap: arithmetic is modulo 2^16 (2^32 for wide operations);
 //! * every index is a public affine function of loop counters.
 //!
-//! Two levels share the language. [`Op::MulMod`], [`Op::Reduce`], [`Op::Narrow`] and
-//! [`Op::Freeze`] are *modular*: they state the residue they compute and name the method that
+//! Two levels share the language. [`Op::MulMod`], [`Op::Reduce`], [`Op::Narrow`],
+//! [`Op::MulWords`] and [`Op::Freeze`] are *modular*: they state the residue they compute and name the method that
 //! the schedule chose. Everything else is a *word* operation. [`Program::expand`] replaces the
 //! modular operations by word operations. `run`, `count` and the emitters use the expansion;
 //! `formula`, `draw` and `explain` the modular level; `range` may use both (a `Narrow` is easier
 //! to bound whole than in its halves).
 
-use crate::method::{FreezeMethod, MulMethod, NarrowMethod, ReduceMethod};
+use crate::method::{FreezeMethod, MulMethod, NarrowMethod, ProductMethod, ReduceMethod};
 use serde::{Deserialize, Serialize};
 
 /// A whole multiplier, or any other set of procedures.
@@ -244,6 +244,16 @@ pub enum Op {
         /// How; [`NarrowMethod::scale`] says what it multiplies by.
         method: NarrowMethod,
     },
+    /// Of two variable words, words congruent to `scale·a·b` mod q with the method's `scale`: for
+    /// machines without a dot product of pairs.
+    MulWords {
+        /// Signed words.
+        a: Value,
+        /// Signed words; what the method prepares of them is shared by the products of a block.
+        b: Value,
+        /// How; [`ProductMethod::scale`] says what it multiplies by.
+        method: ProductMethod,
+    },
     /// The canonical centred residue, in `[-(q-1)/2, (q-1)/2]`, of `scale·a` with the method's
     /// [`FreezeMethod::scale`].
     Freeze {
@@ -283,6 +293,13 @@ pub enum Op {
         /// The first of the two words.
         at: Index,
     },
+    /// The word at `at`, repeated over the register.
+    Broadcast {
+        /// From where.
+        buffer: BufferId,
+        /// The word.
+        at: Index,
+    },
     /// Stores `lanes` words.
     Store {
         /// To where.
@@ -300,6 +317,17 @@ pub enum Op {
         at: Index,
         /// How many words.
         count: u32,
+        /// What.
+        a: Value,
+    },
+    /// Stores word `i` at `at + stride·i`: two rounds of interleaving such stores transpose.
+    StoreStrided {
+        /// To where.
+        buffer: BufferId,
+        /// Where word 0 goes.
+        at: Index,
+        /// Distance in words, at least 2.
+        stride: u32,
         /// What.
         a: Value,
     },
@@ -415,7 +443,10 @@ impl Op {
     /// How the result is to be read.
     pub fn shape(&self) -> Shape {
         match self {
-            Op::Store { .. } | Op::StorePartial { .. } | Op::StoreParts { .. } => Shape::Nothing,
+            Op::Store { .. }
+            | Op::StorePartial { .. }
+            | Op::StoreParts { .. }
+            | Op::StoreStrided { .. } => Shape::Nothing,
             Op::PairDot(..)
             | Op::PairDotAdd { .. }
             | Op::AddWide(..)
@@ -434,7 +465,11 @@ impl Op {
     pub fn is_modular(&self) -> bool {
         matches!(
             self,
-            Op::MulMod { .. } | Op::Reduce { .. } | Op::Narrow { .. } | Op::Freeze { .. }
+            Op::MulMod { .. }
+                | Op::Reduce { .. }
+                | Op::Narrow { .. }
+                | Op::MulWords { .. }
+                | Op::Freeze { .. }
         )
     }
 
@@ -455,6 +490,7 @@ impl Op {
             | Op::LoadPartial { .. }
             | Op::LoadParts { .. }
             | Op::BroadcastPair { .. }
+            | Op::Broadcast { .. }
             | Op::Splat(_)
             | Op::Lanes(_) => {}
             Op::MulMod { a, .. }
@@ -463,6 +499,7 @@ impl Op {
             | Op::Store { a, .. }
             | Op::StorePartial { a, .. }
             | Op::StoreParts { a, .. }
+            | Op::StoreStrided { a, .. }
             | Op::Shl(a, _)
             | Op::Sar(a, _)
             | Op::Shr(a, _)
@@ -488,6 +525,7 @@ impl Op {
             | Op::MulLoWide(a, b)
             | Op::Blend { a, b, .. }
             | Op::Interleave { a, b, .. }
+            | Op::MulWords { a, b, .. }
             | Op::Narrow { even: a, odd: b, .. } => {
                 *a = f(*a);
                 *b = f(*b);

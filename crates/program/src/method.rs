@@ -45,6 +45,16 @@ pub enum NarrowMethod {
     Montgomery,
 }
 
+/// Product of two variable words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProductMethod {
+    /// Signed Montgomery with split halves [Seiler18 §3.1]:
+    /// `mulhi(a, b) - mulhi(mullo(a, mullo(b, 1/q)), q)`, so the scale is 2^-16. Five operations,
+    /// of which `mullo(b, 1/q)` is shared by all products with the same b.
+    Montgomery,
+}
+
 /// The canonical centred residue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -186,6 +196,30 @@ impl NarrowMethod {
     }
 }
 
+impl ProductMethod {
+    /// The residue it multiplies by.
+    pub fn scale(self, q: u64) -> u64 {
+        match self {
+            ProductMethod::Montgomery => inverse_of_r(q),
+        }
+    }
+
+    /// The result for one pair of words.
+    pub fn apply(self, a: i16, b: i16, q: u64) -> i64 {
+        let (a, b, m) = (a as i64, b as i64, q as i64);
+        word(mulhi(a, b) - mulhi(word(a * word(b * inverse_word(q))), m))
+    }
+
+    /// Bounds of the result for words in two intervals, from the extreme products: the result is
+    /// `(a·b - t·q)/2^16` with t a signed word. `None` where it may not be a word.
+    pub fn range(self, a: Range, b: Range, q: u64) -> Option<Range> {
+        let products = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
+        let lo = products.into_iter().min()?;
+        let hi = products.into_iter().max()?;
+        NarrowMethod::Montgomery.range((lo, hi), q)
+    }
+}
+
 impl FreezeMethod {
     /// The residue it multiplies by.
     pub fn scale(self, q: u64) -> u64 {
@@ -270,6 +304,21 @@ mod tests {
                     let off = m.apply(a, c, Q) - a as i64 * c as i64;
                     assert_eq!(off.rem_euclid(Q as i64), 0, "{m:?} {a}·{c}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn product_of_words_is_congruent_and_within_its_bounds() {
+        let corners = [-32768i16, -32767, -4591, -2881, -1, 0, 1, 2295, 2881, 9182, 32767];
+        for a in corners {
+            for b in i16::MIN..=i16::MAX {
+                let y = ProductMethod::Montgomery.apply(a, b, Q);
+                let off = y * R - a as i64 * b as i64;
+                assert_eq!(off.rem_euclid(Q as i64), 0, "{a}·{b}");
+                let point = |x: i16| (x as i64, x as i64);
+                let (lo, hi) = ProductMethod::Montgomery.range(point(a), point(b), Q).unwrap();
+                assert!(lo <= y && y <= hi, "{a}·{b} = {y} outside [{lo}, {hi}]");
             }
         }
     }
