@@ -19,12 +19,25 @@ pub struct NodeId(pub u32);
 pub enum Op {
     /// A constant, its bits above the width zero.
     Const(u64),
-    /// Element `index` of the input array that the caller numbered `operand`.
-    Input { operand: u16, index: u32 },
-    /// The address `offset` bytes into region `region` (width 64).
-    Address { region: u16, offset: i64 },
+    /// An element of an input array.
+    Input {
+        /// The array, as the caller numbered it.
+        operand: u16,
+        /// The element in it.
+        index: u32,
+    },
+    /// An address (width 64).
+    Address {
+        /// The region pointed into, numbered by the lift that made the node.
+        region: u16,
+        /// Offset in bytes from the region's start.
+        offset: i64,
+    },
     /// Bits `[lo, lo + width)` of the argument.
-    Slice { lo: u8 },
+    Slice {
+        /// The lowest bit taken.
+        lo: u8,
+    },
     /// The arguments side by side, the first in the lowest bits.
     Concat,
     /// Sign extension of a narrower argument.
@@ -81,6 +94,8 @@ pub struct Graph {
     /// Address (section offset) of the instruction that first made the node; `u64::MAX` if none.
     origin: Vec<u64>,
     index: FxHashMap<Node, NodeId>,
+    /// Recorded as the origin of nodes made by the folding constructors.
+    at: Option<u64>,
 }
 
 impl Graph {
@@ -103,6 +118,14 @@ impl Graph {
     /// Address of the instruction that first made the node, where one did.
     pub fn origin(&self, id: NodeId) -> Option<u64> {
         Some(self.origin[id.0 as usize]).filter(|&a| a != u64::MAX)
+    }
+    /// Sets the address that the folding constructors (see [`crate::fold`]) record as origin.
+    pub fn set_origin(&mut self, address: Option<u64>) {
+        self.at = address;
+    }
+    /// The address set by [`Graph::set_origin`].
+    pub fn current_origin(&self) -> Option<u64> {
+        self.at
     }
     /// Interns a node as it stands, without folding.
     pub fn intern(&mut self, node: Node, origin: Option<u64>) -> NodeId {

@@ -1,1 +1,25 @@
-//! (under construction)
+//! ELF to instructions to an expression graph: the semantics of machine code, knowing nothing of
+//! rings.
+//!
+//! [`Object::parse`] reads an object file, [`lift`] executes one function of it with *concrete*
+//! control flow on symbolic data and returns, for every byte of the caller's buffers, its value
+//! as a term over the inputs. Registers, memory and stack are [`byte::Byte`]s, so that data
+//! movement makes no node; arithmetic is decomposed into the few operations of [`graph::Op`].
+//! Everything outside the whitelist is refused by name.
+
+pub mod byte;
+pub mod call;
+pub mod error;
+pub mod eval;
+pub mod fold;
+pub mod graph;
+mod lift;
+pub mod lifted;
+pub mod object;
+pub mod x86;
+
+pub use call::{ArgSpec, CallSpec, Initial, RegionSpec};
+pub use error::{LiftError, ObjectError, Place, Timing, Violation};
+pub use lift::lift;
+pub use lifted::{Case, Class, ElementError, FinalRegion, LiftStats, Lifted};
+pub use object::Object;

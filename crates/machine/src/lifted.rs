@@ -1,0 +1,163 @@
+//! What lifting returns: final memory, case by case, and statistics.
+
+use crate::byte::Byte;
+use crate::fold;
+use crate::graph::{Graph, NodeId, Op};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What one executed instruction is, for counting.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Vector multiplies and dot products.
+    VectorMultiply,
+    /// Vector additions, subtractions, minima, comparisons, logic.
+    VectorArithmetic,
+    /// Vector shifts within lanes.
+    VectorShift,
+    /// Shuffles, packs, unpacks, blends, permutes, inserts, extracts, broadcasts.
+    Shuffle,
+    /// Vector moves between registers.
+    VectorMove,
+    /// Vector loads (moves whose source is memory).
+    VectorLoad,
+    /// Vector stores.
+    VectorStore,
+    /// Scalar arithmetic and moves.
+    Scalar,
+    /// Scalar loads.
+    ScalarLoad,
+    /// Scalar stores.
+    ScalarStore,
+    /// Jumps, calls, returns.
+    Branch,
+    /// No-operations, `vzeroupper` and the like.
+    Other,
+}
+
+/// Counts about one lift (of its first case).
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct LiftStats {
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Executed instructions by class.
+    pub by_class: BTreeMap<Class, u64>,
+    /// Executed instructions by mnemonic.
+    pub by_mnemonic: BTreeMap<String, u64>,
+    /// Bytes of memory operands read, by any instruction.
+    pub bytes_loaded: u64,
+    /// Bytes of memory operands written.
+    pub bytes_stored: u64,
+    /// Deepest use of the stack in bytes below the stack pointer at entry.
+    pub stack_bytes: u64,
+    /// Bytes of distinct code executed.
+    pub code_bytes: u64,
+    /// What was taken for granted besides the calling convention, one sentence each.
+    pub assumptions: Vec<String>,
+}
+
+/// A region's content at return.
+#[derive(Clone, Debug)]
+pub struct FinalRegion {
+    /// Name, as in the call.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: Vec<Byte>,
+}
+
+/// Why an element of a region has no value.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ElementError {
+    /// Past the end.
+    #[error("element {index} of {region} lies past its end")]
+    OutOfRange {
+        /// The region's name.
+        region: String,
+        /// The element.
+        index: usize,
+    },
+    /// Never written, or written with an undefined value.
+    #[error("element {index} of {region} is undefined at return (byte {byte})")]
+    Undefined {
+        /// The region's name.
+        region: String,
+        /// The element.
+        index: usize,
+        /// Offset of its first undefined byte.
+        byte: usize,
+    },
+    /// An address was stored.
+    #[error("element {index} of {region} depends on an address")]
+    Address {
+        /// The region's name.
+        region: String,
+        /// The element.
+        index: usize,
+    },
+}
+
+impl FinalRegion {
+    /// The node of element `index` of `bits` bits (8, 16, 32 or 64), little endian.
+    ///
+    /// # Errors
+    /// If the element is out of range, has an undefined byte or holds (part of) an address.
+    /// Addresses deeper inside the term are for the caller to refuse.
+    pub fn element(
+        &self,
+        graph: &mut Graph,
+        index: usize,
+        bits: u8,
+    ) -> Result<NodeId, ElementError> {
+        let size = usize::from(bits / 8);
+        let region = || self.name.clone();
+        let bytes = self
+            .bytes
+            .get(index * size..(index + 1) * size)
+            .ok_or_else(|| ElementError::OutOfRange { region: region(), index })?;
+        if let Some(k) = bytes.iter().position(|b| *b == Byte::Undefined) {
+            return Err(ElementError::Undefined {
+                region: region(),
+                index,
+                byte: index * size + k,
+            });
+        }
+        for b in bytes {
+            if let Byte::Node(n, _) = *b
+                && matches!(graph.node(n).op, Op::Address { .. })
+            {
+                return Err(ElementError::Address { region: region(), index });
+            }
+        }
+        Ok(fold::gather(graph, bytes).expect("no byte is undefined"))
+    }
+}
+
+/// One case of the caller's freedom: see [`Lifted::cases`].
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What holds in this case, for people (empty if there is but one).
+    pub condition: String,
+    /// Every region of the call, in its order, at return.
+    pub regions: Vec<FinalRegion>,
+}
+
+/// A lifted call.
+#[derive(Clone, Debug)]
+pub struct Lifted {
+    /// One entry for each case that the call was executed in: normally one; several where the code
+    /// aligns its frame (one for each residue of the stack pointer). **Every one must be proved**;
+    /// usually their nodes are identical.
+    pub cases: Vec<Case>,
+    /// Counts.
+    pub stats: LiftStats,
+}
+
+impl Lifted {
+    /// Whether all cases left the very same bytes, so that proving the first proves all.
+    pub fn cases_agree(&self) -> bool {
+        self.cases
+            .windows(2)
+            .all(|w| w[0].regions.iter().zip(&w[1].regions).all(|(a, b)| a.bytes == b.bytes))
+    }
+}
