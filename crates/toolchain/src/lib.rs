@@ -1,1 +1,21 @@
-//! (under construction)
+//! Everything outside the process: compilers, runs of compiled objects, output directories,
+//! the clock.
+//!
+//! Nothing here knows a ring or a plan. A compiled function is described by its
+//! [`Signature`] alone, and runs in a process of its own ([`Callee`], [`timing`]), so that a
+//! function that crashes or hangs is a report and not the end of ringforge.
+
+mod call;
+mod compiler;
+mod driver;
+mod host;
+mod output;
+mod runner;
+pub mod timing;
+
+pub use call::{CallError, Callee, Guard};
+pub use compiler::{Compilation, CompileError, Compiler, CompilerError, Family};
+pub use driver::{Argument, Element, Role, Signature};
+pub use host::Host;
+pub use output::{OutputDir, OutputError, remove_unfinished};
+pub use runner::Runner;

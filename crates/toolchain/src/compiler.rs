@@ -1,0 +1,273 @@
+//! Finding C compilers by name and running them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::Serialize;
+
+/// Names tried when nobody names a compiler and listed when the named one is missing.
+const KNOWN: &[&str] = &[
+    "gcc", "clang", "cc", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16",
+    "clang-15", "clang-14", "gcc-15", "gcc-14", "gcc-13", "gcc-12", "gcc-11",
+];
+
+/// Whose compiler it is. Flags that differ are chosen by this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Family {
+    /// GNU.
+    Gcc,
+    /// LLVM.
+    Clang,
+    /// Anything else that understands `-c -o`.
+    Other,
+}
+
+/// A C compiler that answered `--version`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Compiler {
+    /// The name by which it was asked for.
+    pub name: String,
+    /// The executable.
+    pub path: PathBuf,
+    /// Whose it is.
+    pub family: Family,
+    /// First line of its `--version`.
+    pub version: String,
+}
+
+/// No such compiler, or one that does not work.
+#[derive(Debug, thiserror::Error)]
+pub enum CompilerError {
+    /// Neither a program on the `PATH` nor a file.
+    #[error(
+        "no C compiler `{asked}` here; {}; on Debian `apt-get install {package}` brings it",
+        found_text(found)
+    )]
+    NotFound {
+        /// What was asked for.
+        asked: String,
+        /// Names of compilers that are here.
+        found: Vec<String>,
+        /// The Debian package that has it.
+        package: String,
+    },
+    /// It is there and does not answer `--version`.
+    #[error("`{path} --version` fails: {why}")]
+    Broken {
+        /// The executable.
+        path: String,
+        /// How it fails.
+        why: String,
+    },
+}
+
+fn found_text(found: &[String]) -> String {
+    if found.is_empty() { "none was found".into() } else { format!("found: {}", found.join(", ")) }
+}
+
+/// A compiler that ran and failed.
+#[derive(Debug, thiserror::Error)]
+#[error("the compiler fails ({status})\n  command: {command}\n{}", errors.iter().map(|e| format!("  {e}\n")).collect::<String>())]
+pub struct CompileError {
+    /// The command line, quoted so that it can be pasted.
+    pub command: String,
+    /// Exit status as text.
+    pub status: String,
+    /// The first lines that say `error`, or the first lines at all.
+    pub errors: Vec<String>,
+}
+
+/// What a compilation leaves beside its object.
+#[derive(Clone, Debug, Serialize)]
+pub struct Compilation {
+    /// The command line, quoted so that it can be pasted.
+    pub command: String,
+    /// Everything the compiler said: empty for warning-free code.
+    pub messages: String,
+}
+
+impl Compiler {
+    /// Finds a compiler by name on the `PATH` (`gcc`, `clang-19`) or by path.
+    ///
+    /// # Errors
+    /// [`CompilerError::NotFound`] lists what is here and the package that would help.
+    pub fn find(name: &str) -> Result<Compiler, CompilerError> {
+        let path = locate(name).ok_or_else(|| CompilerError::NotFound {
+            asked: name.to_owned(),
+            found: KNOWN.iter().filter(|n| locate(n).is_some()).map(|n| n.to_string()).collect(),
+            package: package(name),
+        })?;
+        let broken = |why: String| CompilerError::Broken { path: path.display().to_string(), why };
+        let answer =
+            Command::new(&path).arg("--version").output().map_err(|e| broken(e.to_string()))?;
+        let text = String::from_utf8_lossy(&answer.stdout);
+        let version = text.lines().next().unwrap_or("").trim().to_owned();
+        if !answer.status.success() || version.is_empty() {
+            return Err(broken(answer.status.to_string()));
+        }
+        let family = if text.contains("clang") {
+            Family::Clang
+        } else if text.contains("Free Software Foundation") {
+            Family::Gcc
+        } else {
+            Family::Other
+        };
+        Ok(Compiler { name: name.to_owned(), path, family, version })
+    }
+
+    /// The machine's compiler: `$CC` where set, else the first of gcc, clang, cc and their
+    /// versioned names.
+    ///
+    /// # Errors
+    /// None is installed, or `$CC` names one that is missing.
+    pub fn any() -> Result<Compiler, CompilerError> {
+        if let Ok(name) = std::env::var("CC")
+            && !name.trim().is_empty()
+        {
+            return Compiler::find(name.trim());
+        }
+        match KNOWN.iter().find(|name| locate(name).is_some()) {
+            Some(name) => Compiler::find(name),
+            None => Compiler::find("gcc"),
+        }
+    }
+
+    /// Compiles `source` to the object `object`.
+    ///
+    /// # Errors
+    /// The compiler cannot be started or fails; the error carries its first complaints.
+    pub fn compile(
+        &self,
+        source: &Path,
+        flags: &[String],
+        object: &Path,
+    ) -> Result<Compilation, CompileError> {
+        let mut args: Vec<OsString> = flags.iter().map(OsString::from).collect();
+        args.extend(["-c".into(), source.into(), "-o".into(), object.into()]);
+        self.run(&args)
+    }
+
+    /// Runs the compiler with `args` as they are (for linking a driver).
+    ///
+    /// # Errors
+    /// As [`Compiler::compile`].
+    pub fn run(&self, args: &[OsString]) -> Result<Compilation, CompileError> {
+        let command = std::iter::once(self.path.as_os_str())
+            .chain(args.iter().map(|a| a.as_os_str()))
+            .map(|word| quote(&word.to_string_lossy()))
+            .collect::<Vec<_>>()
+            .join(" ");
+        // Messages in one language, so that `error:` can be found.
+        let output = Command::new(&self.path).args(args).env("LC_ALL", "C").output();
+        let output = output.map_err(|e| CompileError {
+            command: command.clone(),
+            status: e.to_string(),
+            errors: vec![],
+        })?;
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() {
+            return Ok(Compilation { command, messages });
+        }
+        Err(CompileError {
+            command,
+            status: output.status.to_string(),
+            errors: first_errors(&messages),
+        })
+    }
+}
+
+/// At most five lines, those with `error` before others.
+fn first_errors(messages: &str) -> Vec<String> {
+    let lines = || messages.lines().map(str::trim_end).filter(|l| !l.is_empty());
+    let named: Vec<String> =
+        lines().filter(|l| l.contains("error")).take(5).map(Into::into).collect();
+    if named.is_empty() { lines().take(5).map(Into::into).collect() } else { named }
+}
+
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=+,:@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+fn package(name: &str) -> String {
+    let base = Path::new(name).file_name().map_or_else(String::new, |n| n.to_string_lossy().into());
+    let versioned = |stem: &str| {
+        base.strip_prefix(stem).is_some_and(|v| {
+            v.strip_prefix('-')
+                .is_some_and(|v| !v.is_empty() && v.bytes().all(|b| b.is_ascii_digit()))
+        })
+    };
+    if versioned("clang") || versioned("gcc") || base == "clang" || base == "tcc" {
+        base
+    } else if base.starts_with("clang") {
+        "clang".into()
+    } else {
+        "gcc".into()
+    }
+}
+
+fn locate(name: &str) -> Option<PathBuf> {
+    let runnable = |path: &Path| {
+        use std::os::unix::fs::PermissionsExt;
+        path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+    };
+    if name.is_empty() {
+        return None;
+    }
+    if name.contains('/') {
+        let path = PathBuf::from(name);
+        return runnable(&path).then_some(path);
+    }
+    std::env::split_paths(&std::env::var_os("PATH")?)
+        .map(|dir| dir.join(name))
+        .find(|path| runnable(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_compiler_names_found_ones_and_a_package() {
+        let error = Compiler::find("clang-99").unwrap_err().to_string();
+        assert!(
+            error.contains("`clang-99`") && error.contains("apt-get install clang-99"),
+            "{error}"
+        );
+        assert!(error.contains("found: "), "{error}");
+        assert!(Compiler::find("/no/such/cc").unwrap_err().to_string().contains("install gcc"));
+        assert!(matches!(Compiler::find("/bin/false"), Err(CompilerError::Broken { .. })));
+    }
+
+    #[test]
+    fn compiles_and_shows_the_first_errors() {
+        let cc = Compiler::any().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let source = dir.path().join("a b.c");
+        std::fs::write(&source, "int f(void) { return 1; }\n").unwrap();
+        let object = dir.path().join("f.o");
+        let done = cc.compile(&source, &["-O1".into()], &object).unwrap();
+        assert_eq!(done.messages, "");
+        assert!(done.command.contains("a b.c'"), "quoted: {}", done.command);
+        assert!(std::fs::read(&object).unwrap().starts_with(b"\x7fELF"));
+
+        std::fs::write(&source, "int f(void) { return nothing; }\n").unwrap();
+        let error = cc.compile(&source, &[], &object).unwrap_err();
+        assert!(error.errors[0].contains("nothing"), "{error}");
+        assert!(error.to_string().contains("command: "));
+    }
+
+    #[test]
+    fn a_path_works_as_a_name() {
+        let by_name = Compiler::any().unwrap();
+        let by_path = Compiler::find(by_name.path.to_str().unwrap()).unwrap();
+        assert_eq!(by_name.version, by_path.version);
+        assert_ne!(by_path.family, Family::Other);
+    }
+}
