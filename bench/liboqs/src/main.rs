@@ -1,0 +1,28 @@
+//! Times the products of liboqs 0.13 (oqs-sys 0.11): `peer-liboqs avx2|clean`.
+
+// Only its objects are wanted.
+use oqs_sys as _;
+
+unsafe extern "C" {
+    fn PQCLEAN_SNTRUP761_AVX2_crypto_core_multsntrup761(
+        c: *mut u8,
+        a: *const u8,
+        b: *const u8,
+    ) -> i32;
+    fn PQCLEAN_SNTRUP761_CLEAN_crypto_core_multsntrup761(
+        c: *mut u8,
+        a: *const u8,
+        b: *const u8,
+    ) -> i32;
+}
+
+fn main() {
+    match std::env::args().nth(1).as_deref() {
+        Some("avx2") => peer_harness::serve(PQCLEAN_SNTRUP761_AVX2_crypto_core_multsntrup761),
+        Some("clean") => peer_harness::serve(PQCLEAN_SNTRUP761_CLEAN_crypto_core_multsntrup761),
+        _ => {
+            eprintln!("usage: peer-liboqs avx2|clean");
+            std::process::exit(2);
+        }
+    }
+}
