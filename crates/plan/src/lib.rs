@@ -1,1 +1,75 @@
-//! (under construction)
+//! Decompositions of polynomial products as data: a plan is a tree of ring maps, read from and
+//! printed to a text, run exactly, and walked by whoever lowers it to a program.
+//!
+//! ```
+//! use ringforge_plan::Plan;
+//!
+//! let plan = Plan::parse(r#"
+//!     (plan tiny                           ; products mod x^7 - x - 1 through x^15 - 1
+//!       (ring "Z31[x]/(x^7 - x - 1)")
+//!       (lift 13
+//!         (substitute 3
+//!           (rader 5 unscaled)
+//!           (weighted-convolution (toeplitz)))))
+//! "#).unwrap();
+//! let (a, b) = ([1, 2, 3, 4, 5, 6, 7], [0, 0, 0, 0, 0, 0, 1]);
+//! assert_eq!(plan.multiply(&a, &b), plan.ring.mul(&a, &b));
+//! ```
+
+mod arith;
+mod base;
+mod border;
+mod butterfly;
+mod cooley_tukey;
+mod domain;
+mod error;
+mod good_thomas;
+mod if_square_root;
+mod karatsuba;
+mod lift;
+mod monomial_crt;
+mod network;
+mod plan;
+mod product;
+mod rader;
+mod reduce_mod;
+mod registry;
+mod schoolbook;
+mod sexpr;
+mod substitute;
+mod time_shift;
+mod toeplitz;
+mod transform;
+mod tree;
+mod two_ntt;
+mod weighted_convolution;
+
+pub use arith::{Arith, Exact, Val};
+pub use base::{Base, BaseRef, BaseSpec, Shape, weighted_diagonals};
+pub use border::Border;
+pub use butterfly::Butterfly;
+pub use cooley_tukey::CooleyTukey;
+pub use domain::{Domain, Modulus};
+pub use error::{PlanError, Refusal};
+pub use good_thomas::GoodThomas;
+pub use if_square_root::IfSquareRoot;
+pub use karatsuba::Karatsuba;
+pub use lift::Lift;
+pub use monomial_crt::MonomialCrt;
+pub use network::{Cost, NetOp, Network};
+pub use plan::Plan;
+pub use product::{Product, ProductRef};
+pub use rader::Rader;
+pub use reduce_mod::ReduceMod;
+pub use registry::{
+    Arguments, Build, DftSpec, METHODS, Method, build_base, build_product, build_transform,
+};
+pub use schoolbook::Schoolbook;
+pub use sexpr::{Form, FormKind};
+pub use substitute::Substitute;
+pub use time_shift::TimeShift;
+pub use toeplitz::Toeplitz;
+pub use transform::{Axes, Transform, TransformRef};
+pub use tree::TreeNode;
+pub use two_ntt::TwoNtt;
+pub use weighted_convolution::WeightedConvolution;

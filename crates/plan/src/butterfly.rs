@@ -1,0 +1,63 @@
+//! The transform of length 2 [Chiu25 §2.3].
+//!
+//! F_0 = f_0 + f_1, F_1 = f_0 − f_1; scale 1.
+
+use crate::arith::{Arith, Val};
+use crate::error::Refusal;
+use crate::registry::{Arguments, Build, DftSpec, Method};
+use crate::sexpr::Form;
+use crate::transform::{Transform, TransformRef};
+use std::sync::Arc;
+
+/// Registry entry.
+pub const METHOD: Method = Method {
+    name: "butterfly",
+    usage: "(butterfly)",
+    summary: "The transform of length 2: sum and difference.",
+    citation: "[Chiu25 §2.3]",
+    build: Build::Transform(build),
+};
+
+/// The transform of length 2.
+#[derive(Clone, Debug)]
+pub struct Butterfly {
+    q: u64,
+}
+
+fn build(arguments: &mut Arguments, spec: &DftSpec) -> Result<TransformRef, Refusal> {
+    if spec.len != 2 {
+        return Err(arguments
+            .refuse(format!("a butterfly has length 2, but length {} is needed here", spec.len)));
+    }
+    Ok(Arc::new(Butterfly { q: spec.q }))
+}
+
+impl Transform for Butterfly {
+    fn name(&self) -> &'static str {
+        METHOD.name
+    }
+    fn len(&self) -> usize {
+        2
+    }
+    fn q(&self) -> u64 {
+        self.q
+    }
+    fn root(&self) -> u64 {
+        self.q - 1
+    }
+    fn scale(&self) -> u64 {
+        1
+    }
+    fn forward(&self, arith: &mut dyn Arith, f: &[Val]) -> Vec<Val> {
+        vec![arith.add(f[0], f[1]), arith.sub(f[0], f[1])]
+    }
+    fn to_form(&self) -> Form {
+        Form::list(METHOD.name, [])
+    }
+    fn title(&self) -> String {
+        "Butterfly".to_string()
+    }
+    fn citation(&self) -> &'static str {
+        METHOD.citation
+    }
+}

@@ -1,0 +1,151 @@
+//! A transform of length p·q as q transforms of length p, twiddles, and p transforms of length q
+//! [Chiu25 §3.4.1].
+//!
+//! With i = q·i_1 + i_2 and j = j_1 + p·j_2,
+//! ω^{ij} = (ω^q)^{i_1 j_1} · ω^{i_2 j_1} · (ω^p)^{i_2 j_2}. `twisted` takes i_2 and j_1 from a
+//! centred interval ({−1, 0, 1} for 3) instead of {0, 1, 2}: the same sub-transforms on rotated
+//! blocks, but only ω and ω^{−1} as twiddles for 3 × 3, not ω, ω², ω⁴.
+//!
+//! Twisted and made of two doubling radix-3 butterflies, the second level finds 2f_0 already there
+//! and halved twiddles elsewhere, and the whole leaves the scale 2, not 4 (Figure 3.9 of the seed).
+
+use crate::arith::{Arith, Val};
+use crate::error::Refusal;
+use crate::rader::Rader;
+use crate::registry::{Arguments, Build, DftSpec, Method};
+use crate::sexpr::Form;
+use crate::transform::{Transform, TransformRef};
+use ringforge_ring::zq;
+use std::sync::Arc;
+
+/// Registry entry.
+pub const METHOD: Method = Method {
+    name: "cooley-tukey",
+    usage: "(cooley-tukey P Q [twisted] TRANSFORM-P TRANSFORM-Q)",
+    summary: "A transform of length P·Q as Q transforms of length P, twiddles, and P of length Q; \
+              twisted uses fewer distinct twiddles.",
+    citation: "[Chiu25 §3.4.1]",
+    build: Build::Transform(build),
+};
+
+/// The Cooley–Tukey transform.
+#[derive(Clone, Debug)]
+pub struct CooleyTukey {
+    /// What is computed, on which root.
+    pub spec: DftSpec,
+    /// Whether indices between the levels are centred.
+    pub twisted: bool,
+    /// The first level, length p.
+    pub first: TransformRef,
+    /// The second level, length q.
+    pub second: TransformRef,
+}
+
+fn build(arguments: &mut Arguments, spec: &DftSpec) -> Result<TransformRef, Refusal> {
+    let p = arguments.number("the length P")?;
+    let q = arguments.number("the length Q")?;
+    if p * q != spec.len {
+        let message =
+            format!("{p} × {q} = {}, but a transform of length {} is needed here", p * q, spec.len);
+        return Err(Refusal::new(arguments.last_at(), message)
+            .instead(format!("two lengths whose product is {}", spec.len)));
+    }
+    let twisted = arguments.option("twisted");
+    let first = arguments.transform(&spec.part(p))?;
+    let second = arguments.transform(&spec.part(q))?;
+    Ok(Arc::new(CooleyTukey { spec: *spec, twisted, first, second }))
+}
+
+impl CooleyTukey {
+    /// The two doubling radix-3 butterflies, where the twisted variant can halve between them.
+    pub fn halving(&self) -> Option<(&Rader, &Rader)> {
+        let first = self.first.as_method::<Rader>()?;
+        let second = self.second.as_method::<Rader>()?;
+        let fits = self.twisted && first.is_doubling_radix_3() && second.is_doubling_radix_3();
+        fits.then_some((first, second))
+    }
+
+    /// The representatives that i_2 (of `n` = q) or j_1 (of `n` = p) runs through.
+    fn indices(&self, n: usize) -> Vec<i64> {
+        let shift = if self.twisted { (n as i64 - 1) / 2 } else { 0 };
+        (0..n as i64).map(|i| if i >= n as i64 - shift { i - n as i64 } else { i }).collect()
+    }
+
+    /// The twiddle ω^{i_2·j_1}, halved where the variant halves.
+    fn twiddle(&self, i2: i64, j1: i64, halved: bool) -> u64 {
+        let exponent = (i2 * j1).rem_euclid(self.spec.len as i64) as usize;
+        let w = self.spec.power(exponent);
+        if halved { zq::mul(w, self.spec.q.div_ceil(2), self.spec.q) } else { w }
+    }
+}
+
+impl Transform for CooleyTukey {
+    fn name(&self) -> &'static str {
+        METHOD.name
+    }
+    fn len(&self) -> usize {
+        self.spec.len
+    }
+    fn q(&self) -> u64 {
+        self.spec.q
+    }
+    fn root(&self) -> u64 {
+        self.spec.root
+    }
+    fn scale(&self) -> u64 {
+        match self.halving() {
+            Some(_) => 2,
+            None => zq::mul(self.first.scale(), self.second.scale(), self.spec.q),
+        }
+    }
+
+    fn forward(&self, arith: &mut dyn Arith, f: &[Val]) -> Vec<Val> {
+        let (n, p, q) = (self.spec.len, self.first.len(), self.second.len());
+        let halving = self.halving();
+        let (outer, inner) = (self.indices(q), self.indices(p));
+        let place = |i: i64| i.rem_euclid(n as i64) as usize;
+        let mut level = vec![Vec::new(); p]; // level[j_1][i_2]
+        for &i2 in &outer {
+            let input: Vec<Val> = (0..p).map(|i1| f[place((q * i1) as i64 + i2)]).collect();
+            let output = match halving {
+                Some((first, _)) => first.radix_3(arith, &input, false, i2 == 0),
+                None => self.first.forward(arith, &input),
+            };
+            for (slot, (&j1, v)) in inner.iter().zip(output).enumerate() {
+                // Halving: 2F_1, 2F_2 of the rotated groups lose their 2; F_0 never got one.
+                let halved = halving.is_some() && i2 != 0 && j1 != 0;
+                let c = self.twiddle(i2, j1, halved);
+                let twiddled = if c == 1 { v } else { arith.scale(v, c) };
+                level[slot].push(twiddled);
+            }
+        }
+        let mut output = f.to_vec();
+        for (&j1, line) in inner.iter().zip(&level) {
+            let values = match halving {
+                Some((_, second)) => second.radix_3(arith, line, true, true),
+                None => self.second.forward(arith, line),
+            };
+            for (j2, v) in values.into_iter().enumerate() {
+                output[place(j1 + (p * j2) as i64)] = v;
+            }
+        }
+        output
+    }
+
+    fn children(&self) -> Vec<&dyn Transform> {
+        vec![self.first.as_ref(), self.second.as_ref()]
+    }
+    fn to_form(&self) -> Form {
+        let lengths = [Form::word(self.first.len()), Form::word(self.second.len())];
+        let option = self.twisted.then(|| Form::word("twisted"));
+        let rest = [self.first.to_form(), self.second.to_form()];
+        Form::list(METHOD.name, lengths.into_iter().chain(option).chain(rest))
+    }
+    fn title(&self) -> String {
+        let twisted = if self.twisted { " twisted" } else { "" };
+        format!("Cooley–Tukey {} × {}{twisted}", self.first.len(), self.second.len())
+    }
+    fn citation(&self) -> &'static str {
+        METHOD.citation
+    }
+}

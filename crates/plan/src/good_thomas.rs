@@ -1,0 +1,169 @@
+//! A transform of length p·q, p and q coprime, as a rectangle of independent transforms without
+//! twiddles [Chiu25 §2.3.1].
+//!
+//! Block i goes in at cell (i mod p, i mod q) and F_j comes out at the cell (r, c) with
+//! j = q·r + p·c mod pq (the Ruritanian map), as
+//! ω^{ij} = (ω^q)^{ir} · (ω^p)^{ic}. The p-axis is transformed first forward and last backward.
+
+use crate::arith::{Arith, Val};
+use crate::error::Refusal;
+use crate::registry::{Arguments, Build, DftSpec, Method};
+use crate::sexpr::Form;
+use crate::transform::{Axes, Transform, TransformRef};
+use ringforge_ring::zq;
+use std::sync::Arc;
+
+/// Registry entry.
+pub const METHOD: Method = Method {
+    name: "good-thomas",
+    usage: "(good-thomas P Q TRANSFORM-P TRANSFORM-Q)",
+    summary: "A transform of length P·Q, P and Q coprime, as Q transforms of length P and then P of \
+              length Q, no twiddles between.",
+    citation: "[Chiu25 §2.3.1]",
+    build: Build::Transform(build),
+};
+
+/// The Good–Thomas transform.
+#[derive(Clone, Debug)]
+pub struct GoodThomas {
+    /// What is computed, on which root.
+    pub spec: DftSpec,
+    /// The transform of the first axis, length p.
+    pub rows: TransformRef,
+    /// The transform of the second axis, length q.
+    pub columns: TransformRef,
+}
+
+fn build(arguments: &mut Arguments, spec: &DftSpec) -> Result<TransformRef, Refusal> {
+    let p = arguments.number("the length P")?;
+    let q = arguments.number("the length Q")?;
+    let common = zq::gcd(p as u64, q as u64);
+    if common != 1 {
+        let message =
+            format!("good-thomas needs coprime lengths, but {p} and {q} share the factor {common}");
+        return Err(Refusal::new(arguments.last_at(), message)
+            .instead("coprime lengths such as 10 and 9; `cooley-tukey` takes any two"));
+    }
+    if p * q != spec.len {
+        let message =
+            format!("{p} × {q} = {}, but a transform of length {} is needed here", p * q, spec.len);
+        return Err(Refusal::new(arguments.last_at(), message)
+            .instead(format!("two coprime lengths whose product is {}", spec.len)));
+    }
+    let rows = arguments.transform(&spec.part(p))?;
+    let columns = arguments.transform(&spec.part(q))?;
+    Ok(Arc::new(GoodThomas { spec: *spec, rows, columns }))
+}
+
+impl GoodThomas {
+    /// The cell (row, column) that input block i goes to.
+    pub fn input_cell(&self, i: usize) -> (usize, usize) {
+        (i % self.rows.len(), i % self.columns.len())
+    }
+
+    /// The index of the output that comes out at a cell.
+    pub fn output_index(&self, row: usize, column: usize) -> usize {
+        (self.columns.len() * row + self.rows.len() * column) % self.spec.len
+    }
+
+    /// The cell (row, column) that F_j comes out at.
+    pub fn output_cell(&self, j: usize) -> (usize, usize) {
+        let (p, q) = (self.rows.len(), self.columns.len());
+        let inverse =
+            |a: usize, m: usize| zq::inv(a as u64 % m as u64, m as u64).unwrap_or(0) as usize;
+        // j = q·r mod p and j = p·c mod q
+        (j * inverse(q, p) % p, j * inverse(p, q) % q)
+    }
+}
+
+impl Transform for GoodThomas {
+    fn name(&self) -> &'static str {
+        METHOD.name
+    }
+    fn len(&self) -> usize {
+        self.spec.len
+    }
+    fn q(&self) -> u64 {
+        self.spec.q
+    }
+    fn root(&self) -> u64 {
+        self.spec.root
+    }
+    fn scale(&self) -> u64 {
+        zq::mul(self.rows.scale(), self.columns.scale(), self.spec.q)
+    }
+
+    fn forward(&self, arith: &mut dyn Arith, f: &[Val]) -> Vec<Val> {
+        let (p, q) = (self.rows.len(), self.columns.len());
+        let mut grid = vec![vec![f[0]; q]; p];
+        for (i, &block) in f.iter().enumerate() {
+            let (row, column) = self.input_cell(i);
+            grid[row][column] = block;
+        }
+        for column in 0..q {
+            let input: Vec<Val> = grid.iter().map(|row| row[column]).collect();
+            let output = self.rows.forward(arith, &input);
+            grid.iter_mut().zip(output).for_each(|(row, v)| row[column] = v);
+        }
+        let mut output = f.to_vec();
+        for (r, row) in grid.iter().enumerate() {
+            for (c, v) in self.columns.forward(arith, row).into_iter().enumerate() {
+                output[self.output_index(r, c)] = v;
+            }
+        }
+        output
+    }
+
+    fn inverse(&self, arith: &mut dyn Arith, input: &[Val]) -> Vec<Val> {
+        self.inverse_wanted(arith, input, &vec![true; self.spec.len])
+    }
+
+    fn inverse_wanted(&self, arith: &mut dyn Arith, input: &[Val], wanted: &[bool]) -> Vec<Val> {
+        let (p, q) = (self.rows.len(), self.columns.len());
+        let mut grid = Vec::new();
+        for row in 0..p {
+            let line: Vec<Val> = (0..q).map(|c| input[self.output_index(row, c)]).collect();
+            grid.push(self.columns.inverse(arith, &line));
+        }
+        let mut output = input.to_vec();
+        for column in 0..q {
+            let line: Vec<Val> = grid.iter().map(|row| row[column]).collect();
+            let mut wanted_here = vec![false; p];
+            for i in (0..self.spec.len).filter(|i| i % q == column) {
+                wanted_here[i % p] = wanted[i];
+            }
+            let values = self.rows.inverse_wanted(arith, &line, &wanted_here);
+            for i in (0..self.spec.len).filter(|i| i % q == column) {
+                output[i] = values[i % p];
+            }
+        }
+        output
+    }
+
+    fn children(&self) -> Vec<&dyn Transform> {
+        vec![self.rows.as_ref(), self.columns.as_ref()]
+    }
+
+    fn axes(&self) -> Option<Axes> {
+        Some(Axes {
+            rows: self.rows.clone(),
+            columns: self.columns.clone(),
+            input: (0..self.spec.len).map(|i| self.input_cell(i)).collect(),
+            output: (0..self.spec.len).map(|j| self.output_cell(j)).collect(),
+        })
+    }
+
+    fn to_form(&self) -> Form {
+        let lengths = [Form::word(self.rows.len()), Form::word(self.columns.len())];
+        Form::list(
+            METHOD.name,
+            lengths.into_iter().chain([self.rows.to_form(), self.columns.to_form()]),
+        )
+    }
+    fn title(&self) -> String {
+        format!("Good–Thomas {} × {}", self.rows.len(), self.columns.len())
+    }
+    fn citation(&self) -> &'static str {
+        METHOD.citation
+    }
+}

@@ -1,0 +1,107 @@
+//! Lifting: the product in Z_q\[x\]/(f) is the remainder of the product over Z_q\[x\]
+//! [Chiu25 §3.1].
+//!
+//! Map: operands as they are; the inner product makes room for `length` coefficients, which must be
+//! at least as many as the product has (2n − 1 for operands of n). Inverse: the remainder by the
+//! modulus. Scale: the inner one's.
+
+use crate::domain::{Domain, Modulus};
+use crate::error::Refusal;
+use crate::network::Cost;
+use crate::product::{Product, ProductRef};
+use crate::reduce_mod::ReduceMod;
+use crate::registry::{Arguments, Build, Method};
+use crate::sexpr::Form;
+use crate::tree::TreeNode;
+use std::sync::Arc;
+
+/// Registry entry.
+pub const METHOD: Method = Method {
+    name: "lift",
+    usage: "(lift LENGTH PRODUCT)",
+    summary: "Multiplies over Z_q[x] in room for LENGTH coefficients, then reduces.",
+    citation: "[Chiu25 §3.1]",
+    build: Build::Product(build),
+};
+
+/// The lift to unreduced products.
+#[derive(Clone, Debug)]
+pub struct Lift {
+    /// Where the product is taken.
+    pub domain: Domain,
+    /// The room for the unreduced product, in coefficients.
+    pub length: usize,
+    /// The unreduced product.
+    pub inner: ProductRef,
+}
+
+fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refusal> {
+    let length = arguments.number("the length of the lifted product")?;
+    let needed = domain.product_length();
+    if length < needed {
+        let message = format!(
+            "a lift to {length} is too short: the product of two operands of {} coefficients has \
+             degree {} and {needed} coefficients",
+            domain.operand,
+            needed - 1
+        );
+        return Err(Refusal::new(arguments.last_at(), message)
+            .instead(format!("(lift {needed} …) or more")));
+    }
+    // A truncated product never reads the upper coefficients; others reduce all of them.
+    let truncated = matches!(domain.modulus, Modulus::Binomial { weight: 0, .. });
+    let wanted = if truncated { needed.min(domain.wanted) } else { needed };
+    let lifted =
+        Domain { q: domain.q, modulus: Modulus::Free { length }, operand: domain.operand, wanted };
+    let inner = arguments.product(&lifted)?;
+    Ok(Arc::new(Lift { domain: domain.clone(), length, inner }))
+}
+
+impl Lift {
+    /// The final reduction, where the domain is a ring: with the inverse of the scale folded in.
+    pub fn reduction(&self, factor: u64) -> Option<ReduceMod> {
+        match &self.domain.modulus {
+            Modulus::Ring(ring) => {
+                Some(ReduceMod { ring: ring.clone(), length: self.inner.domain().wanted, factor })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Product for Lift {
+    fn name(&self) -> &'static str {
+        METHOD.name
+    }
+    fn domain(&self) -> &Domain {
+        &self.domain
+    }
+    fn scale(&self) -> u64 {
+        self.inner.scale()
+    }
+    fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
+        self.domain.reduce(&self.inner.multiply(a, b))
+    }
+    fn cost(&self) -> Cost {
+        let adds = match self.reduction(1) {
+            Some(reduction) => reduction.rows().iter().map(|row| row.len() as u64 - 1).sum(),
+            None => 0,
+        };
+        self.inner.cost() + Cost { adds, ..Cost::default() }
+    }
+    fn tree(&self) -> TreeNode {
+        TreeNode {
+            title: format!("Lift to {} coefficients", self.length),
+            before: self.domain.to_string(),
+            after: self.inner.domain().to_string(),
+            scale: self.scale(),
+            cost: self.cost(),
+            cost_of: "per product",
+            citation: METHOD.citation.to_string(),
+            children: vec![self.inner.tree()],
+        }
+    }
+    fn to_form(&self) -> Form {
+        Form::list(METHOD.name, [Form::word(self.length), self.inner.to_form()])
+    }
+}

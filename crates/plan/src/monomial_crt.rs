@@ -1,0 +1,170 @@
+//! The Chinese remainder theorem with a monomial factor [Chiu25 §3.1, eq. 3.1].
+//!
+//! Map: the product mod (x^N − 1)·x^M ↦ (mod x^N − 1, mod x^M), N ≥ M. Inverse:
+//! c_i = low_i for i < M, main_i for M ≤ i < N, main_{i−N} − low_{i−N} for N ≤ i < N + M.
+//! Scale: the main part's; the low part is multiplied by [`MonomialCrt::low_factor`] to agree.
+//! Condition: N + M is at least the length of the product.
+
+use crate::domain::{Domain, Modulus};
+use crate::error::Refusal;
+use crate::network::Cost;
+use crate::product::{Product, ProductRef};
+use crate::registry::{Arguments, Build, Method};
+use crate::sexpr::Form;
+use crate::tree::TreeNode;
+use ringforge_ring::zq;
+use std::sync::Arc;
+
+/// Registry entry.
+pub const METHOD: Method = Method {
+    name: "monomial-crt",
+    usage: "(monomial-crt N M (main PRODUCT) (low PRODUCT))",
+    summary: "Multiplies mod (x^N - 1)·x^M, by the Chinese remainder theorem; N + M must be at least \
+              the length of the product.",
+    citation: "[Chiu25 §3.1]",
+    build: Build::Product(build),
+};
+
+/// The product mod (x^N − 1)·x^M in two parts.
+#[derive(Clone, Debug)]
+pub struct MonomialCrt {
+    /// Where the product is taken (nothing is reduced: [`Modulus::Free`]).
+    pub domain: Domain,
+    /// N.
+    pub main_degree: usize,
+    /// M.
+    pub low_degree: usize,
+    /// The product mod x^N − 1.
+    pub main: ProductRef,
+    /// The product mod x^M.
+    pub low: ProductRef,
+}
+
+fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refusal> {
+    let main_degree = arguments.number("the degree N of the main part")?;
+    let main_at = arguments.last_at();
+    let low_degree = arguments.number("the degree M of the monomial")?;
+    let low_at = arguments.last_at();
+    if !matches!(domain.modulus, Modulus::Free { .. }) {
+        return Err(arguments
+            .refuse(format!("monomial-crt multiplies without reduction, but {domain} reduces"))
+            .instead(format!("(lift {} (monomial-crt …))", domain.product_length())));
+    }
+    let needed = domain.wanted;
+    if main_degree + low_degree < needed {
+        let message = format!(
+            "the monomial factor x^{low_degree} is too small: (x^{main_degree} - 1)·x^{low_degree} has \
+             degree {}, but the product has {needed} coefficients",
+            main_degree + low_degree
+        );
+        let hint =
+            format!("(monomial-crt {main_degree} {} …)", needed.saturating_sub(main_degree).max(1));
+        return Err(Refusal::new(low_at, message).instead(hint));
+    }
+    if low_degree > main_degree {
+        let message = format!(
+            "the main degree {main_degree} is below the degree {low_degree} of the monomial"
+        );
+        return Err(Refusal::new(main_at, message).instead("N of at least M"));
+    }
+    let q = domain.q;
+    let main = build_part(arguments, "main", main_degree, 1, domain)?;
+    let low = build_part(arguments, "low", low_degree, 0, domain)?;
+    if zq::inv(low.scale(), q).is_none() {
+        let message =
+            format!("the low part leaves the scale {}, which has no inverse mod {q}", low.scale());
+        return Err(arguments.refuse(message));
+    }
+    Ok(Arc::new(MonomialCrt { domain: domain.clone(), main_degree, low_degree, main, low }))
+}
+
+fn build_part(
+    arguments: &mut Arguments,
+    label: &str,
+    degree: usize,
+    weight: u64,
+    domain: &Domain,
+) -> Result<ProductRef, Refusal> {
+    let form = arguments.labelled(label)?;
+    let part = Domain {
+        q: domain.q,
+        modulus: Modulus::Binomial { degree, weight },
+        operand: domain.operand.min(degree),
+        wanted: degree,
+    };
+    if weight != 0 && domain.operand > degree {
+        let message =
+            format!("operands of {} coefficients do not fit x^{degree} - 1", domain.operand);
+        return Err(
+            Refusal::new(form.at, message).instead(format!("N of at least {}", domain.operand))
+        );
+    }
+    crate::registry::build_product(&form, &part)
+}
+
+impl MonomialCrt {
+    /// What the low part is multiplied with, so that both parts leave one scale.
+    pub fn low_factor(&self) -> u64 {
+        let q = self.domain.q;
+        zq::mul(self.main.scale(), zq::inv(self.low.scale(), q).unwrap_or(0), q)
+    }
+}
+
+impl Product for MonomialCrt {
+    fn name(&self) -> &'static str {
+        METHOD.name
+    }
+    fn domain(&self) -> &Domain {
+        &self.domain
+    }
+    fn scale(&self) -> u64 {
+        self.main.scale()
+    }
+
+    fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
+        let (q, n, m) = (self.domain.q, self.main_degree, self.low_degree);
+        let main = self.main.multiply(a, b);
+        let cut = |v: &[u64]| v[..v.len().min(m)].to_vec();
+        let mut low = self.low.multiply(&cut(a), &cut(b));
+        low.iter_mut().for_each(|c| *c = zq::mul(*c, self.low_factor(), q));
+        let coefficient = |i: usize| match i {
+            _ if i < m => low[i],
+            _ if i < n => main[i],
+            _ => zq::sub(main[i - n], low[i - n], q),
+        };
+        (0..self.domain.wanted).map(coefficient).collect()
+    }
+
+    fn cost(&self) -> Cost {
+        let scales = if self.low_factor() == 1 { 0 } else { self.low_degree as u64 };
+        let adds = self.domain.wanted.saturating_sub(self.main_degree) as u64;
+        self.main.cost() + self.low.cost() + Cost { scales, adds, products: 0 }
+    }
+    fn tree(&self) -> TreeNode {
+        let (n, m) = (self.main_degree, self.low_degree);
+        TreeNode {
+            title: format!("CRT with the monomial factor x^{m}"),
+            before: self.domain.to_string(),
+            after: format!("{} × {}", self.main.domain(), self.low.domain()),
+            scale: self.scale(),
+            cost: self.cost(),
+            cost_of: "per product",
+            citation: METHOD.citation.to_string(),
+            children: vec![
+                self.main.tree().titled(&format!("main, mod x^{n} - 1: ")),
+                self.low.tree().titled(&format!("low, mod x^{m}: ")),
+            ],
+        }
+    }
+    fn to_form(&self) -> Form {
+        Form::list(
+            METHOD.name,
+            [
+                Form::word(self.main_degree),
+                Form::word(self.low_degree),
+                Form::list("main", [self.main.to_form()]),
+                Form::list("low", [self.low.to_form()]),
+            ],
+        )
+    }
+}

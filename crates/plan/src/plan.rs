@@ -1,0 +1,172 @@
+//! A whole plan: a ring, and the tree of maps that multiplies in it.
+
+use crate::domain::Domain;
+use crate::error::{PlanError, Refusal};
+use crate::lift::Lift;
+use crate::product::ProductRef;
+use crate::reduce_mod::ReduceMod;
+use crate::registry::build_product;
+use crate::sexpr::{Form, FormKind};
+use crate::tree::TreeNode;
+use ringforge_ring::{Ring, zq};
+
+/// A decomposition of the product in a ring.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The name in the text.
+    pub name: String,
+    /// Where the plan as a whole is from: `Chiu25`.
+    pub cite: Option<String>,
+    /// One sentence for people.
+    pub note: Option<String>,
+    /// The ring it multiplies in.
+    pub ring: Ring,
+    /// The tree.
+    pub root: ProductRef,
+}
+
+const USAGE: &str =
+    "(plan NAME [(cite KEY)] [(note \"…\")] (ring \"Z4591[x]/(x^761 - x - 1)\") PRODUCT)";
+
+impl Plan {
+    /// Reads a plan, and checks every condition that its methods have on the ring.
+    pub fn parse(text: &str) -> Result<Plan, PlanError> {
+        Plan::read(text).map_err(|refusal| refusal.within(text))
+    }
+
+    fn read(text: &str) -> Result<Plan, Refusal> {
+        let form = Form::parse(text)?;
+        let items = match &form.kind {
+            FormKind::List(items) if items.first() == Some(&Form::word("plan")) => items,
+            _ => {
+                return Err(
+                    Refusal::new(form.at, "a plan starts with `(plan NAME …`").instead(USAGE)
+                );
+            }
+        };
+        let name = match items.get(1).map(|f| &f.kind) {
+            Some(FormKind::Word(name)) => name.clone(),
+            _ => return Err(Refusal::new(form.at, "the plan has no name").instead(USAGE)),
+        };
+        let (mut cite, mut note, mut ring, mut tree) = (None, None, None, None);
+        for item in &items[2..] {
+            let (head, rest) = match &item.kind {
+                FormKind::List(items) => (items.first().map(|f| f.kind.clone()), &items[1..]),
+                _ => {
+                    let message = format!("a list is expected here, not {}", item.describe());
+                    return Err(Refusal::new(item.at, message).instead(USAGE));
+                }
+            };
+            let word = match &head {
+                Some(FormKind::Word(word)) => word.as_str(),
+                _ => "",
+            };
+            match (word, rest) {
+                ("cite", [Form { kind: FormKind::Word(key), .. }]) => cite = Some(key.clone()),
+                ("note", [Form { kind: FormKind::Text(text), .. }]) => note = Some(text.clone()),
+                ("ring", [Form { at, kind: FormKind::Text(text) }]) => {
+                    ring = Some(Ring::parse(text).map_err(|e| {
+                        // The ring's text starts behind the quotation mark.
+                        Refusal::new(
+                            at + 1 + e.at,
+                            format!("this is not a ring: expected {}", e.expected),
+                        )
+                        .instead("(ring \"Z4591[x]/(x^761 - x - 1)\")")
+                    })?);
+                }
+                ("cite" | "note" | "ring", _) => {
+                    return Err(Refusal::new(item.at, format!("`{word}` takes one argument"))
+                        .instead(USAGE));
+                }
+                _ if tree.is_none() => tree = Some(item),
+                _ => {
+                    return Err(Refusal::new(
+                        item.at,
+                        "a plan has one product, and this is another",
+                    )
+                    .instead(USAGE));
+                }
+            }
+        }
+        let ring =
+            ring.ok_or_else(|| Refusal::new(form.at, "the plan names no ring").instead(USAGE))?;
+        let tree =
+            tree.ok_or_else(|| Refusal::new(form.at, "the plan has no product").instead(USAGE))?;
+        let root = build_product(tree, &Domain::of_ring(&ring))?;
+        if zq::inv(root.scale(), ring.q()).is_none() {
+            let message = format!("the scale {} has no inverse mod {}", root.scale(), ring.q());
+            return Err(Refusal::new(tree.at, message));
+        }
+        Ok(Plan { name, cite, note, ring, root })
+    }
+
+    /// The scale that the tree leaves, in `[1, q)`.
+    pub fn scale(&self) -> u64 {
+        self.root.scale()
+    }
+
+    /// What the result is multiplied with at the end: the inverse of [`Plan::scale`].
+    pub fn final_factor(&self) -> u64 {
+        zq::inv(self.scale(), self.ring.q()).unwrap_or(0)
+    }
+
+    /// The final reduction mod f with the scale folded in, where the tree starts with a lift.
+    pub fn final_reduction(&self) -> Option<ReduceMod> {
+        self.root.as_method::<Lift>()?.reduction(self.final_factor())
+    }
+
+    /// The product a·b in the ring, centred, through the tree on exact arithmetic.
+    pub fn multiply(&self, a: &[i64], b: &[i64]) -> Vec<i64> {
+        let q = self.ring.q();
+        let enter = |v: &[i64]| -> Vec<u64> {
+            self.ring.reduce(v).iter().map(|&c| zq::unsigned(c, q)).collect()
+        };
+        let c = self.root.multiply(&enter(a), &enter(b));
+        c.iter().map(|&x| zq::centered(zq::mul(x, self.final_factor(), q), q)).collect()
+    }
+
+    /// Checks the plan again from its own text: every condition on the ring, and that the text
+    /// reads back as the same plan.
+    pub fn check(&self) -> Result<(), PlanError> {
+        let text = self.to_string();
+        let again = Plan::parse(&text)?;
+        if again.to_form() == self.to_form() {
+            return Ok(());
+        }
+        Err(Refusal::new(0, "the plan reads back as another one").within(&text))
+    }
+
+    /// The plan as a form.
+    pub fn to_form(&self) -> Form {
+        let mut rest = vec![Form::word(&self.name)];
+        rest.extend(self.cite.iter().map(|key| Form::list("cite", [Form::word(key)])));
+        rest.extend(self.note.iter().map(|text| Form::list("note", [Form::text(text)])));
+        rest.push(Form::list("ring", [Form::text(&self.ring)]));
+        rest.push(self.root.to_form());
+        Form::list("plan", rest)
+    }
+
+    /// The plan for people.
+    pub fn tree(&self) -> TreeNode {
+        self.root.tree()
+    }
+}
+
+impl PartialEq for Plan {
+    fn eq(&self, other: &Plan) -> bool {
+        self.to_form() == other.to_form()
+    }
+}
+
+impl std::fmt::Display for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.to_form().fmt(f)
+    }
+}
+
+impl std::str::FromStr for Plan {
+    type Err = PlanError;
+    fn from_str(text: &str) -> Result<Plan, PlanError> {
+        Plan::parse(text)
+    }
+}

@@ -1,0 +1,37 @@
+//! What every product node of a plan has in common.
+
+use crate::domain::Domain;
+use crate::network::Cost;
+use crate::sexpr::Form;
+use crate::tree::TreeNode;
+use std::any::Any;
+use std::sync::Arc;
+
+/// A shared product node.
+pub type ProductRef = Arc<dyn Product>;
+
+/// A way to multiply two polynomials in a [`Domain`].
+pub trait Product: Any + std::fmt::Debug + Send + Sync {
+    /// The word that opens this method in a plan text.
+    fn name(&self) -> &'static str;
+    /// Where the product is taken.
+    fn domain(&self) -> &Domain;
+    /// s: the product leaves s·a·b, s in `[1, q)`.
+    fn scale(&self) -> u64;
+    /// Reference execution: operands of at most `domain().operand` coefficients in `[0, q)` →
+    /// `domain().wanted` coefficients of s·a·b mod the modulus, in `[0, q)`.
+    fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64>;
+    /// The operations on coefficients of one product, both forward transforms included.
+    fn cost(&self) -> Cost;
+    /// The node and what is below it, for people.
+    fn tree(&self) -> TreeNode;
+    /// This node as plan text.
+    fn to_form(&self) -> Form;
+}
+
+impl dyn Product {
+    /// This node as the concrete method `T`, if it is one.
+    pub fn as_method<T: Product>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
+}

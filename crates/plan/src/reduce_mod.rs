@@ -1,0 +1,59 @@
+//! The final reduction: the unreduced product mod f, and the scale taken out
+//! [Chiu25 §3.2.5].
+//!
+//! Map: c_0 … c_{L−1} ↦ factor·(c mod f). Seen from one output it is a short sum of inputs: for
+//! f = x^761 − x − 1, `factor·(c_i + c_{i+761} + c_{i+760})`.
+
+use crate::domain::{Domain, Modulus};
+use ringforge_ring::{Ring, zq};
+
+/// The reduction of `length` coefficients by f, times a factor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReduceMod {
+    /// The ring whose f it reduces by.
+    pub ring: Ring,
+    /// How many coefficients come in.
+    pub length: usize,
+    /// What every output is multiplied with: the inverse of the scale that the plan leaves.
+    pub factor: u64,
+}
+
+impl ReduceMod {
+    /// factor·(c mod f), in `[0, q)`.
+    pub fn run(&self, c: &[u64]) -> Vec<u64> {
+        let reduced = Domain::of_ring(&self.ring).reduce(c);
+        reduced.iter().map(|&x| zq::mul(x, self.factor, self.ring.q())).collect()
+    }
+
+    /// For each output the inputs it sums, as (index, coefficient in `[1, q)`), before the factor.
+    ///
+    /// Computed by pushing x^i mod f through one step at a time, so sparse f give short rows.
+    pub fn rows(&self) -> Vec<Vec<(usize, u64)>> {
+        let (n, q) = (self.ring.degree(), self.ring.q());
+        let minus_f: Vec<u64> =
+            self.ring.modulus()[..n].iter().map(|&c| zq::unsigned(-c, q)).collect();
+        let mut rows: Vec<Vec<(usize, u64)>> = (0..n).map(|i| vec![(i, 1)]).collect();
+        rows.iter_mut().enumerate().filter(|&(i, _)| i >= self.length).for_each(|(_, r)| r.clear());
+        // x^i mod f for i ≥ n
+        let mut power = minus_f.clone();
+        for i in n..self.length {
+            for (row, &c) in rows.iter_mut().zip(&power) {
+                if c != 0 {
+                    row.push((i, c));
+                }
+            }
+            let top = power[n - 1];
+            power.rotate_right(1);
+            power[0] = 0;
+            for (p, &c) in power.iter_mut().zip(&minus_f) {
+                *p = zq::add(*p, zq::mul(top, c, q), q);
+            }
+        }
+        rows
+    }
+
+    /// The domain that the result lives in.
+    pub fn modulus(&self) -> Modulus {
+        Modulus::Ring(self.ring.clone())
+    }
+}

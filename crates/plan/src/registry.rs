@@ -1,0 +1,251 @@
+//! The table of methods: parser, printer and documentation are driven by it.
+//!
+//! To add a method, write its file and add one line to [`METHODS`] (and `mod` in `lib.rs`); see
+//! `docs/add-a-method.md`.
+
+use crate::base::{BaseRef, BaseSpec};
+use crate::domain::Domain;
+use crate::error::Refusal;
+use crate::product::ProductRef;
+use crate::sexpr::{Form, FormKind};
+use crate::transform::TransformRef;
+use ringforge_ring::zq;
+
+/// A method of decomposition, as the plan text knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Method {
+    /// The word that opens its form.
+    pub name: &'static str,
+    /// The shape of its form: `(good-thomas P Q TRANSFORM TRANSFORM)`.
+    pub usage: &'static str,
+    /// One sentence: the map, and the condition it needs.
+    pub summary: &'static str,
+    /// Where it is from.
+    pub citation: &'static str,
+    /// How its form is read.
+    pub build: Build,
+}
+
+/// How a form is read, by what the method computes.
+#[derive(Clone, Copy, Debug)]
+pub enum Build {
+    /// A product in a quotient of Z_q\[x\].
+    Product(fn(&mut Arguments, &Domain) -> Result<ProductRef, Refusal>),
+    /// A discrete Fourier transform.
+    Transform(fn(&mut Arguments, &DftSpec) -> Result<TransformRef, Refusal>),
+    /// A small product: a weighted convolution or a Toeplitz matrix-vector product.
+    Base(fn(&mut Arguments, &BaseSpec) -> Result<BaseRef, Refusal>),
+}
+
+/// The transform that a parent asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DftSpec {
+    /// The modulus.
+    pub q: u64,
+    /// The length n.
+    pub len: usize,
+    /// A principal n-th root of unity.
+    pub root: u64,
+}
+
+impl DftSpec {
+    /// The spec of length n modulo q with the root of [`zq::root_of_unity`].
+    pub fn new(q: u64, len: usize) -> Result<DftSpec, zq::MissingRoot> {
+        Ok(DftSpec { q, len, root: zq::root_of_unity(len as u64, q)? })
+    }
+
+    /// ω^e.
+    pub fn power(&self, e: usize) -> u64 {
+        zq::pow(self.root, e as u64, self.q)
+    }
+
+    /// The transform of length `len` (a divisor of this one's) on the matching power of ω.
+    pub fn part(&self, len: usize) -> DftSpec {
+        DftSpec { q: self.q, len, root: self.power(self.len / len) }
+    }
+}
+
+/// Every method, one line each.
+pub static METHODS: &[&Method] = &[
+    &crate::lift::METHOD,
+    &crate::monomial_crt::METHOD,
+    &crate::border::METHOD,
+    &crate::substitute::METHOD,
+    &crate::schoolbook::METHOD,
+    &crate::good_thomas::METHOD,
+    &crate::cooley_tukey::METHOD,
+    &crate::rader::METHOD,
+    &crate::butterfly::METHOD,
+    &crate::time_shift::METHOD,
+    &crate::weighted_convolution::METHOD,
+    &crate::if_square_root::METHOD,
+    &crate::two_ntt::METHOD,
+    &crate::karatsuba::METHOD,
+    &crate::toeplitz::METHOD,
+];
+
+/// The methods whose form is read in this way: `Transform`, `Product` or `Base`.
+fn names(same: impl Fn(&Build) -> bool) -> String {
+    let all: Vec<&str> = METHODS.iter().filter(|m| same(&m.build)).map(|m| m.usage).collect();
+    all.join(", ")
+}
+
+fn find(form: &Form) -> Result<(&'static Method, Arguments), Refusal> {
+    let FormKind::List(items) = &form.kind else {
+        return Err(Refusal::new(
+            form.at,
+            format!("a method is expected here, not {}", form.describe()),
+        )
+        .instead("a list such as `(schoolbook)`"));
+    };
+    let Some(Form { at, kind: FormKind::Word(name) }) = items.first() else {
+        return Err(Refusal::new(form.at, "this list does not start with the name of a method"));
+    };
+    let method = METHODS.iter().find(|m| m.name == name).ok_or_else(|| {
+        let all: Vec<&str> = METHODS.iter().map(|m| m.name).collect();
+        Refusal::new(*at, format!("there is no method `{name}`")).instead(all.join(", "))
+    })?;
+    let rest = items[1..].to_vec();
+    Ok((method, Arguments { name: method.name, usage: method.usage, at: form.at, rest, next: 0 }))
+}
+
+fn wrong_kind(form: &Form, method: &Method, what: &str, names: String) -> Refusal {
+    Refusal::new(form.at, format!("`{}` is not {what}, which is what is needed here", method.name))
+        .instead(names)
+}
+
+/// Reads a product of polynomials in `domain`.
+pub fn build_product(form: &Form, domain: &Domain) -> Result<ProductRef, Refusal> {
+    let (method, mut arguments) = find(form)?;
+    let Build::Product(build) = method.build else {
+        let names = names(|b| matches!(b, Build::Product(_)));
+        return Err(wrong_kind(form, method, "a product of polynomials", names));
+    };
+    let product = build(&mut arguments, domain)?;
+    arguments.end()?;
+    Ok(product)
+}
+
+/// Reads a transform that meets `spec`.
+pub fn build_transform(form: &Form, spec: &DftSpec) -> Result<TransformRef, Refusal> {
+    let (method, mut arguments) = find(form)?;
+    let Build::Transform(build) = method.build else {
+        let names = names(|b| matches!(b, Build::Transform(_)));
+        return Err(wrong_kind(form, method, "a transform", names));
+    };
+    let transform = build(&mut arguments, spec)?;
+    arguments.end()?;
+    Ok(transform)
+}
+
+/// Reads a small product that meets `spec`.
+pub fn build_base(form: &Form, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
+    let (method, mut arguments) = find(form)?;
+    let Build::Base(build) = method.build else {
+        let names = names(|b| matches!(b, Build::Base(_)));
+        return Err(wrong_kind(form, method, "a small product", names));
+    };
+    let base = build(&mut arguments, spec)?;
+    arguments.end()?;
+    Ok(base)
+}
+
+/// The arguments of one form, taken from left to right.
+#[derive(Clone, Debug)]
+pub struct Arguments {
+    name: &'static str,
+    usage: &'static str,
+    /// Byte position of the whole form.
+    pub at: usize,
+    rest: Vec<Form>,
+    next: usize,
+}
+
+impl Arguments {
+    /// A refusal of the form as a whole.
+    pub fn refuse(&self, message: impl Into<String>) -> Refusal {
+        Refusal::new(self.at, message)
+    }
+
+    /// Takes the next argument, whatever it is; `what` names it in the error.
+    pub fn form(&mut self, what: &str) -> Result<Form, Refusal> {
+        let form = self.rest.get(self.next).cloned().ok_or_else(|| {
+            self.refuse(format!("`{}` lacks {what}", self.name)).instead(self.usage)
+        })?;
+        self.next += 1;
+        Ok(form)
+    }
+
+    /// Takes the next argument as a number of at least 1 and at most 2^20.
+    pub fn number(&mut self, what: &str) -> Result<usize, Refusal> {
+        let form = self.form(what)?;
+        let value = match &form.kind {
+            FormKind::Word(word) => word.parse().ok().filter(|n| (1..=1 << 20).contains(n)),
+            _ => None,
+        };
+        value.ok_or_else(|| {
+            let message = format!("{what} is expected here, not {}", form.describe());
+            Refusal::new(form.at, message)
+                .instead(format!("a number from 1 to 1048576: {}", self.usage))
+        })
+    }
+
+    /// The byte position of the argument taken last.
+    pub fn last_at(&self) -> usize {
+        self.next.checked_sub(1).map_or(self.at, |i| self.rest[i].at)
+    }
+
+    /// Takes the next argument if it is this word.
+    pub fn option(&mut self, word: &str) -> bool {
+        let found = matches!(self.rest.get(self.next),
+            Some(Form { kind: FormKind::Word(w), .. }) if w == word);
+        self.next += usize::from(found);
+        found
+    }
+
+    /// Takes the next argument, `(word FORM)`, and gives the FORM.
+    pub fn labelled(&mut self, word: &str) -> Result<Form, Refusal> {
+        let form = self.form(&format!("`({word} …)`"))?;
+        if let FormKind::List(items) = &form.kind
+            && let [Form { kind: FormKind::Word(head), .. }, inner] = items.as_slice()
+            && head == word
+        {
+            return Ok(inner.clone());
+        }
+        Err(Refusal::new(
+            form.at,
+            format!("`({word} …)` is expected here, not {}", form.describe()),
+        )
+        .instead(self.usage))
+    }
+
+    /// Takes the next argument as a transform.
+    pub fn transform(&mut self, spec: &DftSpec) -> Result<TransformRef, Refusal> {
+        let form = self.form("a transform")?;
+        build_transform(&form, spec)
+    }
+
+    /// Takes the next argument as a product.
+    pub fn product(&mut self, domain: &Domain) -> Result<ProductRef, Refusal> {
+        let form = self.form("a product")?;
+        build_product(&form, domain)
+    }
+
+    /// Takes the next argument as a small product.
+    pub fn base(&mut self, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
+        let form = self.form("a small product")?;
+        build_base(&form, spec)
+    }
+
+    /// Refuses arguments that are left over.
+    fn end(&self) -> Result<(), Refusal> {
+        match self.rest.get(self.next) {
+            None => Ok(()),
+            Some(form) => Err(Refusal::new(
+                form.at,
+                format!("`{}` does not take {} here", self.name, form.describe()),
+            )
+            .instead(self.usage)),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The product by its definition, in any domain; mod x^M it is the truncated product
+//! [Chiu25 §3.2.2]. Scale 1.
+
+use crate::domain::{Domain, Modulus};
+use crate::error::Refusal;
+use crate::network::Cost;
+use crate::product::{Product, ProductRef};
+use crate::registry::{Arguments, Build, Method};
+use crate::sexpr::Form;
+use crate::tree::TreeNode;
+use std::sync::Arc;
+
+/// Registry entry.
+pub const METHOD: Method = Method {
+    name: "schoolbook",
+    usage: "(schoolbook)",
+    summary: "Every needed product of two coefficients, in any domain; mod x^M the truncated product.",
+    citation: "[Chiu25 §3.2.2]",
+    build: Build::Product(build),
+};
+
+/// The product by its definition.
+#[derive(Clone, Debug)]
+pub struct Schoolbook {
+    /// Where the product is taken.
+    pub domain: Domain,
+}
+
+fn build(_: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refusal> {
+    Ok(Arc::new(Schoolbook { domain: domain.clone() }))
+}
+
+impl Schoolbook {
+    /// Whether only products of degree below `wanted` are ever needed.
+    pub fn truncated(&self) -> bool {
+        matches!(self.domain.modulus, Modulus::Binomial { weight: 0, .. } | Modulus::Free { .. })
+    }
+}
+
+impl Product for Schoolbook {
+    fn name(&self) -> &'static str {
+        METHOD.name
+    }
+    fn domain(&self) -> &Domain {
+        &self.domain
+    }
+    fn scale(&self) -> u64 {
+        1
+    }
+    fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
+        self.domain.multiply(a, b)
+    }
+    fn cost(&self) -> Cost {
+        let n = self.domain.operand as u64;
+        let products = if self.truncated() {
+            (0..n).map(|i| n.min((self.domain.wanted as u64).saturating_sub(i))).sum()
+        } else {
+            n * n
+        };
+        Cost { products, adds: products.saturating_sub(self.domain.wanted as u64), scales: 0 }
+    }
+    fn tree(&self) -> TreeNode {
+        TreeNode {
+            title: if self.truncated() { "Truncated product" } else { "Schoolbook" }.to_string(),
+            before: self.domain.to_string(),
+            after: String::new(),
+            scale: 1,
+            cost: self.cost(),
+            cost_of: "per product",
+            citation: METHOD.citation.to_string(),
+            children: Vec::new(),
+        }
+    }
+    fn to_form(&self) -> Form {
+        Form::list(METHOD.name, [])
+    }
+}

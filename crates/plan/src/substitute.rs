@@ -1,0 +1,202 @@
+//! Incomplete transform: x^k = t turns the product mod x^{kN} − 1 into one mod t^N − 1 over
+//! polynomials of degree below k, which a transform of length N turns into N weighted convolutions
+//! mod x^k − ω^j [Chiu25 §3.1, §3.2.1].
+//!
+//! Scale: forward scale twice, base product, inverse scale.
+//! Condition: kN is the degree (or, lifted, at least the length of the product), and Z_q has a
+//! principal N-th root of unity.
+
+use crate::arith::{Arith, Exact, Val};
+use crate::base::{BaseSpec, Shape};
+use crate::domain::{Domain, Modulus};
+use crate::error::Refusal;
+use crate::network::{Cost, Network};
+use crate::product::{Product, ProductRef};
+use crate::registry::{Arguments, Build, DftSpec, Method};
+use crate::sexpr::Form;
+use crate::transform::TransformRef;
+use crate::tree::TreeNode;
+use crate::weighted_convolution::WeightedConvolution;
+use ringforge_ring::zq;
+use std::sync::Arc;
+
+/// Registry entry.
+pub const METHOD: Method = Method {
+    name: "substitute",
+    usage: "(substitute K TRANSFORM (weighted-convolution SMALL))",
+    summary: "x^K = t: a product mod x^(KN) - 1 through a transform of length N and N weighted \
+              convolutions of size K; Z_q needs an N-th root of unity.",
+    citation: "[Chiu25 §3.2.1]",
+    build: Build::Product(build),
+};
+
+/// The product mod x^{kN} − 1 through an incomplete transform.
+#[derive(Clone, Debug)]
+pub struct Substitute {
+    /// Where the product is taken: mod x^{kN} − 1, or unreduced and short enough for it.
+    pub domain: Domain,
+    /// k, the width of a block.
+    pub k: usize,
+    /// The transform of length N.
+    pub transform: TransformRef,
+    /// The N products mod x^k − ω^j.
+    pub convolution: WeightedConvolution,
+}
+
+fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refusal> {
+    let k = arguments.number("the block width K")?;
+    let at = arguments.last_at();
+    let degree = match domain.modulus {
+        Modulus::Binomial { degree, weight: 1 } => degree,
+        Modulus::Free { length } => length.next_multiple_of(k),
+        _ => {
+            let message = format!("substitute needs a product mod x^n - 1, not one in {domain}");
+            let hint = format!("(lift {} (substitute …))", domain.product_length());
+            return Err(arguments.refuse(message).instead(hint));
+        }
+    };
+    if degree % k != 0 {
+        let widths: Vec<String> =
+            zq::divisors(degree as u64).iter().filter(|&&d| d <= 64).map(u64::to_string).collect();
+        let message =
+            format!("x^{k} = t does not fit x^{degree} - 1: {k} does not divide {degree}");
+        return Err(Refusal::new(at, message).instead(format!("K = {}", widths.join(", "))));
+    }
+    let n = degree / k;
+    let form = arguments.form("a transform")?;
+    let spec = DftSpec::new(domain.q, n).map_err(|missing| {
+        Refusal::new(
+            form.at,
+            format!("x^{degree} - 1 with x^{k} = t needs a transform of length {n}: {missing}"),
+        )
+        .instead(lengths(domain, k, &missing))
+    })?;
+    let transform = crate::registry::build_transform(&form, &spec)?;
+    let weights = (0..n as u64).map(|j| zq::pow(spec.root, j, spec.q)).collect();
+    let base = BaseSpec { q: spec.q, size: k, shape: Shape::Weighted(weights) };
+    let inner = arguments.base(&base)?;
+    let Some(convolution) = inner.as_method::<WeightedConvolution>().cloned() else {
+        return Err(Refusal::new(arguments.last_at(), "substitute ends in weighted convolutions")
+            .instead("(weighted-convolution (toeplitz))"));
+    };
+    let product = Substitute { domain: domain.clone(), k, transform, convolution };
+    if zq::inv(product.scale(), spec.q).is_none() {
+        let message = format!("the scale {} has no inverse mod {}", product.scale(), spec.q);
+        return Err(arguments.refuse(message));
+    }
+    Ok(Arc::new(product))
+}
+
+/// Lengths near the one asked for that have a root, and what degree they make with k.
+fn lengths(domain: &Domain, k: usize, missing: &zq::MissingRoot) -> String {
+    let near = [missing.nearest().0, missing.nearest().1].into_iter().flatten();
+    let parts: Vec<String> = near
+        .map(|n| format!("length {n}, which is x^{} - 1 with K = {k}", n as usize * k))
+        .collect();
+    if parts.is_empty() { format!("another modulus than {}", domain.q) } else { parts.join("; ") }
+}
+
+impl Substitute {
+    /// The number of blocks N.
+    pub fn blocks(&self) -> usize {
+        self.transform.len()
+    }
+
+    /// Which of the N input blocks can be nonzero.
+    pub fn present(&self) -> Vec<bool> {
+        (0..self.blocks()).map(|i| i * self.k < self.domain.operand).collect()
+    }
+
+    /// Which of the N output blocks are read.
+    pub fn wanted(&self) -> Vec<bool> {
+        (0..self.blocks()).map(|i| i * self.k < self.domain.wanted).collect()
+    }
+
+    /// The forward transform of one operand as a network: what to compute for the padding this
+    /// domain has. Input i is block i; F_j is output j.
+    pub fn forward_network(&self) -> (Network, Vec<Val>) {
+        let mut net = Network::new(self.domain.q);
+        let input = net.inputs(&self.present());
+        let output = self.transform.forward(&mut net, &input);
+        (net, output)
+    }
+
+    /// The inverse transform as a network, unread outputs early-dropped: the outputs are the wanted
+    /// blocks in order.
+    pub fn inverse_network(&self) -> (Network, Vec<Val>) {
+        let mut net = Network::new(self.domain.q);
+        let input = net.inputs(&vec![true; self.blocks()]);
+        let wanted = self.wanted();
+        let output = self.transform.inverse_wanted(&mut net, &input, &wanted);
+        let read = output.into_iter().zip(wanted).filter(|&(_, w)| w).map(|(v, _)| v).collect();
+        (net, read)
+    }
+
+    fn transformed(&self, operand: &[u64]) -> Vec<Vec<u64>> {
+        let mut exact = Exact::new(self.domain.q, self.k);
+        let mut input = Vec::new();
+        for (i, present) in self.present().into_iter().enumerate() {
+            let end = operand.len().min((i + 1) * self.k);
+            let block = operand.get(i * self.k..end).unwrap_or(&[]);
+            input.push(if present { exact.input(block) } else { exact.zero() });
+        }
+        let output = self.transform.forward(&mut exact, &input);
+        output.iter().map(|&v| exact.get(v).to_vec()).collect()
+    }
+}
+
+impl Product for Substitute {
+    fn name(&self) -> &'static str {
+        METHOD.name
+    }
+    fn domain(&self) -> &Domain {
+        &self.domain
+    }
+    fn scale(&self) -> u64 {
+        let q = self.domain.q;
+        let forward = zq::mul(self.transform.scale(), self.transform.scale(), q);
+        zq::mul(forward, self.transform.inverse_scale(), q)
+    }
+
+    fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
+        let (a, b) = (self.transformed(a), self.transformed(b));
+        let mut exact = Exact::new(self.domain.q, self.k);
+        let mut products = Vec::new();
+        for ((x, y), &weight) in a.iter().zip(&b).zip(&self.convolution.weights) {
+            let product = self.convolution.method_for(weight).convolve(weight, x, y);
+            products.push(exact.input(&product));
+        }
+        let blocks = self.transform.inverse_wanted(&mut exact, &products, &self.wanted());
+        let all = blocks.iter().flat_map(|&v| exact.get(v).iter().copied());
+        all.take(self.domain.wanted).collect()
+    }
+
+    fn cost(&self) -> Cost {
+        let k = self.k as u64;
+        let forward = self.transform.forward_cost(&self.present()).times(2 * k);
+        let inverse = self.transform.inverse_cost(&self.wanted()).times(k);
+        forward + inverse + self.convolution.total_cost()
+    }
+
+    fn tree(&self) -> TreeNode {
+        let (q, k, n) = (self.domain.q, self.k, self.blocks());
+        let forward = self.transform.forward_cost(&self.present());
+        let mut transform = TreeNode::of_transform(self.transform.as_ref());
+        transform.cost = forward;
+        transform.cost_of = "per forward transform of blocks, zeros skipped";
+        TreeNode {
+            title: format!("Substitute x^{k} = t"),
+            before: self.domain.to_string(),
+            after: format!("Z{q}[x, t]/(x^{k} - t, t^{n} - 1)"),
+            scale: self.scale(),
+            cost: self.cost(),
+            cost_of: "per product",
+            citation: METHOD.citation.to_string(),
+            children: vec![transform, crate::base::Base::tree(&self.convolution)],
+        }
+    }
+    fn to_form(&self) -> Form {
+        let convolution = crate::base::Base::to_form(&self.convolution);
+        Form::list(METHOD.name, [Form::word(self.k), self.transform.to_form(), convolution])
+    }
+}

@@ -1,0 +1,137 @@
+//! Time shifting: rotate the blocks so that zeros (or outputs nobody reads) lie where the inner
+//! transform saves most, and twist on the other side [Chiu25 §3.3.1, §3.3.2].
+//!
+//! Forward: f rotated left by m transforms to ω^{−mj} F_j, so F_j = ω^{mj} · (transform of the
+//! rotated f)_j. Inverse: twisting F_j by ω^{−mj} first rotates the outputs left by m.
+//! The rotation is chosen for each pattern of zeros on its own, by recording the inner transform
+//! for every rotation and counting. Equal counts are decided by the pattern, so that all columns
+//! with as many cyclically consecutive zeros share one pattern, and with it one piece of code.
+
+use crate::arith::{Arith, Val};
+use crate::error::Refusal;
+use crate::network::Cost;
+use crate::registry::{Arguments, Build, DftSpec, Method};
+use crate::sexpr::Form;
+use crate::transform::{Transform, TransformRef};
+use ringforge_ring::zq;
+use std::sync::Arc;
+
+/// Registry entry.
+pub const METHOD: Method = Method {
+    name: "time-shift",
+    usage: "(time-shift TRANSFORM)",
+    summary: "Rotates zero inputs (or unread outputs) to where the inner transform saves most, and \
+              twists on the other side.",
+    citation: "[Chiu25 §3.3.1]",
+    build: Build::Transform(build),
+};
+
+/// A transform behind a rotation.
+#[derive(Clone, Debug)]
+pub struct TimeShift {
+    /// The transform of the rotated blocks, with the same length and root.
+    pub inner: TransformRef,
+}
+
+fn build(arguments: &mut Arguments, spec: &DftSpec) -> Result<TransformRef, Refusal> {
+    Ok(Arc::new(TimeShift { inner: arguments.transform(spec)? }))
+}
+
+fn rotated<T: Copy>(items: &[T], m: usize) -> Vec<T> {
+    let mut items = items.to_vec();
+    items.rotate_left(m);
+    items
+}
+
+/// What a rotation is judged by: multiplications weigh as four additions (a modular product is
+/// three instructions and a longer wait).
+fn weight(cost: Cost) -> u64 {
+    4 * cost.scales + cost.adds
+}
+
+impl TimeShift {
+    /// The rotation m for these present inputs: the inner transform then reads block `i + m` as
+    /// its block i. 0 where all or none are present.
+    pub fn shift_for_inputs(&self, present: &[bool]) -> usize {
+        self.choose(present, |pattern| self.inner.forward_cost(pattern))
+    }
+
+    /// The rotation m for these wanted outputs of the inverse: the inner transform then gives
+    /// block `i + m` as its block i. 0 where all or none are wanted.
+    pub fn shift_for_outputs(&self, wanted: &[bool]) -> usize {
+        self.choose(wanted, |pattern| self.inner.inverse_cost(pattern))
+    }
+
+    /// The factors ω^{mj} for j = 0, 1, …: forward with the rotation m, backward with n − m.
+    pub fn twists(&self, m: usize) -> Vec<u64> {
+        let (n, q) = (self.inner.len(), self.inner.q());
+        (0..n).map(|j| zq::pow(self.inner.root(), (m * j % n) as u64, q)).collect()
+    }
+
+    fn choose(&self, pattern: &[bool], cost: impl Fn(&[bool]) -> Cost) -> usize {
+        if pattern.iter().all(|&p| p == pattern[0]) {
+            return 0;
+        }
+        let judge = |m: usize| {
+            let pattern = rotated(pattern, m);
+            (weight(cost(&pattern)), pattern.iter().map(|&p| !p).collect::<Vec<_>>())
+        };
+        (0..pattern.len()).min_by_key(|&m| judge(m)).unwrap_or(0)
+    }
+
+    fn twist(&self, arith: &mut dyn Arith, values: &[Val], m: usize) -> Vec<Val> {
+        let factors = self.twists(m);
+        let scaled = values.iter().zip(factors);
+        scaled.map(|(&v, c)| if c == 1 { v } else { arith.scale(v, c) }).collect()
+    }
+}
+
+impl Transform for TimeShift {
+    fn name(&self) -> &'static str {
+        METHOD.name
+    }
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+    fn q(&self) -> u64 {
+        self.inner.q()
+    }
+    fn root(&self) -> u64 {
+        self.inner.root()
+    }
+    fn scale(&self) -> u64 {
+        self.inner.scale()
+    }
+
+    fn forward(&self, arith: &mut dyn Arith, f: &[Val]) -> Vec<Val> {
+        let present: Vec<bool> = f.iter().map(|&v| !arith.is_zero(v)).collect();
+        let m = self.shift_for_inputs(&present);
+        let output = self.inner.forward(arith, &rotated(f, m));
+        self.twist(arith, &output, m)
+    }
+
+    fn inverse(&self, arith: &mut dyn Arith, input: &[Val]) -> Vec<Val> {
+        self.inner.inverse(arith, input)
+    }
+
+    fn inverse_wanted(&self, arith: &mut dyn Arith, input: &[Val], wanted: &[bool]) -> Vec<Val> {
+        let m = self.shift_for_outputs(wanted);
+        let back = (self.len() - m) % self.len();
+        let twisted = self.twist(arith, input, back);
+        let output = self.inner.inverse_wanted(arith, &twisted, &rotated(wanted, m));
+        rotated(&output, back)
+    }
+
+    fn children(&self) -> Vec<&dyn Transform> {
+        vec![self.inner.as_ref()]
+    }
+    fn to_form(&self) -> Form {
+        Form::list(METHOD.name, [self.inner.to_form()])
+    }
+    fn title(&self) -> String {
+        "Time shift".to_string()
+    }
+    fn citation(&self) -> &'static str {
+        METHOD.citation
+    }
+}

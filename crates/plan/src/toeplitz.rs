@@ -1,0 +1,52 @@
+//! A Toeplitz matrix-vector product by its definition: k dot products of length k
+//! [Chiu25 §2.5]. Scale 1.
+
+use crate::base::{Base, BaseRef, BaseSpec};
+use crate::error::Refusal;
+use crate::network::Cost;
+use crate::registry::{Arguments, Build, Method};
+use crate::sexpr::Form;
+use crate::tree::TreeNode;
+use std::sync::Arc;
+
+/// Registry entry.
+pub const METHOD: Method = Method {
+    name: "toeplitz",
+    usage: "(toeplitz)",
+    summary: "A weighted convolution or Toeplitz product as dot products, by its definition.",
+    citation: "[Chiu25 §2.5]",
+    build: Build::Base(build),
+};
+
+/// Dot products.
+#[derive(Clone, Debug)]
+pub struct Toeplitz {
+    q: u64,
+    size: usize,
+}
+
+fn build(_: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
+    Ok(Arc::new(Toeplitz { q: spec.q, size: spec.size }))
+}
+
+impl Base for Toeplitz {
+    fn name(&self) -> &'static str {
+        METHOD.name
+    }
+    fn q(&self) -> u64 {
+        self.q
+    }
+    fn size(&self) -> usize {
+        self.size
+    }
+    fn cost(&self) -> Cost {
+        let k = self.size as u64;
+        Cost { products: k * k, adds: k * (k - 1), scales: 0 }
+    }
+    fn tree(&self) -> TreeNode {
+        TreeNode::of_base(format!("Dot products {0} × {0}", self.size), self, &[], METHOD.citation)
+    }
+    fn to_form(&self) -> Form {
+        Form::list(METHOD.name, [])
+    }
+}

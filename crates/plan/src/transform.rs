@@ -1,0 +1,141 @@
+//! What every discrete Fourier transform of a plan has in common.
+
+use crate::arith::{Arith, Exact, Val};
+use crate::network::{Cost, Network};
+use crate::sexpr::Form;
+use ringforge_ring::zq;
+use std::any::Any;
+use std::sync::Arc;
+
+/// A shared transform.
+pub type TransformRef = Arc<dyn Transform>;
+
+/// A discrete Fourier transform of length n over Z_q on coefficient blocks.
+///
+/// With ω = [`root`](Transform::root), a principal n-th root of unity, and
+/// s = [`scale`](Transform::scale):
+/// - `forward`: f_0 … f_{n−1} in natural order → F_j = s·Σ_i ω^{ij} f_i at index j;
+/// - `inverse`: F_j = Σ_i ω^{ij} f_i at index j → n·s·f_i at index i.
+///
+/// Padding that is a structural zero ([`Arith::is_zero`]) is skipped by the recorder.
+pub trait Transform: Any + std::fmt::Debug + Send + Sync {
+    /// The word that opens this method in a plan text, `good-thomas`.
+    fn name(&self) -> &'static str;
+    /// n, the number of blocks in and out.
+    fn len(&self) -> usize;
+    /// The modulus of the coefficients.
+    fn q(&self) -> u64;
+    /// ω, the principal n-th root of unity that this transform uses.
+    fn root(&self) -> u64;
+    /// s: the forward transform leaves s times the definition, in `[1, q)`.
+    fn scale(&self) -> u64;
+    /// The forward transform, of exactly `len()` blocks.
+    fn forward(&self, arith: &mut dyn Arith, input: &[Val]) -> Vec<Val>;
+
+    /// The inverse transform, by reflection unless a method knows better: the forward transform of
+    /// F_0, F_{n−1}, …, F_1 is n·s·f [Chiu25 §2.4].
+    fn inverse(&self, arith: &mut dyn Arith, input: &[Val]) -> Vec<Val> {
+        let n = self.len();
+        let reflected: Vec<Val> = (0..n).map(|i| input[(n - i) % n]).collect();
+        self.forward(arith, &reflected)
+    }
+
+    /// The inverse where only the outputs marked in `wanted` (length `len()`) are read. The others
+    /// may hold anything; a method may arrange its work so that dropping them saves most.
+    fn inverse_wanted(&self, arith: &mut dyn Arith, input: &[Val], _wanted: &[bool]) -> Vec<Val> {
+        self.inverse(arith, input)
+    }
+
+    /// What the inverse leaves: `n·s mod q`.
+    fn inverse_scale(&self) -> u64 {
+        zq::mul(self.len() as u64, self.scale(), self.q())
+    }
+
+    /// The transforms this one is made of, in the order of the plan text.
+    fn children(&self) -> Vec<&dyn Transform> {
+        Vec::new()
+    }
+
+    /// The two independent axes, where the method has them, for lowering in two phases.
+    fn axes(&self) -> Option<Axes> {
+        None
+    }
+
+    /// This node as plan text.
+    fn to_form(&self) -> Form;
+    /// One line for people: `Good–Thomas 10 × 9`.
+    fn title(&self) -> String;
+    /// Where the method is from: `[Chiu25 §2.3.1]`.
+    fn citation(&self) -> &'static str;
+
+    /// Whether n = 0, which no transform is.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl dyn Transform {
+    /// This transform as the concrete method `T`, if it is one.
+    pub fn as_method<T: Transform>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
+
+    /// The forward transform of exact blocks, all of one width.
+    pub fn forward_exact(&self, input: &[Vec<u64>]) -> Vec<Vec<u64>> {
+        run(self.q(), input, |arith, values| self.forward(arith, values))
+    }
+
+    /// The inverse transform of exact blocks, all of one width.
+    pub fn inverse_exact(&self, input: &[Vec<u64>]) -> Vec<Vec<u64>> {
+        run(self.q(), input, |arith, values| self.inverse(arith, values))
+    }
+
+    /// The operations (on blocks) of the forward transform when only the inputs marked in `present`
+    /// can be nonzero.
+    pub fn forward_cost(&self, present: &[bool]) -> Cost {
+        let mut net = Network::new(self.q());
+        let input = net.inputs(present);
+        let output = self.forward(&mut net, &input);
+        net.cost(&output)
+    }
+
+    /// The operations (on blocks) of the inverse transform when only the outputs marked in `wanted`
+    /// are read.
+    pub fn inverse_cost(&self, wanted: &[bool]) -> Cost {
+        let mut net = Network::new(self.q());
+        let input = net.inputs(&vec![true; self.len()]);
+        let output = self.inverse_wanted(&mut net, &input, wanted);
+        let read: Vec<Val> =
+            output.iter().zip(wanted).filter(|&(_, &w)| w).map(|(&v, _)| v).collect();
+        net.cost(&read)
+    }
+}
+
+fn run(
+    q: u64,
+    input: &[Vec<u64>],
+    transform: impl FnOnce(&mut dyn Arith, &[Val]) -> Vec<Val>,
+) -> Vec<Vec<u64>> {
+    let width = input.iter().map(Vec::len).max().unwrap_or(0);
+    let mut exact = Exact::new(q, width);
+    let values: Vec<Val> = input.iter().map(|block| exact.input(block)).collect();
+    let output = transform(&mut exact, &values);
+    output.iter().map(|&v| exact.get(v).to_vec()).collect()
+}
+
+/// The structure of a transform that is a rectangle of two independent transforms: block i goes in
+/// at cell `input[i]` and F_j comes out at cell `output[j]`; cells are (row, column).
+///
+/// Forward: transform every column by `rows` (length R, the first argument), then every row by
+/// `columns` (length C). Inverse: rows first, then columns.
+#[derive(Clone, Debug)]
+pub struct Axes {
+    /// The transform of length R that runs down each of the C columns; the first one forward.
+    pub rows: TransformRef,
+    /// The transform of length C that runs along each of the R rows; the first one backward.
+    pub columns: TransformRef,
+    /// For each input index its (row, column).
+    pub input: Vec<(usize, usize)>,
+    /// For each output index its (row, column).
+    pub output: Vec<(usize, usize)>,
+}

@@ -1,0 +1,115 @@
+//! A weighted convolution mod x^{2m} − s² as one mod x^m − s and one mod x^m + s
+//! [Chiu25 §2.3, §3.3.3].
+//!
+//! Map: (a_0, a_1) ↦ (a_0 + s·a_1, a_0 − s·a_1). Inverse: h_0 = (u + v)/2,
+//! h_1 = (u − v)/(2s). The halves are folded into constants, so the scale is 1.
+//! Condition: every weight has a square root in Z_q, and 2 is invertible.
+
+use crate::base::{Base, BaseRef, BaseSpec, Shape};
+use crate::error::Refusal;
+use crate::network::Cost;
+use crate::registry::{Arguments, Build, Method};
+use crate::sexpr::Form;
+use crate::tree::TreeNode;
+use ringforge_ring::zq;
+use std::sync::Arc;
+
+/// Registry entry.
+pub const METHOD: Method = Method {
+    name: "two-ntt",
+    usage: "(two-ntt SMALL)",
+    summary: "A weighted convolution of even size as two of half the size; the weight needs a square \
+              root.",
+    citation: "[Chiu25 §3.3.3]",
+    build: Build::Base(build),
+};
+
+/// The split of a weighted convolution by a square root of the weight.
+#[derive(Clone, Debug)]
+pub struct TwoNtt {
+    q: u64,
+    size: usize,
+    /// The weighted convolution of half the size.
+    pub inner: BaseRef,
+}
+
+fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
+    let Shape::Weighted(weights) = &spec.shape else {
+        return Err(arguments
+            .refuse(
+                "two-ntt splits weighted convolutions; here general Toeplitz products are needed",
+            )
+            .instead("(toeplitz) or (karatsuba …)"));
+    };
+    if spec.size % 2 != 0 {
+        return Err(arguments.refuse(format!("two-ntt halves, but the size {} is odd", spec.size)));
+    }
+    if zq::inv(2, spec.q).is_none() {
+        return Err(arguments.refuse(format!("two-ntt halves: q = {} must be odd", spec.q)));
+    }
+    let mut roots = Vec::new();
+    for &w in weights {
+        let Some(root) = zq::sqrt(w, spec.q).filter(|&s| zq::inv(s, spec.q).is_some()) else {
+            let message = format!("the weight {w} has no invertible square root mod {}", spec.q);
+            return Err(arguments
+                .refuse(message)
+                .instead("(if-square-root (two-ntt …) (karatsuba …)), or (karatsuba …)"));
+        };
+        roots.extend([root, spec.q - root]);
+    }
+    let half = BaseSpec { q: spec.q, size: spec.size / 2, shape: Shape::Weighted(roots) };
+    Ok(Arc::new(TwoNtt { q: spec.q, size: spec.size, inner: arguments.base(&half)? }))
+}
+
+impl TwoNtt {
+    /// The square root s of a weight that this node was built for.
+    pub fn square_root(&self, weight: u64) -> u64 {
+        zq::sqrt(weight, self.q).unwrap_or(0)
+    }
+
+    /// The constants of the inverse: 1/2 and 1/(2s).
+    pub fn inverse_constants(&self, weight: u64) -> (u64, u64) {
+        let half = self.q.div_ceil(2);
+        let inverse = zq::inv(self.square_root(weight), self.q).unwrap_or(0);
+        (half, zq::mul(half, inverse, self.q))
+    }
+}
+
+impl Base for TwoNtt {
+    fn name(&self) -> &'static str {
+        METHOD.name
+    }
+    fn q(&self) -> u64 {
+        self.q
+    }
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn convolve(&self, weight: u64, a: &[u64], b: &[u64]) -> Vec<u64> {
+        let (q, m) = (self.q, self.size / 2);
+        let s = self.square_root(weight);
+        let at = |v: &[u64], root: u64| -> Vec<u64> {
+            (0..m).map(|i| zq::add(v[i], zq::mul(root, v[i + m], q), q)).collect()
+        };
+        let u = self.inner.convolve(s, &at(a, s), &at(b, s));
+        let v = self.inner.convolve(q - s, &at(a, q - s), &at(b, q - s));
+        let (half, half_inverse) = self.inverse_constants(weight);
+        let low = u.iter().zip(&v).map(|(&x, &y)| zq::mul(zq::add(x, y, q), half, q));
+        let high = u.iter().zip(&v).map(|(&x, &y)| zq::mul(zq::sub(x, y, q), half_inverse, q));
+        low.chain(high).collect()
+    }
+
+    fn cost(&self) -> Cost {
+        let m = self.size as u64 / 2;
+        // Both operands split (one multiplication and a butterfly each), the result joined.
+        self.inner.cost().times(2) + Cost { scales: 4 * m, adds: 6 * m, products: 0 }
+    }
+    fn tree(&self) -> TreeNode {
+        let title = format!("2-NTT {} = 2 × {}", self.size, self.size / 2);
+        TreeNode::of_base(title, self, &[self.inner.as_ref()], METHOD.citation)
+    }
+    fn to_form(&self) -> Form {
+        Form::list(METHOD.name, [self.inner.to_form()])
+    }
+}

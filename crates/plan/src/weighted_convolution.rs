@@ -1,0 +1,84 @@
+//! The weighted convolutions that an incomplete transform ends in: products mod x^k − w, one for
+//! each weight w [Chiu25 §2.5, §3.2.3].
+
+use crate::base::{Base, BaseRef, BaseSpec, Shape};
+use crate::error::Refusal;
+use crate::if_square_root::IfSquareRoot;
+use crate::network::Cost;
+use crate::registry::{Arguments, Build, Method};
+use crate::sexpr::Form;
+use crate::tree::TreeNode;
+use std::sync::Arc;
+
+/// Registry entry.
+pub const METHOD: Method = Method {
+    name: "weighted-convolution",
+    usage: "(weighted-convolution SMALL)",
+    summary: "Products mod x^K - w for every weight w that the transform leaves.",
+    citation: "[Chiu25 §3.2.3]",
+    build: Build::Base(build),
+};
+
+/// Weighted convolutions of one size.
+#[derive(Clone, Debug)]
+pub struct WeightedConvolution {
+    q: u64,
+    /// k.
+    pub size: usize,
+    /// The weight of each slot, in the order of the transform's outputs.
+    pub weights: Vec<u64>,
+    /// How they are computed.
+    pub base: BaseRef,
+}
+
+fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
+    let Shape::Weighted(weights) = &spec.shape else {
+        return Err(arguments.refuse("weighted-convolution belongs below a transform"));
+    };
+    let base = arguments.base(spec)?;
+    Ok(Arc::new(WeightedConvolution { q: spec.q, size: spec.size, weights: weights.clone(), base }))
+}
+
+impl WeightedConvolution {
+    /// The method for one weight, choices resolved.
+    pub fn method_for(&self, weight: u64) -> &dyn Base {
+        let mut base: &BaseRef = &self.base;
+        while let Some(choice) = base.as_method::<IfSquareRoot>() {
+            base = choice.method_for(weight);
+        }
+        base.as_ref()
+    }
+
+    /// The operations of all slots together.
+    pub fn total_cost(&self) -> Cost {
+        self.weights.iter().map(|&w| self.method_for(w).cost()).sum()
+    }
+}
+
+impl Base for WeightedConvolution {
+    fn name(&self) -> &'static str {
+        METHOD.name
+    }
+    fn q(&self) -> u64 {
+        self.q
+    }
+    fn size(&self) -> usize {
+        self.size
+    }
+    fn convolve(&self, weight: u64, a: &[u64], b: &[u64]) -> Vec<u64> {
+        self.method_for(weight).convolve(weight, a, b)
+    }
+    fn cost(&self) -> Cost {
+        self.base.cost()
+    }
+    fn tree(&self) -> TreeNode {
+        let title = format!("{} weighted convolutions of size {}", self.weights.len(), self.size);
+        let mut node = TreeNode::of_base(title, self, &[self.base.as_ref()], METHOD.citation);
+        node.cost = self.total_cost();
+        node.cost_of = "for all of them";
+        node
+    }
+    fn to_form(&self) -> Form {
+        Form::list(METHOD.name, [self.base.to_form()])
+    }
+}
