@@ -1,6 +1,9 @@
 //! *How* to compute a product: the embedded language, the schedule, and the lowering of plan and
 //! schedule to a program.
 
+pub mod bounds;
+pub mod cut;
 mod expand;
 pub mod ir;
 pub mod method;
+pub mod place;

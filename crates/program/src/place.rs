@@ -1,0 +1,155 @@
+//! Where a network's values must be reduced so that every word fits, and no oftener.
+//!
+//! Starting from everything reduced, reductions are taken away one by one as long as all sums fit
+//! a word and all outputs their limits; many random orders are tried and the cheapest end kept.
+//! (Range analysis that drives the placing of reductions: [TokudaKameyama23 §4].)
+
+use crate::bounds::{Bounds, WORD};
+use ringforge_plan::{NetOp, Network, Val};
+
+/// A network whose reductions are to be placed.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// The network.
+    pub net: &'a Network,
+    /// Its outputs.
+    pub outputs: &'a [Val],
+    /// For each input index the largest magnitude.
+    pub inputs: &'a [i64],
+    /// For each output the largest magnitude allowed.
+    pub limits: &'a [i64],
+    /// Slots of a reduction and of a modular product.
+    pub cost: (u32, u32),
+}
+
+/// What was decided, by node of the network.
+#[derive(Clone, Debug)]
+pub struct Placement {
+    /// Nodes whose value is reduced as soon as it is made.
+    pub reduced: Vec<bool>,
+    /// Scales by a small power of two that are done by shifting.
+    pub shifted: Vec<bool>,
+    /// Largest magnitude of each node, after its reduction.
+    pub bounds: Vec<i64>,
+    /// Slots of all operations.
+    pub slots: u32,
+}
+
+/// A sum does not fit even when everything is reduced.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no placement of reductions keeps every sum within 16 bits and the outputs within their limits")]
+pub struct Impossible;
+
+/// How far a scale by `c` shifts, if it is a small power of two.
+pub fn shift_of(c: u64) -> Option<u8> {
+    (c.is_power_of_two() && c <= 8).then(|| c.trailing_zeros() as u8)
+}
+
+/// Places reductions; `rounds` random orders are tried.
+pub fn place(task: Task, bounds: &mut Bounds, rounds: u32) -> Result<Placement, Impossible> {
+    let live = task.net.live(task.outputs);
+    let count = task.net.ops().len();
+    let mut all = Placement {
+        reduced: vec![false; count],
+        shifted: vec![false; count],
+        bounds: vec![0; count],
+        slots: 0,
+    };
+    // Decisions: nodes whose reduction may go, and (by offset) scales that may become shifts.
+    let mut decisions = Vec::new();
+    for &v in &live {
+        let i = v.0 as usize;
+        match task.net.op(v) {
+            NetOp::Zero => {}
+            NetOp::Scale(_, c) if c != task.net_q() - 1 => {
+                if shift_of(c).is_some() {
+                    decisions.push(i + count);
+                }
+            }
+            _ => {
+                all.reduced[i] = true;
+                decisions.push(i);
+            }
+        }
+    }
+    task.evaluate(&live, &mut all, bounds).ok_or(Impossible)?;
+    let mut best: Option<(u32, i64, Placement)> = None;
+    let mut random = 0x9e37_79b9_7f4a_7c15u64;
+    for round in 0..rounds.max(1) {
+        let mut order = decisions.clone();
+        match round {
+            0 => order.reverse(),
+            1 => {}
+            _ => shuffle(&mut order, &mut random),
+        }
+        let mut trial = all.clone();
+        for &d in &order {
+            flip(&mut trial, d, count);
+            if task.evaluate(&live, &mut trial, bounds).is_none() {
+                flip(&mut trial, d, count);
+            }
+        }
+        if task.evaluate(&live, &mut trial, bounds).is_none() {
+            continue;
+        }
+        let spread = task.outputs.iter().map(|v| trial.bounds[v.0 as usize]).sum();
+        if best.as_ref().is_none_or(|(slots, sum, _)| (trial.slots, spread) < (*slots, *sum)) {
+            best = Some((trial.slots, spread, trial));
+        }
+    }
+    best.map(|(_, _, placement)| placement).ok_or(Impossible)
+}
+
+fn flip(trial: &mut Placement, decision: usize, count: usize) {
+    if decision < count {
+        trial.reduced[decision] ^= true;
+    } else {
+        trial.shifted[decision - count] ^= true;
+    }
+}
+
+fn shuffle(order: &mut [usize], state: &mut u64) {
+    for i in (1..order.len()).rev() {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        order.swap(i, (*state % (i as u64 + 1)) as usize);
+    }
+}
+
+impl Task<'_> {
+    fn net_q(&self) -> u64 {
+        use ringforge_plan::Arith;
+        self.net.q()
+    }
+
+    /// Fills bounds and slots; `None` where a sum does not fit or an output exceeds its limit.
+    pub fn evaluate(&self, live: &[Val], p: &mut Placement, bounds: &mut Bounds) -> Option<()> {
+        let (reduction, product) = self.cost;
+        let q = self.net_q();
+        p.slots = 0;
+        for &v in live {
+            let i = v.0 as usize;
+            let of = |v: Val| p.bounds[v.0 as usize];
+            let (bound, slots) = match self.net.op(v) {
+                NetOp::Zero => (0, 0),
+                NetOp::Input(n) => (self.inputs[n], 0),
+                NetOp::Add(a, b) | NetOp::Sub(a, b) => (of(a) + of(b), 1),
+                NetOp::Scale(a, c) if c == q - 1 => (of(a), 1),
+                NetOp::Scale(a, c) if p.shifted[i] => (of(a) * c as i64, 1),
+                NetOp::Scale(a, c) => (bounds.product(c, of(a)), product),
+            };
+            if bound > WORD {
+                return None;
+            }
+            p.slots += slots;
+            p.bounds[i] = bound;
+            if p.reduced[i] {
+                p.bounds[i] = bounds.reduce(bound).min(bound);
+                p.slots += reduction;
+            }
+        }
+        let fits = |(v, &limit): (&Val, &i64)| p.bounds[v.0 as usize] <= limit;
+        self.outputs.iter().zip(self.limits).all(fits).then_some(())
+    }
+}
