@@ -1,1 +1,21 @@
-//! (under construction)
+//! One program, many meanings [TokudaKameyama23 §3].
+//!
+//! [`walk`] is the language abstraction: it executes statements, loops and moves once and for all.
+//! A [`Domain`] says what a word is, and thereby gives the program a meaning:
+//!
+//! | module | a word is | answers |
+//! |---|---|---|
+//! | [`run`] | a 16-bit machine word that wraps | is it right on these inputs? |
+//! | [`range`] | an interval of integers | can anything overflow, and where? |
+//! | [`formula`] | an exact form mod q over the inputs | is it right for all inputs? |
+//! | [`count`] | nothing: it only counts | what does it cost, stage by stage? |
+//!
+//! [`draw`] makes pictures of what they find, [`text`] the same for terminals.
+
+pub mod count;
+pub mod formula;
+pub mod range;
+pub mod run;
+pub mod walk;
+
+pub use walk::{Domain, Fault, Place};

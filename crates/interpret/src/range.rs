@@ -1,0 +1,346 @@
+//! Which values can occur: a word is an interval of integers.
+//!
+//! Interval arithmetic for sums; exact enumeration for every function of one 16-bit word
+//! (modular product by a constant, reduction, freezing), as in [TokudaKameyama23 §3.1]; exact
+//! bounds for the reduction of wide sums. A sum that may leave its word is a [`Fault`] that
+//! names the place: at the modular level integers stand for residues, and a wrapped integer
+//! stands for another residue.
+//!
+//! Meant for the modular level: the expansion's words wrap on purpose.
+
+use crate::run::exported;
+use crate::walk::*;
+use ringforge_program::ir::{Op, Program, Role, Shape};
+use ringforge_program::method::*;
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// The interval `[lo, hi]` of integers.
+pub type Interval = (i64, i64);
+
+const WORD: Interval = (i16::MIN as i64, i16::MAX as i64);
+const ELEMENT: Interval = (i32::MIN as i64, i32::MAX as i64);
+
+/// The ranges that occur in one stage.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StageRange {
+    /// Titles, outermost stage first; empty for what lies outside all stages.
+    pub path: Vec<String>,
+    /// Where the stage comes from.
+    pub cite: String,
+    /// What it leaves in memory.
+    pub stored: Option<Interval>,
+    /// Every 16-bit intermediate value.
+    pub words: Option<Interval>,
+    /// Every 32-bit intermediate value.
+    pub elements: Option<Interval>,
+    /// The largest size of a word by its distance to overflow: 1 fills the word.
+    pub fill: f64,
+}
+
+/// The ranges that occur in a program.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ranges {
+    /// Parameters that are read, with the interval assumed.
+    pub inputs: Vec<(String, Interval)>,
+    /// Parameters that are written, with the interval found.
+    pub outputs: Vec<(String, Interval)>,
+    /// In order of their first beginning.
+    pub stages: Vec<StageRange>,
+    /// How many functions of one word were enumerated, and how many words in all.
+    pub enumerated: (usize, u64),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Unary {
+    Mul(MulMethod, u64),
+    Reduce(ReduceMethod),
+    Freeze(FreezeMethod),
+}
+
+/// The domain of intervals.
+pub struct Intervals {
+    q: u64,
+    known: HashMap<(Unary, Interval), Interval>,
+    enumerated: u64,
+    stages: Vec<StageRange>,
+    index: HashMap<Vec<String>, usize>,
+    path: Vec<(String, String)>,
+}
+
+impl Intervals {
+    fn new(q: u64) -> Intervals {
+        let (known, index) = (HashMap::new(), HashMap::new());
+        Intervals { q, known, enumerated: 0, stages: Vec::new(), index, path: Vec::new() }
+    }
+
+    fn enumerate(&mut self, f: Unary, a: Interval) -> Interval {
+        if let Some(&known) = self.known.get(&(f, a)) {
+            return known;
+        }
+        let image = match f {
+            Unary::Mul(method, c) => method.range(a, c, self.q),
+            Unary::Reduce(method) => method.range(a, self.q),
+            Unary::Freeze(method) => {
+                let all = (a.0..=a.1).map(|x| method.apply(x as i16, self.q));
+                all.fold((i64::MAX, i64::MIN), |r, y| (r.0.min(y), r.1.max(y)))
+            }
+        };
+        self.enumerated += (a.1 - a.0 + 1) as u64;
+        self.known.insert((f, a), image);
+        image
+    }
+
+    fn stage(&mut self) -> &mut StageRange {
+        let path: Vec<String> = self.path.iter().map(|(title, _)| title.clone()).collect();
+        let next = self.stages.len();
+        let i = *self.index.entry(path.clone()).or_insert(next);
+        if i == next {
+            let cite = self.path.last().map(|(_, cite)| cite.clone()).unwrap_or_default();
+            let (stored, words, elements) = (None, None, None);
+            self.stages.push(StageRange { path, cite, stored, words, elements, fill: 0.0 });
+        }
+        &mut self.stages[i]
+    }
+}
+
+fn join(a: Option<Interval>, b: Interval) -> Option<Interval> {
+    Some(a.map_or(b, |a| (a.0.min(b.0), a.1.max(b.1))))
+}
+
+fn within(what: &str, a: Interval, limit: Interval) -> Result<Interval, Refusal> {
+    if limit.0 <= a.0 && a.1 <= limit.1 {
+        return Ok(a);
+    }
+    let bits = if limit == WORD { 16 } else { 32 };
+    Err(format!("{what} can be any of [{}, {}], which {bits} bits do not hold", a.0, a.1))
+}
+
+fn products(a: Interval, b: Interval) -> Interval {
+    let all = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
+    let fold = |f: fn(i64, i64) -> i64| all.into_iter().reduce(f).unwrap_or(0);
+    (fold(i64::min), fold(i64::max))
+}
+
+/// The smallest interval `[-2^k, 2^k - 1]` or `[0, 2^k - 1]` around one of bitwise results.
+fn bits(a: Interval, b: Interval) -> Interval {
+    let top = a.1.max(b.1).max(-1 - a.0.min(0)).max(-1 - b.0.min(0));
+    let mask = (1i64 << (64 - top.leading_zeros())) - 1;
+    if a.0 < 0 || b.0 < 0 { (-mask - 1, mask) } else { (0, mask) }
+}
+
+impl Domain for Intervals {
+    type Word = Interval;
+    type Wide = Interval;
+
+    fn constant(&mut self, word: i16) -> Interval {
+        (i64::from(word), i64::from(word))
+    }
+
+    fn binary(&mut self, op: Binary, a: &Interval, b: &Interval) -> Result<Interval, Refusal> {
+        let (a, b) = (*a, *b);
+        Ok(match op {
+            Binary::Add => within("the sum", (a.0 + b.0, a.1 + b.1), WORD)?,
+            Binary::Sub => within("the difference", (a.0 - b.1, a.1 - b.0), WORD)?,
+            Binary::MulLo => within("the product", products(a, b), WORD)?,
+            Binary::MulHi => {
+                let p = products(a, b);
+                (p.0 >> 16, p.1 >> 16)
+            }
+            Binary::MulHrs => {
+                let p = products(a, b);
+                let round = |x: i64| (x + (1 << 14)) >> 15;
+                within("the rounded product", (round(p.0), round(p.1)), WORD)?
+            }
+            Binary::Greater if a.0 > b.1 => (-1, -1),
+            Binary::Greater if a.1 <= b.0 => (0, 0),
+            Binary::Greater => (-1, 0),
+            Binary::Min => (a.0.min(b.0), a.1.min(b.1)),
+            Binary::Max => (a.0.max(b.0), a.1.max(b.1)),
+            Binary::MinU if a.0 >= 0 && b.0 >= 0 => (a.0.min(b.0), a.1.min(b.1)),
+            // One of the operands: which, depends on signs.
+            Binary::MinU => (a.0.min(b.0), a.1.max(b.1)),
+            Binary::And if a.0 >= 0 || b.0 >= 0 => {
+                let caps = [a, b].into_iter().filter(|x| x.0 >= 0).map(|x| x.1);
+                (0, caps.min().unwrap_or(WORD.1))
+            }
+            Binary::And | Binary::Or | Binary::Xor => bits(a, b),
+        })
+    }
+
+    fn shift(&mut self, op: Shift, a: &Interval) -> Result<Interval, Refusal> {
+        match op {
+            Shift::Left(k) => within("the shifted word", (a.0 << k, a.1 << k), WORD),
+            Shift::Arithmetic(k) => Ok((a.0 >> k, a.1 >> k)),
+            Shift::Logical(k) if a.0 >= 0 => Ok((a.0 >> k, a.1 >> k)),
+            Shift::Logical(k) => within("the shifted word", (0, 0xffff >> k), WORD),
+        }
+    }
+
+    fn mul_mod(&mut self, a: &Interval, c: u64, method: MulMethod) -> Result<Interval, Refusal> {
+        Ok(self.enumerate(Unary::Mul(method, c), *a))
+    }
+
+    fn reduce(&mut self, a: &Interval, method: ReduceMethod) -> Result<Interval, Refusal> {
+        Ok(self.enumerate(Unary::Reduce(method), *a))
+    }
+
+    fn narrow(&mut self, x: &Interval, method: NarrowMethod) -> Result<Interval, Refusal> {
+        method.range(*x, self.q).ok_or_else(|| {
+            format!("a sum in [{}, {}] has a reduction that 16 bits do not hold", x.0, x.1)
+        })
+    }
+
+    fn mul_words(
+        &mut self,
+        a: &Interval,
+        b: &Interval,
+        method: ProductMethod,
+    ) -> Result<Interval, Refusal> {
+        method.range(*a, *b, self.q).ok_or_else(|| {
+            format!(
+                "the modular product of [{}, {}] and [{}, {}] does not fit 16 bits",
+                a.0, a.1, b.0, b.1
+            )
+        })
+    }
+
+    fn freeze(&mut self, a: &Interval, method: FreezeMethod) -> Result<Interval, Refusal> {
+        let domain = method.domain(self.q);
+        if a.0 < domain.0 || a.1 > domain.1 {
+            return Err(format!(
+                "freezing is right on [{}, {}], but the word can be any of [{}, {}]",
+                domain.0, domain.1, a.0, a.1
+            ));
+        }
+        Ok(self.enumerate(Unary::Freeze(method), *a))
+    }
+
+    fn pair_dot(&mut self, a: [&Interval; 2], b: [&Interval; 2]) -> Result<Interval, Refusal> {
+        let (x, y) = (products(*a[0], *b[0]), products(*a[1], *b[1]));
+        within("the sum of two products", (x.0 + y.0, x.1 + y.1), ELEMENT)
+    }
+
+    fn wide_binary(
+        &mut self,
+        op: WideBinary,
+        a: &Interval,
+        b: &Interval,
+    ) -> Result<Interval, Refusal> {
+        match op {
+            WideBinary::Add => within("the wide sum", (a.0 + b.0, a.1 + b.1), ELEMENT),
+            WideBinary::Sub => within("the wide difference", (a.0 - b.1, a.1 - b.0), ELEMENT),
+            WideBinary::MulLo => within("the wide product", products(*a, *b), ELEMENT),
+        }
+    }
+
+    fn wide_shift(&mut self, op: Shift, a: &Interval) -> Result<Interval, Refusal> {
+        match op {
+            Shift::Left(k) => within("the shifted element", (a.0 << k, a.1 << k), ELEMENT),
+            Shift::Arithmetic(k) => Ok((a.0 >> k, a.1 >> k)),
+            Shift::Logical(k) if a.0 >= 0 => Ok((a.0 >> k, a.1 >> k)),
+            Shift::Logical(k) => within("the shifted element", (0, 0xffff_ffff >> k), ELEMENT),
+        }
+    }
+
+    fn join(&mut self, low: &Interval, high: &Interval) -> Result<Interval, Refusal> {
+        let low = if low.0 >= 0 { *low } else { (0, 0xffff) };
+        Ok(((high.0 << 16) + low.0, (high.1 << 16) + low.1))
+    }
+
+    fn split(&mut self, x: &Interval) -> Result<(Interval, Interval), Refusal> {
+        let low = if x.0 >= WORD.0 && x.1 <= WORD.1 { *x } else { WORD };
+        Ok((low, (x.0 >> 16, x.1 >> 16)))
+    }
+
+    fn enter(&mut self, title: &str, cite: &str) {
+        self.path.push((title.to_string(), cite.to_string()));
+        self.stage();
+    }
+
+    fn leave(&mut self) {
+        self.path.pop();
+    }
+
+    fn defined(
+        &mut self,
+        op: &Op,
+        result: &Register<Interval, Interval>,
+        values: &[Register<Interval, Interval>],
+    ) {
+        let hull = |all: &[Interval]| all.iter().fold(None, |r, &x| join(r, x));
+        match (op, result) {
+            (Op::Splat(_) | Op::Lanes(_), _) => {}
+            (_, Register::Words(all)) => {
+                if let Some(r) = hull(all) {
+                    let stage = self.stage();
+                    stage.words = join(stage.words, r);
+                    stage.fill = stage.fill.max((r.1.max(-1 - r.0)) as f64 / WORD.1 as f64);
+                }
+            }
+            (_, Register::Wide(all)) => {
+                if let Some(r) = hull(all) {
+                    let stage = self.stage();
+                    stage.elements = join(stage.elements, r);
+                }
+            }
+            (_, Register::Nothing) if op.shape() == Shape::Nothing => {
+                for v in op.operands() {
+                    if let Register::Words(all) = &values[v.0 as usize]
+                        && let Some(r) = hull(all)
+                    {
+                        let stage = self.stage();
+                        stage.stored = join(stage.stored, r);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The ranges of a program whose inputs lie in the ranges of its parameters (any word where a
+/// parameter states none), or the first place where a value may not fit or an output may leave
+/// the range that it promises.
+pub fn ranges(program: &Program) -> Result<Ranges, Fault> {
+    let id = exported(program)?;
+    let procedure = &program.procedures[id.0 as usize];
+    let mut machine = Machine::new(program, Intervals::new(program.q));
+    let (mut arguments, mut inputs, mut written) = (Vec::new(), Vec::new(), Vec::new());
+    for buffer in procedure.buffers.iter().filter(|b| b.role.is_parameter()) {
+        let range = buffer.range.unwrap_or(WORD);
+        let start = if buffer.role == Role::Output { None } else { Some(range) };
+        let array = machine.array(vec![start; buffer.words]);
+        match buffer.role {
+            Role::Output => written.push((buffer, array)),
+            _ => inputs.push((buffer.name.clone(), range)),
+        }
+        arguments.push((array, 0));
+    }
+    machine.call(id, &arguments)?;
+    let mut outputs = Vec::new();
+    for (buffer, array) in written {
+        let place = || Place { procedure: procedure.name.clone(), ..Place::default() };
+        let words = machine.words(array);
+        let mut found = None;
+        for (i, word) in words.iter().enumerate() {
+            let promised = buffer.range.unwrap_or(WORD);
+            let reason = match word {
+                None => format!("word {i} of {} is never written", buffer.name),
+                Some(r) if r.0 < promised.0 || r.1 > promised.1 => format!(
+                    "word {i} of {} can be any of [{}, {}], but [{}, {}] is promised",
+                    buffer.name, r.0, r.1, promised.0, promised.1
+                ),
+                Some(r) => {
+                    found = join(found, *r);
+                    continue;
+                }
+            };
+            return Err(Fault { place: place(), reason });
+        }
+        outputs.push((buffer.name.clone(), found.unwrap_or((0, 0))));
+    }
+    let domain = machine.domain;
+    let enumerated = (domain.known.len(), domain.enumerated);
+    Ok(Ranges { inputs, outputs, stages: domain.stages, enumerated })
+}
