@@ -1,2 +1,52 @@
 //! The `ringforge` command.
-fn main() {}
+//!
+//! Exit status: 0 proved (or done), 1 refuted, unknown or failed, 2 bad usage or input.
+
+mod args;
+mod list;
+mod preset;
+mod target;
+mod ui;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use args::{Cli, Command};
+use ui::{Failure, Ui};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let ui = Ui { json: cli.json, quiet: cli.quiet };
+    // Without a handler an interrupt would leave the unfinished package behind.
+    let handler = ctrlc::set_handler(|| {
+        ringforge_toolchain::remove_unfinished();
+        std::process::exit(130);
+    });
+    if let Err(error) = handler {
+        ui.fail(&Failure::failed(format!("cannot catch interrupts: {error}")));
+        return ExitCode::from(1);
+    }
+    let done = match &cli.command {
+        Command::List => list::run(&ui),
+        Command::Completions { shell } => {
+            clap_complete::generate(
+                *shell,
+                &mut Cli::command(),
+                "ringforge",
+                &mut std::io::stdout(),
+            );
+            Ok(0)
+        }
+        Command::Explain(e) => preset::resolve(&e.subject).map(|_| 0),
+        _ => Err(Failure::failed("not yet")),
+    };
+    match done {
+        Ok(status) => ExitCode::from(status),
+        Err(failure) => {
+            ui.fail(&failure);
+            ExitCode::from(failure.status)
+        }
+    }
+}

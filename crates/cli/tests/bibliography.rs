@@ -74,7 +74,11 @@ fn every_citation_has_an_entry_and_every_entry_a_citation() {
     for (key, path) in &cited {
         // The examples of this file's own documentation.
         if key != "Key25" {
-            assert!(known.contains(key), "{} cites [{key}], not in BIBLIOGRAPHY.yml", path.display());
+            assert!(
+                known.contains(key),
+                "{} cites [{key}], not in BIBLIOGRAPHY.yml",
+                path.display()
+            );
         }
     }
     for key in &known {

@@ -31,8 +31,8 @@ pub struct Candidate {
 pub enum Code {
     /// Objects that define the signature's function.
     Objects(Vec<PathBuf>, Signature),
-    /// A program that speaks the protocol of `driver/timing.c`.
-    Program(PathBuf),
+    /// A program that speaks the protocol of `driver/timing.c`, and its arguments.
+    Program(PathBuf, Vec<String>),
 }
 
 /// How much is measured.
@@ -119,7 +119,11 @@ pub fn measure(
         for (i, candidate) in candidates.iter().enumerate() {
             let program = dir.path().join(format!("candidate{i}"));
             prepare(compiler, candidate, copy, dir.path(), &program)?;
-            servers.push(Server::start(&settings.runner, &program, &candidate.name)?);
+            let args = match &candidate.code {
+                Code::Program(_, args) => args.as_slice(),
+                Code::Objects(..) => &[],
+            };
+            servers.push(Server::start(&settings.runner, &program, args, &candidate.name)?);
         }
         let mut samples: Vec<Vec<f64>> = vec![Vec::new(); candidates.len()];
         for sample in 0..settings.samples {
@@ -147,7 +151,7 @@ fn prepare(
     program: &Path,
 ) -> Result<(), TimingError> {
     match &candidate.code {
-        Code::Program(path) => {
+        Code::Program(path, _) => {
             std::fs::copy(path, program).map(drop).map_err(|e| TimingError::Silent {
                 name: candidate.name.clone(),
                 why: format!("{}: {e}", path.display()),
@@ -183,9 +187,14 @@ impl Drop for Server {
 }
 
 impl Server {
-    fn start(runner: &Runner, program: &Path, name: &str) -> Result<Server, TimingError> {
-        let mut child =
-            runner.command(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    fn start(
+        runner: &Runner,
+        program: &Path,
+        args: &[String],
+        name: &str,
+    ) -> Result<Server, TimingError> {
+        let mut command = runner.command(program);
+        let mut child = command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (Some(requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(std::io::Error::other("the timing driver has no pipes").into());
         };

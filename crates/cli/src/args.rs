@@ -1,0 +1,184 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Forges constant-time multiplication in polynomial rings and proves the machine code.
+#[derive(Parser, Debug)]
+#[command(name = "ringforge", version, max_term_width = 100)]
+pub struct Cli {
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Print nothing but errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// List rings with a plan, targets, and the compilers of this machine
+    List,
+    /// Make a package: C source, header, contract, object, proof and report
+    Forge(Forge),
+    /// Prove that an object, whoever compiled or wrote it, fulfils a contract
+    Prove(Prove),
+    /// Show what a plan does: its tree, the ranges by stage, the operation counts
+    Explain(Explain),
+    /// Time multipliers side by side, in calibrated core cycles
+    Bench(Bench),
+    /// Break the multiplier in many ways and check that the prover refuses each
+    Mutate(Mutate),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// What is multiplied and how: shared by several commands.
+#[derive(Args, Debug, Clone)]
+pub struct Subject {
+    /// A ring such as `Z4591[x]/(x^761 - x - 1)`, or a preset (see `ringforge list`)
+    #[arg(value_name = "RING|PRESET")]
+    pub ring: String,
+    /// Decomposition: the name of a preset's plan or a file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub plan: Option<String>,
+}
+
+/// How code is made.
+#[derive(Args, Debug, Clone)]
+pub struct Make {
+    /// For which machine: `c`, `avx2`, or `all` with a choice at run time
+    #[arg(long, default_value = "all", value_name = "TARGET")]
+    pub target: String,
+    /// C compiler, by name or path [default: $CC, else gcc, else clang]
+    #[arg(long, value_name = "COMPILER")]
+    pub cc: Option<String>,
+    /// Optimisation level
+    #[arg(long, default_value = "-O3", value_name = "LEVEL", allow_hyphen_values = true)]
+    pub opt: String,
+    /// Schedule: a file, instead of the target's default
+    #[arg(long, value_name = "FILE")]
+    pub schedule: Option<PathBuf>,
+}
+
+/// `forge`.
+#[derive(Args, Debug)]
+pub struct Forge {
+    /// What.
+    #[command(flatten)]
+    pub subject: Subject,
+    /// How.
+    #[command(flatten)]
+    pub make: Make,
+    /// Where the package goes [default: out/NAME]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Prefix of every file and symbol [default: the preset's name]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Random pairs that the object is run on beside the worst cases
+    #[arg(long, default_value_t = 2000, value_name = "N")]
+    pub pairs: usize,
+    /// Do not time
+    #[arg(long)]
+    pub no_bench: bool,
+}
+
+/// `prove`.
+#[derive(Args, Debug)]
+pub struct Prove {
+    /// Object files (ELF); several are each proved, and thereby equivalent
+    #[arg(required = true, value_name = "OBJECT")]
+    pub objects: Vec<PathBuf>,
+    /// The contract
+    #[arg(long, value_name = "FILE")]
+    pub contract: PathBuf,
+    /// Prove this symbol instead of the contract's
+    #[arg(long, value_name = "NAME")]
+    pub symbol: Option<String>,
+    /// Do not run a refuted object on the counterexample
+    #[arg(long)]
+    pub no_confirm: bool,
+}
+
+/// What `explain` prints.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    /// The plan's tree
+    Tree,
+    /// Ranges by stage
+    Ranges,
+    /// Operations by stage
+    Counts,
+    /// The tree as a picture
+    Svg,
+    /// The ranges as a picture
+    RangesSvg,
+    /// Everything as text
+    All,
+}
+
+/// `explain`.
+#[derive(Args, Debug)]
+pub struct Explain {
+    /// What.
+    #[command(flatten)]
+    pub subject: Subject,
+    /// For which machine ranges and counts are: `c` or `avx2`
+    #[arg(long, default_value = "avx2", value_name = "TARGET")]
+    pub target: String,
+    /// Schedule: a file, instead of the target's default
+    #[arg(long, value_name = "FILE")]
+    pub schedule: Option<PathBuf>,
+    /// What to print
+    #[arg(long = "as", value_enum, default_value = "all", value_name = "VIEW")]
+    pub view: View,
+}
+
+/// `bench`.
+#[derive(Args, Debug)]
+pub struct Bench {
+    /// What.
+    #[command(flatten)]
+    pub subject: Subject,
+    /// Compilers to forge with, comma separated [default: gcc and clang as far as installed]
+    #[arg(long, value_delimiter = ',', value_name = "COMPILER")]
+    pub cc: Vec<String>,
+    /// Time the peers of bench/ beside it (needs the source tree, cmake and libclang)
+    #[arg(long)]
+    pub peers: bool,
+    /// Where bench/ is
+    #[arg(long, default_value = "bench", value_name = "DIR")]
+    pub bench_dir: PathBuf,
+    /// Fresh copies of every program
+    #[arg(long, default_value_t = 7, value_name = "N")]
+    pub copies: usize,
+    /// Samples of each candidate in a copy
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    pub samples: usize,
+    /// Print the table as Markdown
+    #[arg(long)]
+    pub markdown: bool,
+}
+
+/// `mutate`.
+#[derive(Args, Debug)]
+pub struct Mutate {
+    /// What.
+    #[command(flatten)]
+    pub subject: Subject,
+    /// How.
+    #[command(flatten)]
+    pub make: Make,
+    /// How many mutants at most [default: all]
+    #[arg(long, value_name = "N")]
+    pub sample: Option<usize>,
+}
