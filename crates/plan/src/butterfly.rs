@@ -61,3 +61,20 @@ impl Transform for Butterfly {
         METHOD.citation
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{check, try_transform};
+
+    #[test]
+    fn agrees_with_the_definition() {
+        check(4591, 2, "(butterfly)");
+        check(12289, 2, "(butterfly)");
+    }
+
+    #[test]
+    fn refuses_other_lengths() {
+        let error = try_transform(4591, 3, "(butterfly)").unwrap_err();
+        assert_eq!(error.message, "a butterfly has length 2, but length 3 is needed here");
+    }
+}

@@ -1,5 +1,5 @@
 //! A transform of length p·q as q transforms of length p, twiddles, and p transforms of length q
-//! [Chiu25 §3.4.1].
+//! [CooleyTukey65] [Chiu25 §3.4.1].
 //!
 //! With i = q·i_1 + i_2 and j = j_1 + p·j_2,
 //! ω^{ij} = (ω^q)^{i_1 j_1} · ω^{i_2 j_1} · (ω^p)^{i_2 j_2}. `twisted` takes i_2 and j_1 from a
@@ -147,5 +147,58 @@ impl Transform for CooleyTukey {
     }
     fn citation(&self) -> &'static str {
         METHOD.citation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::{NetOp, Network};
+    use crate::testing::{check, transform};
+
+    #[test]
+    fn agrees_with_the_definition() {
+        for option in ["", "twisted "] {
+            check(4591, 9, &format!("(cooley-tukey 3 3 {option}(rader 3 unscaled) (rader 3))"));
+            check(4591, 9, &format!("(cooley-tukey 3 3 {option}(rader 3) (rader 3))"));
+            check(4591, 6, &format!("(cooley-tukey 2 3 {option}(butterfly) (rader 3))"));
+            check(4591, 6, &format!("(cooley-tukey 3 2 {option}(rader 3) (butterfly))"));
+            check(7681, 4, &format!("(cooley-tukey 2 2 {option}(butterfly) (butterfly))"));
+            let nine = format!("(cooley-tukey 3 3 {option}(rader 3) (rader 3))");
+            check(4591, 27, &format!("(cooley-tukey 9 3 {option}{nine} (rader 3))"));
+        }
+    }
+
+    /// The distinct twiddles: ω, ω², ω⁴ as it is, ω and ω⁸ twisted, halved with scale 2.
+    #[test]
+    fn twiddles_and_scales_of_the_seed() {
+        let q = 4591;
+        let constants = |text: &str| {
+            let t = transform(q, 9, text);
+            let mut net = Network::new(q);
+            let input = net.inputs(&[true; 9]);
+            let output = t.forward(&mut net, &input);
+            let mut all: Vec<u64> = (net.live(&output).into_iter())
+                .filter_map(|v| if let NetOp::Scale(_, c) = net.op(v) { Some(c) } else { None })
+                .collect();
+            all.sort_unstable();
+            all.dedup();
+            (t.scale(), all)
+        };
+        let sorted = |mut all: Vec<u64>| {
+            all.sort_unstable();
+            all
+        };
+        let spec = DftSpec::new(q, 9).expect("root");
+        let cube = spec.power(3);
+        let odd = zq::sub(cube, zq::mul(cube, cube, q), q);
+        let half = |e| zq::mul(spec.power(e), 2296, q);
+        let plain = constants("(cooley-tukey 3 3 (rader 3) (rader 3))");
+        assert_eq!(plain, (4, sorted(vec![odd, spec.power(1), spec.power(2), spec.power(4)])));
+        let twisted = constants("(cooley-tukey 3 3 twisted (rader 3) (rader 3))");
+        assert_eq!(twisted, (2, sorted(vec![odd, half(1), half(8)])));
+        let unscaled =
+            constants("(cooley-tukey 3 3 twisted (rader 3 unscaled) (rader 3 unscaled))");
+        assert_eq!(unscaled, (1, sorted(vec![cube, spec.power(1), spec.power(8)])));
     }
 }

@@ -43,6 +43,19 @@ impl Domain {
         Domain { q: ring.q(), modulus: Modulus::Ring(ring.clone()), operand: n, wanted: n }
     }
 
+    /// (n, w) where the modulus is x^n − w, be it written as a ring or not.
+    pub fn binomial(&self) -> Option<(usize, u64)> {
+        match &self.modulus {
+            Modulus::Binomial { degree, weight } => Some((*degree, *weight)),
+            Modulus::Ring(ring) => {
+                let f = ring.modulus();
+                let middle = f[1..ring.degree()].iter().all(|&c| c == 0);
+                middle.then(|| (ring.degree(), zq::unsigned(-f[0], self.q)))
+            }
+            Modulus::Free { .. } => None,
+        }
+    }
+
     /// The number of coefficients of the unreduced product.
     pub fn product_length(&self) -> usize {
         2 * self.operand - 1

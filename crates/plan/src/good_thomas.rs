@@ -1,5 +1,5 @@
 //! A transform of length p·q, p and q coprime, as a rectangle of independent transforms without
-//! twiddles [Chiu25 §2.3.1].
+//! twiddles [Good58] [Chiu25 §2.3.1].
 //!
 //! Block i goes in at cell (i mod p, i mod q) and F_j comes out at the cell (r, c) with
 //! j = q·r + p·c mod pq (the Ruritanian map), as
@@ -165,5 +165,58 @@ impl Transform for GoodThomas {
     }
     fn citation(&self) -> &'static str {
         METHOD.citation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{check, transform, try_transform};
+
+    #[test]
+    fn agrees_with_the_definition() {
+        check(4591, 6, "(good-thomas 2 3 (butterfly) (rader 3))");
+        check(4591, 6, "(good-thomas 3 2 (rader 3 unscaled) (butterfly))");
+        check(4591, 10, "(good-thomas 2 5 (butterfly) (rader 5))");
+        check(4591, 10, "(good-thomas 5 2 (rader 5 unscaled) (butterfly))");
+        check(4591, 15, "(good-thomas 5 3 (rader 5) (rader 3))");
+        check(4591, 34, "(good-thomas 17 2 (rader 17) (butterfly))");
+        check(
+            4591,
+            90,
+            "(good-thomas 10 9 (good-thomas 5 2 (rader 5) (butterfly)) \
+             (cooley-tukey 3 3 (rader 3) (rader 3)))",
+        );
+    }
+
+    /// Figure 3.1 (a): f_81, f_1 start row 1; Figure 3.4 (a): F_6, F_1 is row 3.
+    #[test]
+    fn index_maps_of_the_seed() {
+        let ten = "(good-thomas 5 2 (rader 5) (butterfly))";
+        let text = format!("(good-thomas 10 9 {ten} (cooley-tukey 3 3 (rader 3) (rader 3)))");
+        let t = transform(4591, 90, &text);
+        let axes = t.axes().expect("two axes");
+        assert_eq!((axes.input[81], axes.input[1], axes.input[45]), ((1, 0), (1, 1), (5, 0)));
+        assert_eq!((axes.rows.len(), axes.columns.len()), (10, 9));
+        let t = transform(4591, 10, ten);
+        let grid = t.as_method::<GoodThomas>().expect("good-thomas");
+        assert_eq!((grid.output_index(3, 0), grid.output_index(3, 1)), (6, 1));
+        for j in 0..10 {
+            let (row, column) = grid.output_cell(j);
+            assert_eq!(grid.output_index(row, column), j);
+        }
+    }
+
+    #[test]
+    fn refuses_common_factors_and_wrong_products() {
+        let error =
+            try_transform(4591, 90, "(good-thomas 10 10 (butterfly) (butterfly))").unwrap_err();
+        assert_eq!(error.col, 17);
+        assert_eq!(
+            error.message,
+            "good-thomas needs coprime lengths, but 10 and 10 share the factor 10"
+        );
+        let error = try_transform(4591, 90, "(good-thomas 5 9 (rader 5) (rader 3))").unwrap_err();
+        assert_eq!(error.message, "5 × 9 = 45, but a transform of length 90 is needed here");
     }
 }

@@ -90,3 +90,24 @@ impl Base for IfSquareRoot {
         Form::list(METHOD.name, [self.with.to_form(), self.without.to_form()])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::check_base;
+
+    /// ω_90^i has a square root for even i and none for odd i [Chiu25 §3.3.3].
+    #[test]
+    fn even_powers_have_roots() {
+        let w = zq::root_of_unity(90, 4591).expect("root");
+        let weights: Vec<u64> = (0..90).map(|i| zq::pow(w, i, 4591)).collect();
+        let text = "(if-square-root (two-ntt (toeplitz)) (karatsuba (toeplitz)))";
+        let base = check_base(4591, 16, &weights, text);
+        let choice = base.as_method::<IfSquareRoot>().expect("choice");
+        assert_eq!(choice.counts, (45, 45));
+        for (i, &weight) in weights.iter().enumerate() {
+            let name = choice.method_for(weight).name();
+            assert_eq!(name, if i % 2 == 0 { "two-ntt" } else { "karatsuba" });
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! A Toeplitz product of even size as three of half the size [Chiu25 §2.5].
+//! A Toeplitz product of even size as three of half the size [Karatsuba63] [Chiu25 §2.5].
 //!
 //! C_0 = (A_{−1} − A_0)·B_1 + A_0·(B_0 + B_1), C_1 = A_0·(B_0 + B_1) + (A_1 − A_0)·B_0 for the
 //! matrix with rows (A_0, A_{−1}), (A_1, A_0). Scale 1, no condition on the ring.
@@ -79,5 +79,33 @@ impl Base for Karatsuba {
     }
     fn to_form(&self) -> Form {
         Form::list(METHOD.name, [self.inner.to_form()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::base::Shape;
+    use crate::testing::{check_base, try_base};
+
+    #[test]
+    fn agrees_with_the_definition() {
+        for size in [2, 6, 8, 16] {
+            check_base(4591, size, &[1, 4590, 3862], "(karatsuba (toeplitz))");
+            check_base(2048, size, &[1, 3], "(karatsuba (toeplitz))");
+        }
+        let base = check_base(4591, 16, &[3862], "(karatsuba (karatsuba (toeplitz)))");
+        assert_eq!(base.cost().products, 9 * 16);
+    }
+
+    #[test]
+    fn refuses_odd_sizes() {
+        let error = try_base(4591, 9, Shape::Toeplitz, "(karatsuba (toeplitz))").unwrap_err();
+        assert_eq!(error.message, "karatsuba halves, but the size 9 is odd");
+        let error =
+            try_base(4591, 4, Shape::Toeplitz, "(karatsuba (two-ntt (toeplitz)))").unwrap_err();
+        assert_eq!(
+            (error.col, error.message.as_str()),
+            (12, "two-ntt splits weighted convolutions; here general Toeplitz products are needed")
+        );
     }
 }

@@ -241,14 +241,61 @@ impl Arith for Network {
         if c == 1 {
             return a;
         }
+        let minus = self.q - 1;
         match self.op(a) {
-            NetOp::Scale(x, d) => self.scale(x, zq::mul(c, d, self.q)),
-            NetOp::Sub(x, y) if c == self.q - 1 => self.sub(y, x),
+            // A negation stays apart from the multiplication it negates: an addition will absorb
+            // it, and the product is likely used with its own sign too.
+            NetOp::Scale(x, d) if c != minus || d == minus => self.scale(x, zq::mul(c, d, self.q)),
+            NetOp::Sub(x, y) if c == minus => self.sub(y, x),
             _ => self.push(NetOp::Scale(a, c)),
         }
     }
 
     fn label(&mut self, v: Val, what: &str) {
         self.labels.entry(v).or_insert_with(|| what.to_string());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_and_signs_fold() {
+        let mut net = Network::new(17);
+        let (a, b, zero) = (net.input(0), net.input(1), net.zero());
+        assert_eq!(net.sub(a, zero), a);
+        assert_eq!(net.scale(zero, 5), zero);
+        assert_eq!(net.scale(a, 1), a);
+        assert_eq!(net.sub(a, a), zero);
+        let minus = net.sub(zero, a);
+        assert_eq!(net.op(minus), NetOp::Scale(a, 16));
+        let difference = net.sub(b, a);
+        assert_eq!(net.add(b, minus), difference);
+        assert_eq!(net.add(minus, b), difference);
+        assert_eq!(net.scale(minus, 16), a);
+        let other = net.sub(zero, b);
+        let both = net.add(minus, other); // −(a + b)
+        let sum = net.add(b, a);
+        assert_eq!(net.scale(both, 16), sum);
+        let three = net.scale(a, 3);
+        let six = net.scale(three, 2);
+        assert_eq!(net.op(six), NetOp::Scale(a, 6));
+        // −3a keeps 3a in common, b − 3a absorbs the sign
+        let minus_three = net.sub(zero, three);
+        let mixed = net.add(b, minus_three);
+        assert_eq!(net.op(mixed), NetOp::Sub(b, three));
+    }
+
+    #[test]
+    fn what_nobody_reads_is_dropped() {
+        let mut net = Network::new(17);
+        let (a, b) = (net.input(0), net.input(1));
+        let sum = net.add(a, b);
+        let scaled = net.scale(sum, 3);
+        let unread = net.scale(b, 5);
+        assert_eq!(net.cost(&[scaled]), Cost { scales: 1, adds: 1, products: 0 });
+        assert!(!net.live(&[scaled]).contains(&unread));
+        assert_eq!(net.live(&[unread]), [b, unread]);
     }
 }

@@ -1,5 +1,5 @@
 //! The transform of an odd prime length p through convolutions of length p − 1
-//! [Chiu25 §2.3.2].
+//! [Rader68] [Chiu25 §2.3.2].
 //!
 //! Lengths 3 and 5 are worked out by hand. As the seed does it they leave the scales 2 and 4:
 //!
@@ -264,5 +264,66 @@ impl Transform for Rader {
     }
     fn citation(&self) -> &'static str {
         METHOD.citation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{check, transform, try_transform};
+
+    #[test]
+    fn agrees_with_the_definition() {
+        for (q, p) in [(4591, 3), (4591, 5), (4591, 17), (7681, 3), (12289, 3), (29, 7), (331, 11)]
+        {
+            assert_eq!(check(q, p, &format!("(rader {p} unscaled)")).scale(), 1);
+            let scale = [(3, 2), (5, 4)].iter().find(|s| s.0 == p).map_or(1, |s| s.1);
+            assert_eq!(check(q, p, &format!("(rader {p})")).scale(), scale);
+        }
+    }
+
+    /// The multiplications that the seed counts: one and four beside those by 2 and 4, and one less
+    /// for length 5 when f_1 and f_4 are zero (its Figure 3.3).
+    #[test]
+    fn costs() {
+        let modular = |t: &TransformRef, present: &[bool]| t.forward_cost(present).scales;
+        let three = transform(4591, 3, "(rader 3)");
+        assert_eq!(modular(&three, &[true; 3]), 1);
+        let five = transform(4591, 5, "(rader 5)");
+        assert_eq!(modular(&five, &[true; 5]), 4 + 2);
+        assert_eq!(modular(&five, &[true, false, true, true, false]), 3 + 2);
+        assert_eq!(modular(&five, &[true, true, false, false, true]), 3 + 2);
+        assert_eq!(modular(&transform(4591, 3, "(rader 3 unscaled)"), &[true; 3]), 1);
+        assert_eq!(modular(&transform(4591, 5, "(rader 5 unscaled)"), &[true; 5]), 5);
+        // Outputs 2 and 3 dropped: one multiplication less (Figure 3.5).
+        let dropped = five.inverse_cost(&[true, true, false, false, true]);
+        assert_eq!(dropped.scales, 3 + 2);
+    }
+
+    /// The constants of [Chiu25 §2.3.2], from the root itself.
+    #[test]
+    fn radix_5_constants_meet_their_equations() {
+        let five = transform(4591, 5, "(rader 5)");
+        let rader = five.as_method::<Rader>().expect("rader");
+        let (q, w) = (4591, rader.spec.root);
+        let [even, c0, c_infinity, c1] = rader.radix_5_constants();
+        assert_eq!(zq::mul(even, even, q), 5); // (ω + ω⁴ − ω² − ω³)² = 5
+        assert_eq!(zq::add(c0, c_infinity, q), c1);
+        assert_eq!(c0, zq::mul(2, zq::sub(w, zq::pow(w, 4, q), q), q));
+        assert_eq!(c_infinity, zq::mul(2, zq::sub(zq::pow(w, 3, q), zq::pow(w, 2, q), q), q));
+        // ω = (even·4F̂ … ): 4ω = −1 + even + c0, the row f = (0, 1, 0, 0, 0) of 4F_1.
+        assert_eq!(zq::mul(4, w, q), zq::add(q - 1, zq::add(even, c0, q), q));
+    }
+
+    #[test]
+    fn refuses_even_and_composite_lengths() {
+        let error = try_transform(4591, 9, "(rader 9)").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "1:8: Rader's transform needs an odd prime length, not 9\n  |\n1 | (rader 9)\n  |        ^\n  \
+             = would work: 3, 5, 7, …; `(butterfly)` for 2; good-thomas or cooley-tukey otherwise"
+        );
+        let error = try_transform(4591, 5, "(rader 3)").unwrap_err();
+        assert_eq!(error.message, "this transform has length 3, but length 5 is needed here");
     }
 }

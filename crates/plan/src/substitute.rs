@@ -46,9 +46,9 @@ pub struct Substitute {
 fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refusal> {
     let k = arguments.number("the block width K")?;
     let at = arguments.last_at();
-    let degree = match domain.modulus {
-        Modulus::Binomial { degree, weight: 1 } => degree,
-        Modulus::Free { length } => length.next_multiple_of(k),
+    let degree = match (domain.binomial(), &domain.modulus) {
+        (Some((degree, 1)), _) => degree,
+        (_, Modulus::Free { length }) => length.next_multiple_of(k),
         _ => {
             let message = format!("substitute needs a product mod x^n - 1, not one in {domain}");
             let hint = format!("(lift {} (substitute …))", domain.product_length());

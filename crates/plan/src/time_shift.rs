@@ -135,3 +135,51 @@ impl Transform for TimeShift {
         METHOD.citation
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{check, transform};
+
+    const TEN: &str = "(time-shift (good-thomas 5 2 (rader 5) (butterfly)))";
+
+    #[test]
+    fn agrees_with_the_definition() {
+        check(4591, 10, TEN);
+        check(4591, 9, "(time-shift (cooley-tukey 3 3 twisted (rader 3) (rader 3)))");
+        check(4591, 5, "(time-shift (rader 5 unscaled))");
+    }
+
+    /// All columns with 4 (5) cyclically consecutive zeros get one pattern, and no other place for
+    /// the zeros is cheaper, the seed's [3, 6] and [3, 7] included.
+    #[test]
+    fn zeros_land_where_they_save_most() {
+        let t = transform(4591, 10, TEN);
+        let shift = t.as_method::<TimeShift>().expect("time shift");
+        for zeros in [4, 5] {
+            let mut patterns = Vec::new();
+            let mut costs = Vec::new();
+            for start in 0..10 {
+                let present: Vec<bool> = (0..10).map(|i| (i + 10 - start) % 10 >= zeros).collect();
+                let m = shift.shift_for_inputs(&present);
+                patterns.push(rotated(&present, m));
+                costs.push(weight(shift.inner.forward_cost(&present)));
+            }
+            patterns.dedup();
+            assert_eq!(patterns.len(), 1, "{zeros} zeros");
+            let chosen = weight(shift.inner.forward_cost(&patterns[0]));
+            assert_eq!(Some(&chosen), costs.iter().min());
+            assert!(chosen < *costs.iter().max().expect("ten places"));
+            assert_eq!(costs[3], chosen, "the seed's place for {zeros} zeros is as good");
+        }
+    }
+
+    #[test]
+    fn nothing_shifts_without_zeros() {
+        let t = transform(4591, 10, TEN);
+        let shift = t.as_method::<TimeShift>().expect("time shift");
+        assert_eq!(shift.shift_for_inputs(&[true; 10]), 0);
+        assert_eq!(shift.shift_for_outputs(&[true; 10]), 0);
+        assert_eq!(t.forward_cost(&[true; 10]), shift.inner.forward_cost(&[true; 10]));
+    }
+}

@@ -50,3 +50,16 @@ impl Base for Toeplitz {
         Form::list(METHOD.name, [])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::check_base;
+
+    #[test]
+    fn agrees_with_the_definition() {
+        for size in [1, 3, 8, 16] {
+            check_base(4591, size, &[1, 4590, 3862, 0], "(toeplitz)");
+            check_base(2048, size, &[1, 5], "(toeplitz)");
+        }
+    }
+}

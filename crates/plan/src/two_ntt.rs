@@ -113,3 +113,31 @@ impl Base for TwoNtt {
         Form::list(METHOD.name, [self.inner.to_form()])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::base::Shape;
+    use crate::testing::{check_base, try_base};
+    use ringforge_ring::zq;
+
+    #[test]
+    fn agrees_with_the_definition() {
+        let squares: Vec<u64> = [1u64, 2, 77, 3862].iter().map(|&s| zq::mul(s, s, 4591)).collect();
+        for size in [2, 8, 16] {
+            check_base(4591, size, &squares, "(two-ntt (toeplitz))");
+        }
+        check_base(4591, 16, &squares, "(two-ntt (karatsuba (toeplitz)))");
+        // 12289 ≡ 1 mod 4: −1 has a square root, so the split goes on.
+        check_base(12289, 16, &[1], "(two-ntt (two-ntt (toeplitz)))");
+    }
+
+    #[test]
+    fn refuses_weights_without_a_root() {
+        let error =
+            try_base(4591, 8, Shape::Weighted(vec![1, 4590]), "(two-ntt (toeplitz))").unwrap_err();
+        assert_eq!(error.message, "the weight 4590 has no invertible square root mod 4591");
+        let error =
+            try_base(2048, 8, Shape::Weighted(vec![1]), "(two-ntt (toeplitz))").unwrap_err();
+        assert_eq!(error.message, "two-ntt halves: q = 2048 must be odd");
+    }
+}
