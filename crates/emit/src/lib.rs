@@ -1,1 +1,6 @@
-//! (under construction)
+//! Programs to C source, one module for each target.
+
+pub mod avx2;
+pub mod preamble;
+
+pub use preamble::Preamble;

@@ -2,8 +2,11 @@
 //! schedule to a program.
 
 pub mod bounds;
+pub mod build;
 pub mod cut;
 mod expand;
 pub mod ir;
+pub mod lower;
 pub mod method;
 pub mod place;
+pub mod schedule;

@@ -37,7 +37,9 @@ pub struct Placement {
 
 /// A sum does not fit even when everything is reduced.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no placement of reductions keeps every sum within 16 bits and the outputs within their limits")]
+#[error(
+    "no placement of reductions keeps every sum within 16 bits and the outputs within their limits"
+)]
 pub struct Impossible;
 
 /// How far a scale by `c` shifts, if it is a small power of two.

@@ -1,0 +1,117 @@
+//! Base products mod x^k - w by broadcast dot products: no shuffle, the load ports do the moving.
+//!
+//! With e = w·b followed by b, coefficient k of a·b mod x^K - w is Σ_i a_i·e_(K+k-i). Two terms
+//! fit one dot product of pairs: the pair (a_(2i+1), a_(2i)), broadcast, times the pairs
+//! (e_(m-1), e_m), which are plain unaligned loads of e. Even and odd k come out in two registers
+//! of 32-bit elements whose narrowing interleaves them in natural order.
+
+use super::transform::{Products, cell_of_output};
+use super::{LowerError, Lowering};
+use crate::build::repeat;
+use crate::ir::*;
+use ringforge_plan::Substitute;
+
+impl Lowering<'_> {
+    /// Multiplies block by block; `buffers` hold the transformed operands, `bounds` their largest
+    /// magnitudes by cell.
+    pub fn base_products(
+        &mut self,
+        tag: &str,
+        part: &Substitute,
+        [a, b]: [BufferId; 2],
+        bounds: &[i64],
+    ) -> Result<Products, LowerError> {
+        let (lanes, blocks) = (self.lanes, part.blocks());
+        let cells = cell_of_output(part.transform.as_ref());
+        let mut weights = vec![1; blocks];
+        for (j, &cell) in cells.iter().enumerate() {
+            weights[cell] = part.convolution.weights[j];
+        }
+        let bound = bounds.iter().copied().max().unwrap_or(0);
+        let weighted = weights.iter().map(|&w| self.bounds.product(w, bound)).max().unwrap_or(0);
+        let sum = lanes as i64 * bound * bound.max(weighted);
+        let bound = self.narrow_bound(&format!("{tag}.base"), sum)?;
+        self.borders.push((format!("{tag}.base"), bound));
+
+        let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
+        let residues = weights.iter().flat_map(|&w| vec![w; lanes]).collect();
+        let table =
+            self.builder.buffer(&named("weights"), Role::Factors(residues), blocks * lanes, 64);
+        let counter = self.builder.counter();
+        let mut block = Block::default();
+        let at = Index::strided(lanes, counter, 2 * lanes);
+        let v = block.push(Op::Load { buffer: b, at });
+        let factor = Factor::Table { buffer: table, at: Index::strided(0, counter, lanes) };
+        let method = self.schedule.multiply;
+        let v = block.push(Op::MulMod { a: v, factor, method });
+        let at = Index::strided(0, counter, 2 * lanes);
+        block.push(Op::Store { buffer: b, at, a: v });
+        let body = vec![repeat(counter, blocks, vec![Stmt::Block(block)])];
+        self.builder.stage(&format!("{tag} part: weights"), "[Chiu25 §2.5]", body);
+
+        let products = self.builder.buffer(&named("products"), Role::Local, blocks * lanes, 64);
+        let unroll =
+            (1..=self.schedule.unroll.max(1) as usize).rev().find(|u| blocks % u == 0).unwrap_or(1);
+        let counter = self.builder.counter();
+        let mut block = Block::default();
+        for copy in 0..unroll {
+            let at = |words: usize| {
+                Index::strided(copy * 2 * lanes + words, counter, unroll * 2 * lanes)
+            };
+            let value = self.dot(&mut block, lanes / 2, &|block, i| {
+                let pair = block.push(Op::BroadcastPair { buffer: a, at: at(lanes + 2 * i) });
+                let even = Op::Load { buffer: b, at: at(lanes - 2 * i - 1) };
+                let odd = Op::Load { buffer: b, at: at(lanes - 2 * i) };
+                (pair, [even, odd])
+            });
+            let at = Index::strided(copy * lanes, counter, unroll * lanes);
+            block.push(Op::Store { buffer: products, at, a: value });
+        }
+        let body = vec![repeat(counter, blocks / unroll, vec![Stmt::Block(block)])];
+        let title = format!("{tag} part: {blocks} weighted convolutions of size {lanes}");
+        self.builder.stage(&title, "[Chiu25 §3.2.3]", body);
+        Ok(Products { buffer: products, bound })
+    }
+
+    /// The bound of a narrowed sum.
+    pub fn narrow_bound(&self, stage: &str, sum: i64) -> Result<i64, LowerError> {
+        let fits = sum < 1 << 31;
+        let bound = self.bounds.narrow(self.schedule.narrow, sum).filter(|_| fits);
+        bound.ok_or_else(|| LowerError::Wide { stage: stage.into(), bound: sum })
+    }
+
+    /// Σ over `pairs` of broadcast pair × loaded pairs, for even and odd outputs, narrowed.
+    pub fn dot(
+        &self,
+        block: &mut Block,
+        pairs: usize,
+        term: &dyn Fn(&mut Block, usize) -> (Value, [Op; 2]),
+    ) -> Value {
+        let split = pairs > self.schedule.split_sums as usize;
+        let mut sums: [[Option<Value>; 2]; 2] = [[None; 2]; 2];
+        for i in 0..pairs {
+            let (pair, loads) = term(block, i);
+            for (parity, load) in loads.into_iter().enumerate() {
+                let other = block.push(load);
+                let sum = &mut sums[usize::from(split && i % 2 == 1)][parity];
+                *sum = Some(match *sum {
+                    None => block.push(Op::PairDot(pair, other)),
+                    Some(acc) if self.schedule.fused_dot => {
+                        block.push(Op::PairDotAdd { acc, a: pair, b: other })
+                    }
+                    Some(acc) => {
+                        let dot = block.push(Op::PairDot(pair, other));
+                        block.push(Op::AddWide(acc, dot))
+                    }
+                });
+            }
+        }
+        let [first, second] = sums;
+        let total = [0, 1].map(|parity| match (first[parity], second[parity]) {
+            (Some(x), Some(y)) => block.push(Op::AddWide(x, y)),
+            (Some(x), None) | (None, Some(x)) => x,
+            (None, None) => block.push(Op::Splat(0)),
+        });
+        block.push(Op::Narrow { even: total[0], odd: total[1], method: self.schedule.narrow })
+    }
+}

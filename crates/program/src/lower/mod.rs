@@ -1,0 +1,231 @@
+//! Plan and schedule to program.
+//!
+//! The tree is walked once: a lift to an unreduced product of 2n - 1 coefficients, an optional
+//! monomial factor, an incomplete transform whose blocks are as wide as a register, base products
+//! by broadcast dot products, and the final reduction mod f. Forms that this walk does not know
+//! are refused by name.
+
+mod base;
+mod fold;
+mod network;
+mod parts;
+mod transform;
+
+use crate::bounds::Bounds;
+use crate::build::Builder;
+use crate::ir::*;
+use crate::place::Impossible;
+use crate::schedule::{ScalePlace, Schedule};
+use ringforge_plan::{
+    Border, Lift, Modulus, MonomialCrt, Plan, ProductRef, Schoolbook, Substitute,
+};
+use ringforge_ring::zq;
+
+/// A lowered plan.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// The program, modular level.
+    pub program: Program,
+    /// The sites of all reductions that were placed, in order of the program; a name of
+    /// [`Schedule::drop`].
+    pub sites: Vec<String>,
+    /// Largest magnitudes that the lowering counted on at the borders of stages.
+    pub borders: Vec<(String, i64)>,
+}
+
+/// Why a plan cannot be lowered with a schedule.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LowerError {
+    /// The lowering has no program for this node.
+    #[error("no lowering for `{node}`: {why}; {would_work}")]
+    Unsupported {
+        /// The node's text.
+        node: String,
+        /// What is missing.
+        why: String,
+        /// What would work.
+        would_work: String,
+    },
+    /// Ranges cannot be kept.
+    #[error("stage `{stage}`: {source}; raise its limit in the schedule, or lower the one before")]
+    Ranges {
+        /// The stage.
+        stage: String,
+        /// Why.
+        source: Impossible,
+    },
+    /// Sums of products exceed 32 bits.
+    #[error("stage `{stage}`: sums of products reach {bound}, too much for 32-bit elements")]
+    Wide {
+        /// The stage.
+        stage: String,
+        /// The bound.
+        bound: i64,
+    },
+    /// A site in `drop` or `add` that does not exist.
+    #[error("the schedule names the site `{site}`, which the program does not have")]
+    NoSuchSite {
+        /// The site.
+        site: String,
+    },
+}
+
+pub(crate) fn unsupported(
+    node: impl ToString,
+    why: impl ToString,
+    would_work: impl ToString,
+) -> LowerError {
+    LowerError::Unsupported {
+        node: node.to_string(),
+        why: why.to_string(),
+        would_work: would_work.to_string(),
+    }
+}
+
+/// Lowers a plan.
+pub fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, LowerError> {
+    let lift = plan.root.as_method::<Lift>().ok_or_else(|| {
+        unsupported(plan.root.to_form(), "a product is lifted first", "start the plan with `lift`")
+    })?;
+    let (main, low) = match lift.inner.as_method::<MonomialCrt>() {
+        Some(crt) => (&crt.main, Some(crt)),
+        None => (&lift.inner, None),
+    };
+    let main = main.as_method::<Substitute>().ok_or_else(|| {
+        unsupported(main.to_form(), "the main part is an incomplete transform", "use `substitute`")
+    })?;
+    let q = plan.ring.q();
+    let mut lowering = Lowering {
+        plan,
+        schedule,
+        q,
+        lanes: schedule.lanes,
+        bounds: Bounds::new(q, schedule.multiply, schedule.reduce),
+        builder: Builder::new("mul", true),
+        procedures: Vec::new(),
+        sites: Vec::new(),
+        seen: Vec::new(),
+        borders: Vec::new(),
+    };
+    lowering.run(lift, main, low)?;
+    for site in schedule.drop.iter().chain(&schedule.add) {
+        if !lowering.seen.contains(site) {
+            return Err(LowerError::NoSuchSite { site: site.clone() });
+        }
+    }
+    let mut procedures = lowering.procedures;
+    procedures.push(lowering.builder.finish());
+    let program = Program {
+        name: name.into(),
+        ring: plan.ring.to_string(),
+        q,
+        lanes: schedule.lanes,
+        plan: plan.to_string(),
+        schedule: schedule.to_string(),
+        procedures,
+    };
+    Ok(Lowered { program, sites: lowering.sites, borders: lowering.borders })
+}
+
+/// The walk's state.
+pub(crate) struct Lowering<'a> {
+    plan: &'a Plan,
+    schedule: &'a Schedule,
+    q: u64,
+    lanes: usize,
+    bounds: Bounds,
+    /// The exported procedure.
+    builder: Builder,
+    procedures: Vec<Procedure>,
+    /// Reductions placed, and all sites where one could stand.
+    sites: Vec<String>,
+    seen: Vec<String>,
+    borders: Vec<(String, i64)>,
+}
+
+/// An operand as the stages find it: `words` from `start` in `buffer`, zeros from `start - lanes`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Operand {
+    pub buffer: BufferId,
+    pub start: usize,
+}
+
+impl<'a> Lowering<'a> {
+    fn run(
+        &mut self,
+        lift: &Lift,
+        main: &Substitute,
+        crt: Option<&MonomialCrt>,
+    ) -> Result<(), LowerError> {
+        let (q, lanes, n) = (self.q, self.lanes, self.plan.ring.degree());
+        if main.k != lanes {
+            return Err(unsupported(
+                format!("(substitute {} …)", main.k),
+                format!("blocks of {} do not fill a register of {lanes} words", main.k),
+                format!("(substitute {lanes} …)"),
+            ));
+        }
+        let h = (q as i64 - 1) / 2;
+        let c = self.builder.ranged("c", Role::Output, n, 2, Some((-h, h)));
+        let a = self.builder.ranged("a", Role::Input, n, 2, Some((-h, h)));
+        let b = self.builder.ranged("b", Role::Input, n, 2, Some((-h, h)));
+        let fa = self.stage_operand("a", a, n, true);
+        let fb = self.stage_operand("b", b, n, false);
+
+        // Words of the unreduced product, rounded up, all defined.
+        let length = 2 * n - 1;
+        let words = length.next_multiple_of(lanes).max(main.blocks() * lanes) + lanes;
+        let full = self.builder.buffer("full", Role::Local, words, 64);
+
+        // The scale that the unreduced product has when the final stage gets it.
+        let freeze = self.schedule.freeze.unwrap_or(crate::method::FreezeMethod::Montgomery);
+        let (freeze_scale, narrow_scale) = (freeze.scale(q), self.schedule.narrow.scale(q));
+        let main_scale = zq::mul(main_scale(main), narrow_scale, q);
+        let inverse = |x: u64| zq::inv(x, q).unwrap_or(0);
+        let (target, last_factor) = match self.schedule.scale {
+            ScalePlace::Inverse => (inverse(freeze_scale), 1),
+            ScalePlace::Final => (main_scale, inverse(zq::mul(main_scale, freeze_scale, q))),
+        };
+        let mut low = parts::Low::default();
+        if let Some(crt) = crt {
+            low = self.low_part(crt, fa, fb, full, target)?;
+        }
+        let main_factor = zq::mul(target, inverse(main_scale), q);
+        let products = self.transformed_product("main", main, fa, fb)?;
+        let bound = self.inverse_into(main, products, main_factor, full, &low, length)?;
+        self.borders.push(("unreduced product".into(), bound));
+        let reduction = lift.reduction(last_factor).ok_or_else(|| {
+            unsupported(plan_text(self.plan), "the outermost lift reduces mod f", "lift in a ring")
+        })?;
+        self.fold(&reduction, last_factor, full, bound, words, c)
+    }
+}
+
+fn plan_text(plan: &Plan) -> String {
+    plan.root.to_form().to_string()
+}
+
+/// The scale of a part computed through an incomplete transform.
+pub(crate) fn main_scale(part: &Substitute) -> u64 {
+    use ringforge_plan::Product;
+    part.scale()
+}
+
+/// The incomplete transform below a low part that has one, with the width of its operands.
+pub(crate) fn low_transform(low: &ProductRef) -> Option<(&Substitute, usize)> {
+    let (inner, operand) = match low.as_method::<Border>() {
+        Some(border) => (&border.inner, border.inner_operand),
+        None => (low, low.domain().operand),
+    };
+    let inner = match inner.as_method::<Lift>() {
+        Some(lift) => &lift.inner,
+        None => inner,
+    };
+    Some((inner.as_method::<Substitute>()?, operand))
+}
+
+/// Whether the low part is a truncated schoolbook product.
+pub(crate) fn is_truncated(low: &ProductRef) -> bool {
+    low.as_method::<Schoolbook>().is_some()
+        && matches!(low.domain().modulus, Modulus::Binomial { weight: 0, .. })
+}

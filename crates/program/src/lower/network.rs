@@ -1,0 +1,162 @@
+//! A network with its placed reductions as operations of a block.
+
+use super::{LowerError, Lowering};
+use crate::ir::*;
+use crate::place::{Placement, Task, place, shift_of};
+use ringforge_plan::{NetOp, Network, Val};
+
+/// Networks that run one after another: straight-line, or as a loop where they are all alike.
+#[derive(Clone, Debug)]
+pub(crate) struct Phase {
+    pub title: String,
+    pub cite: &'static str,
+    /// Name of the stage in sites.
+    pub stage: String,
+    pub groups: Vec<Group>,
+}
+
+/// One network: where its inputs come from and its outputs go, as numbers of blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub net: Network,
+    pub outputs: Vec<Val>,
+    pub from: Vec<usize>,
+    pub to: Vec<usize>,
+}
+
+impl Phase {
+    /// The distance between consecutive groups in blocks, where all are the same network on
+    /// evenly spaced blocks.
+    pub fn stride(&self) -> Option<(usize, usize)> {
+        let first = self.groups.first()?;
+        let second = self.groups.get(1)?;
+        let (from, to) = (second.from[0] - first.from[0], second.to.first()? - first.to.first()?);
+        let alike = self.groups.iter().enumerate().all(|(i, g)| {
+            g.net.ops() == first.net.ops()
+                && g.outputs == first.outputs
+                && g.from.iter().zip(&first.from).all(|(x, y)| *x == y + i * from)
+                && g.to.iter().zip(&first.to).all(|(x, y)| *x == y + i * to)
+        });
+        alike.then_some((from, to))
+    }
+}
+
+impl Lowering<'_> {
+    /// Places the reductions of one network; the explicit choices of the schedule are applied.
+    pub fn placed(
+        &mut self,
+        stage: &str,
+        net: &Network,
+        outputs: &[Val],
+        inputs: &[i64],
+        limits: &[i64],
+    ) -> Result<Placement, LowerError> {
+        let task = Task { net, outputs, inputs, limits, cost: (3, 4) };
+        let mut placement = place(task, &mut self.bounds, self.schedule.rounds)
+            .map_err(|source| LowerError::Ranges { stage: stage.into(), source })?;
+        for v in net.live(outputs) {
+            let i = v.0 as usize;
+            if net.op(v) == NetOp::Zero {
+                continue;
+            }
+            let site = format!("{stage}:v{i}");
+            if self.schedule.add.contains(&site) {
+                placement.reduced[i] = true;
+            }
+            if placement.reduced[i] {
+                self.sites.push(site.clone());
+            }
+            if self.schedule.drop.contains(&site) {
+                placement.reduced[i] = false;
+            }
+            self.seen.push(site);
+        }
+        Ok(placement)
+    }
+
+    /// Appends a network to a block: operations in the order in which outputs need them, each
+    /// output stored as soon as it is made. With `eager`, all inputs are loaded first (for work in
+    /// place).
+    pub fn network(
+        &self,
+        block: &mut Block,
+        group: &Group,
+        placement: &Placement,
+        eager: bool,
+        load: &mut dyn FnMut(&mut Block, usize) -> Value,
+        store: &mut dyn FnMut(&mut Block, usize, Value),
+    ) {
+        let mut writer = NetworkWriter {
+            lowering: self,
+            net: &group.net,
+            placement,
+            made: vec![None; group.net.ops().len()],
+        };
+        if eager {
+            for v in group.net.live(&group.outputs) {
+                if let NetOp::Input(_) = group.net.op(v) {
+                    writer.value(block, v, load);
+                }
+            }
+        }
+        for (i, &v) in group.outputs.iter().enumerate() {
+            let value = writer.value(block, v, load);
+            store(block, i, value);
+        }
+    }
+}
+
+struct NetworkWriter<'a, 'b> {
+    lowering: &'a Lowering<'b>,
+    net: &'a Network,
+    placement: &'a Placement,
+    made: Vec<Option<Value>>,
+}
+
+impl NetworkWriter<'_, '_> {
+    fn value(
+        &mut self,
+        block: &mut Block,
+        v: Val,
+        load: &mut dyn FnMut(&mut Block, usize) -> Value,
+    ) -> Value {
+        let i = v.0 as usize;
+        if let Some(value) = self.made[i] {
+            return value;
+        }
+        let schedule = self.lowering.schedule;
+        let mut value = match self.net.op(v) {
+            NetOp::Zero => block.push(Op::Splat(0)),
+            NetOp::Input(n) => load(block, n),
+            NetOp::Add(a, b) => {
+                let (a, b) = (self.value(block, a, load), self.value(block, b, load));
+                block.push(Op::Add(a, b))
+            }
+            NetOp::Sub(a, b) => {
+                let (a, b) = (self.value(block, a, load), self.value(block, b, load));
+                block.push(Op::Sub(a, b))
+            }
+            NetOp::Scale(a, c) if c == self.lowering.q - 1 => {
+                let (zero, a) = (block.push(Op::Splat(0)), self.value(block, a, load));
+                block.push(Op::Sub(zero, a))
+            }
+            NetOp::Scale(a, c) => {
+                let a = self.value(block, a, load);
+                match shift_of(c).filter(|_| self.placement.shifted[i]) {
+                    Some(1) => block.push(Op::Add(a, a)),
+                    Some(k) => block.push(Op::Shl(a, k)),
+                    None => block.push(Op::MulMod {
+                        a,
+                        factor: Factor::Splat(c),
+                        method: schedule.multiply,
+                    }),
+                }
+            }
+        };
+        if self.placement.reduced[i] {
+            value = block.push(Op::Reduce { a: value, method: schedule.reduce });
+        }
+        self.made[i] = Some(value);
+        value
+    }
+}

@@ -1,0 +1,374 @@
+//! Incomplete transforms: forward of both operands by one procedure, inverse into the unreduced
+//! product.
+
+use super::network::{Group, Phase};
+use super::parts::Low;
+use super::{LowerError, Lowering, Operand, unsupported};
+use crate::build::{Builder, repeat};
+use crate::cut::scaled;
+use crate::ir::*;
+use ringforge_plan::{Arith, Axes, Network, Substitute, Transform, Val};
+
+/// The products of the transformed operands, block after block, as the inverse finds them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Products {
+    pub buffer: BufferId,
+    pub bound: i64,
+}
+
+/// Records one transform as a network on the inputs that are present.
+fn record(
+    q: u64,
+    present: &[bool],
+    f: impl FnOnce(&mut dyn Arith, &[Val]) -> Vec<Val>,
+) -> (Network, Vec<Val>) {
+    let mut net = Network::new(q);
+    let input = net.inputs(present);
+    let output = f(&mut net, &input);
+    (net, output)
+}
+
+/// For each cell (row-major) what `map` puts there.
+fn by_cell(map: &[(usize, usize)], columns: usize) -> Vec<usize> {
+    let mut cells = vec![0; map.len()];
+    for (i, &(row, column)) in map.iter().enumerate() {
+        cells[row * columns + column] = i;
+    }
+    cells
+}
+
+/// The cell of every output F_j, in the order of j.
+pub(crate) fn cell_of_output(transform: &dyn Transform) -> Vec<usize> {
+    match transform.axes() {
+        Some(axes) => {
+            axes.output.iter().map(|&(row, column)| row * axes.columns.len() + column).collect()
+        }
+        None => (0..transform.len()).collect(),
+    }
+}
+
+/// The forward transform in phases: from blocks of the operand to cells.
+pub(crate) fn forward_phases(tag: &str, part: &Substitute) -> Vec<Phase> {
+    let (q, present) = (part.domain.q, part.present());
+    let transform = part.transform.as_ref();
+    let Some(Axes { rows, columns, input, .. }) = transform.axes() else {
+        let (net, outputs) = record(q, &present, |arith, f| transform.forward(arith, f));
+        let all: Vec<usize> = (0..transform.len()).collect();
+        let group = Group { net, outputs, from: all.clone(), to: all };
+        return vec![Phase {
+            title: format!("{tag} part: {}-point transform", transform.len()),
+            cite: "[Chiu25 §3.2.2]",
+            stage: format!("{tag}.forward"),
+            groups: vec![group],
+        }];
+    };
+    let (r, c) = (rows.len(), columns.len());
+    let block_at = by_cell(&input, c);
+    let first = (0..c).map(|column| {
+        let from: Vec<usize> = (0..r).map(|row| block_at[row * c + column]).collect();
+        let here: Vec<bool> = from.iter().map(|&i| present[i]).collect();
+        let (net, outputs) = record(q, &here, |arith, f| rows.forward(arith, f));
+        Group { net, outputs, from, to: (0..r).map(|row| row * c + column).collect() }
+    });
+    let second = (0..r).map(|row| {
+        let (net, outputs) = record(q, &vec![true; c], |arith, f| columns.forward(arith, f));
+        let line: Vec<usize> = (0..c).map(|column| row * c + column).collect();
+        Group { net, outputs, from: line.clone(), to: line }
+    });
+    vec![
+        Phase {
+            title: format!("{tag} part: {c} columns of {r}-point transforms, zeros skipped"),
+            cite: "[Chiu25 §3.3.1]",
+            stage: format!("{tag}.forward.columns"),
+            groups: first.collect(),
+        },
+        Phase {
+            title: format!("{tag} part: {r} rows of {c}-point transforms"),
+            cite: "[Chiu25 §3.2.1]",
+            stage: format!("{tag}.forward.rows"),
+            groups: second.collect(),
+        },
+    ]
+}
+
+/// The inverse in phases, times `factor`: from cells to blocks of the product (`to` of the last).
+pub(crate) fn inverse_phases(tag: &str, part: &Substitute, factor: u64) -> Vec<Phase> {
+    let (q, wanted) = (part.domain.q, part.wanted());
+    let transform = part.transform.as_ref();
+    let keep = |outputs: Vec<Val>, blocks: &[usize]| -> (Vec<Val>, Vec<usize>) {
+        outputs.into_iter().zip(blocks.iter().copied()).filter(|&(_, i)| wanted[i]).unzip()
+    };
+    let Some(Axes { rows, columns, input, .. }) = transform.axes() else {
+        let n = transform.len();
+        let all: Vec<usize> = (0..n).collect();
+        let (net, outputs) =
+            record(q, &vec![true; n], |arith, f| transform.inverse_wanted(arith, f, &wanted));
+        let (outputs, to) = keep(outputs, &all);
+        let (net, outputs) = scaled(&net, &outputs, factor);
+        return vec![Phase {
+            title: format!("{tag} part: inverse {n}-point transform, unread outputs dropped"),
+            cite: "[Chiu25 §3.3.2]",
+            stage: format!("{tag}.inverse"),
+            groups: vec![Group { net, outputs, from: all, to }],
+        }];
+    };
+    let (r, c) = (rows.len(), columns.len());
+    let block_at = by_cell(&input, c);
+    let first = (0..r).map(|row| {
+        let (net, outputs) = record(q, &vec![true; c], |arith, f| columns.inverse(arith, f));
+        let (net, outputs) = scaled(&net, &outputs, factor);
+        let line: Vec<usize> = (0..c).map(|column| row * c + column).collect();
+        Group { net, outputs, from: line.clone(), to: line }
+    });
+    let second = (0..c).map(|column| {
+        let blocks: Vec<usize> = (0..r).map(|row| block_at[row * c + column]).collect();
+        let here: Vec<bool> = blocks.iter().map(|&i| wanted[i]).collect();
+        let (net, outputs) =
+            record(q, &vec![true; r], |arith, f| rows.inverse_wanted(arith, f, &here));
+        let (outputs, to) = keep(outputs, &blocks);
+        Group { net, outputs, from: (0..r).map(|row| row * c + column).collect(), to }
+    });
+    vec![
+        Phase {
+            title: format!("{tag} part: {r} rows of inverse {c}-point transforms by reflection"),
+            cite: "[Chiu25 §2.4]",
+            stage: format!("{tag}.inverse.rows"),
+            groups: first.collect(),
+        },
+        Phase {
+            title: format!("{tag} part: {c} columns of inverse {r}-point transforms"),
+            cite: "[Chiu25 §2.4]",
+            stage: format!("{tag}.inverse.columns"),
+            groups: second.collect(),
+        },
+    ]
+}
+
+/// Where the blocks of a phase lie: block i at word `start + i·stride`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    pub buffer: BufferId,
+    pub start: usize,
+    pub stride: usize,
+}
+
+impl Layout {
+    fn at(&self, block: usize) -> Index {
+        Index::at(self.start + block * self.stride)
+    }
+}
+
+impl Lowering<'_> {
+    /// The statements of one phase; `bounds` are those of the blocks it reads, and become those
+    /// of the blocks it writes.
+    fn phase(
+        &mut self,
+        builder: &mut Builder,
+        phase: &Phase,
+        from: Layout,
+        to: Layout,
+        bounds: &mut [i64],
+        limit: i64,
+    ) -> Result<Vec<Stmt>, LowerError> {
+        let in_place = from.buffer == to.buffer;
+        if let Some((step_from, step_to)) = phase.stride() {
+            let group = &phase.groups[0];
+            let worst = |i: usize| phase.groups.iter().map(|g| bounds[g.from[i]]).max();
+            let inputs: Vec<i64> = (0..group.from.len()).map(|i| worst(i).unwrap_or(0)).collect();
+            let limits = vec![limit; group.outputs.len()];
+            let placement =
+                self.placed(&phase.stage, &group.net, &group.outputs, &inputs, &limits)?;
+            for g in &phase.groups {
+                for (&to, v) in g.to.iter().zip(&group.outputs) {
+                    bounds[to] = placement.bounds[v.0 as usize];
+                }
+            }
+            let counter = builder.counter();
+            let step = |mut index: Index, blocks: usize, layout: Layout| {
+                index.terms.push((counter, (blocks * layout.stride) as i64));
+                index
+            };
+            let mut block = Block::default();
+            self.network(
+                &mut block,
+                group,
+                &placement,
+                in_place,
+                &mut |block, i| {
+                    let at = step(from.at(group.from[i]), step_from, from);
+                    block.push(Op::Load { buffer: from.buffer, at })
+                },
+                &mut |block, i, a| {
+                    let at = step(to.at(group.to[i]), step_to, to);
+                    block.push(Op::Store { buffer: to.buffer, at, a });
+                },
+            );
+            return Ok(vec![repeat(counter, phase.groups.len(), vec![Stmt::Block(block)])]);
+        }
+        let mut body = Vec::new();
+        let mut after = bounds.to_vec();
+        for (number, group) in phase.groups.iter().enumerate() {
+            let stage = match phase.groups.len() {
+                1 => phase.stage.clone(),
+                _ => format!("{}.{number}", phase.stage),
+            };
+            let inputs: Vec<i64> =
+                group.from.iter().map(|&i| bounds.get(i).copied().unwrap_or(0)).collect();
+            let limits = vec![limit; group.outputs.len()];
+            let placement = self.placed(&stage, &group.net, &group.outputs, &inputs, &limits)?;
+            for (&to, v) in group.to.iter().zip(&group.outputs) {
+                if let Some(bound) = after.get_mut(to) {
+                    *bound = placement.bounds[v.0 as usize];
+                }
+            }
+            let mut block = Block::default();
+            self.network(
+                &mut block,
+                group,
+                &placement,
+                in_place,
+                &mut |block, i| {
+                    block.push(Op::Load { buffer: from.buffer, at: from.at(group.from[i]) })
+                },
+                &mut |block, i, a| {
+                    let at = to.at(group.to[i]);
+                    block.push(Op::Store { buffer: to.buffer, at, a });
+                },
+            );
+            body.push(Stmt::Block(block));
+        }
+        bounds.copy_from_slice(&after);
+        Ok(body)
+    }
+
+    /// Both forward transforms and the base products.
+    pub fn transformed_product(
+        &mut self,
+        tag: &str,
+        part: &Substitute,
+        a: Operand,
+        b: Operand,
+    ) -> Result<Products, LowerError> {
+        let (lanes, blocks) = (self.lanes, part.blocks());
+        let q = self.q as i64;
+        // Operand b's blocks stand behind room for their weighted copies; a's are laid out alike,
+        // so that one procedure serves both.
+        let words = blocks * 2 * lanes;
+        let name = if tag == "main" { "forward".to_string() } else { format!("forward_{tag}") };
+        let mut builder = Builder::new(&name, false);
+        let out = builder.buffer("out", Role::Scratch, words, 64);
+        let present = part.present().iter().filter(|&&p| p).count();
+        let h = (q - 1) / 2;
+        let input = builder.ranged("in", Role::Input, present * lanes, 32, Some((-h, h)));
+        let phases = forward_phases(tag, part);
+        let mut bounds = vec![h; blocks];
+        for (i, phase) in phases.iter().enumerate() {
+            let cells = Layout { buffer: out, start: lanes, stride: 2 * lanes };
+            let from = match i {
+                0 => Layout { buffer: input, start: 0, stride: lanes },
+                _ => cells,
+            };
+            let limit = match i + 1 == phases.len() {
+                true => self.schedule.limits.forward,
+                false => self.schedule.limits.forward_first,
+            };
+            let body = self.phase(&mut builder, phase, from, cells, &mut bounds, limit)?;
+            builder.stage(&phase.title, phase.cite, body);
+            let bound = bounds.iter().copied().max().unwrap_or(0);
+            self.borders.push((phase.stage.clone(), bound));
+        }
+        self.procedures.push(builder.finish());
+        let forward = ProcedureId(self.procedures.len() as u32 - 1);
+
+        let buffers = [("a", a), ("b", b)].map(|(operand, from)| {
+            let name = match tag {
+                "main" => format!("t{operand}"),
+                _ => format!("t{operand}_{tag}"),
+            };
+            let to = self.builder.buffer(&name, Role::Local, words, 64);
+            let arguments = vec![(to, Index::at(0)), (from.buffer, Index::at(from.start))];
+            let call = Stmt::Call { procedure: forward, arguments };
+            let title = format!("{tag} part: forward transform of {operand}");
+            self.builder.stage(&title, "[Chiu25 §3.2.1]", vec![call]);
+            to
+        });
+        self.base_products(tag, part, buffers, &bounds)
+    }
+
+    /// The inverse transform into the unreduced product, joined with the low part.
+    pub fn inverse_into(
+        &mut self,
+        part: &Substitute,
+        products: Products,
+        factor: u64,
+        full: BufferId,
+        low: &Low,
+        length: usize,
+    ) -> Result<i64, LowerError> {
+        let lanes = self.lanes;
+        let phases = inverse_phases("main", part, factor);
+        let cells = Layout { buffer: products.buffer, start: 0, stride: lanes };
+        let mut bounds = vec![products.bound; part.blocks()];
+        let mut builder = std::mem::replace(&mut self.builder, Builder::new("", false));
+        for phase in &phases[..phases.len() - 1] {
+            let limit = self.schedule.limits.inverse_first;
+            let body = self.phase(&mut builder, phase, cells, cells, &mut bounds, limit)?;
+            builder.stage(&phase.title, phase.cite, body);
+            let bound = bounds.iter().copied().max().unwrap_or(0);
+            self.borders.push((phase.stage.clone(), bound));
+        }
+        let Some(last) = phases.last() else {
+            return Err(unsupported(
+                "transform",
+                "it has no phase",
+                "a transform of length 1 or more",
+            ));
+        };
+        let main_words = part.blocks() * lanes;
+        if low.words > 0 && main_words + low.words != length {
+            return Err(unsupported(
+                "monomial-crt",
+                format!("degrees {main_words} and {} leave room beyond {length}", low.words),
+                format!("a monomial factor of degree {}", length - main_words),
+            ));
+        }
+        let mut worst = low.bound;
+        let mut body = Vec::new();
+        for (number, group) in last.groups.iter().enumerate() {
+            let stage = match last.groups.len() {
+                1 => last.stage.clone(),
+                _ => format!("{}.{number}", last.stage),
+            };
+            let inputs: Vec<i64> = group.from.iter().map(|&i| bounds[i]).collect();
+            // Blocks that meet the low part have its bound added to theirs.
+            let meets = |block: usize| block * lanes < low.words;
+            let limit = self.schedule.limits.full;
+            let limits: Vec<i64> = group
+                .to
+                .iter()
+                .map(|&i| if meets(i) { limit - low.bound } else { limit })
+                .collect();
+            let placement = self.placed(&stage, &group.net, &group.outputs, &inputs, &limits)?;
+            for (&to, v) in group.to.iter().zip(&group.outputs) {
+                let bound = placement.bounds[v.0 as usize];
+                worst = worst.max(if meets(to) { bound + low.bound } else { bound });
+            }
+            let mut block = Block::default();
+            self.network(
+                &mut block,
+                group,
+                &placement,
+                false,
+                &mut |block, i| {
+                    let at = cells.at(group.from[i]);
+                    block.push(Op::Load { buffer: cells.buffer, at })
+                },
+                &mut |block, i, a| low.join(block, full, group.to[i], main_words, lanes, a),
+            );
+            body.push(Stmt::Block(block));
+        }
+        builder.stage(&last.title, last.cite, body);
+        self.builder = builder;
+        Ok(worst)
+    }
+}

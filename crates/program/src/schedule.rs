@@ -1,0 +1,105 @@
+//! A schedule: the choices between a plan and a program, as data (TOML).
+//!
+//! ```
+//! use ringforge_program::schedule::Schedule;
+//! let schedule = Schedule::parse("multiply = \"barrett\"\n[limits]\nfull = 10922\n").unwrap();
+//! assert_eq!(Schedule::parse(&schedule.to_string()).unwrap(), schedule);
+//! ```
+
+use crate::method::{FreezeMethod, MulMethod, NarrowMethod, ReduceMethod};
+use serde::{Deserialize, Serialize};
+
+/// All choices; what a text leaves out has the value of [`Schedule::default`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Schedule {
+    /// Words in a register.
+    pub lanes: usize,
+    /// Modular products by constants.
+    pub multiply: MulMethod,
+    /// Reductions of words.
+    pub reduce: ReduceMethod,
+    /// 32-bit sums of products to words.
+    pub narrow: NarrowMethod,
+    /// The last step; `None` takes the cheapest whose domain holds what comes.
+    pub freeze: Option<FreezeMethod>,
+    /// Where the scale that the plan leaves is made good.
+    pub scale: ScalePlace,
+    /// Fused multiply-and-accumulate of pairs (AVX-VNNI) instead of two operations.
+    pub fused_dot: bool,
+    /// Base products per iteration of their loop.
+    pub unroll: u32,
+    /// Sums of more terms than this are split in two, for latency.
+    pub split_sums: u32,
+    /// Random orders that the placing of reductions tries.
+    pub rounds: u32,
+    /// Largest magnitudes at the borders of stages.
+    pub limits: Limits,
+    /// Reductions to leave out, by site, whatever the ranges say (mutation tests).
+    pub drop: Vec<String>,
+    /// Reductions to add, by site.
+    pub add: Vec<String>,
+}
+
+/// Where the scale is made good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScalePlace {
+    /// In the inverse transform, where multiplications absorb most of it.
+    Inverse,
+    /// In the final reduction: one more product for each output.
+    Final,
+}
+
+/// Largest magnitudes that a stage may leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Limits {
+    /// First phase of the forward transform.
+    pub forward_first: i64,
+    /// Forward transform.
+    pub forward: i64,
+    /// First phase of the inverse transform.
+    pub inverse_first: i64,
+    /// The unreduced product's coefficients.
+    pub full: i64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { forward_first: 32767, forward: 11_100, inverse_first: 32767, full: 10_922 }
+    }
+}
+
+impl Default for Schedule {
+    fn default() -> Schedule {
+        Schedule {
+            lanes: 16,
+            multiply: MulMethod::Montgomery,
+            reduce: ReduceMethod::Barrett,
+            narrow: NarrowMethod::Montgomery,
+            freeze: None,
+            scale: ScalePlace::Inverse,
+            fused_dot: false,
+            unroll: 1,
+            split_sums: 64,
+            rounds: 200,
+            limits: Limits::default(),
+            drop: Vec::new(),
+            add: Vec::new(),
+        }
+    }
+}
+
+impl Schedule {
+    /// Reads a TOML text; the error says where and what.
+    pub fn parse(text: &str) -> Result<Schedule, toml::de::Error> {
+        toml::from_str(text)
+    }
+}
+
+impl std::fmt::Display for Schedule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&toml::to_string(self).map_err(|_| std::fmt::Error)?)
+    }
+}
