@@ -1,10 +1,9 @@
 //! `ringforge list`: what there is to forge, for which machines, with which compilers.
 
 use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
-use ringforge_plan::Plan;
+use ringforge_plan::{Plan, RingFile};
 use ringforge_toolchain::{Compiler, Host};
 
-use crate::preset::PLANS;
 use crate::target::TARGETS;
 use crate::ui::{Failure, Ui};
 
@@ -14,15 +13,19 @@ use crate::ui::{Failure, Ui};
 /// The JSON cannot be written.
 pub fn run(ui: &Ui) -> Result<u8, Failure> {
     let host = Host::detect();
-    let plans: Vec<(&str, Plan)> =
-        PLANS.iter().filter_map(|(name, text)| Some((*name, Plan::parse(text).ok()?))).collect();
+    let presets: Vec<RingFile> =
+        RingFile::names().filter_map(|name| RingFile::find(name).ok()).collect();
+    let plans: Vec<Plan> = Plan::names().filter_map(|name| Plan::find(name).ok()).collect();
     let compilers: Vec<Compiler> = ["gcc", "clang", "clang-19", "cc"]
         .iter()
         .filter_map(|name| Compiler::find(name).ok())
         .collect();
     ui.json(&serde_json::json!({
-        "presets": plans.iter().map(|(name, plan)| serde_json::json!({
-            "name": name, "ring": plan.ring.to_string(),
+        "presets": presets.iter().map(|p| serde_json::json!({
+            "name": p.name, "ring": p.ring.to_string(), "plan": p.plan, "use": p.kem,
+        })).collect::<Vec<_>>(),
+        "plans": plans.iter().map(|plan| serde_json::json!({
+            "name": plan.name, "ring": plan.ring.to_string(), "cite": plan.cite,
         })).collect::<Vec<_>>(),
         "targets": TARGETS.iter().map(|t| serde_json::json!({
             "name": t.name, "what": t.what, "runs_here": t.runs_on(&host),
@@ -32,9 +35,16 @@ pub fn run(ui: &Ui) -> Result<u8, Failure> {
     }))?;
 
     let mut table = Table::new();
-    table.load_preset(UTF8_BORDERS_ONLY).set_header(["preset", "ring"]);
-    for (name, plan) in &plans {
-        table.add_row([name.to_string(), plan.ring.to_string()]);
+    table.load_preset(UTF8_BORDERS_ONLY).set_header(["preset", "ring", "plan"]);
+    for preset in &presets {
+        table.add_row([&preset.name, &preset.ring.to_string(), &preset.plan]);
+    }
+    ui.say(table.to_string());
+    let mut table = Table::new();
+    table.load_preset(UTF8_BORDERS_ONLY).set_header(["plan", "ring", "source"]);
+    for plan in &plans {
+        let cite = plan.cite.as_deref().unwrap_or("");
+        table.add_row([&plan.name, &plan.ring.to_string(), cite]);
     }
     ui.say(table.to_string());
     let mut table = Table::new();

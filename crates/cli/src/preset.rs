@@ -1,24 +1,19 @@
 //! What a user names on the command line: rings, plans, presets.
 
-use std::path::Path;
-
-use ringforge_plan::{Plan, PlanError};
+use ringforge_plan::{CatalogError, Operand, Plan, PlanError, RingFile};
 use ringforge_ring::{ParseError, Ring};
 
 use crate::args::Subject;
 use crate::ui::{Excerpt, Failure};
 
-/// Plans that come with ringforge: (name, text) of every file in `plans/`.
-pub const PLANS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/plans.rs"));
-
 /// A ring with the plan that multiplies in it.
 pub struct Job {
-    /// The preset's or plan's name.
+    /// The preset's or plan's name, a C identifier.
     pub name: String,
+    /// Coefficients of the two operands.
+    pub operands: [Operand; 2],
     /// The plan, checked.
     pub plan: Plan,
-    /// Its text as written.
-    pub text: String,
 }
 
 /// Finds ring and plan.
@@ -26,34 +21,48 @@ pub struct Job {
 /// # Errors
 /// A malformed ring or plan, a plan for another ring, a name that nothing has.
 pub fn resolve(subject: &Subject) -> Result<Job, Failure> {
-    let preset = PLANS.iter().find(|(name, _)| *name == subject.ring);
-    let ring = match preset {
-        Some(_) => None,
-        None => Some(Ring::parse(&subject.ring).map_err(|e| ring_failure(&subject.ring, e))?),
+    let file = preset(&subject.ring)?;
+    let ring = match &file {
+        Some(file) => file.ring.clone(),
+        None => Ring::parse(&subject.ring).map_err(|e| ring_failure(&subject.ring, e))?,
     };
-    let (origin, text) = match (&subject.plan, preset, &ring) {
-        (Some(plan), _, _) => plan_text(plan)?,
-        (None, Some((name, text)), _) => (format!("plans/{name}.plan"), text.to_string()),
-        (None, None, Some(ring)) => plan_for(ring)?,
-        (None, None, None) => return Err(Failure::input("no ring is given")),
+    let plan = match (&subject.plan, &file) {
+        (Some(plan), _) => named_plan(plan)?,
+        (None, Some(file)) => named_plan(&file.plan)?,
+        (None, None) => plan_for(&ring)?,
     };
-    let plan = Plan::parse(&text).map_err(|e| plan_failure(&origin, &text, e))?;
-    // With --plan, a preset stands for the ring of its own plan.
-    let wanted = match (ring, preset) {
-        (Some(ring), _) => Some(ring),
-        (None, Some((_, text))) if subject.plan.is_some() => Plan::parse(text).ok().map(|p| p.ring),
-        _ => None,
-    };
-    if let Some(wanted) = wanted
-        && wanted != plan.ring
-    {
+    if plan.ring != ring {
         return Err(Failure::input(format!(
-            "the plan `{}` multiplies in {}, not in {wanted}",
+            "the plan `{}` multiplies in {}, not in {ring}",
             plan.name, plan.ring
         )));
     }
-    let name = preset.map_or_else(|| plan.name.clone(), |(name, _)| name.to_string());
-    Ok(Job { name, plan, text })
+    let name = match &file {
+        Some(file) => file.name.clone(),
+        None => {
+            plan.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+        }
+    };
+    let operands = file.map_or([Operand::Big; 2], |file| file.operands);
+    Ok(Job { name, operands, plan })
+}
+
+/// The preset or ring file that `text` names; nothing where it must be a ring.
+fn preset(text: &str) -> Result<Option<RingFile>, Failure> {
+    if RingFile::names().any(|name| name == text) {
+        return RingFile::find(text).map(Some).map_err(catalog_failure);
+    }
+    if !text.ends_with(".toml") {
+        return Ok(None);
+    }
+    let content = read(text)?;
+    RingFile::parse(&content)
+        .map(Some)
+        .map_err(|error| text_failure("ring file", text, &content, error))
+}
+
+fn catalog_failure(error: CatalogError) -> Failure {
+    Failure::input(error.to_string())
 }
 
 fn ring_failure(text: &str, error: ParseError) -> Failure {
@@ -61,7 +70,7 @@ fn ring_failure(text: &str, error: ParseError) -> Failure {
     if !text.contains('[')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
     {
-        let names: Vec<&str> = PLANS.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = RingFile::names().collect();
         return Failure::input(format!(
             "`{text}` is neither a preset ({}) nor a ring such as `Z4591[x]/(x^761 - x - 1)`",
             names.join(", ")
@@ -80,10 +89,10 @@ fn ring_failure(text: &str, error: ParseError) -> Failure {
     )
 }
 
-/// A refused plan with its place.
-pub fn plan_failure(origin: &str, text: &str, error: PlanError) -> Failure {
+/// A refused text of a file with its place.
+fn text_failure(what: &str, origin: &str, text: &str, error: PlanError) -> Failure {
     Failure::at(
-        format!("this plan is refused: {}", error.message),
+        format!("this {what} is refused: {}", error.message),
         Excerpt {
             name: origin.into(),
             text: text.into(),
@@ -94,30 +103,34 @@ pub fn plan_failure(origin: &str, text: &str, error: PlanError) -> Failure {
     )
 }
 
-fn plan_text(plan: &str) -> Result<(String, String), Failure> {
-    if let Some((name, text)) = PLANS.iter().find(|(name, _)| *name == plan) {
-        return Ok((format!("plans/{name}.plan"), text.to_string()));
+fn named_plan(plan: &str) -> Result<Plan, Failure> {
+    if Plan::names().any(|name| name == plan) {
+        return Plan::find(plan).map_err(catalog_failure);
     }
-    match std::fs::read_to_string(Path::new(plan)) {
-        Ok(text) => Ok((plan.into(), text)),
-        Err(error) => {
-            let names: Vec<&str> = PLANS.iter().map(|(name, _)| *name).collect();
-            Err(Failure::input(format!(
-                "`{plan}` is neither a plan of ringforge ({}) nor a readable file ({error})",
-                names.join(", ")
-            )))
-        }
-    }
+    let text = std::fs::read_to_string(plan).map_err(|error| {
+        let names: Vec<&str> = Plan::names().collect();
+        Failure::input(format!(
+            "`{plan}` is neither a plan of ringforge ({}) nor a readable file ({error})",
+            names.join(", ")
+        ))
+    })?;
+    Plan::parse(&text).map_err(|error| text_failure("plan", plan, &text, error))
 }
 
-fn plan_for(ring: &Ring) -> Result<(String, String), Failure> {
-    let fits = |text: &str| Plan::parse(text).is_ok_and(|plan| plan.ring == *ring);
-    // The shortest name is the preset; longer ones are variants of it.
-    let found = PLANS.iter().filter(|(_, text)| fits(text)).min_by_key(|(name, _)| name.len());
-    match found {
-        Some((name, text)) => Ok((format!("plans/{name}.plan"), text.to_string())),
-        None => Err(Failure::input(format!(
+fn plan_for(ring: &Ring) -> Result<Plan, Failure> {
+    let plans = Plan::names().filter_map(|name| Plan::find(name).ok());
+    // The shortest name is the preset's; longer ones are variants of it.
+    plans.filter(|plan| plan.ring == *ring).min_by_key(|plan| plan.name.len()).ok_or_else(|| {
+        Failure::input(format!(
             "no plan for {ring} comes with ringforge; write one and pass it with --plan FILE"
-        ))),
-    }
+        ))
+    })
+}
+
+/// Reads a file that the user named.
+///
+/// # Errors
+/// It cannot be read as text.
+pub fn read(path: &str) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|e| Failure::input(format!("cannot read `{path}`: {e}")))
 }

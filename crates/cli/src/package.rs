@@ -1,0 +1,116 @@
+//! What a package says about itself: the content of `proof.json`, and of the report's tables.
+
+use ringforge_interpret::count::Costs;
+use ringforge_interpret::range::Ranges;
+use ringforge_prove::Report;
+use ringforge_toolchain::timing::Timing;
+use ringforge_toolchain::{Compiler, Host};
+use serde::Serialize;
+
+use crate::verify::Checked;
+
+/// `proof.json`.
+#[derive(Serialize)]
+pub struct Package {
+    /// Version of this format.
+    pub format: u32,
+    /// `proved` only if every target's implementation is; else `refuted` or `unknown`.
+    pub verdict: String,
+    /// Prefix of files and symbols.
+    pub name: String,
+    /// The ring.
+    pub ring: String,
+    /// The plan's name and text.
+    pub plan: PlanText,
+    /// Who made this.
+    pub tool: Tool,
+    /// On which machine.
+    pub host: Host,
+    /// The object that was proved, as it is shipped.
+    pub object: File,
+    /// One entry for each implementation in the object.
+    pub targets: Vec<Forged>,
+    /// What follows from several proofs of one contract.
+    pub equivalence: Option<String>,
+    /// What the verdict does not cover.
+    pub limits: Vec<String>,
+    /// The command that makes this package again.
+    pub command: String,
+    /// Seconds from start to end, compilation included.
+    pub seconds: f64,
+}
+
+/// A plan by name and text.
+#[derive(Serialize)]
+pub struct PlanText {
+    /// Its name.
+    pub name: String,
+    /// Key of `BIBLIOGRAPHY.yml`.
+    pub cite: Option<String>,
+    /// Its text.
+    pub text: String,
+}
+
+/// This program.
+#[derive(Serialize)]
+pub struct Tool {
+    /// `ringforge`.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+}
+
+impl Tool {
+    /// This program.
+    pub const THIS: Tool = Tool { name: "ringforge", version: env!("CARGO_PKG_VERSION") };
+}
+
+/// A file of the package.
+#[derive(Serialize)]
+pub struct File {
+    /// Its name.
+    pub name: String,
+    /// Its size.
+    pub bytes: usize,
+    /// Its SHA-256, hexadecimal.
+    pub sha256: String,
+}
+
+impl File {
+    /// Describes `content`.
+    pub fn of(name: &str, content: &[u8]) -> File {
+        use sha2::{Digest, Sha256};
+        let digest = Sha256::digest(content);
+        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        File { name: name.into(), bytes: content.len(), sha256 }
+    }
+}
+
+/// One implementation.
+#[derive(Serialize)]
+pub struct Forged {
+    /// Its target.
+    pub target: String,
+    /// The symbol of its product.
+    pub symbol: String,
+    /// The C file that it is compiled from.
+    pub source: String,
+    /// The schedule's text.
+    pub schedule: String,
+    /// The compiler.
+    pub compiler: Compiler,
+    /// Its command line.
+    pub compile_command: String,
+    /// What the program, before any compiler, may contain: ranges by stage.
+    pub ranges: Ranges,
+    /// What the program costs by stage.
+    pub counts: Costs,
+    /// Products on which the program, interpreted, agreed with the oracle.
+    pub interpreted: usize,
+    /// Products on which the object, executed here, agreed with the oracle.
+    pub executed: Option<Checked>,
+    /// The proof.
+    pub proof: Report,
+    /// Core cycles, where measured.
+    pub timing: Option<Timing>,
+}

@@ -1,0 +1,248 @@
+//! Every bad input gets a clear message, the right exit status, and leaves nothing behind.
+
+mod common;
+
+use common::{Sandbox, mentions};
+
+const RING: &str = "Z4591[x]/(x^761 - x - 1)";
+
+#[test]
+fn a_malformed_ring_is_shown_with_the_place() {
+    let dir = Sandbox::new();
+    let run = dir.ringforge(&["forge", "Z4591[x/(x^761 - x - 1)"]);
+    run.fails(2, &["this is not a ring", "ring:1:8", "expected `]` after the variable"]);
+    let run = dir.ringforge(&["forge", "Z4591[x]/(x^761 - x - "]);
+    run.fails(2, &["this is not a ring", "expected a term"]);
+    let run = dir.ringforge(&["explain", "sntrup762"]);
+    run.fails(2, &["`sntrup762` is neither a preset", "sntrup761"]);
+    dir.is_untouched();
+}
+
+#[test]
+fn a_ring_without_a_plan_says_what_to_do() {
+    let dir = Sandbox::new();
+    let run = dir.ringforge(&["forge", "Z3329[x]/(x^256 + 1)"]);
+    run.fails(2, &["no plan for Z3329[x]/(x^256 + 1)", "--plan FILE"]);
+    dir.is_untouched();
+}
+
+/// Runs `explain` and `forge` on a plan text; both must refuse it alike.
+fn refuse_plan(text: &str, expected: &[&str]) {
+    let dir = Sandbox::new();
+    let plan = dir.file("p.plan", text);
+    for command in ["explain", "forge"] {
+        let ring = text.split('"').nth(1).unwrap_or(RING);
+        dir.ringforge(&[command, ring, "--plan", &plan]).fails(2, expected);
+    }
+    dir.holds_only(&["p.plan"]);
+}
+
+#[test]
+fn a_malformed_plan_is_shown_with_the_place() {
+    refuse_plan(
+        "(plan p\n  (ring \"Z4591[x]/(x^761 - x - 1)\")\n  (lift 1521 (schoolbook)",
+        &["p.plan:"],
+    );
+    refuse_plan(
+        "(plan p\n  (ring \"Z4591[x]/(x^761 - x - 1)\")\n  (lift 1521 (scoolbook)))",
+        &["p.plan:3:", "scoolbook"],
+    );
+    refuse_plan("", &["this plan is refused"]);
+}
+
+#[test]
+fn an_even_modulus_is_refused_where_halves_are_needed() {
+    refuse_plan(
+        "(plan p (ring \"Z4096[x]/(x^7 - x - 1)\")\n (lift 16 (substitute 2 (butterfly) (weighted-convolution (toeplitz)))))",
+        &["p.plan:2:"],
+    );
+}
+
+#[test]
+fn a_modulus_that_is_not_prime_or_lacks_a_root_is_refused() {
+    // 4591 - 1 = 2·3³·5·17 has no factor 7, and 4589 = 13·353 is no prime.
+    for q in [4591, 4589] {
+        refuse_plan(
+            &format!(
+                "(plan p (ring \"Z{q}[x]/(x^7 - x - 1)\")\n (lift 14 (substitute 2 (rader 7) (weighted-convolution (toeplitz)))))"
+            ),
+            &["p.plan:2:", "7"],
+        );
+    }
+}
+
+#[test]
+fn a_lift_that_is_too_short_is_refused() {
+    refuse_plan(
+        "(plan p (ring \"Z4591[x]/(x^761 - x - 1)\")\n (lift 1520 (schoolbook)))",
+        &["p.plan:2:", "a lift to 1520 is too short", "(lift 1521"],
+    );
+}
+
+#[test]
+fn a_plan_for_another_ring_or_without_a_file_is_refused() {
+    let dir = Sandbox::new();
+    let run = dir.ringforge(&["forge", "Z4591[x]/(x^761 + 1)", "--plan", "sntrup761"]);
+    run.fails(2, &["the plan `sntrup761` multiplies in Z4591[x]/(x^761 - x - 1)"]);
+    let run = dir.ringforge(&["forge", "sntrup761", "--plan", "nothing.plan"]);
+    run.fails(2, &["nothing.plan", "nor a readable file"]);
+    dir.is_untouched();
+}
+
+#[test]
+fn a_malformed_schedule_is_shown_with_the_place() {
+    let dir = Sandbox::new();
+    let schedule = dir.file("s.toml", "lanes = 16\nmultiply = \"magic\"\n");
+    let run = dir.ringforge(&["forge", "sntrup761", "--target", "avx2", "--schedule", &schedule]);
+    run.fails(2, &["s.toml:2:", "magic"]);
+    dir.holds_only(&["s.toml"]);
+}
+
+#[test]
+fn an_unknown_target_lists_those_there_are() {
+    let dir = Sandbox::new();
+    let run = dir.ringforge(&["forge", "sntrup761", "--target", "z80"]);
+    run.fails(2, &["no target `z80`", "avx2", "c"]);
+    dir.is_untouched();
+}
+
+#[test]
+fn an_unknown_compiler_lists_those_there_are_and_the_package() {
+    let dir = Sandbox::new();
+    let run = dir.ringforge(&["forge", "sntrup761", "--cc", "clang-99"]);
+    run.fails(2, &["no C compiler `clang-99`", "found: ", "apt-get install clang-99"]);
+    dir.is_untouched();
+}
+
+#[test]
+fn a_compiler_that_fails_is_shown_with_its_command_and_first_errors() {
+    let dir = Sandbox::new();
+    let run = dir.ringforge(&["forge", "sntrup761", "--opt=-fno-such-option"]);
+    run.fails(1, &["the compiler fails", "command: ", "-fno-such-option", "error:"]);
+    dir.is_untouched();
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_is_named() {
+    let dir = Sandbox::new();
+    // Not even the superuser makes directories in /proc.
+    let run = dir.ringforge(&["forge", "sntrup761", "--out", "/proc/ringforge"]);
+    run.fails(2, &["/proc"]);
+    let file = dir.file("file", "");
+    let run = dir.ringforge(&["forge", "sntrup761", "--out", &file]);
+    run.fails(2, &["file", "not a directory"]);
+    dir.holds_only(&["file"]);
+}
+
+#[test]
+fn foreign_files_are_never_replaced() {
+    let dir = Sandbox::new();
+    std::fs::create_dir(dir.path().join("docs")).expect("sandbox");
+    dir.file("docs/thesis.tex", "years of work");
+    let run = dir.ringforge(&["forge", "sntrup761", "--out", "docs"]);
+    run.fails(2, &["docs", "`thesis.tex`", "--out"]);
+    assert_eq!(dir.read("docs/thesis.tex"), "years of work");
+    dir.holds_only(&["docs"]);
+}
+
+#[test]
+fn bad_names_are_refused() {
+    let dir = Sandbox::new();
+    for name in ["", "../x", "1st", "a b", "int"] {
+        let run = dir.ringforge(&["forge", "sntrup761", "--name", name]);
+        run.fails(2, &["--name"]);
+    }
+    dir.is_untouched();
+}
+
+const CONTRACT: &str = r#"contract = 1
+symbol = "mul"
+abi = "sysv-x86-64"
+ring = "Z17[x]/(x^4 - x - 1)"
+computes = "product"
+[[argument]]
+name = "c"
+role = "output"
+element = "i16"
+length = 4
+align = 2
+range = [-8, 8]
+[[argument]]
+name = "a"
+role = "input"
+element = "i16"
+length = 4
+align = 2
+range = [-8, 8]
+[[argument]]
+name = "b"
+role = "input"
+element = "i16"
+length = 4
+align = 2
+range = [-8, 8]
+"#;
+
+const MUL: &str = "void mul(short *c, const short *a, const short *b)";
+
+#[test]
+fn an_object_that_is_none_or_lacks_the_symbol_is_refused() {
+    let dir = Sandbox::new();
+    let contract = dir.file("mul.contract.toml", CONTRACT);
+    let text = dir.file("mul.o", "This is no object.");
+    dir.ringforge(&["prove", &text, "--contract", &contract]).fails(2, &["mul.o", "ELF"]);
+    let other = dir.compile("other.o", "void other(void) { }");
+    let run = dir.ringforge(&["prove", &other, "--contract", &contract]);
+    run.fails(2, &["other.o", "`mul`", "other"]);
+    let run = dir.ringforge(&["prove", "none.o", "--contract", &contract]);
+    run.fails(2, &["none.o", "No such file"]);
+    dir.holds_only(&["mul.contract.toml", "mul.o", "other.o"]);
+}
+
+#[test]
+fn an_instruction_that_is_not_modelled_is_unknown_with_mnemonic_and_address() {
+    let dir = Sandbox::new();
+    let contract = dir.file("mul.contract.toml", CONTRACT);
+    let body = format!(
+        "{MUL} {{ __asm__ volatile(\"cpuid\" : : : \"rax\", \"rbx\", \"rcx\", \"rdx\"); c[0] = a[0]; c[1] = b[0]; }}"
+    );
+    let object = dir.compile("mul.o", &body);
+    let run = dir.ringforge(&["prove", &object, "--contract", &contract]);
+    assert_eq!(run.status, 1, "{run:?}");
+    mentions(&run, &["unknown", "cpuid", "0x"]);
+}
+
+#[test]
+fn contracts_that_make_no_sense_are_shown_with_the_place() {
+    let dir = Sandbox::new();
+    let object = dir.compile("mul.o", &format!("{MUL} {{ c[0] = a[0]; c[1] = b[0]; }}"));
+    let lengths = CONTRACT.replacen("length = 4", "length = 5", 1);
+    let contract = dir.file("lengths.toml", &lengths);
+    dir.ringforge(&["prove", &object, "--contract", &contract])
+        .fails(2, &["lengths.toml:", "length"]);
+    let contract = dir.file("ring.toml", &CONTRACT.replace("Z17[x]", "Z17[x"));
+    dir.ringforge(&["prove", &object, "--contract", &contract]).fails(2, &["ring.toml:"]);
+    let contract = dir.file("toml.toml", "contract = = 1");
+    dir.ringforge(&["prove", &object, "--contract", &contract]).fails(2, &["toml.toml:1:"]);
+    let run = dir.ringforge(&["prove", &object, "--contract", "none.toml"]);
+    run.fails(2, &["none.toml", "No such file"]);
+}
+
+#[test]
+fn bad_usage_is_status_two() {
+    let dir = Sandbox::new();
+    dir.ringforge(&[]).fails(2, &["Usage"]);
+    dir.ringforge(&["forge"]).fails(2, &["RING|PRESET"]);
+    dir.ringforge(&["prove", "x.o"]).fails(2, &["--contract"]);
+    dir.ringforge(&["frge", "sntrup761"]).fails(2, &["frge"]);
+    dir.is_untouched();
+}
+
+#[test]
+fn errors_are_json_when_asked_for() {
+    let dir = Sandbox::new();
+    let run = dir.ringforge(&["--json", "forge", "Z4591[x/(x^761 - x - 1)"]);
+    assert_eq!(run.status, 2);
+    let value: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!((value["exit"].as_u64(), value["at"].as_u64()), (Some(2), Some(7)), "{value}");
+}
