@@ -45,8 +45,10 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
         );
     }
     if n >= domain.operand {
-        let message =
-            format!("operands have {} coefficients, none of them above x^{n}", domain.operand - 1);
+        let message = format!(
+            "operands have {} coefficients, none of them at or above x^{n}",
+            domain.operand
+        );
         return Err(Refusal::new(at, message).instead(format!("N below {}", domain.operand)));
     }
     let inner = arguments.product(&Domain { operand: n, ..domain.clone() })?;
