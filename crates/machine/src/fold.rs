@@ -8,6 +8,7 @@
 mod bytes;
 mod logic;
 
+pub(crate) use bytes::scatter;
 pub use bytes::{byte_of, gather, is_run};
 
 use crate::graph::{Graph, Node, NodeId, Op};

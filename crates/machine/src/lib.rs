@@ -15,8 +15,9 @@ pub mod fold;
 pub mod graph;
 mod lift;
 pub mod lifted;
+mod memory;
 pub mod object;
-pub mod x86;
+mod x86;
 
 pub use call::{ArgSpec, CallSpec, Initial, RegionSpec};
 pub use error::{LiftError, ObjectError, Place, Timing, Violation};

@@ -1,1 +1,540 @@
-//! x86-64.
+//! x86-64: legacy SSE to AVX2, AVX-VNNI, and the scalar code that compilers emit.
+//!
+//! Instructions are a whitelist: each arm names the mnemonics it means, every encoding besides
+//! legacy and VEX is refused, and so is every operand form that an arm does not expect.
+//!
+//! *Undefined* data: each instruction computes lane by lane (scalar instructions: the operand is
+//! the lane). A lane with an undefined byte that the result depends on gives an undefined result
+//! lane, and flags of it are undefined. Bitwise operations and shifts work on bytes first, so
+//! bytes that are masked or shifted out do not matter. Undefined values become a
+//! [`Violation::Undefined`](crate::error::Violation::Undefined) where they matter: as address,
+//! branch condition, count or divisor here, and in an output when it is read.
+
+mod arith;
+mod control;
+mod flags;
+mod integer;
+mod lanes;
+mod logic;
+mod moves;
+mod operand;
+mod permute;
+mod scalar_bits;
+mod shifts;
+mod shuffle;
+mod strings;
+
+use crate::byte::Byte;
+use crate::call::{ArgSpec, CallSpec, Initial};
+use crate::error::{LiftError, Place, Timing, Violation};
+use crate::graph::{Graph, NodeId, Op};
+use crate::lifted::Class;
+use crate::memory::{Fault, Region, RegionKind};
+use crate::object::{Kind, Object, Target};
+use flags::Flags;
+use iced_x86::{ConstantOffsets, EncodingKind, Instruction, Register};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Why execution stopped short.
+pub(crate) enum Stop {
+    /// For good.
+    Error(LiftError),
+    /// The stack pointer's residue modulo 64 must be known; run again for each.
+    NeedStackResidue,
+}
+
+/// Boxed, so that the common path moves a pointer.
+pub(crate) type Fallible<T> = Result<T, Box<Stop>>;
+
+impl From<LiftError> for Box<Stop> {
+    fn from(e: LiftError) -> Self {
+        Box::new(Stop::Error(e))
+    }
+}
+
+/// A scalar value: a node, or undefined.
+pub(crate) type Value = Option<NodeId>;
+
+/// A vector register's 32 bytes.
+pub(crate) type Wide = [Byte; 32];
+
+/// Number of a general register in `gpr`.
+pub(crate) const RAX: usize = 0;
+pub(crate) const RCX: usize = 1;
+pub(crate) const RDX: usize = 2;
+pub(crate) const RSP: usize = 4;
+pub(crate) const RSI: usize = 6;
+pub(crate) const RDI: usize = 7;
+
+const ARGUMENTS: [usize; 6] = [RDI, RSI, RDX, RCX, 8, 9];
+const CALLEE_SAVED: [(usize, &str); 6] =
+    [(3, "rbx"), (5, "rbp"), (12, "r12"), (13, "r13"), (14, "r14"), (15, "r15")];
+/// Bytes below the stack pointer that signal handlers leave alone.
+const RED_ZONE: i64 = 128;
+
+/// A decoded instruction with what its relocations say.
+#[derive(Clone)]
+pub(crate) struct Decoded {
+    pub ins: Instruction,
+    pub constants: ConstantOffsets,
+    pub class: Class,
+    pub executed: u64,
+}
+
+/// The processor and its memory.
+pub(crate) struct Machine<'a> {
+    pub object: &'a Object,
+    pub g: &'a mut Graph,
+    pub regions: Vec<Region>,
+    pub gpr: [[Byte; 8]; 16],
+    pub vec: [Wide; 16],
+    flags: Flags,
+    /// Section and offset of the current instruction, and of the next one.
+    pub at: (usize, u64),
+    pub next: (usize, u64),
+    pub ins: Instruction,
+    pub constants: ConstantOffsets,
+    /// Region numbers: the stack, the return token, the first section.
+    pub stack: u16,
+    pub first_section: u16,
+    returned: bool,
+    /// Lowest stack offset that may hold something.
+    used: i64,
+    pub deepest: i64,
+    decoded: FxHashMap<(usize, u64), u32>,
+    pub code: Vec<Decoded>,
+    pub steps: u64,
+    pub loaded: u64,
+    pub stored: u64,
+    pub assumptions: Vec<String>,
+}
+
+impl<'a> Machine<'a> {
+    /// The state at entry of `call`; `residue` is the stack pointer modulo 64, if it is to be
+    /// told apart.
+    pub fn new(
+        object: &'a Object,
+        call: &CallSpec,
+        g: &'a mut Graph,
+        residue: Option<u64>,
+    ) -> Fallible<Machine<'a>> {
+        let Some(function) = object.function(&call.symbol) else {
+            let available = object.functions().map(|f| f.name.clone()).collect();
+            return Err(LiftError::NoSymbol { symbol: call.symbol.clone(), available }.into());
+        };
+        g.set_origin(None);
+        let mut regions: Vec<Region> = Vec::new();
+        for spec in &call.regions {
+            let bad = |why: &str| LiftError::BadCall(format!("region {}: {why}", spec.name));
+            if !spec.align.is_power_of_two() {
+                return Err(bad("its alignment is not a power of two").into());
+            }
+            if spec.bytes > 1 << 28 {
+                return Err(bad("it is larger than 256 MiB").into());
+            }
+            let mut data = vec![Byte::Undefined; spec.bytes as usize];
+            match &spec.initial {
+                Initial::Undefined => {}
+                Initial::Bytes(bytes) => {
+                    if bytes.len() != data.len() {
+                        return Err(bad("its content does not have its size").into());
+                    }
+                    data.iter_mut().zip(bytes).for_each(|(d, b)| *d = Byte::Const(*b));
+                }
+                Initial::Inputs { operand, element_bits } => {
+                    if ![8, 16, 32, 64].contains(element_bits) {
+                        return Err(bad("elements have 8, 16, 32 or 64 bits").into());
+                    }
+                    let size = usize::from(element_bits / 8);
+                    if !data.len().is_multiple_of(size) {
+                        return Err(bad("it does not hold whole elements").into());
+                    }
+                    for (i, chunk) in data.chunks_mut(size).enumerate() {
+                        let node = g.input(*element_bits, *operand, i as u32);
+                        for (k, b) in chunk.iter_mut().enumerate() {
+                            *b = Byte::Node(node, k as u8);
+                        }
+                    }
+                }
+            }
+            let mut region = Region::new(&spec.name, RegionKind::Caller, data);
+            (region.read, region.write, region.align) = (spec.read, spec.write, spec.align);
+            regions.push(region);
+        }
+        if regions.len() + object.sections.len() > 60_000 {
+            return Err(LiftError::BadCall("too many regions".into()).into());
+        }
+        let stack = regions.len() as u16;
+        let pointer = |g: &mut Graph, region: u16, offset: i64| -> [Byte; 8] {
+            let node = g.address(region, offset);
+            std::array::from_fn(|k| Byte::Node(node, k as u8))
+        };
+        // Tokens stand behind the stack: the return address, then the callee-saved registers.
+        let mut above = pointer(g, stack + 1, 0).to_vec();
+        let mut gpr = [[Byte::Undefined; 8]; 16];
+        gpr[RSP] = pointer(g, stack, 0);
+        for (i, arg) in call.args.iter().enumerate() {
+            let value = match *arg {
+                ArgSpec::Constant(c) => c.to_le_bytes().map(Byte::Const),
+                ArgSpec::Pointer(r, offset) if r < call.regions.len() => {
+                    pointer(g, r as u16, offset)
+                }
+                ArgSpec::Pointer(r, _) => {
+                    return Err(LiftError::BadCall(format!("argument {i}: no region {r}")).into());
+                }
+            };
+            match ARGUMENTS.get(i) {
+                Some(&r) => gpr[r] = value,
+                None => above.extend_from_slice(&value),
+            }
+        }
+        let mut frame = Region::stack(above);
+        if let Some(residue) = residue {
+            (frame.align, frame.residue) = (64, residue);
+        }
+        regions.push(frame);
+        let token = |name: &str| {
+            let mut region = Region::new(name, RegionKind::Token, Vec::new());
+            region.read = false;
+            region
+        };
+        regions.push(token("the return address"));
+        for (i, (r, name)) in CALLEE_SAVED.iter().enumerate() {
+            gpr[*r] = pointer(g, stack + 2 + i as u16, 0);
+            regions.push(token(&format!("{name} at entry")));
+        }
+        let first_section = regions.len() as u16;
+        for (i, section) in object.sections.iter().enumerate() {
+            // Its bytes are filled in when first read.
+            let mut region = Region::new(&section.name, RegionKind::Section(i), Vec::new());
+            region.high = section.data.len() as i64;
+            region.align = if object.relocatable { section.align } else { 4096 };
+            region.align = if region.align.is_power_of_two() { region.align } else { 1 };
+            region.residue =
+                if object.relocatable { 0 } else { section.address & (region.align - 1) };
+            regions.push(region);
+        }
+        let at = (function.section, function.offset);
+        Ok(Machine {
+            object,
+            g,
+            regions,
+            gpr,
+            vec: [[Byte::Undefined; 32]; 16],
+            flags: Flags::default(),
+            at,
+            next: at,
+            ins: Instruction::default(),
+            constants: ConstantOffsets::default(),
+            stack,
+            first_section,
+            returned: false,
+            used: 0,
+            deepest: 0,
+            decoded: FxHashMap::default(),
+            code: Vec::new(),
+            steps: 0,
+            loaded: 0,
+            stored: 0,
+            assumptions: Vec::new(),
+        })
+    }
+
+    /// Runs to the return.
+    pub fn run(&mut self, max_steps: u64, progress: &mut dyn FnMut(u64)) -> Fallible<()> {
+        while !self.returned {
+            self.at = self.next;
+            let code = self.fetch()?;
+            if self.steps >= max_steps {
+                return Err(LiftError::StepLimit { steps: self.steps, at: self.place() }.into());
+            }
+            self.steps += 1;
+            self.code[code].executed += 1;
+            if self.steps.is_multiple_of(4096) {
+                progress(self.steps);
+            }
+            self.g.set_origin(Some(self.address()));
+            self.next = (self.at.0, self.at.1 + self.ins.len() as u64);
+            self.step()?;
+        }
+        self.g.set_origin(None);
+        progress(self.steps);
+        Ok(())
+    }
+
+    /// Decodes the instruction at `self.at`, once.
+    fn fetch(&mut self) -> Fallible<usize> {
+        if let Some(&code) = self.decoded.get(&self.at) {
+            let d = &self.code[code as usize];
+            (self.ins, self.constants) = (d.ins, d.constants);
+            return Ok(code as usize);
+        }
+        let section = &self.object.sections[self.at.0];
+        let decoded = self.object.decode(self.at.0, self.at.1).filter(|_| section.executable);
+        let Some((ins, constants)) = decoded else {
+            self.ins = Instruction::default();
+            return Err(self.unsupported("bytes that are no instruction"));
+        };
+        if section.writable {
+            self.ins = ins;
+            return Err(self.unsupported("code in a writable section"));
+        }
+        let class = lanes::classify(&ins);
+        let code = self.code.len();
+        self.code.push(Decoded { ins, constants, class, executed: 0 });
+        self.decoded.insert(self.at, code as u32);
+        (self.ins, self.constants) = (ins, constants);
+        Ok(code)
+    }
+
+    /// Executes `self.ins`.
+    fn step(&mut self) -> Fallible<()> {
+        let ins = self.ins;
+        if !matches!(ins.code().encoding(), EncodingKind::Legacy | EncodingKind::VEX) {
+            return Err(self.unsupported(
+                "EVEX and XOP encodings are not modelled; compile without AVX-512 (for example \
+                 -mno-avx512f or -march=haswell)",
+            ));
+        }
+        if ins.has_lock_prefix() {
+            return Err(self.unsupported("atomic instructions are not modelled"));
+        }
+        if matches!(ins.segment_prefix(), Register::FS | Register::GS) {
+            return Err(self.unsupported(
+                "thread-local data is not modelled; if this is a stack protector, compile with \
+                 -fno-stack-protector",
+            ));
+        }
+        let done = self.control(ins)?
+            || self.integer(ins)?
+            || self.scalar_bits(ins)?
+            || self.strings(ins)?
+            || self.vector(ins)?;
+        if done {
+            Ok(())
+        } else {
+            Err(self.unsupported("this instruction is not on the whitelist"))
+        }
+    }
+
+    /// Vector instructions; operands besides vector registers, general registers, memory and
+    /// immediates (MMX, masks, tiles) are refused.
+    fn vector(&mut self, ins: Instruction) -> Fallible<bool> {
+        for i in 0..ins.op_count() {
+            let r = ins.op_register(i);
+            if r != Register::None && !(r.is_xmm() || r.is_ymm() || r.is_gpr()) {
+                return Ok(false);
+            }
+        }
+        Ok(self.moves(ins)?
+            || self.arith(ins)?
+            || self.logic(ins)?
+            || self.shifts(ins)?
+            || self.shuffle(ins)?
+            || self.permute(ins)?)
+    }
+
+    /// The address shown to people.
+    pub fn address(&self) -> u64 {
+        self.object.sections[self.at.0].address + self.at.1
+    }
+
+    /// The current instruction.
+    pub fn place(&self) -> Place {
+        let address = self.address();
+        Place {
+            address,
+            symbol: self.object.describe(address),
+            instruction: self.object.disassemble(address).unwrap_or_else(|| "(bad)".into()),
+        }
+    }
+
+    /// Refuses the current instruction.
+    pub fn unsupported(&self, what: impl Into<String>) -> Box<Stop> {
+        let length = self.ins.len().max(1);
+        let bytes = self.object.bytes_at(self.address(), length).to_vec();
+        LiftError::Unsupported { at: self.place(), what: what.into(), bytes }.into()
+    }
+
+    /// An undefined value matters here.
+    pub fn undefined(&self, what: impl Into<String>) -> Box<Stop> {
+        LiftError::from(Violation::Undefined { at: self.place(), what: what.into() }).into()
+    }
+
+    /// `node` would have to be a number (or, for addresses, a pointer) and is not.
+    pub fn not_concrete(&self, kind: Timing, node: NodeId) -> Box<Stop> {
+        let (mut input, mut pointer) = (false, false);
+        let mut seen: FxHashSet<NodeId> = FxHashSet::default();
+        let mut stack = vec![node];
+        while let Some(id) = stack.pop() {
+            if seen.insert(id) {
+                match self.g.node(id).op {
+                    Op::Input { .. } => input = true,
+                    Op::Address { region, .. } => {
+                        let region = &self.regions[usize::from(region)];
+                        if region.kind == RegionKind::Token {
+                            return self.undefined(region.name.clone());
+                        }
+                        pointer = true;
+                    }
+                    _ => {}
+                }
+                stack.extend_from_slice(&self.g.node(id).args);
+            }
+        }
+        let at = self.place();
+        if input {
+            LiftError::from(Violation::ConstantTime { kind, at, depends: node }).into()
+        } else if pointer && kind == Timing::Branch {
+            LiftError::PointerComparison { at }.into()
+        } else if pointer {
+            self.unsupported("an address made of pointers in a way that is not modelled")
+        } else {
+            // No input and no pointer: folding fell short.
+            self.unsupported("a constant expression that does not fold")
+        }
+    }
+
+    /// A fault of region `region` as an error.
+    fn fault(&self, fault: Fault, region: u16, offset: i64, size: u64) -> Box<Stop> {
+        match fault {
+            Fault::Refused(why) => {
+                let region = self.regions[usize::from(region)].name.clone();
+                LiftError::from(Violation::Memory { at: self.place(), region, offset, size, why })
+                    .into()
+            }
+            Fault::Unknown(why) => self.unsupported(why),
+        }
+    }
+
+    /// Reads memory.
+    pub fn load(&mut self, (region, offset): (u16, i64), out: &mut [Byte]) -> Fallible<()> {
+        let size = out.len() as u64;
+        if region == self.stack && offset < self.rsp()? - RED_ZONE {
+            let why = "read below the stack pointer and its red zone".into();
+            return Err(self.fault(Fault::Refused(why), region, offset, size));
+        }
+        if let RegionKind::Section(i) = self.regions[usize::from(region)].kind {
+            if self.object.sections[i].writable {
+                return Err(self.unsupported(format!(
+                    "data is read from {}, a section that can be written: its content at entry \
+                     is not known; make the table const, or the buffer automatic",
+                    self.object.sections[i].name
+                )));
+            }
+            self.fill(region, i);
+        }
+        self.loaded += size;
+        match self.regions[usize::from(region)].load(offset, out) {
+            Ok(()) => Ok(()),
+            Err(fault) => Err(self.fault(fault, region, offset, size)),
+        }
+    }
+
+    /// A section's bytes, relocations applied.
+    fn fill(&mut self, region: u16, section: usize) {
+        let s = &self.object.sections[section];
+        if !self.regions[usize::from(region)].data.is_empty() {
+            return;
+        }
+        let mut data: Vec<Byte> = s.data.iter().map(|b| Byte::Const(*b)).collect();
+        let mut opaque = Vec::new();
+        for (&offset, r) in &s.relocations {
+            match (&r.kind, &r.target) {
+                (Kind::Absolute64, Target::Inside { section, offset: inner }) => {
+                    let target = self.first_section + *section as u16;
+                    let node = self.g.address(target, inner.wrapping_add(r.addend));
+                    for k in 0..8u8 {
+                        data[offset as usize + usize::from(k)] = Byte::Node(node, k);
+                    }
+                }
+                _ => {
+                    let why = match &r.target {
+                        Target::Outside(name) => format!("data that refers to `{name}`, which another object defines"),
+                        _ => "data with a relocation that is not modelled (a jump table? compile with -fno-jump-tables)".into(),
+                    };
+                    opaque.push((offset as i64, (offset + r.size()) as i64, why));
+                }
+            }
+        }
+        let region = &mut self.regions[usize::from(region)];
+        (region.data, region.opaque) = (data, opaque);
+    }
+
+    /// Writes memory.
+    pub fn store(&mut self, (region, offset): (u16, i64), bytes: &[Byte]) -> Fallible<()> {
+        let size = bytes.len() as u64;
+        if region == self.stack {
+            if offset < self.rsp()? - RED_ZONE {
+                let why = "write below the stack pointer and its red zone".into();
+                return Err(self.fault(Fault::Refused(why), region, offset, size));
+            }
+            self.used = self.used.min(offset);
+            self.deepest = self.deepest.min(offset);
+        }
+        self.stored += size;
+        match self.regions[usize::from(region)].store(offset, bytes) {
+            Ok(()) => Ok(()),
+            Err(fault) => Err(self.fault(fault, region, offset, size)),
+        }
+    }
+
+    /// The stack pointer's offset in the stack.
+    pub fn rsp(&mut self) -> Fallible<i64> {
+        let node = crate::fold::gather(self.g, &self.gpr[RSP]);
+        match node.and_then(|n| self.g.address_of(n)) {
+            Some((region, offset)) if region == self.stack => Ok(offset),
+            _ => Err(self.unsupported("the stack pointer does not point into the stack")),
+        }
+    }
+
+    /// After a change of the stack pointer: what lies below its red zone is lost, because a signal
+    /// handler may use it.
+    pub fn stack_moved(&mut self) -> Fallible<()> {
+        let rsp = self.rsp()?;
+        self.deepest = self.deepest.min(rsp);
+        self.forget_stack(rsp - RED_ZONE);
+        Ok(())
+    }
+
+    /// Forgets the stack below `limit`.
+    pub fn forget_stack(&mut self, limit: i64) {
+        if self.used < limit {
+            let used = self.used;
+            self.regions[usize::from(self.stack)].forget_below(used, limit);
+            self.used = limit;
+        }
+    }
+
+    /// Takes something for granted, once.
+    pub fn assume(&mut self, sentence: String) {
+        if !self.assumptions.contains(&sentence) {
+            self.assumptions.push(sentence);
+        }
+    }
+
+    /// Checks what the caller relies on and ends the run; `rsp` is already past the return address.
+    fn finish(&mut self) -> Fallible<()> {
+        let saved = |register: &str, m: &Self| -> Box<Stop> {
+            LiftError::from(Violation::CalleeSaved { register: register.into(), at: m.place() })
+                .into()
+        };
+        if self.rsp()? != 8 {
+            return Err(saved("rsp", self));
+        }
+        for (i, (r, name)) in CALLEE_SAVED.iter().enumerate() {
+            let token = self.g.address(self.stack + 2 + i as u16, 0);
+            let kept = (0..8u8).all(|k| self.gpr[*r][usize::from(k)] == Byte::Node(token, k));
+            if !kept {
+                return Err(saved(name, self));
+            }
+        }
+        self.returned = true;
+        Ok(())
+    }
+
+    /// Whether the encoding is VEX: it clears the upper half of the destination, legacy keeps it.
+    pub fn is_vex(&self) -> bool {
+        self.ins.code().encoding() == EncodingKind::VEX
+    }
+}

@@ -1,0 +1,159 @@
+//! Regions of memory: the caller's buffers, the stack, the object's sections.
+
+use crate::byte::Byte;
+
+/// What a region is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RegionKind {
+    /// A buffer of the caller.
+    Caller,
+    /// The stack; offset 0 is the stack pointer at entry.
+    Stack,
+    /// A section of the object, by position.
+    Section(usize),
+    /// Stands for a value that only the caller knows: the return address, a callee-saved
+    /// register. It may be moved and nothing else.
+    Token,
+}
+
+/// Why an access is wrong.
+pub(crate) enum Fault {
+    /// The access breaks a rule.
+    Refused(String),
+    /// What the bytes are cannot be said; nothing is concluded.
+    Unknown(String),
+}
+
+/// Frames beyond this many bytes are refused.
+const STACK_LIMIT: i64 = 8 << 20;
+
+#[derive(Clone)]
+pub(crate) struct Region {
+    pub name: String,
+    pub kind: RegionKind,
+    pub read: bool,
+    pub write: bool,
+    /// The first byte's address is `residue` modulo `align`, a power of two.
+    pub align: u64,
+    pub residue: u64,
+    /// Offsets that exist: `low..high`.
+    pub low: i64,
+    pub high: i64,
+    /// Content of `base..high`; below it (a stack not yet used) everything is undefined.
+    pub base: i64,
+    pub data: Vec<Byte>,
+    /// Byte ranges whose content is not modelled (relocations of unusual kinds), and why.
+    pub opaque: Vec<(i64, i64, String)>,
+}
+
+impl Region {
+    pub fn new(name: &str, kind: RegionKind, data: Vec<Byte>) -> Region {
+        Region {
+            name: name.to_string(),
+            kind,
+            read: true,
+            write: false,
+            align: 1,
+            residue: 0,
+            low: 0,
+            high: data.len() as i64,
+            base: 0,
+            data,
+            opaque: Vec::new(),
+        }
+    }
+
+    /// A stack that holds `above` (return address, stack arguments) from offset 0 on.
+    pub fn stack(above: Vec<Byte>) -> Region {
+        let mut region = Region::new("stack", RegionKind::Stack, above);
+        region.write = true;
+        region.low = -STACK_LIMIT;
+        (region.align, region.residue) = (16, 8);
+        region
+    }
+
+    fn check(&self, offset: i64, size: u64) -> Result<(), Fault> {
+        let inside = offset >= self.low
+            && offset.checked_add(size as i64).is_some_and(|end| end <= self.high);
+        if !inside {
+            let why = match self.kind {
+                RegionKind::Stack if offset < self.low => {
+                    format!("more than {} MiB of stack", STACK_LIMIT >> 20)
+                }
+                RegionKind::Stack => "access to the caller's frame".to_string(),
+                RegionKind::Token => format!("{} is not a pointer to use", self.name),
+                _ => format!("access outside its {} bytes", self.high),
+            };
+            return Err(Fault::Refused(why));
+        }
+        Ok(())
+    }
+
+    /// Whether address `offset` is a multiple of `align`, or `None` if that cannot be said.
+    pub fn aligned(&self, offset: i64, align: u64) -> Option<bool> {
+        self.low_bits(offset, align).map(|bits| bits == 0)
+    }
+
+    /// The address `offset` modulo `modulus` (a power of two), if the region's alignment decides.
+    pub fn low_bits(&self, offset: i64, modulus: u64) -> Option<u64> {
+        (modulus <= self.align).then(|| self.residue.wrapping_add(offset as u64) & (modulus - 1))
+    }
+
+    /// Makes `base` at most `offset`.
+    fn grow(&mut self, offset: i64) {
+        if offset < self.base {
+            let more = (self.base - offset).max(self.data.len() as i64).max(4096);
+            let more = more.min(self.base - self.low) as usize;
+            let mut data = vec![Byte::Undefined; more];
+            data.append(&mut self.data);
+            self.data = data;
+            self.base -= more as i64;
+        }
+    }
+
+    pub fn load(&mut self, offset: i64, out: &mut [Byte]) -> Result<(), Fault> {
+        self.check(offset, out.len() as u64)?;
+        if !self.read {
+            return Err(Fault::Refused("read of memory that may not be read".into()));
+        }
+        let end = offset + out.len() as i64;
+        for (from, to, why) in &self.opaque {
+            if offset < *to && *from < end {
+                return Err(Fault::Unknown(why.clone()));
+            }
+        }
+        self.grow(offset);
+        let at = (offset - self.base) as usize;
+        out.copy_from_slice(&self.data[at..at + out.len()]);
+        Ok(())
+    }
+
+    pub fn store(&mut self, offset: i64, bytes: &[Byte]) -> Result<(), Fault> {
+        self.check(offset, bytes.len() as u64)?;
+        let return_address =
+            self.kind == RegionKind::Stack && offset < 8 && offset + bytes.len() as i64 > 0;
+        if !self.write {
+            let why = match self.kind {
+                RegionKind::Section(_) => "write to the object's own section".to_string(),
+                _ => "write to memory that is not an output".to_string(),
+            };
+            return Err(Fault::Refused(why));
+        }
+        if return_address {
+            return Err(Fault::Refused("write over the return address".into()));
+        }
+        self.grow(offset);
+        let at = (offset - self.base) as usize;
+        self.data[at..at + bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Forgets everything below `offset`: stack memory that a signal handler may overwrite.
+    pub fn forget_below(&mut self, from: i64, offset: i64) {
+        let from = from.max(self.base);
+        if from < offset {
+            let (a, b) = ((from - self.base) as usize, (offset - self.base) as usize);
+            self.data[a..b.min(self.high as usize + (-self.base) as usize)].fill(Byte::Undefined);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Flags, kept as what they were computed from and evaluated when read.
+
+use super::{Fallible, Machine, Value};
+use crate::error::Timing;
+use crate::graph::NodeId;
+use iced_x86::ConditionCode;
+
+/// One flag. Nodes named `r` are the result, `a` and `b` the operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Flag {
+    /// Undefined: reading it is a violation.
+    #[default]
+    Undefined,
+    /// Depends on something that is not modelled; reading it is refused.
+    Unmodelled,
+    /// A node of one bit.
+    Bit(NodeId),
+    /// `a < b` unsigned: the borrow of a - b.
+    Below(NodeId, NodeId),
+    /// `a == b`.
+    Equal(NodeId, NodeId),
+    /// `r == 0`.
+    Zero(NodeId),
+    /// The top bit of `r`.
+    Sign(NodeId),
+    /// Even parity of the low byte of `r`.
+    Parity(NodeId),
+    /// Carry of r = a + b + carry-in.
+    Carry { a: NodeId, b: NodeId, r: NodeId },
+    /// Borrow of r = a - b - borrow-in.
+    Borrow { a: NodeId, b: NodeId, r: NodeId },
+    /// Signed overflow of r = a + b.
+    AddOverflow { a: NodeId, b: NodeId, r: NodeId },
+    /// Signed overflow of r = a - b.
+    SubOverflow { a: NodeId, b: NodeId, r: NodeId },
+    /// Whether `r`, the whole product, is not the sign extension of its low half.
+    SignedWide(NodeId),
+}
+
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Flags {
+    pub carry: Flag,
+    pub parity: Flag,
+    pub zero: Flag,
+    pub sign: Flag,
+    pub overflow: Flag,
+}
+
+impl Flags {
+    /// Zero, sign and parity of a result; carry and overflow as given.
+    pub fn of(r: NodeId, carry: Flag, overflow: Flag) -> Flags {
+        Flags { carry, parity: Flag::Parity(r), zero: Flag::Zero(r), sign: Flag::Sign(r), overflow }
+    }
+}
+
+impl Machine<'_> {
+    /// The value of a flag, one bit.
+    pub(super) fn flag(&mut self, flag: Flag) -> Fallible<NodeId> {
+        let g = &mut *self.g;
+        let top = |g: &mut crate::graph::Graph, x: NodeId| {
+            let w = g.width(x);
+            g.slice(x, w - 1, 1)
+        };
+        Ok(match flag {
+            Flag::Undefined => return Err(self.undefined("a flag")),
+            Flag::Unmodelled => return Err(self.unsupported("a flag that is not modelled is read")),
+            Flag::Bit(b) => b,
+            Flag::Below(a, b) => self.ult(a, b),
+            Flag::Equal(a, b) => self.equal(a, b),
+            Flag::Zero(r) => {
+                let zero = g.constant(g.width(r), 0);
+                self.equal(r, zero)
+            }
+            Flag::Sign(r) => top(g, r),
+            Flag::Parity(r) => {
+                let mut odd = g.slice(r, 0, 1);
+                for k in 1..8 {
+                    let bit = g.slice(r, k, 1);
+                    odd = g.xor(odd, bit);
+                }
+                g.not(odd)
+            }
+            Flag::Carry { a, b, r } => {
+                // (a & b) | ((a | b) & !r)
+                let both = g.and(a, b);
+                let any = g.or(a, b);
+                let lost = g.not(r);
+                let through = g.and(any, lost);
+                let carry = g.or(both, through);
+                top(g, carry)
+            }
+            Flag::Borrow { a, b, r } => {
+                // (!a & b) | ((!a | b) & r)
+                let not_a = g.not(a);
+                let both = g.and(not_a, b);
+                let any = g.or(not_a, b);
+                let through = g.and(any, r);
+                let borrow = g.or(both, through);
+                top(g, borrow)
+            }
+            Flag::AddOverflow { a, b, r } => {
+                let (x, y) = (g.xor(a, r), g.xor(b, r));
+                let both = g.and(x, y);
+                top(g, both)
+            }
+            Flag::SubOverflow { a, b, r } => {
+                let (x, y) = (g.xor(a, b), g.xor(a, r));
+                let both = g.and(x, y);
+                top(g, both)
+            }
+            Flag::SignedWide(r) => {
+                let w = g.width(r);
+                let low = g.slice(r, 0, w / 2);
+                let again = g.sext(low, w);
+                let same = g.eq(again, r);
+                g.not(same)
+            }
+        })
+    }
+
+    /// The condition of a `jcc`, `setcc` or `cmovcc`, one bit.
+    pub(super) fn condition(&mut self, code: ConditionCode) -> Fallible<NodeId> {
+        use ConditionCode as C;
+        let f = self.flags;
+        let (node, negate) = match code {
+            C::o => (self.flag(f.overflow)?, false),
+            C::no => (self.flag(f.overflow)?, true),
+            C::b => (self.flag(f.carry)?, false),
+            C::ae => (self.flag(f.carry)?, true),
+            C::e => (self.flag(f.zero)?, false),
+            C::ne => (self.flag(f.zero)?, true),
+            C::be | C::a => {
+                let node = match (f.carry, f.zero) {
+                    (Flag::Below(a, b), Flag::Equal(..)) => {
+                        let above = self.ult(b, a);
+                        self.g.not(above)
+                    }
+                    _ => {
+                        let (c, z) = (self.flag(f.carry)?, self.flag(f.zero)?);
+                        self.g.or(c, z)
+                    }
+                };
+                (node, code == C::a)
+            }
+            C::s => (self.flag(f.sign)?, false),
+            C::ns => (self.flag(f.sign)?, true),
+            C::p => (self.flag(f.parity)?, false),
+            C::np => (self.flag(f.parity)?, true),
+            C::l | C::ge => (self.less(f)?, code == C::ge),
+            C::le | C::g => {
+                let node = match (f.overflow, f.zero) {
+                    (Flag::SubOverflow { a, b, r }, Flag::Equal(..)) if f.sign == Flag::Sign(r) => {
+                        let greater = self.g.slt(b, a);
+                        self.g.not(greater)
+                    }
+                    _ => {
+                        let (l, z) = (self.less(f)?, self.flag(f.zero)?);
+                        self.g.or(l, z)
+                    }
+                };
+                (node, code == C::g)
+            }
+            C::None => return Err(self.unsupported("a condition that is none")),
+        };
+        Ok(if negate { self.g.not(node) } else { node })
+    }
+
+    /// Sign differs from overflow.
+    fn less(&mut self, f: Flags) -> Fallible<NodeId> {
+        match f.overflow {
+            Flag::SubOverflow { a, b, r } if f.sign == Flag::Sign(r) => Ok(self.g.slt(a, b)),
+            _ => {
+                let (s, o) = (self.flag(f.sign)?, self.flag(f.overflow)?);
+                Ok(self.g.xor(s, o))
+            }
+        }
+    }
+
+    /// Unsigned comparison; pointers into one region compare by offset, as C has it.
+    pub(super) fn ult(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        if let (Some((r, x)), Some((s, y))) = (self.g.address_of(a), self.g.address_of(b))
+            && r == s
+        {
+            // No region wraps around, and one past the end is still an address.
+            let region = &self.regions[usize::from(r)];
+            let inside = |x: i64| (region.low..=region.high).contains(&x);
+            if inside(x) && inside(y) {
+                return self.g.constant(1, u64::from(x < y));
+            }
+        }
+        self.g.ult(a, b)
+    }
+
+    /// Equality; a pointer into a region is not null.
+    pub(super) fn equal(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        let null = |m: &Self, p: NodeId, z: NodeId| {
+            m.g.value(z) == Some(0)
+                && m.g.address_of(p).is_some_and(|(r, x)| {
+                    let region = &m.regions[usize::from(r)];
+                    (region.low..region.high).contains(&x)
+                })
+        };
+        if null(self, a, b) || null(self, b, a) {
+            return self.g.constant(1, 0);
+        }
+        self.g.eq(a, b)
+    }
+
+    /// A value that decides control flow or a count: a number, or an error.
+    pub(super) fn concrete(&mut self, value: Value, kind: Timing, what: &str) -> Fallible<u64> {
+        let Some(node) = value else { return Err(self.undefined(what)) };
+        match self.g.value(node) {
+            Some(v) => Ok(v),
+            None => Err(self.not_concrete(kind, node)),
+        }
+    }
+}

@@ -1,0 +1,578 @@
+//! Scalar moves and arithmetic.
+
+use super::flags::{Flag, Flags};
+use super::{Fallible, Machine, RAX, RDX, Stop, Value};
+use crate::byte::Byte;
+use crate::error::Timing;
+use crate::fold::{gather, mask, scatter, signed};
+use crate::graph::{Graph, NodeId};
+use crate::memory::RegionKind;
+use crate::object::Kind;
+use iced_x86::{Instruction, Mnemonic as M, OpKind, Register};
+
+impl Machine<'_> {
+    pub(super) fn integer(&mut self, ins: Instruction) -> Fallible<bool> {
+        match ins.mnemonic() {
+            M::Mov | M::Movnti => self.mov(ins)?,
+            M::Movzx => {
+                let (to, from) = (self.width_of(0), self.width_of(1));
+                let mut bytes = [Byte::Const(0); 8];
+                if ins.op_kind(1) == OpKind::Memory {
+                    self.load_operand(&mut bytes[..usize::from(from / 8)])?;
+                } else {
+                    let (source, size) = self.register_bytes(ins.op_register(1));
+                    bytes[..size].copy_from_slice(&source[..size]);
+                }
+                self.write_bytes(0, &bytes[..usize::from(to / 8)])?;
+            }
+            M::Movsx | M::Movsxd => {
+                let (to, from) = (self.width_of(0), self.width_of(1));
+                let value = self.value(1, from)?;
+                let value = value
+                    .map(|v| if to < from { self.g.slice(v, 0, to) } else { self.g.sext(v, to) });
+                self.write(0, to, value)?;
+            }
+            M::Lea => {
+                if self.displacement_relocation().is_some_and(|(r, _)| r.kind == Kind::GotSlot) {
+                    return Err(self.unsupported("the address of a global offset table slot"));
+                }
+                let address = self.effective_address()?;
+                let to = self.width_of(0);
+                let value = address.map(|a| self.g.slice(a, 0, to));
+                self.write(0, to, value)?;
+            }
+            M::Push => {
+                let bytes = match ins.op_kind(0) {
+                    OpKind::Register | OpKind::Memory if self.width_of(0) != 64 => {
+                        return Err(self.unsupported("a push of fewer than 64 bits"));
+                    }
+                    OpKind::Register => self.register_bytes(ins.op_register(0)).0,
+                    OpKind::Memory => {
+                        let mut bytes = [Byte::Undefined; 8];
+                        self.load_operand(&mut bytes)?;
+                        bytes
+                    }
+                    _ if ins.stack_pointer_increment() != -8 => {
+                        return Err(self.unsupported("a push of fewer than 64 bits"));
+                    }
+                    _ => {
+                        let value = self.value(0, 64)?;
+                        let mut bytes = [Byte::Undefined; 8];
+                        if let Some(v) = value {
+                            scatter(self.g, v, &mut bytes);
+                        }
+                        bytes
+                    }
+                };
+                self.push(&bytes)?;
+            }
+            M::Pop => {
+                if ins.op_kind(0) != OpKind::Register || self.width_of(0) != 64 {
+                    return Err(self.unsupported("operand form"));
+                }
+                let bytes = self.pop()?;
+                self.set_register(ins.op_register(0), &bytes)?;
+            }
+            M::Leave => {
+                let frame = self.register(Register::RBP);
+                match frame.and_then(|f| self.g.address_of(f)) {
+                    Some((r, offset)) if r == self.stack => self.set_rsp(offset)?,
+                    _ => return Err(self.unsupported("a frame pointer that is not in the stack")),
+                }
+                let bytes = self.pop()?;
+                self.set_register(Register::RBP, &bytes)?;
+            }
+            M::Xchg => {
+                if ins.op_kind(0) != OpKind::Register || ins.op_kind(1) != OpKind::Register {
+                    return Err(self.unsupported("an exchange with memory (it locks the bus)"));
+                }
+                let (a, size) = self.register_bytes(ins.op_register(0));
+                let (b, _) = self.register_bytes(ins.op_register(1));
+                self.set_register(ins.op_register(0), &b[..size])?;
+                self.set_register(ins.op_register(1), &a[..size])?;
+            }
+            M::Bswap => {
+                let (mut bytes, size) = self.register_bytes(ins.op_register(0));
+                if size < 4 {
+                    return Err(self.unsupported("a byte swap of 16 bits"));
+                }
+                bytes[..size].reverse();
+                self.set_register(ins.op_register(0), &bytes[..size])?;
+            }
+            M::Add | M::Adc | M::Sub | M::Sbb | M::Cmp => self.sum(ins)?,
+            M::And | M::Or | M::Xor | M::Test | M::Andn => self.bitwise(ins)?,
+            M::Not => {
+                let w = self.width_of(0);
+                let a = self.value(0, w)?;
+                let r = a.map(|a| self.g.not(a));
+                self.write(0, w, r)?;
+            }
+            M::Neg => {
+                let w = self.width_of(0);
+                let a = self.value(0, w)?;
+                let zero = self.g.constant(w, 0);
+                let r = self.difference(Some(zero), a);
+                self.write(0, w, r)?;
+            }
+            M::Inc | M::Dec => {
+                let w = self.width_of(0);
+                let a = self.value(0, w)?;
+                let one = self.g.constant(w, 1);
+                let carry = self.flags.carry;
+                let r = if ins.mnemonic() == M::Inc {
+                    self.addition(a, Some(one))
+                } else {
+                    self.difference(a, Some(one))
+                };
+                self.flags.carry = carry;
+                self.write(0, w, r)?;
+            }
+            M::Imul | M::Mul | M::Mulx => self.multiply(ins)?,
+            M::Div | M::Idiv => self.divide(ins)?,
+            M::Cbw | M::Cwde | M::Cdqe => {
+                let (from, to) = match ins.mnemonic() {
+                    M::Cbw => (Register::AL, Register::AX),
+                    M::Cwde => (Register::AX, Register::EAX),
+                    _ => (Register::EAX, Register::RAX),
+                };
+                let w = (8 * to.size()) as u8;
+                let value = self.register(from).map(|v| self.g.sext(v, w));
+                self.put(to, value)?;
+            }
+            M::Cwd | M::Cdq | M::Cqo => {
+                let (from, to) = match ins.mnemonic() {
+                    M::Cwd => (Register::AX, Register::DX),
+                    M::Cdq => (Register::EAX, Register::EDX),
+                    _ => (Register::RAX, Register::RDX),
+                };
+                let value = self.register(from).map(|v| self.g.ashr(v, 63));
+                self.put(to, value)?;
+            }
+            _ if ins.is_jcc_short_or_near() => return Ok(false),
+            M::Clc | M::Stc => {
+                let bit = self.g.constant(1, u64::from(ins.mnemonic() == M::Stc));
+                self.flags.carry = Flag::Bit(bit);
+            }
+            M::Cmc => {
+                let carry = self.flag(self.flags.carry)?;
+                self.flags.carry = Flag::Bit(self.g.not(carry));
+            }
+            m if is_setcc(m) => {
+                let c = self.condition(ins.condition_code())?;
+                let byte = self.g.zext(c, 8);
+                self.write(0, 8, Some(byte))?;
+            }
+            m if is_cmovcc(m) => {
+                let w = self.width_of(0);
+                let (old, new) = (self.value(0, w)?, self.value(1, w)?);
+                let c = self.condition(ins.condition_code())?;
+                let value = match (self.g.value(c), old, new) {
+                    (Some(0), old, _) => old,
+                    (Some(_), _, new) => new,
+                    (None, Some(old), Some(new)) => Some(self.g.select(c, new, old)),
+                    _ => None,
+                };
+                self.write(0, w, value)?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn mov(&mut self, ins: Instruction) -> Fallible<()> {
+        match (ins.op_kind(0), ins.op_kind(1)) {
+            (_, OpKind::Register) => {
+                let r = ins.op_register(1);
+                if !r.is_gpr() {
+                    return Err(self.unsupported("a segment, control or debug register"));
+                }
+                let (bytes, size) = self.register_bytes(r);
+                self.write_bytes(0, &bytes[..size])
+            }
+            (OpKind::Register, OpKind::Memory) => {
+                let r = ins.op_register(0);
+                if !r.is_gpr() {
+                    return Err(self.unsupported("a segment, control or debug register"));
+                }
+                let mut bytes = [Byte::Undefined; 8];
+                let bytes = &mut bytes[..r.size()];
+                self.load_operand(bytes)?;
+                self.set_register(r, bytes)
+            }
+            (OpKind::Register, _) => {
+                let w = self.width_of(0);
+                // A relocated 32-bit immediate is a whole address: the linker makes sure.
+                if w == 32
+                    && let Some(r) = self.immediate_relocation()
+                {
+                    let node = self.linked(&r, 0)?;
+                    let full = ins.op_register(0).full_register();
+                    return self.put(full, Some(node));
+                }
+                let value = self.value(1, w)?;
+                self.write(0, w, value)
+            }
+            _ => {
+                let w = self.width_of(0);
+                let value = self.value(1, w)?;
+                self.write(0, w, value)
+            }
+        }
+    }
+
+    /// Writes a named general register.
+    pub(super) fn put(&mut self, r: Register, value: Value) -> Fallible<()> {
+        let mut bytes = [Byte::Undefined; 8];
+        let bytes = &mut bytes[..r.size()];
+        if let Some(node) = value {
+            scatter(self.g, node, bytes);
+        }
+        self.set_register(r, bytes)
+    }
+
+    /// Whether operands 0 and 1 are one register: `x - x` and `x ^ x` do not depend on it.
+    pub(super) fn same_registers(&self, i: u32, j: u32) -> bool {
+        self.ins.op_kind(i) == OpKind::Register
+            && self.ins.op_kind(j) == OpKind::Register
+            && self.ins.op_register(i) == self.ins.op_register(j)
+    }
+
+    fn sum(&mut self, ins: Instruction) -> Fallible<()> {
+        let w = self.width_of(0);
+        let m = ins.mnemonic();
+        if matches!(m, M::Sub | M::Sbb | M::Cmp) && self.same_registers(0, 1) {
+            let zero = self.g.constant(w, 0);
+            let r = if m == M::Sbb {
+                self.with_borrow(Some(zero), Some(zero))?
+            } else {
+                self.difference(Some(zero), Some(zero))
+            };
+            return if m == M::Cmp { Ok(()) } else { self.write(0, w, r) };
+        }
+        let (a, b) = (self.value(0, w)?, self.value(1, w)?);
+        let r = match m {
+            M::Add => self.addition(a, b),
+            M::Adc => self.with_carry(a, b)?,
+            M::Sbb => self.with_borrow(a, b)?,
+            _ => self.difference(a, b),
+        };
+        if m == M::Cmp { Ok(()) } else { self.write(0, w, r) }
+    }
+
+    /// a + b and its flags.
+    fn addition(&mut self, a: Value, b: Value) -> Value {
+        let (Some(a), Some(b)) = (a, b) else {
+            self.flags = Flags::default();
+            return None;
+        };
+        let r = self.g.add(a, b);
+        self.flags = Flags::of(r, Flag::Below(r, a), Flag::AddOverflow { a, b, r });
+        Some(r)
+    }
+
+    /// a - b and its flags.
+    fn difference(&mut self, a: Value, b: Value) -> Value {
+        let (Some(a), Some(b)) = (a, b) else {
+            self.flags = Flags::default();
+            return None;
+        };
+        let r = self.g.sub(a, b);
+        self.flags = Flags::of(r, Flag::Below(a, b), Flag::SubOverflow { a, b, r });
+        self.flags.zero = Flag::Equal(a, b);
+        Some(r)
+    }
+
+    fn with_carry(&mut self, a: Value, b: Value) -> Fallible<Value> {
+        let carry = self.flag(self.flags.carry)?;
+        let (Some(a), Some(b)) = (a, b) else {
+            self.flags = Flags::default();
+            return Ok(None);
+        };
+        let carry = self.g.zext(carry, self.g.width(a));
+        let sum = self.g.add(a, b);
+        let r = self.g.add(sum, carry);
+        self.flags = Flags::of(r, Flag::Carry { a, b, r }, Flag::AddOverflow { a, b, r });
+        Ok(Some(r))
+    }
+
+    fn with_borrow(&mut self, a: Value, b: Value) -> Fallible<Value> {
+        let borrow = self.flag(self.flags.carry)?;
+        let (Some(a), Some(b)) = (a, b) else {
+            self.flags = Flags::default();
+            return Ok(None);
+        };
+        let w = self.g.width(a);
+        let difference = self.g.sub(a, b);
+        // 0 - borrow, spread over the word, is how compilers make masks.
+        let minus = self.g.sext(borrow, w);
+        let r = self.g.add(difference, minus);
+        self.flags = Flags::of(r, Flag::Borrow { a, b, r }, Flag::SubOverflow { a, b, r });
+        Ok(Some(r))
+    }
+
+    fn bitwise(&mut self, ins: Instruction) -> Fallible<()> {
+        let w = self.width_of(0);
+        let m = ins.mnemonic();
+        let (x, y) = if m == M::Andn { (1, 2) } else { (0, 1) };
+        let r = if m == M::Xor && self.same_registers(0, 1) {
+            Some(self.g.constant(w, 0))
+        } else {
+            let (a, b) = (self.value(x, w)?, self.value(y, w)?);
+            match (a, b) {
+                (Some(a), Some(b)) => Some(match m {
+                    M::And | M::Test => self.bit_and(a, b)?,
+                    M::Or => self.g.or(a, b),
+                    M::Xor => self.g.xor(a, b),
+                    _ => {
+                        let a = self.g.not(a);
+                        self.bit_and(a, b)?
+                    }
+                }),
+                // Masks of an undefined word: a constant 0 or -1 decides all the same.
+                (None, Some(c)) | (Some(c), None) => match (m, self.g.value(c)) {
+                    (M::And | M::Test, Some(0)) => Some(c),
+                    (M::Or, Some(v)) if v == mask(w) => Some(c),
+                    _ => None,
+                },
+                _ => None,
+            }
+        };
+        let zero = Flag::Bit(self.g.constant(1, 0));
+        self.flags = match r {
+            Some(r) => Flags::of(r, zero, zero),
+            None => Flags { carry: zero, overflow: zero, ..Flags::default() },
+        };
+        if m == M::Test { Ok(()) } else { self.write(0, w, r) }
+    }
+
+    /// Bitwise and; of a pointer with an alignment mask it is what the region's alignment says.
+    fn bit_and(&mut self, a: NodeId, b: NodeId) -> Fallible<NodeId> {
+        for (p, c) in [(a, b), (b, a)] {
+            let Some(bits) = self.g.value(c) else { continue };
+            let w = self.g.width(p);
+            // The pointer may have been truncated: `and dil, 31`.
+            let whole = match self.g.node(p).op {
+                crate::graph::Op::Slice { lo: 0 } => self.g.node(p).args[0],
+                _ => p,
+            };
+            let Some((region, offset)) = self.g.address_of(whole) else { continue };
+            let low = bits & bits.wrapping_neg();
+            let keeps_high = w == 64 && bits != 0 && bits.wrapping_neg() == low;
+            let modulus = if keeps_high {
+                low
+            } else if bits < 1 << 12 {
+                (bits + 1).next_power_of_two()
+            } else {
+                continue;
+            };
+            let r = &self.regions[usize::from(region)];
+            if r.kind == RegionKind::Token {
+                continue;
+            }
+            match r.low_bits(offset, modulus) {
+                Some(rest) if keeps_high => {
+                    return Ok(self.g.address(region, offset.wrapping_sub(rest as i64)));
+                }
+                Some(rest) => return Ok(self.g.constant(w, rest & bits)),
+                None if region == self.stack && modulus <= 64 => {
+                    return Err(Box::new(Stop::NeedStackResidue));
+                }
+                None => {
+                    return Err(self.unsupported(format!(
+                        "the code tests or changes the alignment of {} to {modulus} bytes and the \
+                         caller guarantees {} only",
+                        r.name, r.align
+                    )));
+                }
+            }
+        }
+        Ok(self.g.and(a, b))
+    }
+
+    fn multiply(&mut self, ins: Instruction) -> Fallible<()> {
+        let w = self.width_of(0);
+        let is_signed = ins.mnemonic() == M::Imul;
+        let count = ins.op_count();
+        if ins.mnemonic() == M::Mulx {
+            let d = if w == 32 { Register::EDX } else { Register::RDX };
+            let (a, b) = (self.register(d), self.value(2, w)?);
+            let (low, high) = self.product(a, b, w, false);
+            self.write(1, w, low)?;
+            return self.write(0, w, high);
+        }
+        let (a, b) = match count {
+            1 => {
+                let r = [Register::AL, Register::AX, Register::EAX, Register::RAX];
+                let r = r[w.trailing_zeros() as usize - 3];
+                (self.register(r), self.value(0, w)?)
+            }
+            2 => (self.value(0, w)?, self.value(1, w)?),
+            _ => (self.value(1, w)?, self.value(2, w)?),
+        };
+        let overflow = match (a, b) {
+            (Some(a), Some(b)) if w < 64 && is_signed => {
+                let (a, b) = (self.g.sext(a, 2 * w), self.g.sext(b, 2 * w));
+                Flag::SignedWide(self.g.mul(a, b))
+            }
+            (Some(_), Some(_)) => Flag::Unmodelled,
+            _ => Flag::Undefined,
+        };
+        self.flags = Flags { carry: overflow, overflow, ..Flags::default() };
+        if count > 1 {
+            let r = match (a, b) {
+                (Some(a), Some(b)) => Some(self.g.mul(a, b)),
+                _ => None,
+            };
+            return self.write(0, w, r);
+        }
+        let (low, high) = self.product(a, b, w, is_signed);
+        if w == 8 {
+            self.put(Register::AL, low)?;
+            return self.put(Register::AH, high);
+        }
+        let (l, h) = match w {
+            16 => (Register::AX, Register::DX),
+            32 => (Register::EAX, Register::EDX),
+            _ => (Register::RAX, Register::RDX),
+        };
+        self.put(l, low)?;
+        self.put(h, high)
+    }
+
+    /// Low and high half of a whole product.
+    fn product(&mut self, a: Value, b: Value, w: u8, is_signed: bool) -> (Value, Value) {
+        let (Some(a), Some(b)) = (a, b) else { return (None, None) };
+        let g = &mut *self.g;
+        if w < 64 {
+            let extend =
+                |g: &mut Graph, x| if is_signed { g.sext(x, 2 * w) } else { g.zext(x, 2 * w) };
+            let (a, b) = (extend(g, a), extend(g, b));
+            let p = g.mul(a, b);
+            return (Some(g.slice(p, 0, w)), Some(g.slice(p, w, w)));
+        }
+        let low = g.mul(a, b);
+        if let (Some(x), Some(y)) = (g.value(a), g.value(b)) {
+            let high = if is_signed {
+                ((i128::from(x as i64) * i128::from(y as i64)) >> 64) as u64
+            } else {
+                ((u128::from(x) * u128::from(y)) >> 64) as u64
+            };
+            return (Some(low), Some(g.constant(64, high)));
+        }
+        let mut high = high_product(g, a, b);
+        if is_signed {
+            for (x, y) in [(a, b), (b, a)] {
+                let sign = g.ashr(x, 63);
+                let part = g.and(sign, y);
+                high = g.sub(high, part);
+            }
+        }
+        (Some(low), Some(high))
+    }
+
+    /// Division takes time that depends on its operands, so both must be numbers.
+    fn divide(&mut self, ins: Instruction) -> Fallible<()> {
+        let w = self.width_of(0);
+        if w < 32 {
+            return Err(self.unsupported("a division of 8 or 16 bits"));
+        }
+        let what = "an operand of a division";
+        let divisor = self.value(0, w)?;
+        let low = gather(self.g, &self.gpr[RAX][..usize::from(w / 8)]);
+        let high = gather(self.g, &self.gpr[RDX][..usize::from(w / 8)]);
+        let divisor = self.concrete(divisor, Timing::VariableTime, what)?;
+        let low = self.concrete(low, Timing::VariableTime, what)?;
+        let high = self.concrete(high, Timing::VariableTime, what)?;
+        let dividend = (u128::from(high) << w) | u128::from(low);
+        let fault = "a division that faults";
+        if divisor == 0 {
+            return Err(self.unsupported(fault));
+        }
+        let (q, r) = if ins.mnemonic() == M::Div {
+            let d = u128::from(divisor);
+            (dividend / d, dividend % d)
+        } else {
+            let unused = 128 - 2 * u32::from(w);
+            let n = ((dividend << unused) as i128) >> unused;
+            let d = i128::from(signed(divisor, w));
+            let q = n.checked_div(d).ok_or_else(|| self.unsupported(fault))?;
+            if i128::from(signed(q as u64, w)) != q {
+                return Err(self.unsupported(fault));
+            }
+            // Bits above the width are dropped below.
+            ((q as u128) & u128::from(mask(w)), (n % d) as u128)
+        };
+        if q > u128::from(mask(w)) {
+            return Err(self.unsupported(fault));
+        }
+        let (q, r) = (self.g.constant(w, q as u64), self.g.constant(w, r as u64));
+        let (a, d) =
+            if w == 32 { (Register::EAX, Register::EDX) } else { (Register::RAX, Register::RDX) };
+        self.flags = Flags::default();
+        self.put(a, Some(q))?;
+        self.put(d, Some(r))
+    }
+}
+
+/// High half of the unsigned 64-bit product, from 32-bit halves.
+fn high_product(g: &mut Graph, a: NodeId, b: NodeId) -> NodeId {
+    let half = |g: &mut Graph, x: NodeId, lo: u8| {
+        let s = g.slice(x, lo, 32);
+        g.zext(s, 64)
+    };
+    let (a0, a1, b0, b1) = (half(g, a, 0), half(g, a, 32), half(g, b, 0), half(g, b, 32));
+    let (p00, p01, p10, p11) = (g.mul(a0, b0), g.mul(a0, b1), g.mul(a1, b0), g.mul(a1, b1));
+    // No sum below reaches 2^64.
+    let carry = half(g, p00, 32);
+    let middle = g.add(p10, carry);
+    let (m0, m1) = (half(g, middle, 0), half(g, middle, 32));
+    let low = g.add(p01, m0);
+    let up = half(g, low, 32);
+    let sum = g.add(p11, m1);
+    g.add(sum, up)
+}
+
+fn is_setcc(m: M) -> bool {
+    use M::*;
+    matches!(
+        m,
+        Seta | Setae
+            | Setb
+            | Setbe
+            | Sete
+            | Setg
+            | Setge
+            | Setl
+            | Setle
+            | Setne
+            | Setno
+            | Setnp
+            | Setns
+            | Seto
+            | Setp
+            | Sets
+    )
+}
+
+fn is_cmovcc(m: M) -> bool {
+    use M::*;
+    matches!(
+        m,
+        Cmova
+            | Cmovae
+            | Cmovb
+            | Cmovbe
+            | Cmove
+            | Cmovg
+            | Cmovge
+            | Cmovl
+            | Cmovle
+            | Cmovne
+            | Cmovno
+            | Cmovnp
+            | Cmovns
+            | Cmovo
+            | Cmovp
+            | Cmovs
+    )
+}

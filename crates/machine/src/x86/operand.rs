@@ -1,0 +1,332 @@
+//! Operands: registers, immediates, memory; addresses.
+
+use super::{Fallible, Machine, RSP, Value, Wide};
+use crate::byte::Byte;
+use crate::error::{LiftError, Timing, Violation};
+use crate::fold::{gather, scatter};
+use crate::graph::NodeId;
+use crate::object::{Kind, Relocation, Target};
+use iced_x86::{OpKind, Register};
+
+/// Number of a general register, its first byte in the full one (`ah` is byte 1), its size.
+fn general(r: Register) -> (usize, usize, usize) {
+    let high = matches!(r, Register::AH | Register::BH | Register::CH | Register::DH);
+    (r.full_register().number(), usize::from(high), r.size())
+}
+
+impl Machine<'_> {
+    /// Width in bits of operand `i` (for immediates: of operand 0).
+    pub(super) fn width_of(&self, i: u32) -> u8 {
+        let bytes = match self.ins.op_kind(i) {
+            OpKind::Register => self.ins.op_register(i).size(),
+            OpKind::Memory => self.ins.memory_size().size(),
+            _ => return self.width_of(0),
+        };
+        (8 * bytes.min(8)) as u8
+    }
+
+    /// Operand `i` as a value of `width` bits.
+    pub(super) fn value(&mut self, i: u32, width: u8) -> Fallible<Value> {
+        match self.ins.op_kind(i) {
+            OpKind::Register => {
+                let r = self.ins.op_register(i);
+                if !r.is_gpr() {
+                    return Err(self.unsupported("an operand that is no general register"));
+                }
+                Ok(self.register(r))
+            }
+            OpKind::Memory => {
+                let mut bytes = [Byte::Undefined; 8];
+                let bytes = &mut bytes[..usize::from(width / 8)];
+                self.load_operand(bytes)?;
+                Ok(gather(self.g, bytes))
+            }
+            _ => {
+                if let Some(r) = self.immediate_relocation() {
+                    let node = self.linked(&r, 0)?;
+                    return Ok(Some(self.g.slice(node, 0, width)));
+                }
+                let v = self.ins.try_immediate(i).map_err(|_| self.unsupported("operand form"))?;
+                Ok(Some(self.g.constant(width, v)))
+            }
+        }
+    }
+
+    /// Value of a general register of any size.
+    pub(super) fn register(&mut self, r: Register) -> Value {
+        let (n, first, size) = general(r);
+        gather(self.g, &self.gpr[n][first..first + size])
+    }
+
+    /// Its bytes.
+    pub(super) fn register_bytes(&self, r: Register) -> ([Byte; 8], usize) {
+        let (n, first, size) = general(r);
+        let mut out = [Byte::Undefined; 8];
+        out[..size].copy_from_slice(&self.gpr[n][first..first + size]);
+        (out, size)
+    }
+
+    /// Writes a general register: 32 bits clear the upper half, 8 and 16 bits keep the rest.
+    pub(super) fn set_register(&mut self, r: Register, bytes: &[Byte]) -> Fallible<()> {
+        let (n, first, size) = general(r);
+        debug_assert_eq!(size, bytes.len());
+        if size == 4 {
+            self.gpr[n][4..].fill(Byte::Const(0));
+        }
+        self.gpr[n][first..first + size].copy_from_slice(bytes);
+        if n == RSP { self.stack_moved() } else { Ok(()) }
+    }
+
+    /// Writes operand `i`, a general register or memory.
+    pub(super) fn write(&mut self, i: u32, width: u8, value: Value) -> Fallible<()> {
+        let mut bytes = [Byte::Undefined; 8];
+        let bytes = &mut bytes[..usize::from(width / 8)];
+        if let Some(node) = value {
+            scatter(self.g, node, bytes);
+        }
+        self.write_bytes(i, bytes)
+    }
+
+    /// The same from bytes.
+    pub(super) fn write_bytes(&mut self, i: u32, bytes: &[Byte]) -> Fallible<()> {
+        match self.ins.op_kind(i) {
+            OpKind::Register if self.ins.op_register(i).is_gpr() => {
+                self.set_register(self.ins.op_register(i), bytes)
+            }
+            OpKind::Memory => {
+                let at = self.pointer()?;
+                self.store(at, bytes)
+            }
+            _ => Err(self.unsupported("operand form")),
+        }
+    }
+
+    fn relocation_at(&self, field: usize) -> Option<Relocation> {
+        let section = &self.object.sections[self.at.0];
+        section.relocations.get(&(self.at.1 + field as u64)).cloned()
+    }
+
+    /// The relocation of the instruction's immediate (or branch displacement).
+    pub(super) fn immediate_relocation(&self) -> Option<Relocation> {
+        self.constants
+            .has_immediate()
+            .then(|| self.relocation_at(self.constants.immediate_offset()))?
+    }
+
+    /// The address that a relocated field means once linked. `after` is the distance from the
+    /// field to the instruction's end, for relative ones.
+    pub(super) fn linked(&mut self, r: &Relocation, after: i64) -> Fallible<NodeId> {
+        let (section, offset) = match &r.target {
+            Target::Inside { section, offset } => (*section, *offset),
+            Target::Outside(name) => {
+                return Err(self.unsupported(format!(
+                    "`{name}` is defined by another object; link it in (ld -r) or make it static"
+                )));
+            }
+        };
+        let extra = match r.kind {
+            Kind::Relative => after,
+            Kind::Absolute32 | Kind::Absolute64 => 0,
+            Kind::GotSlot => return Err(self.unsupported("a use of the global offset table")),
+            Kind::Other(n) => {
+                return Err(self.unsupported(format!("relocation type {n} is not modelled")));
+            }
+        };
+        if let Some(name) = &r.replaceable {
+            self.assume(format!("`{name}` is not replaced by another definition when linking"));
+        }
+        let region = self.first_section + section as u16;
+        Ok(self.g.address(region, offset.wrapping_add(r.addend).wrapping_add(extra)))
+    }
+
+    /// The displacement's relocation, if it has one.
+    pub(super) fn displacement_relocation(&self) -> Option<(Relocation, i64)> {
+        if !self.constants.has_displacement() {
+            return None;
+        }
+        let field = self.constants.displacement_offset();
+        self.relocation_at(field).map(|r| (r, self.ins.len() as i64 - field as i64))
+    }
+
+    /// The memory operand's address; `None` if an undefined register takes part.
+    pub(super) fn effective_address(&mut self) -> Fallible<Value> {
+        let ins = self.ins;
+        let (base, index) = (ins.memory_base(), ins.memory_index());
+        let relocation = self.displacement_relocation();
+        let mut sum = match &relocation {
+            Some((r, after)) => {
+                if (r.kind == Kind::Relative) != ins.is_ip_rel_memory_operand() {
+                    return Err(self.unsupported("a relocation that does not fit its operand"));
+                }
+                self.linked(r, *after)?
+            }
+            None if ins.is_ip_rel_memory_operand() => {
+                let target = ins.ip_rel_memory_address();
+                // Without a relocation the target's section is this one, or the layout is final.
+                let here = &self.object.sections[self.at.0];
+                let place = if self.object.relocatable {
+                    Some((self.at.0, target.wrapping_sub(here.address) as i64))
+                } else {
+                    self.object.locate(target).map(|(s, o)| (s, o as i64))
+                };
+                let Some((section, offset)) = place else {
+                    return Err(self.unsupported("an address outside every section"));
+                };
+                self.g.address(self.first_section + section as u16, offset)
+            }
+            None => self.g.constant(64, ins.memory_displacement64()),
+        };
+        if ins.is_ip_rel_memory_operand() {
+            return Ok(Some(sum));
+        }
+        if (base != Register::None && !base.is_gpr64())
+            || (index != Register::None && !index.is_gpr64())
+        {
+            return Err(self.unsupported("32-bit addressing is not modelled"));
+        }
+        if base != Register::None {
+            let Some(b) = self.register(base) else { return Ok(None) };
+            sum = self.g.add(b, sum);
+        }
+        if index != Register::None {
+            let Some(i) = self.register(index) else { return Ok(None) };
+            let scaled = match ins.memory_index_scale() {
+                1 => i,
+                s => self.g.shl(i, u64::from(s.trailing_zeros())),
+            };
+            sum = self.g.add(sum, scaled);
+        }
+        Ok(Some(sum))
+    }
+
+    /// The memory operand as region and offset.
+    pub(super) fn pointer(&mut self) -> Fallible<(u16, i64)> {
+        let address = self.effective_address()?;
+        self.dereference(address)
+    }
+
+    /// A pointer value as region and offset.
+    pub(super) fn dereference(&mut self, address: Value) -> Fallible<(u16, i64)> {
+        let Some(address) = address else {
+            return Err(self.undefined("a memory address"));
+        };
+        if let Some(found) = self.g.address_of(address) {
+            return Ok(found);
+        }
+        if let Some(v) = self.g.value(address) {
+            return Err(LiftError::from(Violation::Memory {
+                at: self.place(),
+                region: "no region".into(),
+                offset: v as i64,
+                size: self.ins.memory_size().size() as u64,
+                why: "access through a number that is no pointer".into(),
+            })
+            .into());
+        }
+        Err(self.not_concrete(Timing::Address, address))
+    }
+
+    /// Loads the memory operand. A slot of the global offset table holds the symbol's address.
+    pub(super) fn load_operand(&mut self, out: &mut [Byte]) -> Fallible<()> {
+        if let Some((r, _)) = self.displacement_relocation()
+            && r.kind == Kind::GotSlot
+        {
+            // The field's own distance (-4 for a final displacement) is no part of the address.
+            let after = self.ins.len() as i64 - self.constants.displacement_offset() as i64;
+            if r.addend != -after || out.len() != 8 || !self.ins.is_ip_rel_memory_operand() {
+                return Err(self.unsupported("an unusual use of the global offset table"));
+            }
+            let direct = Relocation { kind: Kind::Absolute64, addend: 0, ..r };
+            let node = self.linked(&direct, 0)?;
+            scatter(self.g, node, out);
+            return Ok(());
+        }
+        let at = self.pointer()?;
+        self.load(at, out)
+    }
+
+    /// Checks that the memory operand is a multiple of `align`.
+    pub(super) fn require_alignment(&mut self, align: u64) -> Fallible<()> {
+        let at = self.pointer()?;
+        let region = &self.regions[usize::from(at.0)];
+        match region.aligned(at.1, align) {
+            Some(true) => Ok(()),
+            None if at.0 == self.stack => Err(Box::new(super::Stop::NeedStackResidue)),
+            known => {
+                let why = match known {
+                    Some(_) => {
+                        format!("the instruction needs an address that is a multiple of {align}")
+                    }
+                    None => format!(
+                        "the instruction needs an address that is a multiple of {align}, and the \
+                         caller guarantees {} only",
+                        region.align
+                    ),
+                };
+                let region = region.name.clone();
+                let size = self.ins.memory_size().size() as u64;
+                let at_place = self.place();
+                Err(LiftError::from(Violation::Memory {
+                    at: at_place,
+                    region,
+                    offset: at.1,
+                    size,
+                    why,
+                })
+                .into())
+            }
+        }
+    }
+
+    /// Loads `size` bytes of vector operand `i`: a vector register's low bytes or memory (16-byte
+    /// operands of legacy instructions must be aligned).
+    pub(super) fn vector_operand(&mut self, i: u32, size: usize) -> Fallible<Wide> {
+        let mut out = [Byte::Undefined; 32];
+        match self.ins.op_kind(i) {
+            OpKind::Register => {
+                let r = self.ins.op_register(i);
+                if !(r.is_xmm() || r.is_ymm()) || r.number() > 15 {
+                    return Err(self.unsupported("operand form"));
+                }
+                out[..size].copy_from_slice(&self.vec[r.number()][..size]);
+            }
+            OpKind::Memory => {
+                if size == 16 && !self.is_vex() {
+                    self.require_alignment(16)?;
+                }
+                self.load_operand(&mut out[..size])?;
+            }
+            _ => return Err(self.unsupported("operand form")),
+        }
+        Ok(out)
+    }
+
+    /// Writes a vector register's low `size` bytes. VEX clears the rest, legacy keeps it.
+    pub(super) fn set_vector(&mut self, i: u32, bytes: &Wide, size: usize) -> Fallible<()> {
+        let r = self.ins.op_register(i);
+        if !(r.is_xmm() || r.is_ymm()) || r.number() > 15 {
+            return Err(self.unsupported("operand form"));
+        }
+        let vex = self.is_vex();
+        let target = &mut self.vec[r.number()];
+        target[..size].copy_from_slice(&bytes[..size]);
+        if vex {
+            target[size..].fill(Byte::Const(0));
+        }
+        Ok(())
+    }
+
+    /// Size in bytes of vector register operand `i`.
+    pub(super) fn vector_size(&self, i: u32) -> usize {
+        if self.ins.op_register(i).is_ymm() { 32 } else { 16 }
+    }
+
+    /// The instruction's immediate byte operand.
+    pub(super) fn imm8(&self) -> Fallible<u8> {
+        let last = self.ins.op_count() - 1;
+        match self.ins.op_kind(last) {
+            OpKind::Immediate8 => Ok(self.ins.immediate8()),
+            _ => Err(self.unsupported("operand form")),
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! Scalar shifts, rotates, bit tests and the BMI instructions.
+
+use super::flags::{Flag, Flags};
+use super::{Fallible, Machine, Value};
+use crate::graph::{Graph, NodeId};
+use iced_x86::{Instruction, Mnemonic as M, OpKind};
+
+/// A kind of shift.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Shift {
+    Left,
+    Logical,
+    Arithmetic,
+}
+
+/// Shift by a constant.
+pub(super) fn shift(g: &mut Graph, kind: Shift, a: NodeId, count: u64) -> NodeId {
+    match kind {
+        Shift::Left => g.shl(a, count),
+        Shift::Logical => g.lshr(a, count),
+        Shift::Arithmetic => g.ashr(a, count),
+    }
+}
+
+/// Shift by a value of any size, bit by bit of the count; counts from the width on shift
+/// everything out.
+pub(super) fn barrel(g: &mut Graph, kind: Shift, a: NodeId, count: NodeId) -> NodeId {
+    if let Some(c) = g.value(count) {
+        return shift(g, kind, a, c);
+    }
+    let mut r = a;
+    for i in 0..g.width(count) {
+        let bit = g.slice(count, i, 1);
+        let by = if i < 7 { 1 << i } else { 64 };
+        let moved = shift(g, kind, r, by);
+        r = g.select(bit, moved, r);
+    }
+    r
+}
+
+impl Machine<'_> {
+    pub(super) fn scalar_bits(&mut self, ins: Instruction) -> Fallible<bool> {
+        match ins.mnemonic() {
+            M::Shl | M::Sal => self.shift_scalar(Shift::Left)?,
+            M::Shr => self.shift_scalar(Shift::Logical)?,
+            M::Sar => self.shift_scalar(Shift::Arithmetic)?,
+            M::Shlx | M::Shrx | M::Sarx => {
+                let w = self.width_of(0);
+                let kind = match ins.mnemonic() {
+                    M::Shlx => Shift::Left,
+                    M::Shrx => Shift::Logical,
+                    _ => Shift::Arithmetic,
+                };
+                let (a, count) = (self.value(1, w)?, self.value(2, w)?);
+                let r = match (a, count) {
+                    (Some(a), Some(c)) => {
+                        let c = self.g.slice(c, 0, count_bits(w));
+                        Some(barrel(self.g, kind, a, c))
+                    }
+                    _ => None,
+                };
+                self.write(0, w, r)?;
+            }
+            M::Rorx => {
+                let w = self.width_of(0);
+                let a = self.value(1, w)?;
+                let c = u64::from(self.imm8()?) & (u64::from(w) - 1);
+                let r = a.map(|a| rotate_right(self.g, a, c));
+                self.write(0, w, r)?;
+            }
+            M::Rol | M::Ror => self.rotate(ins)?,
+            M::Shld | M::Shrd => self.double_shift(ins)?,
+            M::Bt | M::Bts | M::Btr | M::Btc => self.bit_test(ins)?,
+            M::Blsr | M::Blsi | M::Blsmsk => {
+                let w = self.width_of(0);
+                let Some(a) = self.value(1, w)? else {
+                    self.flags = Flags::default();
+                    self.write(0, w, None)?;
+                    return Ok(true);
+                };
+                let one = self.g.constant(w, 1);
+                let (less, minus) = (self.g.sub(a, one), self.g.neg(a));
+                let zero = self.g.constant(w, 0);
+                let is_zero = self.g.eq(a, zero);
+                let (r, carry) = match ins.mnemonic() {
+                    M::Blsr => (self.g.and(a, less), is_zero),
+                    M::Blsi => (self.g.and(a, minus), self.g.not(is_zero)),
+                    _ => (self.g.xor(a, less), is_zero),
+                };
+                self.write(0, w, Some(r))?;
+                let no = Flag::Bit(self.g.constant(1, 0));
+                self.flags = Flags::of(r, Flag::Bit(carry), no);
+                self.flags.parity = Flag::Undefined;
+            }
+            M::Bzhi | M::Bextr => self.extract(ins)?,
+            M::Popcnt | M::Tzcnt | M::Lzcnt => self.count(ins)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The count operand of a shift, masked as the processor does.
+    fn shift_count(&mut self, i: u32, w: u8) -> Fallible<Value> {
+        let count = match self.ins.op_kind(i) {
+            OpKind::Register => self.register(self.ins.op_register(i)),
+            OpKind::Immediate8 => Some(self.g.constant(8, u64::from(self.ins.immediate8()))),
+            _ => return Err(self.unsupported("operand form")),
+        };
+        Ok(count.map(|c| self.g.slice(c, 0, count_bits(w))))
+    }
+
+    fn shift_scalar(&mut self, kind: Shift) -> Fallible<()> {
+        let w = self.width_of(0);
+        let (a, count) = (self.value(0, w)?, self.shift_count(1, w)?);
+        let (Some(a), Some(count)) = (a, count) else {
+            self.flags = Flags::default();
+            return self.write(0, w, None);
+        };
+        let Some(c) = self.g.value(count) else {
+            let r = barrel(self.g, kind, a, count);
+            // The old flags stay if the count happens to be 0: not worth modelling.
+            let unknown = Flag::Unmodelled;
+            self.flags = Flags {
+                carry: unknown,
+                parity: unknown,
+                zero: unknown,
+                sign: unknown,
+                overflow: unknown,
+            };
+            return self.write(0, w, Some(r));
+        };
+        let r = shift(self.g, kind, a, c);
+        if c > 0 {
+            let g = &mut *self.g;
+            let bits = u64::from(w);
+            let carry = match kind {
+                Shift::Left if c <= bits => Some(g.slice(a, (bits - c) as u8, 1)),
+                Shift::Logical if c <= bits => Some(g.slice(a, (c - 1) as u8, 1)),
+                Shift::Arithmetic => Some(g.slice(a, (c - 1).min(bits - 1) as u8, 1)),
+                _ => None,
+            };
+            let overflow = match (kind, carry) {
+                _ if c != 1 => Flag::Undefined,
+                (Shift::Left, Some(carry)) => {
+                    let top = g.slice(r, w - 1, 1);
+                    Flag::Bit(g.xor(top, carry))
+                }
+                (Shift::Logical, _) => Flag::Sign(a),
+                _ => Flag::Bit(g.constant(1, 0)),
+            };
+            self.flags = Flags::of(r, carry.map_or(Flag::Undefined, Flag::Bit), overflow);
+        }
+        self.write(0, w, Some(r))
+    }
+
+    fn rotate(&mut self, ins: Instruction) -> Fallible<()> {
+        let w = self.width_of(0);
+        let (a, count) = (self.value(0, w)?, self.shift_count(1, w)?);
+        let Some(c) = count.and_then(|c| self.g.value(c)) else {
+            return Err(self.unsupported("a rotation by a count that is no constant"));
+        };
+        let Some(a) = a else {
+            (self.flags.carry, self.flags.overflow) = (Flag::Undefined, Flag::Undefined);
+            return self.write(0, w, None);
+        };
+        let bits = u64::from(w);
+        let left = ins.mnemonic() == M::Rol;
+        let by = c % bits;
+        let r = rotate_right(self.g, a, if left { (bits - by) % bits } else { by });
+        if c > 0 {
+            let g = &mut *self.g;
+            let top = g.slice(r, w - 1, 1);
+            let carry = if left { g.slice(r, 0, 1) } else { top };
+            let other = if left { carry } else { g.slice(r, w - 2, 1) };
+            self.flags.carry = Flag::Bit(carry);
+            self.flags.overflow =
+                if c == 1 { Flag::Bit(g.xor(top, other)) } else { Flag::Undefined };
+        }
+        self.write(0, w, Some(r))
+    }
+
+    fn double_shift(&mut self, ins: Instruction) -> Fallible<()> {
+        let w = self.width_of(0);
+        let (a, b) = (self.value(0, w)?, self.value(1, w)?);
+        let count = self.shift_count(2, w)?;
+        let Some(c) = count.and_then(|c| self.g.value(c)) else {
+            return Err(self.unsupported("a double shift by a count that is no constant"));
+        };
+        let bits = u64::from(w);
+        if w == 16 {
+            return Err(self.unsupported("a double shift of 16 bits"));
+        }
+        let (Some(a), Some(b)) = (a, b) else {
+            self.flags = Flags::default();
+            return self.write(0, w, None);
+        };
+        if c == 0 {
+            return self.write(0, w, Some(a));
+        }
+        let g = &mut *self.g;
+        let c8 = c as u8;
+        let (r, carry) = if ins.mnemonic() == M::Shld {
+            let (low, high) = (g.slice(b, w - c8, c8), g.slice(a, 0, w - c8));
+            (g.concat(&[low, high]), g.slice(a, (bits - c) as u8, 1))
+        } else {
+            let (low, high) = (g.slice(a, c8, w - c8), g.slice(b, 0, c8));
+            (g.concat(&[low, high]), g.slice(a, c8 - 1, 1))
+        };
+        let overflow = if c == 1 {
+            let (x, y) = (g.slice(a, w - 1, 1), g.slice(r, w - 1, 1));
+            Flag::Bit(g.xor(x, y))
+        } else {
+            Flag::Undefined
+        };
+        self.flags = Flags::of(r, Flag::Bit(carry), overflow);
+        self.write(0, w, Some(r))
+    }
+
+    fn bit_test(&mut self, ins: Instruction) -> Fallible<()> {
+        let w = self.width_of(0);
+        if ins.op_kind(0) != OpKind::Register {
+            return Err(self.unsupported("a bit test of memory"));
+        }
+        let (a, index) = (self.value(0, w)?, self.value(1, w)?);
+        let zero = self.flags.zero;
+        self.flags = Flags { zero, ..Flags::default() };
+        let (Some(a), Some(index)) = (a, index) else {
+            return if ins.mnemonic() == M::Bt { Ok(()) } else { self.write(0, w, None) };
+        };
+        let g = &mut *self.g;
+        let index = g.slice(index, 0, w.trailing_zeros() as u8);
+        let moved = barrel(g, Shift::Logical, a, index);
+        self.flags.carry = Flag::Bit(g.slice(moved, 0, 1));
+        let one = g.constant(w, 1);
+        let bit = barrel(g, Shift::Left, one, index);
+        let r = match ins.mnemonic() {
+            M::Bt => return Ok(()),
+            M::Bts => g.or(a, bit),
+            M::Btc => g.xor(a, bit),
+            _ => {
+                let others = g.not(bit);
+                g.and(a, others)
+            }
+        };
+        self.write(0, w, Some(r))
+    }
+
+    /// `bzhi` and `bextr` with constant positions.
+    fn extract(&mut self, ins: Instruction) -> Fallible<()> {
+        let w = self.width_of(0);
+        let (a, control) = (self.value(1, w)?, self.value(2, w)?);
+        let Some(control) = control.and_then(|c| self.g.value(c)) else {
+            return Err(self.unsupported("a bit field whose position is no constant"));
+        };
+        let Some(a) = a else {
+            self.flags = Flags::default();
+            return self.write(0, w, None);
+        };
+        let bits = u64::from(w);
+        let g = &mut *self.g;
+        let no = Flag::Bit(g.constant(1, 0));
+        let bzhi = ins.mnemonic() == M::Bzhi;
+        let (start, length) =
+            if bzhi { (0, control & 255) } else { (control & 255, (control >> 8) & 255) };
+        let moved = g.lshr(a, start);
+        let r = match length {
+            0 => g.constant(w, 0),
+            n if n >= bits => moved,
+            n => {
+                let low = g.slice(moved, 0, n as u8);
+                g.zext(low, w)
+            }
+        };
+        let carry = Flag::Bit(g.constant(1, u64::from(bzhi && length >= bits)));
+        self.flags = Flags::of(r, carry, no);
+        self.flags.parity = Flag::Undefined;
+        if !bzhi {
+            self.flags.sign = Flag::Undefined;
+        }
+        self.write(0, w, Some(r))
+    }
+
+    /// `popcnt` as a sum of bits; `tzcnt` and `lzcnt` of constants.
+    fn count(&mut self, ins: Instruction) -> Fallible<()> {
+        let w = self.width_of(0);
+        let Some(a) = self.value(1, w)? else {
+            self.flags = Flags::default();
+            return self.write(0, w, None);
+        };
+        let known = self.g.value(a);
+        let g = &mut *self.g;
+        let (r, carry) = match (ins.mnemonic(), known) {
+            (M::Popcnt, _) => {
+                let mut sum = g.constant(w, 0);
+                for i in 0..w {
+                    let bit = g.slice(a, i, 1);
+                    let bit = g.zext(bit, w);
+                    sum = g.add(sum, bit);
+                }
+                (sum, Flag::Bit(g.constant(1, 0)))
+            }
+            (m, Some(v)) => {
+                let n = if m == M::Tzcnt {
+                    v.trailing_zeros().min(u32::from(w))
+                } else {
+                    v.leading_zeros() - (64 - u32::from(w))
+                };
+                let carry = g.constant(1, u64::from(v == 0));
+                (g.constant(w, u64::from(n)), Flag::Bit(carry))
+            }
+            _ => return Err(self.unsupported("a count of zeros of a value that is no constant")),
+        };
+        self.flags = Flags { carry, zero: Flag::Zero(r), ..Flags::default() };
+        if ins.mnemonic() == M::Popcnt {
+            let no = Flag::Bit(self.g.constant(1, 0));
+            self.flags =
+                Flags { carry: no, parity: no, zero: Flag::Zero(r), sign: no, overflow: no };
+        }
+        self.write(0, w, Some(r))
+    }
+}
+
+/// Bits of a shift count that the processor looks at.
+fn count_bits(w: u8) -> u8 {
+    if w == 64 { 6 } else { 5 }
+}
+
+fn rotate_right(g: &mut Graph, a: NodeId, by: u64) -> NodeId {
+    if by == 0 {
+        return a;
+    }
+    let (w, by) = (g.width(a), by as u8);
+    let (high, low) = (g.slice(a, by, w - by), g.slice(a, 0, by));
+    g.concat(&[high, low])
+}
