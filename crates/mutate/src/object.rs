@@ -1,0 +1,116 @@
+//! Where code, constants and relocations of an object lie in its file.
+
+use object::read::elf::{ElfFile64, SectionHeader as _};
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionKind, SymbolKind};
+use std::collections::BTreeMap;
+
+/// Why an object cannot be mutated.
+#[derive(Debug, thiserror::Error)]
+pub enum LayoutError {
+    /// Not an ELF file that can be read.
+    #[error("not an x86-64 ELF object: {0}")]
+    NotElf(#[from] object::Error),
+    /// Nothing to mutate.
+    #[error("the object has no code")]
+    NoCode,
+}
+
+/// A function's bytes.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its symbol.
+    pub name: String,
+    /// Offset of its first byte in its section: the address that disassemblers show.
+    pub address: u64,
+    /// Offset of its first byte in the file.
+    pub file: usize,
+    /// Its length.
+    pub length: usize,
+    /// By file offset of the field: file offset of the relocation's addend and the addend.
+    pub relocations: BTreeMap<usize, (usize, i64)>,
+}
+
+/// A section of constants.
+#[derive(Clone, Debug)]
+pub struct Constants {
+    /// Its name, such as `.rodata.cst32`.
+    pub name: String,
+    /// Offset of its first byte in the file.
+    pub file: usize,
+    /// Its length.
+    pub length: usize,
+}
+
+/// All functions and constants.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Functions in the order of their addresses.
+    pub functions: Vec<Function>,
+    /// Sections that are loaded and neither written nor executed.
+    pub constants: Vec<Constants>,
+}
+
+impl Layout {
+    /// Finds them.
+    ///
+    /// # Errors
+    /// If the file is not an ELF object with code.
+    pub fn parse(bytes: &[u8]) -> Result<Layout, LayoutError> {
+        let file: ElfFile64<'_, object::Endianness> = ElfFile64::parse(bytes)?;
+        let endian = file.endian();
+        let mut constants = Vec::new();
+        let mut texts = BTreeMap::new();
+        for section in file.sections() {
+            let name = section.name()?.to_owned();
+            let Some((offset, length)) = section.file_range() else { continue };
+            let (offset, length) = (offset as usize, length as usize);
+            match section.kind() {
+                SectionKind::Text if length > 0 => {
+                    let mut relocations = BTreeMap::new();
+                    if let Some(header) = section.elf_relocation_section()? {
+                        let table = header.sh_offset(endian) as usize;
+                        for (i, r) in section.elf_linked_rela()?.iter().enumerate() {
+                            // Elf64_Rela: offset, info, addend of eight bytes each.
+                            let field = offset + r.r_offset.get(endian) as usize;
+                            relocations
+                                .insert(field, (table + 24 * i + 16, r.r_addend.get(endian)));
+                        }
+                    }
+                    texts.insert(section.index().0, (offset, relocations));
+                }
+                SectionKind::ReadOnlyData | SectionKind::ReadOnlyString
+                    if length > 0 && !name.starts_with(".eh_frame") =>
+                {
+                    constants.push(Constants { name, file: offset, length });
+                }
+                _ => {}
+            }
+        }
+        let mut functions: Vec<Function> = file
+            .symbols()
+            .filter(|s| s.kind() == SymbolKind::Text && s.size() > 0)
+            .filter_map(|s| {
+                let (offset, relocations) = texts.get(&s.section_index()?.0)?;
+                let first = offset + s.address() as usize;
+                let length = s.size() as usize;
+                Some(Function {
+                    name: s.name().unwrap_or("?").to_owned(),
+                    address: s.address(),
+                    file: first,
+                    length,
+                    relocations: relocations
+                        .range(first..first + length)
+                        .map(|(&k, &v)| (k, v))
+                        .collect(),
+                })
+            })
+            .filter(|f| f.file + f.length <= bytes.len())
+            .collect();
+        functions.sort_by_key(|f| (f.file, f.length));
+        functions.dedup_by_key(|f| f.file);
+        if functions.is_empty() {
+            return Err(LayoutError::NoCode);
+        }
+        Ok(Layout { functions, constants })
+    }
+}
