@@ -109,3 +109,35 @@ impl Product for Border {
         Form::list(METHOD.name, [Form::word(self.inner_operand), self.inner.to_form()])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::build_product;
+    use crate::testing::Random;
+
+    /// The terms of equation 3.2: a_80·b_0 and a_0·b_80, at degree 80.
+    #[test]
+    fn terms_of_the_seed() {
+        let modulus = Modulus::Binomial { degree: 81, weight: 0 };
+        let domain = Domain { q: 4591, modulus, operand: 81, wanted: 81 };
+        let form = Form::parse("(border 80 (schoolbook))").expect("text");
+        let product = build_product(&form, &domain).expect("plan");
+        let border = product.as_method::<Border>().expect("border");
+        assert_eq!(border.terms(), [(80, 0, 80), (80, 80, 0)]);
+        assert_eq!(border.inner.domain().operand, 80);
+    }
+
+    #[test]
+    fn agrees_with_the_truncated_product() {
+        let mut random = Random(8);
+        for n in 1..9 {
+            let modulus = Modulus::Binomial { degree: 12, weight: 0 };
+            let domain = Domain { q: 4591, modulus, operand: 9, wanted: 12 };
+            let form = Form::parse(&format!("(border {n} (schoolbook))")).expect("text");
+            let product = build_product(&form, &domain).expect("plan");
+            let (a, b) = (random.vector(9, 4591), random.vector(9, 4591));
+            assert_eq!(product.multiply(&a, &b), domain.multiply(&a, &b), "{n}");
+        }
+    }
+}

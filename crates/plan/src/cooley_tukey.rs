@@ -11,7 +11,7 @@
 
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;
-use crate::rader::Rader;
+use crate::rader::{Doubling, Rader};
 use crate::registry::{Arguments, Build, DftSpec, Method};
 use crate::sexpr::Form;
 use crate::transform::{Transform, TransformRef};
@@ -108,7 +108,11 @@ impl Transform for CooleyTukey {
         for &i2 in &outer {
             let input: Vec<Val> = (0..p).map(|i1| f[place((q * i1) as i64 + i2)]).collect();
             let output = match halving {
-                Some((first, _)) => first.radix_3(arith, &input, false, i2 == 0),
+                Some((first, _)) => {
+                    let doubling =
+                        if i2 == 0 { Doubling::AllOutputs } else { Doubling::NotFirstOutput };
+                    first.radix_3(arith, &input, doubling)
+                }
                 None => self.first.forward(arith, &input),
             };
             for (slot, (&j1, v)) in inner.iter().zip(output).enumerate() {
@@ -122,7 +126,7 @@ impl Transform for CooleyTukey {
         let mut output = f.to_vec();
         for (&j1, line) in inner.iter().zip(&level) {
             let values = match halving {
-                Some((_, second)) => second.radix_3(arith, line, true, true),
+                Some((_, second)) => second.radix_3(arith, line, Doubling::FirstInput),
                 None => self.second.forward(arith, line),
             };
             for (j2, v) in values.into_iter().enumerate() {

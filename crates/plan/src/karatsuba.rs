@@ -32,7 +32,7 @@ pub struct Karatsuba {
 }
 
 fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
-    if spec.size % 2 != 0 {
+    if !spec.size.is_multiple_of(2) {
         return Err(arguments
             .refuse(format!("karatsuba halves, but the size {} is odd", spec.size))
             .instead("(toeplitz), or blocks of even width"));

@@ -63,7 +63,7 @@ pub use monomial_crt::MonomialCrt;
 pub use network::{Cost, NetOp, Network};
 pub use plan::Plan;
 pub use product::{Product, ProductRef};
-pub use rader::Rader;
+pub use rader::{Doubling, Rader};
 pub use reduce_mod::ReduceMod;
 pub use registry::{
     Arguments, Build, DftSpec, METHODS, Method, build_base, build_product, build_transform,

@@ -105,3 +105,39 @@ impl Product for Lift {
         Form::list(METHOD.name, [Form::word(self.length), self.inner.to_form()])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::domain::{Domain, Modulus};
+    use crate::plan::Plan;
+    use crate::registry::build_product;
+    use crate::sexpr::Form;
+    use crate::testing::Random;
+
+    /// All three kinds of modulus below a lift, and a lift with room to spare.
+    #[test]
+    fn reduces_by_every_modulus() {
+        let mut random = Random(2);
+        let moduli = [
+            Modulus::Ring("Z4591[x]/(x^7 - x - 1)".parse().expect("ring")),
+            Modulus::Binomial { degree: 7, weight: 5 },
+            Modulus::Binomial { degree: 7, weight: 0 },
+        ];
+        for modulus in moduli {
+            for length in [13, 20] {
+                let domain = Domain { q: 4591, modulus: modulus.clone(), operand: 7, wanted: 7 };
+                let form = Form::parse(&format!("(lift {length} (schoolbook))")).expect("text");
+                let product = build_product(&form, &domain).expect("plan");
+                let (a, b) = (random.vector(7, 4591), random.vector(7, 4591));
+                assert_eq!(product.multiply(&a, &b), domain.multiply(&a, &b), "{domain}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_final_reduction_takes_the_scale_out() {
+        let plan = Plan::find("sntrup761-chiu").unwrap_or_else(|e| panic!("{e}"));
+        let reduction = plan.final_reduction().expect("a lift");
+        assert_eq!((reduction.length, reduction.factor * 170 % 4591), (1521, 1));
+    }
+}

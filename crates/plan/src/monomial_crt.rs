@@ -168,3 +168,53 @@ impl Product for MonomialCrt {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::build_product;
+    use crate::testing::Random;
+
+    fn free(operand: usize) -> Domain {
+        let length = 2 * operand - 1;
+        Domain { q: 4591, modulus: Modulus::Free { length }, operand, wanted: length }
+    }
+
+    fn build(text: &str, operand: usize) -> ProductRef {
+        let form = Form::parse(text).expect("text");
+        build_product(&form, &free(operand)).unwrap_or_else(|e| panic!("{e:?}"))
+    }
+
+    /// Equation 3.1, for monomials of every size down to none of the product above x^N.
+    #[test]
+    fn joins_to_the_unreduced_product() {
+        let mut random = Random(3);
+        for (n, m) in [(10, 9), (11, 8), (15, 4), (18, 1), (19, 1), (10, 10)] {
+            let text = format!("(monomial-crt {n} {m} (main (schoolbook)) (low (schoolbook)))");
+            let product = build(&text, 10);
+            let (a, b) = (random.vector(10, 4591), random.vector(10, 4591));
+            assert_eq!(product.multiply(&a, &b), free(10).multiply(&a, &b), "{n}, {m}");
+        }
+    }
+
+    /// Parts that leave different scales are brought to the main part's.
+    #[test]
+    fn scales_agree() {
+        let part =
+            |k: usize| format!("(substitute {k} (rader 5) (weighted-convolution (toeplitz)))");
+        let text = format!(
+            "(monomial-crt 10 5 (main {}) (low (lift 10 (substitute 2 (rader 5 unscaled) \
+             (weighted-convolution (toeplitz))))))",
+            part(2)
+        );
+        let product = build(&text, 8);
+        let crt = product.as_method::<MonomialCrt>().expect("monomial-crt");
+        assert_eq!((crt.main.scale(), crt.low.scale()), (4 * 4 * 4 * 5, 5));
+        assert_eq!(crt.low_factor(), 64);
+        let mut random = Random(4);
+        let (a, b) = (random.vector(8, 4591), random.vector(8, 4591));
+        let expected: Vec<u64> =
+            free(8).multiply(&a, &b).iter().map(|&c| zq::mul(c, 320, 4591)).collect();
+        assert_eq!(product.multiply(&a, &b), expected);
+    }
+}

@@ -43,6 +43,17 @@ pub struct Rader {
     pub unscaled: bool,
 }
 
+/// Where the radix-3 butterfly of scale 2 has its doublings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Doubling {
+    /// f_0, f_1, f_2 → 2F_0, 2F_1, 2F_2.
+    AllOutputs,
+    /// f_0, f_1, f_2 → F_0, 2F_1, 2F_2: one doubling less.
+    NotFirstOutput,
+    /// 2f_0, f_1, f_2 → 2F_0, 2F_1, 2F_2: one doubling less (Figure 3.8 of the seed).
+    FirstInput,
+}
+
 fn build(arguments: &mut Arguments, spec: &DftSpec) -> Result<TransformRef, Refusal> {
     let p = arguments.number("the length P")?;
     let at = arguments.last_at();
@@ -77,32 +88,21 @@ impl Rader {
         self.spec.len == 3 && !self.unscaled
     }
 
-    /// The radix-3 butterfly with its multiply-by-2 steps moved [Chiu25 §3.4.1]. Takes f_0, or 2f_0
-    /// where `doubled`; gives F_0, or 2F_0 where `double_first`; and always 2F_1, 2F_2.
-    pub fn radix_3(
-        &self,
-        arith: &mut dyn Arith,
-        f: &[Val],
-        doubled: bool,
-        double_first: bool,
-    ) -> Vec<Val> {
+    /// The radix-3 butterfly of scale 2, with its multiply-by-2 steps where `doubling` says
+    /// [Chiu25 §3.4.1].
+    pub fn radix_3(&self, arith: &mut dyn Arith, f: &[Val], doubling: Doubling) -> Vec<Val> {
         let sum = arith.add(f[1], f[2]);
         let difference = arith.sub(f[1], f[2]);
         let odd = arith.scale(difference, self.radix_3_constant());
-        let twice = if doubled { f[0] } else { arith.add(f[0], f[0]) };
-        let first = match (doubled, double_first) {
-            (false, false) => arith.add(f[0], sum),
-            (false, true) => {
-                let first = arith.add(f[0], sum);
-                arith.add(first, first)
+        let (twice, first) = match doubling {
+            Doubling::AllOutputs => {
+                let (twice, first) = (arith.add(f[0], f[0]), arith.add(f[0], sum));
+                (twice, arith.add(first, first))
             }
-            (true, true) => {
+            Doubling::NotFirstOutput => (arith.add(f[0], f[0]), arith.add(f[0], sum)),
+            Doubling::FirstInput => {
                 let double_sum = arith.add(sum, sum);
-                arith.add(twice, double_sum)
-            }
-            (true, false) => {
-                let half = arith.scale(twice, (self.spec.q + 1) / 2);
-                arith.add(half, sum)
+                (f[0], arith.add(f[0], double_sum))
             }
         };
         let even = arith.sub(twice, sum);
@@ -247,7 +247,7 @@ impl Transform for Rader {
     }
     fn forward(&self, arith: &mut dyn Arith, f: &[Val]) -> Vec<Val> {
         match (self.spec.len, self.unscaled) {
-            (3, false) => self.radix_3(arith, f, false, true),
+            (3, false) => self.radix_3(arith, f, Doubling::AllOutputs),
             (3, true) => self.radix_3_unscaled(arith, f),
             (5, false) => self.radix_5(arith, f),
             (5, true) => self.radix_5_unscaled(arith, f),

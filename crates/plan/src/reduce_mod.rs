@@ -57,3 +57,45 @@ impl ReduceMod {
         Modulus::Ring(self.ring.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Random;
+
+    fn reduction(ring: &str, length: usize, factor: u64) -> ReduceMod {
+        ReduceMod { ring: Ring::parse(ring).expect("ring"), length, factor }
+    }
+
+    /// The rows for x^761 − x − 1 are those of [Chiu25 §3.2.5].
+    #[test]
+    fn rows_of_the_seed() {
+        let rows = reduction("Z4591[x]/(x^761 - x - 1)", 1521, 1).rows();
+        assert_eq!(rows[0], [(0, 1), (761, 1)]);
+        for (i, row) in rows.iter().enumerate().skip(1).take(759) {
+            assert_eq!(row, &[(i, 1), (i + 760, 1), (i + 761, 1)]);
+        }
+        assert_eq!(rows[760], [(760, 1), (1520, 1)]);
+    }
+
+    /// Rows and remainder agree, for dense f too.
+    #[test]
+    fn rows_are_the_remainder() {
+        let mut random = Random(5);
+        for (ring, length) in [
+            ("Z4591[x]/(x^7 - x - 1)", 13),
+            ("Z4591[x]/(x^7 + 3x^6 - 2x^2 + 5)", 19),
+            ("Z2048[x]/(x^5 - 1)", 9),
+            ("Z17[x]/(x^4 + 1)", 3),
+        ] {
+            let reduction = reduction(ring, length, 3);
+            let q = reduction.ring.q();
+            let c = random.vector(length, q);
+            let by_rows: Vec<u64> = (reduction.rows().iter())
+                .map(|row| row.iter().fold(0, |s, &(i, w)| zq::add(s, zq::mul(w, c[i], q), q)))
+                .map(|sum| zq::mul(sum, 3, q))
+                .collect();
+            assert_eq!(by_rows, reduction.run(&c), "{ring}");
+        }
+    }
+}

@@ -75,3 +75,25 @@ impl Product for Schoolbook {
         Form::list(METHOD.name, [])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Plan;
+
+    #[test]
+    fn is_the_product_of_the_ring() {
+        let plan =
+            Plan::parse("(plan p (ring \"Z2048[x]/(x^3 - 1)\") (schoolbook))").expect("plan");
+        let (a, b) = ([1023, -1024, 5], [7, 0, -1024]);
+        assert_eq!(plan.multiply(&a, &b), plan.ring.mul(&a, &b));
+        assert_eq!(plan.root.cost().products, 9);
+    }
+
+    #[test]
+    fn counts_only_what_is_read() {
+        let modulus = Modulus::Binomial { degree: 81, weight: 0 };
+        let domain = Domain { q: 4591, modulus, operand: 81, wanted: 81 };
+        assert_eq!(Schoolbook { domain }.cost().products, 81 * 82 / 2);
+    }
+}

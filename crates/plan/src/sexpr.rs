@@ -198,3 +198,46 @@ impl std::fmt::Display for Form {
         f.write_str(&text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn forms() -> impl Strategy<Value = Form> {
+        let leaf = prop_oneof![
+            "[a-z0-9-]{1,12}".prop_map(Form::word),
+            "[a-zA-Z0-9 ;()^/-]{0,30}".prop_map(Form::text),
+        ];
+        leaf.prop_recursive(6, 60, 6, |inner| {
+            prop::collection::vec(inner, 0..6)
+                .prop_map(|items| Form { at: 0, kind: FormKind::List(items) })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn printed_forms_read_back(form in forms()) {
+            prop_assert_eq!(Form::parse(&form.to_string()).expect("own text"), form);
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused_inside(text in "[()\"; a\n]{0,20}|\\PC{0,20}") {
+            match Form::parse(&text) {
+                Ok(form) => prop_assert_eq!(Form::parse(&form.to_string()).expect("own text"), form),
+                Err(refusal) => {
+                    prop_assert!(refusal.at <= text.len());
+                    refusal.within(&text).to_string();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn long_forms_break_where_lists_start() {
+        let long = "a-word-that-is-rather-long".repeat(2);
+        let text = format!("(head 1 2 ({long}) ({long}))");
+        let printed = Form::parse(&text).expect("text").to_string();
+        assert_eq!(printed, format!("(head 1 2\n  ({long})\n  ({long}))"));
+    }
+}

@@ -200,3 +200,65 @@ impl Product for Substitute {
         Form::list(METHOD.name, [Form::word(self.k), self.transform.to_form(), convolution])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Plan;
+    use crate::registry::build_product;
+    use crate::testing::Random;
+    use ringforge_ring::Ring;
+
+    fn cyclic(operand: usize, wanted: usize) -> Domain {
+        let modulus = Modulus::Binomial { degree: 20, weight: 1 };
+        Domain { q: 4591, modulus, operand, wanted }
+    }
+
+    #[test]
+    fn agrees_with_the_cyclic_product() {
+        let mut random = Random(6);
+        let inner = "(good-thomas 5 2 (rader 5) (butterfly)) (weighted-convolution (toeplitz))";
+        let form = Form::parse(&format!("(substitute 2 {inner})")).expect("text");
+        for (operand, wanted) in [(20, 20), (11, 20), (7, 9), (20, 3), (1, 1)] {
+            let domain = cyclic(operand, wanted);
+            let product = build_product(&form, &domain).expect("plan");
+            assert_eq!(product.scale(), 4 * 4 * 40);
+            let (a, b) = (random.vector(operand, 4591), random.vector(operand, 4591));
+            let expected: Vec<u64> =
+                domain.multiply(&a, &b).iter().map(|&c| zq::mul(c, 640, 4591)).collect();
+            assert_eq!(product.multiply(&a, &b), expected, "{operand}, {wanted}");
+        }
+    }
+
+    /// A ring whose f is x^n − 1 needs no lift.
+    #[test]
+    fn takes_a_cyclic_ring() {
+        let plan = Plan::parse(
+            "(plan p (ring \"Z4591[x]/(x^6 - 1)\") \
+             (substitute 2 (rader 3) (weighted-convolution (toeplitz))))",
+        )
+        .unwrap_or_else(|e| panic!("{e}"));
+        let ring = Ring::parse("Z4591[x]/(x^6 - 1)").expect("ring");
+        let (a, b) = ([1, -2, 3, 4, 5, 2295], [7, 0, -2295, 1, 1, 9]);
+        assert_eq!(plan.multiply(&a, &b), ring.mul(&a, &b));
+    }
+
+    /// The networks compute what the reference does, with as many inputs and outputs as needed.
+    #[test]
+    fn networks_cover_padding_and_dropping() {
+        let form = Form::parse(
+            "(substitute 2 (time-shift (good-thomas 5 2 (rader 5) (butterfly))) \
+             (weighted-convolution (toeplitz)))",
+        )
+        .expect("text");
+        let product = build_product(&form, &cyclic(9, 7)).expect("plan");
+        let substitute = product.as_method::<Substitute>().expect("substitute");
+        assert_eq!(substitute.present().iter().filter(|&&p| p).count(), 5);
+        let (net, outputs) = substitute.forward_network();
+        assert_eq!(outputs.len(), 10);
+        assert_eq!(net.cost(&outputs), substitute.transform.forward_cost(&substitute.present()));
+        let (net, outputs) = substitute.inverse_network();
+        assert_eq!(outputs.len(), 4);
+        assert_eq!(net.cost(&outputs), substitute.transform.inverse_cost(&substitute.wanted()));
+    }
+}

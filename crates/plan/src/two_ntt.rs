@@ -41,7 +41,7 @@ fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal>
             )
             .instead("(toeplitz) or (karatsuba …)"));
     };
-    if spec.size % 2 != 0 {
+    if !spec.size.is_multiple_of(2) {
         return Err(arguments.refuse(format!("two-ntt halves, but the size {} is odd", spec.size)));
     }
     if zq::inv(2, spec.q).is_none() {

@@ -82,3 +82,20 @@ impl Base for WeightedConvolution {
         Form::list(METHOD.name, [self.base.to_form()])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::check_base;
+
+    #[test]
+    fn resolves_choices_by_weight() {
+        let text =
+            "(weighted-convolution (if-square-root (two-ntt (toeplitz)) (karatsuba (toeplitz))))";
+        let base = check_base(4591, 16, &[1, 4590, 3862, 4], text);
+        let node = base.as_method::<WeightedConvolution>().expect("weighted-convolution");
+        let names: Vec<&str> = node.weights.iter().map(|&w| node.method_for(w).name()).collect();
+        assert_eq!(names, ["two-ntt", "karatsuba", "karatsuba", "two-ntt"]);
+        assert_eq!(node.total_cost().products, 2 * 128 + 2 * 192);
+    }
+}

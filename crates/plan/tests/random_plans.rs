@@ -24,7 +24,7 @@ fn transform(n: usize, draw: &mut Draw) -> String {
     if zq::is_prime(n as u64) {
         return format!("(rader {n}{})", ["", " unscaled"][draw.below(2)]);
     }
-    let splits: Vec<usize> = (2..n).filter(|p| n % p == 0).collect();
+    let splits: Vec<usize> = (2..n).filter(|&p| n.is_multiple_of(p)).collect();
     let p = splits[draw.below(splits.len())];
     let parts = format!("{} {}", transform(p, draw), transform(n / p, draw));
     if zq::gcd(p as u64, (n / p) as u64) == 1 && draw.below(3) > 0 {
@@ -35,8 +35,8 @@ fn transform(n: usize, draw: &mut Draw) -> String {
 
 fn small(size: usize, weighted: bool, draw: &mut Draw) -> String {
     match draw.below(4) {
-        0 if size % 2 == 0 => format!("(karatsuba {})", small(size / 2, false, draw)),
-        1 if size % 2 == 0 && weighted => format!(
+        0 if size.is_multiple_of(2) => format!("(karatsuba {})", small(size / 2, false, draw)),
+        1 if size.is_multiple_of(2) && weighted => format!(
             "(if-square-root (two-ntt {}) {})",
             small(size / 2, true, draw),
             small(size, true, draw)
@@ -92,7 +92,7 @@ fn plan(decisions: Vec<u32>) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(120))]
 
     #[test]
     fn read_back_and_multiply(

@@ -64,7 +64,7 @@ pub fn order(a: u64, q: u64) -> Option<u64> {
     }
     let mut order: u64 = factor(q).iter().map(|&(p, e)| p.pow(e - 1) * (p - 1)).product();
     for (p, _) in factor(order) {
-        while order % p == 0 && pow(a, order / p, q) == 1 % q {
+        while order.is_multiple_of(p) && pow(a, order / p, q) == 1 % q {
             order /= p;
         }
     }
