@@ -22,6 +22,7 @@ mod border;
 mod butterfly;
 mod catalog;
 mod cooley_tukey;
+mod direct;
 mod domain;
 mod error;
 mod good_thomas;
@@ -53,6 +54,7 @@ pub use border::Border;
 pub use butterfly::Butterfly;
 pub use catalog::{CatalogError, Operand, RingFile};
 pub use cooley_tukey::CooleyTukey;
+pub use direct::Direct;
 pub use domain::{Domain, Modulus};
 pub use error::{PlanError, Refusal};
 pub use good_thomas::GoodThomas;
@@ -67,6 +69,7 @@ pub use rader::{Doubling, Rader};
 pub use reduce_mod::ReduceMod;
 pub use registry::{
     Arguments, Build, DftSpec, METHODS, Method, build_base, build_product, build_transform,
+    methods_page,
 };
 pub use schoolbook::Schoolbook;
 pub use sexpr::{Form, FormKind};

@@ -77,12 +77,36 @@ pub static METHODS: &[&Method] = &[
     &crate::rader::METHOD,
     &crate::butterfly::METHOD,
     &crate::time_shift::METHOD,
+    &crate::direct::METHOD,
     &crate::weighted_convolution::METHOD,
     &crate::if_square_root::METHOD,
     &crate::two_ntt::METHOD,
     &crate::karatsuba::METHOD,
     &crate::toeplitz::METHOD,
 ];
+
+/// All methods as a Markdown page, `docs/methods.md`.
+pub fn methods_page() -> String {
+    let mut page = String::from(
+        "# Methods\n\nWhat a `.plan` may say. Made from the registry in `crates/plan/src/registry.rs`; \
+         a test keeps it so\n(`RINGFORGE_BLESS=1 cargo test -p ringforge-plan --test docs` rewrites it).\n",
+    );
+    let kind = |build: &Build| match build {
+        Build::Product(_) => ("Products", "PRODUCT"),
+        Build::Transform(_) => ("Transforms", "TRANSFORM"),
+        Build::Base(_) => ("Small products", "SMALL"),
+    };
+    let mut kinds: Vec<_> = METHODS.iter().map(|m| kind(&m.build)).collect();
+    kinds.dedup(); // METHODS lists kind by kind
+    for (title, word) in kinds {
+        page += &format!("\n## {title}: where a form says {word}\n\n");
+        for method in METHODS.iter().filter(|m| kind(&m.build).0 == title) {
+            let Method { usage, summary, citation, .. } = method;
+            page += &format!("- `{usage}` {summary} {citation}\n");
+        }
+    }
+    page
+}
 
 /// The methods whose form is read in this way: `Transform`, `Product` or `Base`.
 fn names(same: impl Fn(&Build) -> bool) -> String {
