@@ -1,6 +1,7 @@
 //! Programs to C source, one module for each target.
 
 pub mod avx2;
+pub mod c;
 pub mod preamble;
 
 pub use preamble::Preamble;

@@ -150,6 +150,13 @@ impl Domain for Recorder {
             Binary::Add => self.sum(*a, *b, false),
             Binary::Sub => self.sum(*a, *b, true),
             Binary::MulLo => self.product(*a, *b),
+            // A mask of a lane: all bits, or none.
+            Binary::And => match (self.constant_of(*a), self.constant_of(*b)) {
+                (Some(0), _) | (_, Some(0)) => Ok(0),
+                (Some(m), _) if m == self.q - 1 => Ok(*b),
+                (_, Some(m)) if m == self.q - 1 => Ok(*a),
+                _ => not_linear("And"),
+            },
             _ => not_linear(&format!("{op:?}")),
         }
     }

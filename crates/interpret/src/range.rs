@@ -160,6 +160,8 @@ impl Domain for Intervals {
             Binary::MinU if a.0 >= 0 && b.0 >= 0 => (a.0.min(b.0), a.1.min(b.1)),
             // One of the operands: which, depends on signs.
             Binary::MinU => (a.0.min(b.0), a.1.max(b.1)),
+            Binary::And if b == (-1, -1) => a,
+            Binary::And if a == (-1, -1) => b,
             Binary::And if a.0 >= 0 || b.0 >= 0 => {
                 let caps = [a, b].into_iter().filter(|x| x.0 >= 0).map(|x| x.1);
                 (0, caps.min().unwrap_or(WORD.1))

@@ -31,6 +31,8 @@ pub struct Schedule {
     pub unroll: u32,
     /// Sums of more terms than this are split in two, for latency.
     pub split_sums: u32,
+    /// How blocks are multiplied.
+    pub base: BaseProducts,
     /// Random orders that the placing of reductions tries.
     pub rounds: u32,
     /// Largest magnitudes at the borders of stages.
@@ -39,6 +41,17 @@ pub struct Schedule {
     pub drop: Vec<String>,
     /// Reductions to add, by site.
     pub add: Vec<String>,
+}
+
+/// How blocks of coefficients are multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BaseProducts {
+    /// Dot products of broadcast pairs with unaligned loads, in 32-bit sums.
+    BroadcastDot,
+    /// Transposed, one convolution in a lane, 16-bit Montgomery products: for machines (or
+    /// compilers) without a dot product.
+    Lanes,
 }
 
 /// Where the scale is made good.
@@ -83,6 +96,7 @@ impl Default for Schedule {
             fused_dot: false,
             unroll: 1,
             split_sums: 64,
+            base: BaseProducts::BroadcastDot,
             rounds: 200,
             limits: Limits::default(),
             drop: Vec::new(),
@@ -92,6 +106,17 @@ impl Default for Schedule {
 }
 
 impl Schedule {
+    /// The choices for portable C: nothing but operations on single words that every compiler
+    /// turns to vector code, baseline x86-64 included.
+    pub fn portable() -> Schedule {
+        Schedule {
+            base: BaseProducts::Lanes,
+            reduce: ReduceMethod::Montgomery,
+            limits: Limits { forward: 5_400, ..Limits::default() },
+            ..Schedule::default()
+        }
+    }
+
     /// Reads a TOML text; the error says where and what.
     pub fn parse(text: &str) -> Result<Schedule, toml::de::Error> {
         toml::from_str(text)

@@ -143,11 +143,20 @@ impl Lowering<'_> {
         Ok(Products { buffer: products, bound: product_bound })
     }
 
+    fn procedure_named(&self, name: &str) -> Option<ProcedureId> {
+        let found = self.procedures.iter().position(|p| p.name == name);
+        found.map(|i| ProcedureId(i as u32))
+    }
+
     /// The procedure that transposes `groups` squares of `lanes` rows.
     fn transpose(&mut self, groups: usize) -> ProcedureId {
         let lanes = self.lanes;
         let (size, quarter) = (lanes * lanes, lanes / 4);
-        let mut builder = Builder::new("transpose", false);
+        let name = format!("transpose{groups}");
+        if let Some(known) = self.procedure_named(&name) {
+            return known;
+        }
+        let mut builder = Builder::new(&name, false);
         let out = builder.buffer("out", Role::Output, groups * size, 64);
         let input = builder.buffer("in", Role::Input, groups * size, 64);
         let between = builder.buffer("between", Role::Local, groups * size, 64);
@@ -178,7 +187,11 @@ impl Lowering<'_> {
     /// The procedure that multiplies a Toeplitz matrix of `size` with a vector in every lane.
     fn toeplitz(&mut self, size: usize) -> ProcedureId {
         let lanes = self.lanes;
-        let mut builder = Builder::new(&format!("toeplitz{size}"), false);
+        let name = format!("toeplitz{size}");
+        if let Some(known) = self.procedure_named(&name) {
+            return known;
+        }
+        let mut builder = Builder::new(&name, false);
         let out = builder.buffer("out", Role::Output, size * lanes, 64);
         let vector = builder.buffer("vector", Role::Input, size * lanes, 64);
         let diagonals = builder.buffer("diagonals", Role::Input, (2 * size - 1) * lanes, 64);
@@ -255,6 +268,11 @@ impl Lowering<'_> {
             if bound > WORD {
                 return Err(LowerError::Wide { stage: "low".into(), bound });
             }
+            if bound > self.schedule.limits.full / 3 {
+                bound = self.bounds.reduce(bound);
+                let method = self.schedule.reduce;
+                total = total.map(|a| block.push(Op::Reduce { a, method }));
+            }
             worst = worst.max(bound);
             if let Some(a) = total {
                 block.push(Op::Store { buffer: full, at: Index::at(start), a });
@@ -264,11 +282,6 @@ impl Lowering<'_> {
         let title = "low part: truncated product, one coefficient after another";
         self.builder.stage(title, "[Chiu25 §3.1]", body);
         Ok(worst)
-    }
-
-    /// The product of two words, in the first lane, zeros behind it.
-    pub fn single_product(&self, block: &mut Block, x: Value, y: Value) -> Value {
-        block.push(Op::MulWords { a: x, b: y, method: METHOD })
     }
 }
 

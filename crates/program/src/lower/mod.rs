@@ -7,6 +7,7 @@
 
 mod base;
 mod fold;
+mod lanes;
 mod network;
 mod parts;
 mod transform;
@@ -15,7 +16,7 @@ use crate::bounds::Bounds;
 use crate::build::Builder;
 use crate::ir::*;
 use crate::place::Impossible;
-use crate::schedule::{ScalePlace, Schedule};
+use crate::schedule::{BaseProducts, ScalePlace, Schedule};
 use ringforge_plan::{
     Border, Lift, Modulus, MonomialCrt, Plan, ProductRef, Schoolbook, Substitute,
 };
@@ -169,7 +170,8 @@ impl<'a> Lowering<'a> {
         let c = self.builder.ranged("c", Role::Output, n, 2, Some((-h, h)));
         let a = self.builder.ranged("a", Role::Input, n, 2, Some((-h, h)));
         let b = self.builder.ranged("b", Role::Input, n, 2, Some((-h, h)));
-        let fa = self.stage_operand("a", a, n, true);
+        let swapped = self.schedule.base == BaseProducts::BroadcastDot;
+        let fa = self.stage_operand("a", a, n, swapped);
         let fb = self.stage_operand("b", b, n, false);
 
         // Words of the unreduced product, rounded up, all defined.

@@ -4,6 +4,8 @@ use super::transform::{Layout, inverse_phases};
 use super::{LowerError, Lowering, Operand, is_truncated, low_transform, main_scale, unsupported};
 use crate::build::repeat;
 use crate::ir::*;
+use crate::method::ProductMethod;
+use crate::schedule::BaseProducts;
 use ringforge_plan::MonomialCrt;
 use ringforge_ring::zq;
 
@@ -164,7 +166,11 @@ impl Lowering<'_> {
             }
         } else if is_truncated(&crt.low) {
             let factor = zq::mul(target, inverse(narrow), q);
-            bound = self.truncated_product(words / lanes, a, b, full, factor)?;
+            let blocks = words / lanes;
+            bound = match self.schedule.base {
+                BaseProducts::BroadcastDot => self.truncated_product(blocks, a, b, full, factor)?,
+                BaseProducts::Lanes => self.truncated_lanes(blocks, a, b, full, factor)?,
+            };
         } else {
             return Err(unsupported(node(), "this low part has no lowering", "(schoolbook)"));
         }
@@ -228,14 +234,20 @@ impl Lowering<'_> {
         let lanes = self.lanes;
         let n = self.plan.ring.degree();
         let h = (self.q as i64 - 1) / 2;
-        // Word n - 1 of b; of a, whose pairs are swapped, the word at (n - 1) ^ 1.
-        let (ia, ib) = (a.start + ((n - 1) ^ 1), b.start + n - 1);
+        let by_lanes = self.schedule.base == BaseProducts::Lanes;
+        // Word n - 1 of b; of a, where pairs are swapped, the word at (n - 1) ^ 1.
+        let last = if by_lanes { n - 1 } else { (n - 1) ^ 1 };
+        let (ia, ib) = (a.start + last, b.start + n - 1);
         let mut block = Block::default();
         let x = block.push(Op::LoadPartial { buffer: a.buffer, at: Index::at(ia), count: 1 });
         let y = block.push(Op::LoadPartial { buffer: b.buffer, at: Index::at(ib), count: 1 });
-        let even = block.push(Op::PairDot(x, y));
-        let odd = block.push(Op::Splat(0));
-        let narrowed = block.push(Op::Narrow { even, odd, method: self.schedule.narrow });
+        let narrowed = if by_lanes {
+            block.push(Op::MulWords { a: x, b: y, method: ProductMethod::Montgomery })
+        } else {
+            let even = block.push(Op::PairDot(x, y));
+            let odd = block.push(Op::Splat(0));
+            block.push(Op::Narrow { even, odd, method: self.schedule.narrow })
+        };
         let a = block.push(Op::MulMod {
             a: narrowed,
             factor: Factor::Splat(factor),

@@ -7,6 +7,7 @@ use super::{LowerError, Lowering, Operand, unsupported};
 use crate::build::{Builder, repeat};
 use crate::cut::scaled;
 use crate::ir::*;
+use crate::schedule::BaseProducts;
 use ringforge_plan::{Arith, Axes, Network, Substitute, Transform, Val};
 
 /// The products of the transformed operands, block after block, as the inverse finds them.
@@ -251,9 +252,13 @@ impl Lowering<'_> {
     ) -> Result<Products, LowerError> {
         let (lanes, blocks) = (self.lanes, part.blocks());
         let q = self.q as i64;
+        let by_lanes = self.schedule.base == BaseProducts::Lanes;
         // Operand b's blocks stand behind room for their weighted copies; a's are laid out alike,
-        // so that one procedure serves both.
-        let words = blocks * 2 * lanes;
+        // so that one procedure serves both. For products by lanes, whole squares are transposed.
+        let (words, start, stride) = match by_lanes {
+            true => (blocks.next_multiple_of(lanes) * lanes, 0, lanes),
+            false => (blocks * 2 * lanes, lanes, 2 * lanes),
+        };
         let name = if tag == "main" { "forward".to_string() } else { format!("forward_{tag}") };
         let mut builder = Builder::new(&name, false);
         let out = builder.buffer("out", Role::Scratch, words, 64);
@@ -263,7 +268,7 @@ impl Lowering<'_> {
         let phases = forward_phases(tag, part);
         let mut bounds = vec![h; blocks];
         for (i, phase) in phases.iter().enumerate() {
-            let cells = Layout { buffer: out, start: lanes, stride: 2 * lanes };
+            let cells = Layout { buffer: out, start, stride };
             let from = match i {
                 0 => Layout { buffer: input, start: 0, stride: lanes },
                 _ => cells,
@@ -276,6 +281,14 @@ impl Lowering<'_> {
             builder.stage(&phase.title, phase.cite, body);
             let bound = bounds.iter().copied().max().unwrap_or(0);
             self.borders.push((phase.stage.clone(), bound));
+        }
+        if by_lanes && words > blocks * lanes {
+            let mut block = Block::default();
+            let zero = block.push(Op::Splat(0));
+            for cell in blocks..words / lanes {
+                block.push(Op::Store { buffer: out, at: Index::at(cell * lanes), a: zero });
+            }
+            builder.stage("empty lanes", "", vec![Stmt::Block(block)]);
         }
         self.procedures.push(builder.finish());
         let forward = ProcedureId(self.procedures.len() as u32 - 1);
@@ -292,7 +305,10 @@ impl Lowering<'_> {
             self.builder.stage(&title, "[Chiu25 §3.2.1]", vec![call]);
             to
         });
-        self.base_products(tag, part, buffers, &bounds)
+        match self.schedule.base {
+            BaseProducts::BroadcastDot => self.base_products(tag, part, buffers, &bounds),
+            BaseProducts::Lanes => self.lane_products(tag, part, buffers, &bounds),
+        }
     }
 
     /// The inverse transform into the unreduced product, joined with the low part.

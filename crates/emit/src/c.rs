@@ -1,0 +1,210 @@
+//! Portable C99: no vectors, no intrinsics, no 128-bit integers, no library calls.
+//!
+//! A register is a loop over its lanes with a constant trip count around the whole straight-line
+//! block, its values scalars of 16 bits. Compilers turn such loops into vector code for whatever
+//! the machine has, baseline x86-64 included, at plain -O2: trip counts are constant, and nothing
+//! has to be checked at run time, because buffers are local arrays, `restrict` parameters or
+//! constants.
+//!
+//! Products are written so that compilers find the 16-bit multiplications (x86 `pmullw`,
+//! `pmulhw`): the low half as an unsigned product that is cut, the high half as a 32-bit product
+//! that is shifted.
+
+mod block;
+mod helpers;
+
+use crate::Preamble;
+use helpers::Helpers;
+use ringforge_program::ir::*;
+use std::collections::HashSet;
+use std::fmt::Write;
+
+/// A program that this target cannot express: a fault of the lowering or the schedule.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the c target cannot render {procedure}: {reason}")]
+pub struct CannotRender {
+    /// The procedure.
+    pub procedure: String,
+    /// Why, and what would work.
+    pub reason: String,
+}
+
+/// The suffix of this target's function and file names.
+pub const SUFFIX: &str = "c";
+
+/// The C source of a program; its exported function is `NAME_mul_c`.
+///
+/// # Errors
+///
+/// A program with operations that are not lane-wise on words is refused.
+pub fn c(program: &Program, preamble: &Preamble) -> Result<String, CannotRender> {
+    let program = program.expand();
+    let mut helpers = Helpers::default();
+    let mut bodies = String::new();
+    for procedure in &program.procedures {
+        let refuse = |reason| CannotRender { procedure: procedure.name.clone(), reason };
+        bodies += "\n";
+        bodies += &render(&program, procedure, &mut helpers).map_err(refuse)?;
+    }
+    let mut text = preamble.comment(&program, "multiplication in portable C99");
+    text += "#include <stdint.h>\n";
+    for procedure in program.procedures.iter().filter(|p| p.exported) {
+        let _ = writeln!(text, "\n{};", prototype(&program, procedure));
+    }
+    text += &helpers.render();
+    for procedure in &program.procedures {
+        let used = used_buffers(procedure);
+        for (i, buffer) in procedure.buffers.iter().enumerate() {
+            if let Role::Table(words) = &buffer.role
+                && used.contains(&(i as u32))
+            {
+                text += "\n";
+                text += &table(&table_name(procedure, buffer), words);
+            }
+        }
+    }
+    text += &bodies;
+    Ok(text)
+}
+
+fn table_name(procedure: &Procedure, buffer: &Buffer) -> String {
+    format!("{}_{}", procedure.name, buffer.name)
+}
+
+/// A constant array.
+fn table(name: &str, words: &[i16]) -> String {
+    let mut text = format!("static const int16_t {name}[{}] = {{", words.len());
+    for (i, word) in words.iter().enumerate() {
+        text += if i % 12 == 0 { "\n   " } else { "" };
+        let _ = write!(text, " {word}{}", if i + 1 < words.len() { "," } else { "" });
+    }
+    text + "\n};\n"
+}
+
+fn function_name(program: &Program, procedure: &Procedure) -> String {
+    match procedure.exported {
+        true => format!("{}_{}_{SUFFIX}", program.name, procedure.name),
+        false => format!("{}_{SUFFIX}", procedure.name),
+    }
+}
+
+/// Parameters of an exported procedure may overlap; those of helpers never do.
+fn prototype(program: &Program, procedure: &Procedure) -> String {
+    let parameters = procedure.buffers.iter().filter(|b| b.role.is_parameter()).map(|b| {
+        let qualifier = if b.role == Role::Input { "const " } else { "" };
+        match procedure.exported {
+            true => format!("{qualifier}int16_t {}[{}]", b.name, b.words),
+            false => format!("{qualifier}int16_t *restrict {}", b.name),
+        }
+    });
+    let parameters = parameters.collect::<Vec<_>>().join(", ");
+    let linkage = if procedure.exported { "" } else { "static " };
+    format!("{linkage}void {}({parameters})", function_name(program, procedure))
+}
+
+fn render(
+    program: &Program,
+    procedure: &Procedure,
+    helpers: &mut Helpers,
+) -> Result<String, String> {
+    let mut writer = Writer {
+        program,
+        procedure,
+        helpers,
+        text: String::new(),
+        depth: 1,
+        constants: Vec::new(),
+    };
+    writer.statements(&procedure.body)?;
+    let Writer { text: body, constants, .. } = writer;
+    let mut text = prototype(program, procedure) + "\n{\n";
+    for (i, words) in constants.iter().enumerate() {
+        for line in table(&format!("k{i}"), words).lines() {
+            let _ = writeln!(text, "    {line}");
+        }
+    }
+    let used = used_buffers(procedure);
+    for (i, buffer) in procedure.buffers.iter().enumerate() {
+        if buffer.role == Role::Local && used.contains(&(i as u32)) {
+            let _ = writeln!(text, "    int16_t {}[{}];", buffer.name, buffer.words);
+        }
+    }
+    Ok(text + &body + "}\n")
+}
+
+/// The buffers that a procedure's operations and calls name.
+fn used_buffers(procedure: &Procedure) -> HashSet<u32> {
+    fn walk(body: &[Stmt], used: &mut HashSet<u32>) {
+        for stmt in body {
+            match stmt {
+                Stmt::Stage { body, .. } | Stmt::Loop { body, .. } => walk(body, used),
+                Stmt::Call { arguments, .. } => used.extend(arguments.iter().map(|(b, _)| b.0)),
+                Stmt::Block(block) => {
+                    used.extend(block.ops.iter().filter_map(block::memory).map(|m| m.buffer.0));
+                }
+            }
+        }
+    }
+    let mut used = HashSet::new();
+    walk(&procedure.body, &mut used);
+    used
+}
+
+/// A function body in the making.
+struct Writer<'a> {
+    program: &'a Program,
+    procedure: &'a Procedure,
+    helpers: &'a mut Helpers,
+    text: String,
+    depth: usize,
+    /// Constant registers with words of their own.
+    constants: Vec<Vec<i16>>,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.text, "{:1$}{text}", "", 4 * self.depth);
+    }
+
+    fn buffer(&self, buffer: BufferId) -> String {
+        let declared = &self.procedure.buffers[buffer.0 as usize];
+        match declared.role {
+            Role::Table(_) => table_name(self.procedure, declared),
+            _ => declared.name.clone(),
+        }
+    }
+
+    fn statements(&mut self, body: &[Stmt]) -> Result<(), String> {
+        for stmt in body {
+            match stmt {
+                Stmt::Stage { title, cite, body } => {
+                    let cite = if cite.is_empty() { String::new() } else { format!(" {cite}") };
+                    self.line(&format!("/* {title}{cite} */"));
+                    self.statements(body)?;
+                }
+                Stmt::Block(block) => self.block(block)?,
+                Stmt::Loop { counter, count, body } => {
+                    let i = format!("i{}", counter.0);
+                    self.line(&format!("for (int {i} = 0; {i} < {count}; {i}++) {{"));
+                    self.depth += 1;
+                    self.statements(body)?;
+                    self.depth -= 1;
+                    self.line("}");
+                }
+                Stmt::Call { procedure, arguments } => {
+                    let callee = &self.program.procedures[procedure.0 as usize];
+                    let name = function_name(self.program, callee);
+                    let arguments = arguments.iter().map(|(buffer, at)| {
+                        match (self.buffer(*buffer), block::index(at, None)) {
+                            (name, at) if at == "0" => name,
+                            (name, at) => format!("{name} + {at}"),
+                        }
+                    });
+                    let arguments = arguments.collect::<Vec<_>>().join(", ");
+                    self.line(&format!("{name}({arguments});"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
