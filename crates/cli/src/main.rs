@@ -3,8 +3,15 @@
 //! Exit status: 0 proved (or done), 1 refuted, unknown or failed, 2 bad usage or input.
 
 mod args;
+mod forge;
+mod glue;
 mod list;
+mod make;
+mod package;
+mod picture;
 mod preset;
+mod proof;
+mod report;
 mod target;
 mod ui;
 mod verify;
@@ -39,7 +46,7 @@ fn main() -> ExitCode {
             );
             Ok(0)
         }
-        Command::Explain(e) => preset::resolve(&e.subject).map(|_| 0),
+        Command::Forge(args) => forge::run(&ui, args),
         _ => Err(Failure::failed("not yet")),
     };
     match done {

@@ -2,11 +2,11 @@
 
 use ringforge_interpret::count::Costs;
 use ringforge_interpret::range::Ranges;
-use ringforge_prove::Report;
 use ringforge_toolchain::timing::Timing;
 use ringforge_toolchain::{Compiler, Host};
 use serde::Serialize;
 
+use crate::proof::Proof;
 use crate::verify::Checked;
 
 /// `proof.json`.
@@ -60,6 +60,9 @@ pub struct Tool {
     pub version: &'static str,
 }
 
+/// Name and version of this program.
+pub const VERSION: &str = concat!("ringforge ", env!("CARGO_PKG_VERSION"));
+
 impl Tool {
     /// This program.
     pub const THIS: Tool = Tool { name: "ringforge", version: env!("CARGO_PKG_VERSION") };
@@ -110,7 +113,7 @@ pub struct Forged {
     /// Products on which the object, executed here, agreed with the oracle.
     pub executed: Option<Checked>,
     /// The proof.
-    pub proof: Report,
+    pub proof: Proof,
     /// Core cycles, where measured.
     pub timing: Option<Timing>,
 }

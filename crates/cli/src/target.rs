@@ -1,34 +1,52 @@
 //! The machines that code is made for.
 
+use ringforge_emit::Preamble;
+use ringforge_program::ir::Program;
+use ringforge_program::schedule::Schedule;
 use ringforge_toolchain::Host;
 
 use crate::ui::Failure;
 
 /// One target.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Target {
     /// Its name on the command line, in file names and symbols.
     pub name: &'static str,
     /// What it is.
     pub what: &'static str,
-    /// Compiler flags that allow its instructions.
-    pub flags: &'static [&'static str],
+    /// Its schedule where none is given.
+    schedule: fn() -> Schedule,
+    /// Program to C.
+    emit: fn(&Program, &Preamble) -> Result<String, String>,
     /// Features of the processor that it needs, under the kernel's names.
     pub features: &'static [&'static str],
 }
 
 /// All targets, the fastest first.
-pub const TARGETS: &[Target] = &[
-    Target {
-        name: "avx2",
-        what: "x86-64 with AVX2, C with intrinsics",
-        flags: &["-mavx2"],
-        features: &["avx2"],
+pub const TARGETS: &[Target] = &[Target {
+    name: "avx2",
+    what: "x86-64 with AVX2, C with intrinsics",
+    schedule: Schedule::default,
+    emit: |program, preamble| {
+        ringforge_emit::avx2::avx2(program, preamble).map_err(|e| e.to_string())
     },
-    Target { name: "c", what: "any machine, C99 without intrinsics", flags: &[], features: &[] },
-];
+    features: &["avx2"],
+}];
 
 impl Target {
+    /// The schedule where none is given.
+    pub fn schedule(&self) -> Schedule {
+        (self.schedule)()
+    }
+
+    /// The C source of a program.
+    ///
+    /// # Errors
+    /// The program wants registers that this target does not have.
+    pub fn emit(&self, program: &Program, preamble: &Preamble) -> Result<String, Failure> {
+        (self.emit)(program, preamble).map_err(Failure::input)
+    }
+
     /// Whether `host` runs its code.
     pub fn runs_on(&self, host: &Host) -> bool {
         self.features.iter().all(|f| host.has(f))

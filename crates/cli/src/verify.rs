@@ -118,41 +118,56 @@ pub fn worst_operands(ring: &Ring) -> Vec<(Vec<i64>, Vec<i64>)> {
     pairs
 }
 
-/// The worst cases and `random` random pairs of big operands, with the oracle's products.
-/// `progress` is called with the number of products done.
-pub fn cases(ring: &Ring, random: usize, progress: &(dyn Fn(usize) + Sync)) -> (Vec<Case>, usize) {
-    let h = (ring.q() / 2) as i64;
-    let low = if ring.q() % 2 == 0 { 1 - h } else { -h };
+/// The worst cases and `random` random pairs of big operands, with the oracle's products, and
+/// how many are worst cases. `progress` is called with the number of products done.
+pub fn cases(ring: &Ring, random: usize, progress: &(dyn Fn(u64) + Sync)) -> (Vec<Case>, usize) {
     let mut operands = worst_operands(ring);
     let worst = operands.len();
+    operands.extend(random_operands(ring, random));
+    (multiply(ring, operands, progress), worst)
+}
+
+/// A small mixture: every so many of the worst cases, and a few random pairs.
+pub fn some_cases(ring: &Ring, worst: usize, random: usize) -> Vec<Case> {
+    let all = worst_operands(ring);
+    let step = all.len().div_ceil(worst.max(1)).max(1);
+    let mut operands: Vec<_> = all.into_iter().step_by(step).collect();
+    operands.extend(random_operands(ring, random));
+    multiply(ring, operands, &|_| ())
+}
+
+fn random_operands(ring: &Ring, count: usize) -> Vec<(Vec<i64>, Vec<i64>)> {
+    let h = (ring.q() / 2) as i64;
+    let low = if ring.q() % 2 == 0 { 1 - h } else { -h };
     let mut rng = StdRng::seed_from_u64(1);
     let mut draw =
         || -> Vec<i64> { (0..ring.degree()).map(|_| rng.random_range(low..=h)).collect() };
-    operands.extend((0..random).map(|_| (draw(), draw())));
+    (0..count).map(|_| (draw(), draw())).collect()
+}
+
+/// The oracle's products, computed on all cores.
+fn multiply(
+    ring: &Ring,
+    operands: Vec<(Vec<i64>, Vec<i64>)>,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Vec<Case> {
     let workers = std::thread::available_parallelism().map_or(1, |n| n.get());
     let share = operands.len().div_ceil(workers).max(1);
-    let products: Vec<Vec<Vec<i64>>> = std::thread::scope(|scope| {
-        let handles: Vec<_> = operands
-            .chunks(share)
-            .map(|chunk| {
-                scope.spawn(move || {
-                    let mut done = Vec::with_capacity(chunk.len());
-                    for (a, b) in chunk {
-                        done.push(ring.mul(a, b));
-                        progress(1);
-                    }
-                    done
-                })
-            })
-            .collect();
-        handles.into_iter().map(|h| h.join().unwrap_or_default()).collect()
+    let products = |chunk: &[(Vec<i64>, Vec<i64>)]| -> Vec<Vec<i64>> {
+        let mut done = Vec::with_capacity(chunk.len());
+        for (a, b) in chunk {
+            done.push(ring.mul(a, b));
+            progress(1);
+        }
+        done
+    };
+    let products: Vec<Vec<i64>> = std::thread::scope(|scope| {
+        let workers: Vec<_> =
+            operands.chunks(share).map(|chunk| scope.spawn(|| products(chunk))).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
     });
-    let cases = operands
-        .into_iter()
-        .zip(products.into_iter().flatten())
-        .map(|((a, b), c)| Case { a, b, c })
-        .collect();
-    (cases, worst)
+    let pairs = operands.into_iter().zip(products);
+    pairs.map(|((a, b), c)| Case { a, b, c }).collect()
 }
 
 /// Runs the function of `signature` (output first, then the two operands) on all cases, with

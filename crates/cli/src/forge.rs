@@ -1,0 +1,402 @@
+//! `ringforge forge`: from a ring to a package with a proof.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use ringforge_toolchain::timing::{self, Candidate, Code, Settings};
+use ringforge_toolchain::{Compiler, Host, OutputDir};
+
+use crate::args::Forge;
+use crate::glue::Glue;
+use crate::make::{self, Made, unwritable};
+use crate::package::{File, Forged, Package, PlanText, Tool};
+use crate::picture;
+use crate::preset::{Job, resolve};
+use crate::proof::{self, Terms};
+use crate::report;
+use crate::target::{self, Target};
+use crate::ui::{Failure, Ui};
+use crate::verify;
+
+/// Runs the command.
+///
+/// # Errors
+/// Bad input, or a step that failed; a proof that did not succeed is a result, not an error.
+pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
+    let started = Instant::now();
+    let job = resolve(&args.subject)?;
+    let name = match &args.name {
+        Some(name) => c_identifier(name)?,
+        None => job.name.clone(),
+    };
+    let targets = target::choose(&args.make.target)?;
+    if args.make.schedule.is_some() && targets.len() > 1 {
+        return Err(Failure::input(
+            "a schedule is for one target: add --target avx2 or --target c",
+        ));
+    }
+    let schedules = targets
+        .iter()
+        .map(|t| make::schedule(args.make.schedule.as_deref(), t))
+        .collect::<Result<Vec<_>, _>>()?;
+    let compiler = compiler(args.make.cc.as_deref())?;
+    let place = args.out.clone().unwrap_or_else(|| Path::new("out").join(&name));
+    let out = OutputDir::create(&place, |file| is_ours(file, &name)).map_err(unwritable)?;
+
+    let command = command_line(args, &name);
+    let ring = &job.plan.ring;
+    let glue = Glue {
+        name: &name,
+        ring,
+        operands: job.operands.map(|operand| operand.range(ring.q())),
+        targets: &targets,
+        command: &command,
+    };
+    let mut made = Vec::new();
+    for (target, schedule) in targets.iter().copied().zip(&schedules) {
+        let bar = ui.spinner(&format!("{}: plan to program", target.name));
+        let one = make::make(&job.plan, target, schedule, &name)?;
+        bar.set_message(format!("{}: program against the oracle", target.name));
+        let interpreted = make::self_check(&one, ring)?;
+        bar.finish_and_clear();
+        made.push((one, interpreted));
+    }
+    let scratch =
+        tempfile::tempdir().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
+    let bar = ui.spinner("compiling");
+    let built = build(&out, scratch.path(), &glue, &made, &compiler, &args.make.opt)?;
+    bar.finish_and_clear();
+
+    let terms = Terms {
+        origin: format!("{name}.contract.toml"),
+        text: glue.contract(&glue.symbol(targets[0])),
+    };
+    out.write(&terms.origin, &terms.text).map_err(unwritable)?;
+    out.write(&format!("{name}.h"), glue.header()).map_err(unwritable)?;
+    let object_name = format!("{name}.o");
+    let object = std::fs::read(&built.object)
+        .map_err(|e| Failure::failed(format!("the linked object is gone: {e}")))?;
+    out.write(&object_name, &object).map_err(unwritable)?;
+
+    let host = Host::detect();
+    let check =
+        Check { ui, args, glue: &glue, compiler: &compiler, host: &host, object: &built.object };
+    let cases = check.cases(&job);
+    let mut forged = Vec::new();
+    for ((one, interpreted), compile_command) in made.into_iter().zip(built.commands) {
+        let symbol = glue.symbol(one.target);
+        let mut proof = proof::prove(ui, &object_name, &object, &terms, Some(&symbol))?;
+        proof::confirm(&mut proof, &compiler, &built.object, &terms, &symbol)?;
+        let executed = check.executed(one.target, &cases)?;
+        let Made { target, schedule, ranges, costs, .. } = one;
+        forged.push(Forged {
+            target: target.name.into(),
+            source: format!("{name}_{}.c", target.name),
+            symbol,
+            schedule,
+            compiler: compiler.clone(),
+            compile_command,
+            ranges,
+            counts: costs,
+            interpreted,
+            executed,
+            proof,
+            timing: None,
+        });
+    }
+    if !args.no_bench {
+        check.time(&mut forged)?;
+    }
+    let package = Package {
+        format: 1,
+        verdict: verdict(&forged),
+        name: name.clone(),
+        ring: ring.to_string(),
+        plan: PlanText {
+            name: job.plan.name.clone(),
+            cite: job.plan.cite.clone(),
+            text: job.plan.to_string(),
+        },
+        tool: Tool::THIS,
+        host,
+        object: File::of(&object_name, &object),
+        equivalence: equivalence(&forged),
+        limits: limits(&targets, &name),
+        targets: forged,
+        command,
+        seconds: started.elapsed().as_secs_f64(),
+    };
+    write_reports(&out, &job, &package)?;
+    let place = out.commit().map_err(unwritable)?;
+    ui.json(&package)?;
+    summary(ui, &package, &place);
+    Ok(if package.verdict == "proved" { 0 } else { 1 })
+}
+
+/// The compiler that is asked for, or the machine's.
+///
+/// # Errors
+/// It is not here.
+pub fn compiler(name: Option<&str>) -> Result<Compiler, Failure> {
+    let found = name.map_or_else(Compiler::any, Compiler::find);
+    found.map_err(|e| Failure::input(e.to_string()))
+}
+
+fn c_identifier(name: &str) -> Result<String, Failure> {
+    const WORDS: &[&str] = &[
+        "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
+        "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
+        "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef",
+        "union", "unsigned", "void", "volatile", "while",
+    ];
+    let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    if letters && starts && !WORDS.contains(&name) && name.len() <= 60 {
+        return Ok(name.to_owned());
+    }
+    Err(Failure::input(format!(
+        "--name `{name}` cannot prefix C symbols: letters, digits and `_`, starting with a letter, no keyword"
+    )))
+}
+
+/// Whether a file in the way may be replaced.
+fn is_ours(file: &str, name: &str) -> bool {
+    let fixed = ["proof.json", "report.html"].contains(&file);
+    let own = file.strip_prefix(name).is_some_and(|rest| {
+        let rest = rest.strip_prefix('_').map_or(rest, |r| r.find('.').map_or(r, |i| &r[i..]));
+        [".c", ".h", ".o", ".contract.toml"].contains(&rest)
+    });
+    fixed || own
+}
+
+/// The command that makes the package again; defaults are left out.
+fn command_line(args: &Forge, name: &str) -> String {
+    let quote = |word: &str| {
+        if word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=".contains(c)) {
+            word.to_owned()
+        } else {
+            format!("'{word}'")
+        }
+    };
+    let mut words = vec!["ringforge".into(), "forge".into(), quote(&args.subject.ring)];
+    let mut option = |key: &str, value: &str| words.push(format!("--{key}={}", quote(value)));
+    if let Some(plan) = &args.subject.plan {
+        option("plan", plan);
+    }
+    if args.make.target != "all" {
+        option("target", &args.make.target);
+    }
+    if let Some(cc) = &args.make.cc {
+        option("cc", cc);
+    }
+    if args.make.opt != "-O3" {
+        option("opt", &args.make.opt);
+    }
+    if let Some(path) = &args.make.schedule {
+        option("schedule", &path.display().to_string());
+    }
+    if args.name.is_some() {
+        option("name", name);
+    }
+    words.join(" ")
+}
+
+/// What compiling gives.
+pub struct Built {
+    /// All implementations and the choice between them, in one object.
+    pub object: PathBuf,
+    /// The compiler's command line for each target.
+    pub commands: Vec<String>,
+}
+
+fn build(
+    out: &OutputDir,
+    scratch: &Path,
+    glue: &Glue,
+    made: &[(Made, usize)],
+    compiler: &Compiler,
+    opt: &str,
+) -> Result<Built, Failure> {
+    let mut flags: Vec<String> = opt.split_whitespace().map(str::to_owned).collect();
+    flags.push("-std=c99".into());
+    let mut objects = Vec::new();
+    let mut commands = Vec::new();
+    for (one, _) in made {
+        let text = make::source(one, glue.command)?;
+        let file = format!("{}_{}", glue.name, one.target.name);
+        let (object, command) = make::compile(out, scratch, &file, &text, compiler, &flags)?;
+        objects.push(object);
+        commands.push(command);
+    }
+    out.write(&format!("{}.h", glue.name), glue.header()).map_err(unwritable)?;
+    let (object, _) = make::compile(out, scratch, glue.name, &glue.dispatch(), compiler, &flags)?;
+    objects.push(object);
+    let whole = scratch.join("whole.o");
+    let mut args: Vec<std::ffi::OsString> =
+        vec!["-r".into(), "-nostdlib".into(), "-o".into(), whole.clone().into()];
+    args.extend(objects.into_iter().map(Into::into));
+    compiler.run(&args).map_err(|e| Failure::failed(e.to_string()))?;
+    Ok(Built { object: whole, commands })
+}
+
+/// Everything that runs the object here.
+struct Check<'a> {
+    ui: &'a Ui,
+    args: &'a Forge,
+    glue: &'a Glue<'a>,
+    compiler: &'a Compiler,
+    host: &'a Host,
+    object: &'a Path,
+}
+
+impl Check<'_> {
+    fn cases(&self, job: &Job) -> (Vec<verify::Case>, usize) {
+        let total = verify::worst_operands(&job.plan.ring).len() + self.args.pairs;
+        let bar = self.ui.bar("products by the oracle", total as u64);
+        let cases = verify::cases(&job.plan.ring, self.args.pairs, &|n| bar.inc(n));
+        bar.finish_and_clear();
+        cases
+    }
+
+    fn signature(&self, symbol: &str) -> ringforge_toolchain::Signature {
+        proof::signature(symbol, self.glue.ring.degree(), self.glue.operands, self.glue.output())
+    }
+
+    /// Runs one implementation on all cases, where this processor can.
+    fn executed(
+        &self,
+        target: &Target,
+        (cases, worst): &(Vec<verify::Case>, usize),
+    ) -> Result<Option<verify::Checked>, Failure> {
+        if !target.runs_on(self.host) {
+            return Ok(None);
+        }
+        let symbol = self.glue.symbol(target);
+        let bar = self.ui.spinner(&format!("{symbol} against the oracle"));
+        let alias = [(0, 1), (0, 2)];
+        let done = verify::check(
+            self.compiler,
+            self.object,
+            &self.signature(&symbol),
+            &alias,
+            cases,
+            *worst,
+        );
+        bar.finish_and_clear();
+        done.map(Some).map_err(|e| Failure::failed(format!("{symbol}: {e}")))
+    }
+
+    /// Times all implementations that run here side by side.
+    fn time(&self, forged: &mut [Forged]) -> Result<(), Failure> {
+        let runs = |f: &&mut Forged| f.executed.is_some();
+        let mut timed: Vec<&mut Forged> = forged.iter_mut().filter(runs).collect();
+        let candidates: Vec<Candidate> = timed
+            .iter()
+            .map(|f| Candidate {
+                name: f.symbol.clone(),
+                code: Code::Objects(vec![self.object.to_owned()], self.signature(&f.symbol)),
+            })
+            .collect();
+        if candidates.is_empty() {
+            return Ok(());
+        }
+        let settings = Settings::default();
+        let bar = self.ui.bar("timing", (settings.copies * settings.samples) as u64);
+        let timings = timing::measure(self.compiler, &candidates, &settings, &mut |done, _| {
+            bar.set_position(done as u64);
+        });
+        bar.finish_and_clear();
+        let timings = timings.map_err(|e| Failure::failed(e.to_string()))?;
+        for (forged, timing) in timed.iter_mut().zip(timings) {
+            forged.timing = Some(timing);
+        }
+        Ok(())
+    }
+}
+
+fn verdict(forged: &[Forged]) -> String {
+    let worst = ["refuted", "unknown"];
+    let found = worst.iter().find(|v| forged.iter().any(|f| f.proof.verdict == **v));
+    found.copied().unwrap_or("proved").to_owned()
+}
+
+fn equivalence(forged: &[Forged]) -> Option<String> {
+    let proved: Vec<&str> =
+        forged.iter().filter(|f| f.proof.verdict == "proved").map(|f| f.symbol.as_str()).collect();
+    (proved.len() > 1).then(|| {
+        format!(
+            "{} fulfil one contract whose output is unique, so they give equal outputs on all inputs",
+            proved.join(" and ")
+        )
+    })
+}
+
+fn limits(targets: &[&Target], name: &str) -> Vec<String> {
+    let mut limits = vec![
+        "The proof trusts the decoder, the model of the instructions and the prover itself; SOUNDNESS.md lists what.".to_owned(),
+        "It holds for inputs in the ranges that the contract states, and for the bytes with the hash above.".to_owned(),
+        "Constant time means: no branch, address or variable-time instruction depends on a coefficient.".to_owned(),
+    ];
+    if targets.len() > 1 {
+        limits.push(format!(
+            "{name}_mul, which only chooses an implementation by processor feature, is not itself proved."
+        ));
+    }
+    limits.push("Cycles are measured, not proved.".to_owned());
+    limits
+}
+
+fn write_reports(out: &OutputDir, job: &Job, package: &Package) -> Result<(), Failure> {
+    let json = serde_json::to_string_pretty(package)
+        .map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))?;
+    out.write("proof.json", json + "\n").map_err(unwritable)?;
+    let pictures = report::Pictures {
+        tree: picture::tree(&job.plan),
+        ranges: package.targets.iter().map(|t| picture::ranges(&t.ranges)).collect(),
+        counts: package.targets.iter().map(|t| picture::counts(&t.counts)).collect(),
+    };
+    out.write("report.html", report::render(package, &pictures, &[])).map_err(unwritable)
+}
+
+fn summary(ui: &Ui, package: &Package, place: &Path) {
+    use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
+    let mut table = Table::new();
+    table.load_preset(UTF8_BORDERS_ONLY);
+    table.set_header(["product", "verdict", "proof", "executed", "core cycles (min / median)"]);
+    for forged in &package.targets {
+        table.add_row([
+            forged.symbol.clone(),
+            forged.proof.verdict.clone(),
+            forged.proof.seconds.map_or_else(String::new, |s| format!("{s:.1} s")),
+            forged
+                .executed
+                .as_ref()
+                .map_or("not here".into(), |e| format!("{} products", e.products)),
+            forged.timing.as_ref().map_or("not measured".into(), |t| {
+                format!("{:.0} / {:.0}{}", t.min, t.median, if t.noisy { " (noisy)" } else { "" })
+            }),
+        ]);
+    }
+    ui.say(format!("{}  {}", package.name, package.ring));
+    ui.say(table.to_string());
+    for forged in &package.targets {
+        for line in proof::explanation(&forged.proof) {
+            ui.say(format!("{}: {line}", forged.symbol));
+        }
+    }
+    if let Some(text) = &package.equivalence {
+        ui.say(text);
+    }
+    let place = std::env::current_dir()
+        .ok()
+        .and_then(|here| place.strip_prefix(here).ok().map(Path::to_owned))
+        .unwrap_or_else(|| place.to_owned());
+    ui.say(format!(
+        "{}: {} in {:.1} s; {}, report in {}",
+        package.verdict,
+        package.object.name,
+        package.seconds,
+        package.targets.first().map_or("", |t| t.compiler.version.as_str()),
+        place.join("report.html").display()
+    ));
+}
