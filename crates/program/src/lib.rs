@@ -9,4 +9,5 @@ pub mod ir;
 pub mod lower;
 pub mod method;
 pub mod place;
+pub mod rebase;
 pub mod schedule;

@@ -27,11 +27,14 @@ impl Lowering<'_> {
         for (j, &cell) in cells.iter().enumerate() {
             weights[cell] = part.convolution.weights[j];
         }
-        let bound = bounds.iter().copied().max().unwrap_or(0);
-        let weighted = weights.iter().map(|&w| self.bounds.product(w, bound)).max().unwrap_or(0);
-        let sum = lanes as i64 * bound * bound.max(weighted);
-        let bound = self.narrow_bound(&format!("{tag}.base"), sum)?;
-        self.borders.push((format!("{tag}.base"), bound));
+        let mut bounds = bounds.to_vec();
+        for (bound, &w) in bounds.iter_mut().zip(&weights) {
+            let weighted = self.bounds.product(w, *bound);
+            let sum = lanes as i64 * *bound * weighted.max(*bound);
+            *bound = self.narrow_bound(&format!("{tag}.base"), sum)?;
+        }
+        let most = bounds.iter().copied().max().unwrap_or(0);
+        self.borders.push((format!("{tag}.base"), most));
 
         let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
         let residues = weights.iter().flat_map(|&w| vec![w; lanes]).collect();
@@ -70,7 +73,7 @@ impl Lowering<'_> {
         let body = vec![repeat(counter, blocks / unroll, vec![Stmt::Block(block)])];
         let title = format!("{tag} part: {blocks} weighted convolutions of size {lanes}");
         self.builder.stage(&title, "[Chiu25 §3.2.3]", body);
-        Ok(Products { buffer: products, bound })
+        Ok(Products { buffer: products, bounds })
     }
 
     /// The bound of a narrowed sum.

@@ -140,7 +140,7 @@ impl Lowering<'_> {
         let products = local(self, "products", words);
         let title = format!("{tag} part: transpose back");
         self.builder.stage(&title, "", vec![call(transpose, &[products, across])]);
-        Ok(Products { buffer: products, bound: product_bound })
+        Ok(Products { buffer: products, bounds: vec![product_bound; blocks] })
     }
 
     fn procedure_named(&self, name: &str) -> Option<ProcedureId> {

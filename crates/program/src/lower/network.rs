@@ -3,6 +3,7 @@
 use super::{LowerError, Lowering};
 use crate::ir::*;
 use crate::place::{Placement, Task, place, shift_of};
+use crate::rebase::rebased;
 use ringforge_plan::{NetOp, Network, Val};
 
 /// Networks that run one after another: straight-line, or as a loop where they are all alike.
@@ -42,18 +43,36 @@ impl Phase {
 }
 
 impl Lowering<'_> {
-    /// Places the reductions of one network; the explicit choices of the schedule are applied.
+    /// Places the reductions of one network, or of a cheaper one for the same outputs; the explicit
+    /// choices of the schedule are applied.
     pub fn placed(
         &mut self,
         stage: &str,
-        net: &Network,
-        outputs: &[Val],
+        group: &Group,
         inputs: &[i64],
         limits: &[i64],
-    ) -> Result<Placement, LowerError> {
-        let task = Task { net, outputs, inputs, limits, cost: (3, 4) };
-        let mut placement = place(task, &mut self.bounds, self.schedule.rounds)
-            .map_err(|source| LowerError::Ranges { stage: stage.into(), source })?;
+    ) -> Result<(Group, Placement), LowerError> {
+        let mut best: Option<(Group, Placement)> = None;
+        let mut failure = None;
+        let other = rebased(&group.net, &group.outputs);
+        let other = other.map(|(net, outputs)| Group { net, outputs, ..group.clone() });
+        for group in std::iter::once(group.clone()).chain(other) {
+            let (net, outputs) = (&group.net, &group.outputs);
+            let task = Task { net, outputs, inputs, limits, cost: (3, 4) };
+            match place(task, &mut self.bounds, self.schedule.rounds) {
+                Ok(p) if best.as_ref().is_none_or(|(_, b)| p.slots < b.slots) => {
+                    best = Some((group, p));
+                }
+                Ok(_) => {}
+                Err(source) => failure = Some(LowerError::Ranges { stage: stage.into(), source }),
+            }
+        }
+        let (group, mut placement) = match (best, failure) {
+            (Some(best), _) => best,
+            (None, Some(failure)) => return Err(failure),
+            (None, None) => unreachable!("the group itself is one alternative"),
+        };
+        let (net, outputs) = (&group.net, &group.outputs);
         for v in net.live(outputs) {
             let i = v.0 as usize;
             if net.op(v) == NetOp::Zero {
@@ -71,7 +90,7 @@ impl Lowering<'_> {
             }
             self.seen.push(site);
         }
-        Ok(placement)
+        Ok((group, placement))
     }
 
     /// Appends a network to a block: operations in the order in which outputs need them, each

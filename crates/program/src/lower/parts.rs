@@ -135,16 +135,15 @@ impl Lowering<'_> {
                     return Err(unsupported(node(), "a low part in two phases", "a short one"));
                 }
                 let group = &phase.groups[0];
-                let inputs = vec![products.bound; group.from.len()];
+                let inputs: Vec<i64> = group.from.iter().map(|&i| products.bounds[i]).collect();
                 let limits = vec![self.schedule.limits.full / 3; group.outputs.len()];
-                let placement =
-                    self.placed(&phase.stage, &group.net, &group.outputs, &inputs, &limits)?;
+                let (group, placement) = self.placed(&phase.stage, group, &inputs, &limits)?;
                 for v in &group.outputs {
                     bound = bound.max(placement.bounds[v.0 as usize]);
                 }
                 let mut block = Block::default();
                 let kept = words / lanes;
-                let mut group = group.clone();
+                let mut group = group;
                 let keep = group.to.iter().take_while(|&&i| i < kept).count();
                 group.to.truncate(keep);
                 group.outputs.truncate(keep);

@@ -11,10 +11,11 @@ use crate::schedule::BaseProducts;
 use ringforge_plan::{Arith, Axes, Network, Substitute, Transform, Val};
 
 /// The products of the transformed operands, block after block, as the inverse finds them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Products {
     pub buffer: BufferId,
-    pub bound: i64,
+    /// Largest magnitude by cell.
+    pub bounds: Vec<i64>,
 }
 
 /// Records one transform as a network on the inputs that are present.
@@ -177,8 +178,8 @@ impl Lowering<'_> {
             let worst = |i: usize| phase.groups.iter().map(|g| bounds[g.from[i]]).max();
             let inputs: Vec<i64> = (0..group.from.len()).map(|i| worst(i).unwrap_or(0)).collect();
             let limits = vec![limit; group.outputs.len()];
-            let placement =
-                self.placed(&phase.stage, &group.net, &group.outputs, &inputs, &limits)?;
+            let (group, placement) = self.placed(&phase.stage, group, &inputs, &limits)?;
+            let group = &group;
             for g in &phase.groups {
                 for (&to, v) in g.to.iter().zip(&group.outputs) {
                     bounds[to] = placement.bounds[v.0 as usize];
@@ -216,7 +217,8 @@ impl Lowering<'_> {
             let inputs: Vec<i64> =
                 group.from.iter().map(|&i| bounds.get(i).copied().unwrap_or(0)).collect();
             let limits = vec![limit; group.outputs.len()];
-            let placement = self.placed(&stage, &group.net, &group.outputs, &inputs, &limits)?;
+            let (group, placement) = self.placed(&stage, group, &inputs, &limits)?;
+            let group = &group;
             for (&to, v) in group.to.iter().zip(&group.outputs) {
                 if let Some(bound) = after.get_mut(to) {
                     *bound = placement.bounds[v.0 as usize];
@@ -324,7 +326,7 @@ impl Lowering<'_> {
         let lanes = self.lanes;
         let phases = inverse_phases("main", part, factor);
         let cells = Layout { buffer: products.buffer, start: 0, stride: lanes };
-        let mut bounds = vec![products.bound; part.blocks()];
+        let mut bounds = products.bounds.clone();
         let mut builder = std::mem::replace(&mut self.builder, Builder::new("", false));
         for phase in &phases[..phases.len() - 1] {
             let limit = self.schedule.limits.inverse_first;
@@ -364,7 +366,8 @@ impl Lowering<'_> {
                 .iter()
                 .map(|&i| if meets(i) { limit - low.bound } else { limit })
                 .collect();
-            let placement = self.placed(&stage, &group.net, &group.outputs, &inputs, &limits)?;
+            let (group, placement) = self.placed(&stage, group, &inputs, &limits)?;
+            let group = &group;
             for (&to, v) in group.to.iter().zip(&group.outputs) {
                 let bound = placement.bounds[v.0 as usize];
                 worst = worst.max(if meets(to) { bound + low.bound } else { bound });
