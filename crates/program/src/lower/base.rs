@@ -11,6 +11,20 @@ use crate::build::repeat;
 use crate::ir::*;
 use ringforge_plan::Substitute;
 
+/// The weight of every cell's block.
+fn weights_by_cell(part: &Substitute) -> Vec<u64> {
+    let mut weights = vec![1; part.blocks()];
+    for (j, &cell) in cell_of_output(part.transform.as_ref()).iter().enumerate() {
+        weights[cell] = part.convolution.weights[j];
+    }
+    weights
+}
+
+/// The largest number of copies up to `most` that divides `count`.
+fn unrolled(count: usize, most: u32) -> usize {
+    (1..=most.max(1) as usize).rev().find(|u| count % u == 0).unwrap_or(1)
+}
+
 impl Lowering<'_> {
     /// Multiplies block by block; `buffers` hold the transformed operands, `bounds` their largest
     /// magnitudes by cell.
@@ -22,11 +36,7 @@ impl Lowering<'_> {
         bounds: &[i64],
     ) -> Result<Products, LowerError> {
         let (lanes, blocks) = (self.lanes, part.blocks());
-        let cells = cell_of_output(part.transform.as_ref());
-        let mut weights = vec![1; blocks];
-        for (j, &cell) in cells.iter().enumerate() {
-            weights[cell] = part.convolution.weights[j];
-        }
+        let weights = weights_by_cell(part);
         let mut bounds = bounds.to_vec();
         for (bound, &w) in bounds.iter_mut().zip(&weights) {
             let weighted = self.bounds.product(w, *bound);
@@ -37,24 +47,8 @@ impl Lowering<'_> {
         self.borders.push((format!("{tag}.base"), most));
 
         let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
-        let residues = weights.iter().flat_map(|&w| vec![w; lanes]).collect();
-        let table =
-            self.builder.buffer(&named("weights"), Role::Factors(residues), blocks * lanes, 64);
-        let counter = self.builder.counter();
-        let mut block = Block::default();
-        let at = Index::strided(lanes, counter, 2 * lanes);
-        let v = block.push(Op::Load { buffer: b, at });
-        let factor = Factor::Table { buffer: table, at: Index::strided(0, counter, lanes) };
-        let method = self.schedule.multiply;
-        let v = block.push(Op::MulMod { a: v, factor, method });
-        let at = Index::strided(0, counter, 2 * lanes);
-        block.push(Op::Store { buffer: b, at, a: v });
-        let body = vec![repeat(counter, blocks, vec![Stmt::Block(block)])];
-        self.builder.stage(&format!("{tag} part: weights"), "[Chiu25 §2.5]", body);
-
         let products = self.builder.buffer(&named("products"), Role::Local, blocks * lanes, 64);
-        let unroll =
-            (1..=self.schedule.unroll.max(1) as usize).rev().find(|u| blocks % u == 0).unwrap_or(1);
+        let unroll = unrolled(blocks, self.schedule.unroll);
         let counter = self.builder.counter();
         let mut block = Block::default();
         for copy in 0..unroll {
@@ -74,6 +68,31 @@ impl Lowering<'_> {
         let title = format!("{tag} part: {blocks} weighted convolutions of size {lanes}");
         self.builder.stage(&title, "[Chiu25 §3.2.3]", body);
         Ok(Products { buffer: products, bounds })
+    }
+
+    /// Puts w·b before each block of the transformed b.
+    pub fn weigh(&mut self, tag: &str, part: &Substitute, b: BufferId) {
+        let (lanes, blocks) = (self.lanes, part.blocks());
+        let weights = weights_by_cell(part);
+        let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
+        let residues = weights.iter().flat_map(|&w| vec![w; lanes]).collect();
+        let table =
+            self.builder.buffer(&named("weights"), Role::Factors(residues), blocks * lanes, 64);
+        let unroll = unrolled(blocks, 4 * self.schedule.unroll);
+        let counter = self.builder.counter();
+        let mut block = Block::default();
+        for copy in 0..unroll {
+            let at = |words: usize| {
+                Index::strided(copy * 2 * lanes + words, counter, unroll * 2 * lanes)
+            };
+            let a = block.push(Op::Load { buffer: b, at: at(lanes) });
+            let row = Index::strided(copy * lanes, counter, unroll * lanes);
+            let factor = Factor::Table { buffer: table, at: row };
+            let a = block.push(Op::MulMod { a, factor, method: self.schedule.multiply });
+            block.push(Op::Store { buffer: b, at: at(0), a });
+        }
+        let body = vec![repeat(counter, blocks / unroll, vec![Stmt::Block(block)])];
+        self.builder.stage(&format!("{tag} part: weights"), "[Chiu25 §2.5]", body);
     }
 
     /// The bound of a narrowed sum.

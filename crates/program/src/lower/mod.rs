@@ -188,12 +188,15 @@ impl<'a> Lowering<'a> {
             ScalePlace::Inverse => (inverse(freeze_scale), 1),
             ScalePlace::Final => (main_scale, inverse(zq::mul(main_scale, freeze_scale, q))),
         };
+        // The low part stands between the transforms and the base products: both read what was
+        // stored just before in other pieces than it was stored, and stores take time to settle.
+        let transformed = self.transformed("main", main, fa, fb)?;
         let mut low = parts::Low::default();
         if let Some(crt) = crt {
             low = self.low_part(crt, fa, fb, full, target)?;
         }
         let main_factor = zq::mul(target, inverse(main_scale), q);
-        let products = self.transformed_product("main", main, fa, fb)?;
+        let products = self.products("main", main, transformed)?;
         let bound = self.inverse_into(main, products, main_factor, full, &low, length)?;
         self.borders.push(("unreduced product".into(), bound));
         let reduction = lift.reduction(last_factor).ok_or_else(|| {

@@ -127,7 +127,8 @@ impl Lowering<'_> {
             }
             let part_scale = zq::mul(main_scale(part), narrow, q);
             let factor = zq::mul(target, inverse(part_scale), q);
-            let products = self.transformed_product("low", part, a, b)?;
+            let transformed = self.transformed("low", part, a, b)?;
+            let products = self.products("low", part, transformed)?;
             let phases = inverse_phases("low", part, factor);
             let cells = Layout { buffer: products.buffer, start: 0, stride: lanes };
             for phase in &phases {

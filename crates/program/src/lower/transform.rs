@@ -18,6 +18,13 @@ pub(crate) struct Products {
     pub bounds: Vec<i64>,
 }
 
+/// Both operands transformed, by cell.
+#[derive(Clone, Debug)]
+pub(crate) struct Transformed {
+    pub buffers: [BufferId; 2],
+    pub bounds: Vec<i64>,
+}
+
 /// Records one transform as a network on the inputs that are present.
 fn record(
     q: u64,
@@ -244,14 +251,14 @@ impl Lowering<'_> {
         Ok(body)
     }
 
-    /// Both forward transforms and the base products.
-    pub fn transformed_product(
+    /// Both forward transforms, and what the base products want to find ready.
+    pub fn transformed(
         &mut self,
         tag: &str,
         part: &Substitute,
         a: Operand,
         b: Operand,
-    ) -> Result<Products, LowerError> {
+    ) -> Result<Transformed, LowerError> {
         let (lanes, blocks) = (self.lanes, part.blocks());
         let q = self.q as i64;
         let by_lanes = self.schedule.base == BaseProducts::Lanes;
@@ -307,6 +314,19 @@ impl Lowering<'_> {
             self.builder.stage(&title, "[Chiu25 §3.2.1]", vec![call]);
             to
         });
+        if self.schedule.base == BaseProducts::BroadcastDot {
+            self.weigh(tag, part, buffers[1]);
+        }
+        Ok(Transformed { buffers, bounds })
+    }
+
+    /// The products of the blocks.
+    pub fn products(
+        &mut self,
+        tag: &str,
+        part: &Substitute,
+        Transformed { buffers, bounds }: Transformed,
+    ) -> Result<Products, LowerError> {
         match self.schedule.base {
             BaseProducts::BroadcastDot => self.base_products(tag, part, buffers, &bounds),
             BaseProducts::Lanes => self.lane_products(tag, part, buffers, &bounds),
