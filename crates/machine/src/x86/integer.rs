@@ -342,6 +342,9 @@ impl Machine<'_> {
             Some(r) => Flags::of(r, zero, zero),
             None => Flags { carry: zero, overflow: zero, ..Flags::default() },
         };
+        if m == M::Andn {
+            self.flags.parity = Flag::Undefined;
+        }
         if m == M::Test { Ok(()) } else { self.write(0, w, r) }
     }
 

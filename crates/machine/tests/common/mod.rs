@@ -1,6 +1,10 @@
 //! Helpers of the tests: compilers, calls.
 #![allow(dead_code)]
 
+pub mod elf;
+pub mod harness;
+pub mod native;
+
 use ringforge_machine::graph::Graph;
 use ringforge_machine::{
     ArgSpec, CallSpec, Initial, LiftError, Lifted, Object, RegionSpec, eval::Tape,

@@ -1,0 +1,235 @@
+//! One instruction between code that loads and stores the whole state, so that the processor and
+//! the semantics run the very same function.
+
+use iced_x86::code_asm::*;
+use iced_x86::{Code, Encoder, Instruction, OpCodeOperandKind as K, OpKind, Register};
+
+/// Words of the state: 16 ymm registers, 16 general registers, one of flag seeds.
+pub const STATE: usize = 64 + 16 + 1;
+/// Words of memory operand.
+pub const MEMORY: usize = 12;
+/// Words of the result: registers, then one byte for each flag.
+pub const RESULT: usize = 64 + 16 + 1;
+/// General registers that take part; rsp, rsi and rdi carry the harness.
+pub const GENERAL: [usize; 13] = [0, 1, 2, 3, 5, 8, 9, 10, 11, 12, 13, 14, 15];
+/// Offset of the memory operand in its buffer.
+const OPERAND: i32 = 32;
+
+/// How operands are chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// Different registers, register forms.
+    Registers,
+    /// Different registers, memory where the form allows it.
+    Memory,
+    /// The same register everywhere.
+    Same,
+    /// `ah` to `bh` for byte registers.
+    HighBytes,
+}
+
+/// The instruction of that form, or `None` if it has no such shape or an operand that the harness
+/// does not know. Also: the vector and general registers of its last source.
+pub fn build(code: Code, shape: Shape, immediate: u64) -> Option<Built> {
+    let info = code.op_code();
+    let mut ins = Instruction::new();
+    ins.set_code(code);
+    let mut built = Built { ins, has_immediate: false, constants: Vec::new() };
+    let (mut memory, mut high) = (false, false);
+    for i in 0..info.op_count() {
+        let kind = info.op_kind(i);
+        let g = |bits: u32| -> Register {
+            let n = if shape == Shape::Same { 0 } else { i as usize };
+            let table = match (bits, shape) {
+                (8, Shape::HighBytes) => [Register::BH, Register::DH, Register::CH, Register::AH],
+                (8, _) => [Register::BL, Register::R9L, Register::R12L, Register::BPL],
+                (16, _) => [Register::BX, Register::R9W, Register::R12W, Register::BP],
+                (32, _) => [Register::EBX, Register::R9D, Register::R12D, Register::EBP],
+                _ => [Register::RBX, Register::R9, Register::R12, Register::RBP],
+            };
+            table[n.min(3)]
+        };
+        let v = |ymm: bool| -> Register {
+            // The last is above 7, for the prefix bits.
+            let n = if shape == Shape::Same { 5 } else { [1, 2, 11, 4, 6][i as usize] };
+            if ymm { Register::YMM0 + n } else { Register::XMM0 + n }
+        };
+        let choice = match kind {
+            K::r8_or_mem => Err(g(8)),
+            K::r16_or_mem => Err(g(16)),
+            K::r32_or_mem => Err(g(32)),
+            K::r64_or_mem => Err(g(64)),
+            K::xmm_or_mem => Err(v(false)),
+            K::ymm_or_mem => Err(v(true)),
+            K::r8_reg | K::r8_opcode => Ok(g(8)),
+            K::r16_reg | K::r16_rm | K::r16_opcode => Ok(g(16)),
+            K::r32_reg | K::r32_rm | K::r32_opcode | K::r32_vvvv => Ok(g(32)),
+            K::r64_reg | K::r64_rm | K::r64_opcode | K::r64_vvvv => Ok(g(64)),
+            K::xmm_reg | K::xmm_rm | K::xmm_vvvv | K::xmm_is4 => Ok(v(false)),
+            K::ymm_reg | K::ymm_rm | K::ymm_vvvv | K::ymm_is4 => Ok(v(true)),
+            K::al => Ok(Register::AL),
+            K::cl => Ok(Register::CL),
+            K::ax => Ok(Register::AX),
+            K::eax => Ok(Register::EAX),
+            K::rax => Ok(Register::RAX),
+            K::mem => {
+                if shape != Shape::Memory {
+                    return None;
+                }
+                Err(Register::None)
+            }
+            K::imm8
+            | K::imm8_const_1
+            | K::imm8sex16
+            | K::imm8sex32
+            | K::imm8sex64
+            | K::imm16
+            | K::imm32
+            | K::imm32sex64
+            | K::imm64 => {
+                let (to, value) = match kind {
+                    K::imm8 => (OpKind::Immediate8, immediate & 0xff),
+                    K::imm8_const_1 => (OpKind::Immediate8, 1),
+                    K::imm8sex16 => (OpKind::Immediate8to16, immediate as i8 as u64),
+                    K::imm8sex32 => (OpKind::Immediate8to32, immediate as i8 as u64),
+                    K::imm8sex64 => (OpKind::Immediate8to64, immediate as i8 as u64),
+                    K::imm16 => (OpKind::Immediate16, immediate & 0xffff),
+                    K::imm32 => (OpKind::Immediate32, immediate & 0xffff_ffff),
+                    K::imm32sex64 => (OpKind::Immediate32to64, immediate as i32 as u64),
+                    _ => (OpKind::Immediate64, immediate),
+                };
+                built.has_immediate |= kind != K::imm8_const_1;
+                built.ins.set_op_kind(i, to);
+                match to {
+                    OpKind::Immediate8 => built.ins.set_immediate8(value as u8),
+                    OpKind::Immediate16 => built.ins.set_immediate16(value as u16),
+                    OpKind::Immediate32 => built.ins.set_immediate32(value as u32),
+                    OpKind::Immediate64 => built.ins.set_immediate64(value),
+                    OpKind::Immediate8to16 => built.ins.set_immediate8to16(value as i16),
+                    OpKind::Immediate8to32 => built.ins.set_immediate8to32(value as i32),
+                    OpKind::Immediate8to64 => built.ins.set_immediate8to64(value as i64),
+                    _ => built.ins.set_immediate32to64(value as i64),
+                }
+                continue;
+            }
+            _ => return None,
+        };
+        match choice {
+            Err(_) if shape == Shape::Memory => {
+                memory = true;
+                built.ins.set_op_kind(i, OpKind::Memory);
+                let lea = code.mnemonic() == iced_x86::Mnemonic::Lea;
+                if lea {
+                    // Not a pointer but a number, so that the result is one.
+                    built.ins.set_memory_index(Register::R12);
+                    built.ins.set_memory_index_scale(4);
+                }
+                built.ins.set_memory_base(if lea { Register::R9 } else { Register::RSI });
+                built.ins.set_memory_displacement64(OPERAND as u64);
+                built.ins.set_memory_displ_size(1);
+                built.constants.push(Register::RSI);
+            }
+            Ok(r) | Err(r) => {
+                high |= matches!(r, Register::AH | Register::BH | Register::CH | Register::DH);
+                built.ins.set_op_kind(i, OpKind::Register);
+                built.ins.set_op_register(i, r);
+                built.constants.push(r);
+            }
+        }
+    }
+    if (shape == Shape::Memory && !memory) || (shape == Shape::HighBytes && !high) {
+        return None;
+    }
+    Some(built)
+}
+
+#[derive(Clone)]
+pub struct Built {
+    pub ins: Instruction,
+    pub has_immediate: bool,
+    /// Registers of the operands in order; RSI stands for memory.
+    pub constants: Vec<Register>,
+}
+
+impl Built {
+    /// Whether it can be encoded and decodes to the same form.
+    pub fn encodes(&self) -> bool {
+        let mut encoder = Encoder::new(64);
+        if encoder.encode(&self.ins, 0).is_err() {
+            return false;
+        }
+        let bytes = encoder.take_buffer();
+        let mut decoder = iced_x86::Decoder::new(64, &bytes, 0);
+        decoder.decode().code() == self.ins.code()
+    }
+}
+
+/// Where a register's initial value comes from.
+pub struct Constant {
+    pub vectors: u16,
+    pub general: u16,
+}
+
+/// The function f(state, memory, result, constant state). Registers in `constant` are loaded from
+/// the fourth argument. `flags` says which of carry, parity, zero, sign, overflow are stored.
+pub fn function(ins: &Instruction, constant: &Constant, flags: [bool; 5]) -> Vec<u8> {
+    let mut a = CodeAssembler::new(64).expect("64 bit");
+    let gpr = [rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15];
+    let ymm = [
+        ymm0, ymm1, ymm2, ymm3, ymm4, ymm5, ymm6, ymm7, ymm8, ymm9, ymm10, ymm11, ymm12, ymm13,
+        ymm14, ymm15,
+    ];
+    (|| -> Result<(), iced_x86::IcedError> {
+        for r in [rbx, rbp, r12, r13, r14, r15] {
+            a.push(r)?;
+        }
+        a.push(rdx)?;
+        // The flags from two bytes of the state: their sum sets all of them.
+        a.mov(al, byte_ptr(rdi + 640))?;
+        a.add(al, byte_ptr(rdi + 641))?;
+        for (n, r) in ymm.into_iter().enumerate() {
+            let from = if constant.vectors >> n & 1 == 1 { rcx } else { rdi };
+            a.vmovdqu(r, ymmword_ptr(from + 32 * n))?;
+        }
+        let mut order = GENERAL.to_vec();
+        order.retain(|&n| n != 1);
+        order.push(1); // rcx is a pointer until the end
+        for n in order {
+            let from = if constant.general >> n & 1 == 1 { rcx } else { rdi };
+            a.mov(gpr[n], qword_ptr(from + 512 + 8 * n))?;
+        }
+        a.add_instruction(*ins)?;
+        a.mov(rdi, qword_ptr(rsp))?;
+        for (i, wanted) in flags.into_iter().enumerate() {
+            let to = byte_ptr(rdi + 640 + i);
+            match (wanted, i) {
+                (false, _) => a.mov(to, 0)?,
+                (_, 0) => a.setb(to)?,
+                (_, 1) => a.setp(to)?,
+                (_, 2) => a.sete(to)?,
+                (_, 3) => a.sets(to)?,
+                _ => a.seto(to)?,
+            }
+        }
+        for n in GENERAL {
+            a.mov(qword_ptr(rdi + 512 + 8 * n), gpr[n])?;
+        }
+        for n in [4, 6, 7] {
+            a.mov(dword_ptr(rdi + 512 + 8 * n), 0)?;
+            a.mov(dword_ptr(rdi + 516 + 8 * n), 0)?;
+        }
+        for i in 5..8 {
+            a.mov(byte_ptr(rdi + 640 + i), 0)?;
+        }
+        for (n, r) in ymm.into_iter().enumerate() {
+            a.vmovdqu(ymmword_ptr(rdi + 32 * n), r)?;
+        }
+        a.pop(rdx)?;
+        for r in [r15, r14, r13, r12, rbp, rbx] {
+            a.pop(r)?;
+        }
+        a.ret()
+    })()
+    .expect("the harness encodes");
+    a.assemble(0).expect("the harness assembles")
+}

@@ -1,0 +1,313 @@
+//! Every form on the whitelist against the real processor, on random and corner inputs.
+//!
+//! All instruction forms that the assembler library knows are tried; what [`lift`] accepts is run
+//! natively and compared bit by bit: all vector and general registers, memory and every flag that
+//! the semantics do not call undefined. Each form runs with symbolic operands, with all operands
+//! constant, and with each single operand constant (shift counts, shuffle controls).
+
+mod common;
+use common::harness::{Constant, GENERAL, MEMORY, RESULT, STATE, Shape, build, function};
+use common::native::{Page, available};
+use iced_x86::{Code, EncodingKind, Mnemonic, Register};
+use ringforge_machine::eval::Tape;
+use ringforge_machine::graph::Graph;
+use ringforge_machine::{ArgSpec, CallSpec, Initial, LiftError, Object, Timing, Violation, lift};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Forms that must at least have been compared; lower it only with a reason.
+const AT_LEAST: usize = 1080;
+
+const ALL: [bool; 5] = [true; 5];
+
+/// A small generator, the same on every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+    /// Words that are random, or made of corner values of one lane width.
+    fn word(&mut self, kind: u64) -> u64 {
+        let pick = |r: &mut Self, list: &[u64]| list[(r.next() % list.len() as u64) as usize];
+        let lanes = |r: &mut Self, bits: u32, list: &[u64]| {
+            (0..64 / bits)
+                .fold(0, |w, i| w | (pick(r, list) & (u64::MAX >> (64 - bits))) << (bits * i))
+        };
+        match kind % 6 {
+            0 => lanes(self, 8, &[0, 1, 0x7f, 0x80, 0xff, 0x40, 15, 0x81]),
+            1 => lanes(self, 16, &[0, 1, 0x7fff, 0x8000, 0xffff, 2295, 4591, 0x4000, 0x8001]),
+            2 => lanes(self, 32, &[0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x8000, 0x10000]),
+            3 => pick(self, &[0, 1, u64::MAX, 1 << 63, (1 << 63) - 1, 0xffff_ffff, 31, 32, 64]),
+            4 => self.next() % 80,
+            _ => self.next(),
+        }
+    }
+    fn state(&mut self, kind: u64) -> Vec<u64> {
+        (0..STATE)
+            .map(|_| {
+                let k = if kind == 6 { self.next() } else { kind };
+                self.word(k)
+            })
+            .collect()
+    }
+    fn memory(&mut self, kind: u64) -> Vec<u64> {
+        (0..MEMORY).map(|_| self.word(kind)).collect()
+    }
+}
+
+/// Aligned copy of a memory operand's buffer.
+#[repr(align(64))]
+struct Aligned([u64; MEMORY]);
+
+struct Case {
+    state: Vec<u64>,
+    memory: Vec<u64>,
+}
+
+/// Result and memory after the processor ran `code`.
+fn native(page: &mut Page, code: &[u8], case: &Case) -> Vec<u64> {
+    let mut memory = Aligned(case.memory.clone().try_into().expect("a whole buffer"));
+    let mut out = vec![0; RESULT];
+    page.call(code, &case.state, &mut memory.0, &mut out, &case.state);
+    out.extend_from_slice(&memory.0);
+    out
+}
+
+fn bytes(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|w| w.to_le_bytes()).collect()
+}
+
+/// The call of a harness; constants come from `case` if `memory_constant` or through the fourth
+/// argument.
+fn call(case: &Case, memory_constant: bool) -> CallSpec {
+    let input = |operand| Initial::Inputs { operand, element_bits: 64 };
+    let region = |name, words: usize, align, write, initial| {
+        common::region(name, 8 * words as u64, align, write, initial)
+    };
+    let memory = if memory_constant { Initial::Bytes(bytes(&case.memory)) } else { input(1) };
+    CallSpec {
+        symbol: "f".into(),
+        regions: vec![
+            region("state", STATE, 8, false, input(0)),
+            region("memory", MEMORY, 64, true, memory),
+            region("result", RESULT, 8, true, Initial::Undefined),
+            region("constants", STATE, 8, false, Initial::Bytes(bytes(&case.state))),
+        ],
+        args: (0..4).map(|r| ArgSpec::Pointer(r, 0)).collect(),
+        max_steps: 1000,
+    }
+}
+
+/// The semantics' results for `cases`, or why there are none.
+fn symbolic(
+    code: &[u8],
+    cases: &[Case],
+    memory_constant: bool,
+) -> Result<Vec<Vec<u64>>, LiftError> {
+    let object = Object::parse(&common::elf::object(code)).expect("our own object");
+    let mut graph = Graph::new();
+    let lifted = lift(&object, &call(&cases[0], memory_constant), &mut graph, &mut |_| {})?;
+    let regions = &lifted.cases[0].regions;
+    let mut roots = Vec::new();
+    for i in 0..RESULT {
+        roots.push(regions[2].element(&mut graph, i, 64).expect("every word is stored"));
+    }
+    for i in 0..MEMORY {
+        roots.push(regions[1].element(&mut graph, i, 64).expect("memory stays defined"));
+    }
+    let tape = Tape::new(&graph, &roots).expect("no addresses in data");
+    let values = tape.run_batch(cases.len(), &mut |operand, index, out| {
+        for (v, case) in out.iter_mut().zip(cases) {
+            *v =
+                if operand == 0 { case.state[index as usize] } else { case.memory[index as usize] };
+        }
+    });
+    Ok((0..cases.len()).map(|j| values.iter().map(|v| v[j]).collect()).collect())
+}
+
+#[derive(Default)]
+struct Report {
+    checked: BTreeSet<Code>,
+    comparisons: usize,
+    refused: BTreeMap<Code, String>,
+    unavailable: BTreeSet<Code>,
+    mismatches: Vec<String>,
+}
+
+/// Which registers are constant: none, all, or one operand's.
+fn constants(which: Option<Register>, all: bool) -> (Constant, bool) {
+    if all {
+        return (Constant { vectors: u16::MAX, general: u16::MAX }, true);
+    }
+    let mut c = Constant { vectors: 0, general: 0 };
+    match which {
+        None => return (c, false),
+        Some(Register::RSI) => return (c, true),
+        Some(r) if r.is_xmm() || r.is_ymm() => c.vectors = 1 << r.number(),
+        Some(r) => c.general = 1 << r.full_register().number(),
+    }
+    (c, false)
+}
+
+fn check(page: &mut Page, random: &mut Random, code: Code, report: &mut Report) {
+    for shape in [Shape::Registers, Shape::Memory, Shape::Same, Shape::HighBytes] {
+        let immediates: &[u64] =
+            &[0, 1, 7, 8, 15, 16, 0x1b, 31, 33, 0x4e, 0x80, 0xb1, 0xd8, 0xff, 0x7fff_8001];
+        for (round, &immediate) in immediates.iter().enumerate() {
+            let Some(built) = build(code, shape, immediate) else { break };
+            if !built.encodes() || (round > 0 && !built.has_immediate) {
+                break;
+            }
+            let mut modes = vec![(None, false)];
+            if round < 2 {
+                modes.push((None, true));
+                modes.extend(built.constants.iter().map(|&r| (Some(r), false)));
+            }
+            if code.op_code().op_count() == 2 && !built.ins.op_register(0).is_gpr() {
+                modes.push((Some(Register::XMM0), false)); // the implicit mask of legacy blends
+            }
+            for (which, all) in modes {
+                for kind in 0..7 {
+                    let (constant, memory_constant) = constants(which, all);
+                    // Symbolic operands: all inputs at once; constants: one state at a time.
+                    let one = which.is_some() || all;
+                    let cases: Vec<Case> = (0..if one { 1 } else { 21 })
+                        .map(|k| {
+                            let kind = if one { kind } else { k % 7 };
+                            Case { state: random.state(kind), memory: random.memory(kind) }
+                        })
+                        .collect();
+                    compare(page, &built.ins, &constant, memory_constant, &cases, report);
+                    if !one {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn compare(
+    page: &mut Page,
+    ins: &iced_x86::Instruction,
+    constant: &Constant,
+    memory_constant: bool,
+    cases: &[Case],
+    report: &mut Report,
+) {
+    let code = ins.code();
+    // Flags that the semantics call undefined are left out one by one.
+    let mut flags = ALL;
+    let mut got = symbolic(&function(ins, constant, flags), cases, memory_constant);
+    if let Err(LiftError::Violation(Violation::Undefined { .. }) | LiftError::Unsupported { .. }) =
+        got
+    {
+        for i in 0..5 {
+            let mut only = [false; 5];
+            only[i] = true;
+            flags[i] = symbolic(&function(ins, constant, only), cases, memory_constant).is_ok();
+        }
+        got = symbolic(&function(ins, constant, flags), cases, memory_constant);
+    }
+    let got = match got {
+        Ok(got) => got,
+        Err(LiftError::Unsupported { what, .. }) => {
+            report.refused.entry(code).or_insert(what);
+            return;
+        }
+        // Divisors that are not constant, as they must be.
+        Err(LiftError::Violation(Violation::ConstantTime {
+            kind: Timing::VariableTime, ..
+        })) => {
+            assert!(matches!(code.mnemonic(), Mnemonic::Div | Mnemonic::Idiv), "{ins}");
+            return;
+        }
+        Err(other) => {
+            report.mismatches.push(format!("{ins}: {other}"));
+            return;
+        }
+    };
+    if !code.cpuid_features().iter().all(|&f| available(f)) {
+        report.unavailable.insert(code);
+        return;
+    }
+    let machine_code = function(ins, constant, flags);
+    for (case, got) in cases.iter().zip(got) {
+        let want = native(page, &machine_code, case);
+        report.comparisons += 1;
+        if want != got {
+            let at = (0..want.len()).find(|&i| want[i] != got[i]).expect("they differ");
+            report.mismatches.push(format!(
+                "{ins} ({code:?}): word {at} is {:#018x} on the processor and {:#018x} here",
+                want[at], got[at]
+            ));
+            return;
+        }
+    }
+    report.checked.insert(code);
+}
+
+#[test]
+fn every_form_agrees_with_the_processor() {
+    assert!(available(iced_x86::CpuidFeature::AVX2), "the harness itself needs AVX2");
+    assert_eq!(GENERAL.len(), 13);
+    // Control flow and the stack are tested on compiled and assembled functions.
+    let elsewhere = [
+        Mnemonic::Push,
+        Mnemonic::Pop,
+        Mnemonic::Leave,
+        Mnemonic::Ret,
+        Mnemonic::Call,
+        Mnemonic::Jmp,
+        Mnemonic::Enter,
+    ];
+    let codes: Vec<Code> = Code::values()
+        .filter(|c| matches!(c.encoding(), EncodingKind::Legacy | EncodingKind::VEX))
+        .filter(|c| !elsewhere.contains(&c.mnemonic()) && c.op_code().mode64())
+        .collect();
+    let half = codes.len().div_ceil(2);
+    let reports: Vec<Report> = std::thread::scope(|s| {
+        let workers: Vec<_> = codes
+            .chunks(half)
+            .map(|part| {
+                s.spawn(move || {
+                    let (mut page, mut report) = (Page::new(), Report::default());
+                    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ part.len() as u64);
+                    for &code in part {
+                        check(&mut page, &mut random, code, &mut report);
+                    }
+                    report
+                })
+            })
+            .collect();
+        workers.into_iter().map(|w| w.join().expect("no worker panics")).collect()
+    });
+    let mut checked = BTreeSet::new();
+    let (mut comparisons, mut mismatches, mut unavailable) = (0, Vec::new(), BTreeSet::new());
+    let mut refused = BTreeMap::new();
+    for r in reports {
+        checked.extend(r.checked);
+        comparisons += r.comparisons;
+        mismatches.extend(r.mismatches);
+        unavailable.extend(r.unavailable);
+        refused.extend(r.refused);
+    }
+    let mnemonics: BTreeSet<_> = checked.iter().map(|c| format!("{:?}", c.mnemonic())).collect();
+    println!(
+        "{} forms of {} mnemonics agree in {comparisons} runs; {} accepted forms are not on this processor",
+        checked.len(),
+        mnemonics.len(),
+        unavailable.len()
+    );
+    println!("not on this processor: {unavailable:?}");
+    let part: Vec<_> = refused
+        .iter()
+        .filter(|(c, what)| !checked.contains(c) && !what.contains("whitelist"))
+        .collect();
+    println!("refused for their operands: {part:#?}");
+    assert!(mismatches.is_empty(), "{} mismatches:\n{}", mismatches.len(), mismatches.join("\n"));
+    assert!(checked.len() >= AT_LEAST, "only {} forms were compared", checked.len());
+}
