@@ -1,0 +1,282 @@
+//! What a mutant does when it runs: compared with the original on random and on worst inputs,
+//! in a process of its own.
+
+use rand::{Rng, SeedableRng, rngs::StdRng};
+use ringforge_ring::Ring;
+use ringforge_toolchain::{Argument, CallError, Callee, Compiler, Element, Guard, Role, Signature};
+use std::path::Path;
+use std::time::Duration;
+
+/// The product that objects are to compute.
+#[derive(Clone, Debug)]
+pub struct Product {
+    /// The function's symbol.
+    pub symbol: String,
+    /// The ring; all three arrays have its degree.
+    pub ring: Ring,
+    /// Interval of the inputs' coefficients.
+    pub input: (i64, i64),
+    /// Interval of the output's coefficients.
+    pub output: (i64, i64),
+}
+
+impl Product {
+    /// The C function's arguments.
+    pub fn signature(&self) -> Signature {
+        let argument = |name: &str, role, range| Argument {
+            name: name.into(),
+            role,
+            element: Element::I16,
+            length: self.ring.degree(),
+            align: 2,
+            range,
+        };
+        Signature {
+            symbol: self.symbol.clone(),
+            arguments: vec![
+                argument("c", Role::Output, self.output),
+                argument("a", Role::Input, self.input),
+                argument("b", Role::Input, self.input),
+            ],
+        }
+    }
+}
+
+/// Two operands.
+pub type Pair = (Vec<i64>, Vec<i64>);
+
+/// What running a mutant showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Behaviour {
+    /// All products equal the original's.
+    Same {
+        /// How many.
+        products: usize,
+    },
+    /// A product differs.
+    Differs {
+        /// The operands.
+        operands: Box<Pair>,
+        /// How many products were right before.
+        after: usize,
+    },
+    /// It crashed, hung, wrote beside the output or changed an input.
+    Misbehaves(String),
+}
+
+/// The original object, linked and ready to answer; mutants are compared with it.
+pub struct Native {
+    compiler: Compiler,
+    product: Product,
+    original: Callee,
+    worst: Vec<Pair>,
+}
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+impl Native {
+    /// Links the original and checks it against the ring product on a few inputs, so that the
+    /// comparison means something.
+    ///
+    /// # Errors
+    /// It does not link, does not run, or computes something else.
+    pub fn new(compiler: &Compiler, product: &Product, object: &Path) -> Result<Native, String> {
+        let original = Callee::build(compiler, &[object], &product.signature(), &[])
+            .map_err(|e| e.to_string())?;
+        let native = Native {
+            compiler: compiler.clone(),
+            product: product.clone(),
+            original,
+            worst: worst_pairs(product),
+        };
+        let few: Vec<Pair> =
+            native.worst.iter().take(6).cloned().chain(native.random(4, 1)).collect();
+        let answers = native.run(&native.original, &few).map_err(|e| e.to_string())?;
+        for ((a, b), c) in few.iter().zip(answers) {
+            if c != product.ring.mul(a, b) {
+                return Err("the original object does not compute the ring product".into());
+            }
+        }
+        Ok(native)
+    }
+
+    /// `count` random pairs.
+    pub fn random(&self, count: usize, seed: u64) -> Vec<Pair> {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let (lo, hi) = self.product.input;
+        let n = self.product.ring.degree();
+        let mut operand = || (0..n).map(|_| rng.random_range(lo..=hi)).collect::<Vec<i64>>();
+        (0..count).map(|_| (operand(), operand())).collect()
+    }
+
+    fn records(&self, pairs: &[Pair]) -> Vec<u8> {
+        let signature = self.original.signature();
+        pairs.iter().flat_map(|(a, b)| signature.record(&[a, b])).collect()
+    }
+
+    fn run(&self, callee: &Callee, pairs: &[Pair]) -> Result<Vec<Vec<i64>>, CallError> {
+        let answers = callee.call_many(self.records(pairs), Guard::Behind, LIMIT)?;
+        let size = callee.signature().output_bytes();
+        Ok(answers.chunks(size).map(|c| callee.signature().outputs(c).remove(0)).collect())
+    }
+
+    /// Links a mutant's object.
+    ///
+    /// # Errors
+    /// It does not link.
+    pub fn link(&self, object: &[u8]) -> Result<Callee, CallError> {
+        let dir = tempfile::tempdir()?;
+        let path = dir.path().join("mutant.o");
+        std::fs::write(&path, object)?;
+        Callee::build(&self.compiler, &[&path], &self.product.signature(), &[])
+    }
+
+    /// Compares a mutant with the original on the worst cases (both guards) and on `random`
+    /// random pairs.
+    pub fn compare(&self, object: &[u8], random: usize, seed: u64) -> Behaviour {
+        let callee = match self.link(object) {
+            Ok(callee) => callee,
+            Err(e) => return Behaviour::Misbehaves(e.to_string()),
+        };
+        let mut products = 0;
+        for guard in [Guard::Before, Guard::Behind] {
+            match self.batch(&callee, &self.worst, guard, products) {
+                Behaviour::Same { products: n } => products += n,
+                other => return other,
+            }
+        }
+        self.random_search(&callee, random, seed, products)
+    }
+
+    /// Random pairs alone: what a test suite would see.
+    pub fn random_search(
+        &self,
+        callee: &Callee,
+        count: usize,
+        seed: u64,
+        before: usize,
+    ) -> Behaviour {
+        let mut products = before;
+        let mut round = 0;
+        while products < before + count {
+            let size = (before + count - products).min(5_000);
+            round += 1;
+            let pairs = self.random(size, seed.wrapping_mul(1_000_003).wrapping_add(round));
+            match self.batch(callee, &pairs, Guard::Behind, products) {
+                Behaviour::Same { products: n } => products += n,
+                other => return other,
+            }
+        }
+        Behaviour::Same { products }
+    }
+
+    fn batch(&self, callee: &Callee, pairs: &[Pair], guard: Guard, before: usize) -> Behaviour {
+        let records = self.records(pairs);
+        let wanted = match self.original.call_many(records.clone(), guard, LIMIT) {
+            Ok(answers) => answers,
+            Err(e) => return Behaviour::Misbehaves(format!("the original: {e}")),
+        };
+        let answers = match callee.call_many(records, guard, LIMIT) {
+            Ok(answers) => answers,
+            Err(e) => return Behaviour::Misbehaves(e.to_string()),
+        };
+        let size = callee.signature().output_bytes();
+        match answers.chunks(size).zip(wanted.chunks(size)).position(|(x, y)| x != y) {
+            None => Behaviour::Same { products: pairs.len() },
+            Some(i) => {
+                Behaviour::Differs { operands: Box::new(pairs[i].clone()), after: before + i }
+            }
+        }
+    }
+
+    /// Whether the mutant's product of one pair is wrong (or it misbehaves).
+    pub fn fails_on(&self, object: &[u8], pair: &Pair) -> bool {
+        match self.link(object) {
+            Ok(callee) => {
+                let want = self.product.ring.mul(&pair.0, &pair.1);
+                self.run(&callee, std::slice::from_ref(pair)).is_ok_and(|c| c[0] != want)
+            }
+            Err(_) => false,
+        }
+    }
+}
+
+/// Extreme coefficients in many sign patterns, monomials, small operands.
+pub fn worst_pairs(product: &Product) -> Vec<Pair> {
+    let n = product.ring.degree();
+    let (lo, hi) = product.input;
+    let mut operands: Vec<Vec<i64>> = vec![vec![hi; n], vec![lo; n], vec![0; n]];
+    for block in [1, 2, 3, 5, 8, 9, 16, 48, 80, 90, 144, 160] {
+        operands.push((0..n).map(|i| if i / block % 2 == 0 { hi } else { lo }).collect());
+        operands.push((0..n).map(|i| if i % (block + 1) == 0 { hi } else { lo }).collect());
+    }
+    for at in [0, 1, n / 2, n - 1] {
+        operands.push((0..n).map(|i| if i == at { hi } else { 0 }).collect());
+    }
+    operands.push((0..n).map(|i| (i % 3) as i64 - 1).map(|x| x.clamp(lo, hi)).collect());
+    let mut pairs = Vec::new();
+    for (i, a) in operands.iter().enumerate() {
+        for b in operands.iter().skip(i % 3).step_by(3).chain([a]) {
+            pairs.push((a.clone(), b.clone()));
+        }
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(body: &str) -> (tempfile::TempDir, std::path::PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let (from, to) = (dir.path().join("f.c"), dir.path().join("f.o"));
+        let text = format!(
+            "void f(short *c, const short *a, const short *b) {{ int x = a[0] * b[0]; {body} }}"
+        );
+        std::fs::write(&from, text).unwrap();
+        Compiler::find("gcc").unwrap().compile(&from, &["-O1".into()], &to).unwrap();
+        (dir, to)
+    }
+
+    const RIGHT: &str = "x %= 17; x -= x > 8 ? 17 : 0; x += x < -8 ? 17 : 0; c[0] = (short)x;";
+
+    fn native() -> (tempfile::TempDir, Native) {
+        let product = Product {
+            symbol: "f".into(),
+            ring: Ring::parse("Z17[x]/(x - 1)").unwrap(),
+            input: (-8, 8),
+            output: (-8, 8),
+        };
+        let (dir, path) = object(RIGHT);
+        let native = Native::new(&Compiler::find("gcc").unwrap(), &product, &path).unwrap();
+        (dir, native)
+    }
+
+    #[test]
+    fn tells_equal_from_wrong_from_dangerous() {
+        let (_dir, native) = native();
+        let run = |body: &str| {
+            let (_dir, path) = object(body);
+            native.compare(&std::fs::read(path).unwrap(), 500, 1)
+        };
+        assert!(matches!(run(RIGHT), Behaviour::Same { products } if products >= 500));
+        let wrong = format!("{RIGHT} if (a[0] == 3 && b[0] == -2) c[0]++;");
+        let Behaviour::Differs { operands, after } = run(&wrong) else { panic!() };
+        assert_eq!((operands.0[0], operands.1[0]), (3, -2));
+        assert!(after > 0);
+        assert!(matches!(run(&format!("{RIGHT} c[1] = 0;")), Behaviour::Misbehaves(_)));
+        assert!(matches!(run("__builtin_trap();"), Behaviour::Misbehaves(_)));
+        let (_dir2, path) = object(&wrong);
+        let bytes = std::fs::read(path).unwrap();
+        assert!(native.fails_on(&bytes, &(vec![3], vec![-2])));
+        assert!(!native.fails_on(&bytes, &(vec![3], vec![2])));
+    }
+
+    #[test]
+    fn a_wrong_original_is_noticed() {
+        let (_dir, native) = native();
+        let (_dir2, path) = object("c[0] = (short)x;");
+        let again = Native::new(&native.compiler, &native.product, &path);
+        assert!(again.is_err_and(|e| e.contains("does not compute")));
+    }
+}

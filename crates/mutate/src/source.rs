@@ -1,0 +1,216 @@
+//! Mutants of emitted C: leaks, accesses outside, undefined values, registers of the caller.
+//! They are written in front of or behind the body of the exported function, whatever it does.
+
+use crate::mutant::{Change, Class, Mutant, Mutants};
+
+/// Mutants of a C source that defines `symbol` with parameters `c`, `a`, `b` of `n` words.
+///
+/// `lower` is the smallest value of an input.
+pub fn source_mutants(source: &str, symbol: &str, n: usize, lower: i64) -> Mutants {
+    let mut all = Mutants::default();
+    let Some(body) = body_of(source, symbol) else {
+        return all;
+    };
+    let size = (1 - 2 * lower) as usize;
+    let end = n - 1;
+    let middle = n / 2;
+    let mut add = |class, what: &str, file: &str, before: &str, after: &str| {
+        let text = [
+            &source[..body.head],
+            file,
+            "\n",
+            &source[body.head..body.start],
+            before,
+            &source[body.start..body.end],
+            after,
+            &source[body.end..],
+        ]
+        .concat();
+        all.made.push(Mutant { class, what: what.into(), change: Change::Source(text) });
+    };
+    // What the compiler must not optimise away goes through an asm barrier.
+    let hide = "__asm__ volatile(\"\" : \"+r\"(t_));";
+    for i in [0, middle, end] {
+        add(
+            Class::BranchOnCoefficient,
+            &format!("a branch on a[{i}] around an empty statement"),
+            "",
+            &format!("\n    if (a[{i}] > 7) __asm__ volatile(\"nop\");\n"),
+            "",
+        );
+        add(
+            Class::BranchOnCoefficient,
+            &format!("a branch on the result c[{i}]"),
+            "",
+            "",
+            &format!("    if (c[{i}] < 0) __asm__ volatile(\"nop\");\n"),
+        );
+        add(
+            Class::LookupOnCoefficient,
+            &format!("b[{i}] looked up in a table that holds every value at its own place"),
+            &format!(
+                "static const int16_t identity_[{size}] = {{\n{}}};",
+                (lower..=-lower).map(|v| format!("{v},")).collect::<String>()
+            ),
+            "",
+            &format!("    c[{i}] = identity_[c[{i}] + {}];\n", -lower),
+        );
+        add(
+            Class::VariableTime,
+            &format!("c[{i}] divided by one that the compiler does not see"),
+            "",
+            "",
+            &format!("    {{ int t_ = 1; {hide} c[{i}] = (int16_t)(c[{i}] / t_); }}\n"),
+        );
+        add(
+            Class::InputWritten,
+            &format!("a[{i}] written and restored to zero"),
+            "",
+            "",
+            &format!("    ((int16_t *)(size_t)a)[{i}] = 0;\n"),
+        );
+    }
+    for (what, text) in [
+        (
+            format!("a[{n}] read and ignored"),
+            format!("(void)*(const volatile int16_t *)(a + {n});"),
+        ),
+        ("a[-1] read and ignored".into(), "(void)*(const volatile int16_t *)(a - 1);".into()),
+        (
+            format!("b[{n}] added and subtracted"),
+            format!("{{ int t_ = b[{n}]; {hide} (void)t_; }}"),
+        ),
+    ] {
+        add(Class::ReadPastEnd, &what, "", &format!("\n    {text}\n"), "");
+    }
+    for at in [n as i64, -1] {
+        add(
+            Class::WriteOutside,
+            &format!("c[{at}] set to zero"),
+            "",
+            "",
+            &format!("    *(volatile int16_t *)(c + ({at})) = 0;\n"),
+        );
+    }
+    add(
+        Class::WriteOutside,
+        "the word above the return address set to zero",
+        "",
+        "",
+        "    __asm__ volatile(\"movw $0, 8(%%rsp)\" ::: \"memory\");\n",
+    );
+    add(
+        Class::Uninitialised,
+        "c[0] xored with a word of the stack that nobody wrote",
+        "",
+        "",
+        "    { short u_[64]; __asm__ volatile(\"\" : \"+m\"(u_)); c[0] = (int16_t)(c[0] ^ u_[5]); }\n",
+    );
+    add(
+        Class::Uninitialised,
+        "the last output read before it is written",
+        "",
+        &format!("\n    int16_t old_ = *(volatile int16_t *)(c + {end});\n"),
+        &format!("    c[{end}] = (int16_t)(c[{end}] + (old_ & 1));\n"),
+    );
+    for register in ["rbx", "r12", "r15"] {
+        add(
+            Class::CalleeSaved,
+            &format!("{register} overwritten"),
+            "",
+            "",
+            &format!("    __asm__ volatile(\"mov $1, %{register}\" :::);\n").replace("%r", "%%r"),
+        );
+    }
+    add(
+        Class::CalleeSaved,
+        "the direction flag set at return",
+        "",
+        "",
+        "    __asm__ volatile(\"std\" :::);\n",
+    );
+    add(
+        Class::WritableState,
+        "a static variable, zero at first, added to the result",
+        "static int16_t state_;\nvoid set_state_(int16_t x);\nvoid set_state_(int16_t x) { state_ = x; }",
+        "",
+        "    c[0] = (int16_t)(c[0] + state_);\n",
+    );
+    add(
+        Class::WritableState,
+        "a constant of the result kept in a writable variable",
+        "int16_t one_ = 1;",
+        "",
+        "    c[0] = (int16_t)(c[0] * one_);\n",
+    );
+    all
+}
+
+/// Byte positions: the definition's first line, behind its `{`, at its closing `}`.
+struct Body {
+    head: usize,
+    start: usize,
+    end: usize,
+}
+
+fn body_of(source: &str, symbol: &str) -> Option<Body> {
+    let mut from = 0;
+    loop {
+        let name = from + source[from..].find(&format!("{symbol}("))?;
+        let open = name + source[name..].find('{')?;
+        // A prototype ends before the next brace.
+        if source[name..open].contains(';') {
+            from = name + symbol.len();
+            continue;
+        }
+        let mut depth = 0usize;
+        for (i, c) in source[open..].char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 1 => {
+                    // The definition may start lines above, with attributes: take its paragraph.
+                    let head = source[..name].rfind("\n\n").map_or(0, |i| i + 1);
+                    return Some(Body { head, start: open + 1, end: open + i });
+                }
+                '}' => depth -= 1,
+                _ => {}
+            }
+        }
+        return None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringforge_toolchain::Compiler;
+
+    const SOURCE: &str = "#include <stdint.h>\n#include <stddef.h>\n\
+        void f(int16_t c[4], const int16_t a[4], const int16_t b[4]);\n\n\
+        void f(int16_t c[4], const int16_t a[4], const int16_t b[4]) {\n\
+        for (int i = 0; i < 4; i++) { c[i] = (int16_t)(a[i] & b[i]); }\n}\n";
+
+    #[test]
+    fn all_compile() {
+        let all = source_mutants(SOURCE, "f", 4, -8);
+        assert!(all.made.len() > 25, "{}", all.made.len());
+        let cc = Compiler::find("gcc").unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let (from, to) = (dir.path().join("f.c"), dir.path().join("f.o"));
+        for mutant in &all.made {
+            let Change::Source(text) = &mutant.change else { panic!("{}", mutant.what) };
+            std::fs::write(&from, text).unwrap();
+            cc.compile(&from, &["-O2".into(), "-w".into()], &to)
+                .unwrap_or_else(|e| panic!("{}: {e}\n{text}", mutant.what));
+        }
+    }
+
+    #[test]
+    fn the_body_is_found_behind_the_prototype() {
+        let body = body_of(SOURCE, "f").unwrap();
+        assert!(SOURCE[body.head..].trim_start().starts_with("void f"), "{}", body.head);
+        assert!(SOURCE[body.start..].starts_with("\nfor"));
+        assert_eq!(&SOURCE[body.end..], "}\n");
+        assert!(body_of(SOURCE, "g").is_none());
+    }
+}

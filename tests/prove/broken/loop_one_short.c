@@ -1,0 +1,25 @@
+/*
+ * The inner loop ends one coefficient early.
+ *
+ * flags: -O2
+ * contract: z17_four.toml
+ * expect:
+ */
+#include <stdint.h>
+
+#define N 4
+void mul(int16_t c[N], const int16_t a[N], const int16_t b[N]) {
+    int32_t t[2 * N] = {0};
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N - 1; j++) t[i + j] += a[i] * b[j];
+    for (int i = 2 * N - 1; i >= N; i--) { /* x^N = x + 1 */
+        t[i - N] += t[i];
+        t[i - N + 1] += t[i];
+    }
+    for (int i = 0; i < N; i++) {
+        int32_t r = t[i] % 17;
+        r -= 17 & -(r > 8);
+        r += 17 & -(r < -8);
+        c[i] = (int16_t)r;
+    }
+}

@@ -1,0 +1,23 @@
+# The result is congruent but not reduced: up to 64.
+#
+# contract: z17.toml
+# expect:
+
+    .intel_syntax noprefix
+    .text
+    .globl mul
+    .type mul, @function
+mul:
+    movzx eax, word ptr [rsi]
+    vmovd xmm0, eax
+    movzx eax, word ptr [rdx]
+    vmovd xmm1, eax
+    vpmullw xmm0, xmm0, xmm1        # x = a b, |x| <= 64
+    vpextrw word ptr [rdi], xmm0, 0
+    ret
+    .size mul, .-mul
+    .section .rodata
+    .align 32
+v:  .fill 16, 2, 1928
+q:  .fill 16, 2, 17
+    .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,40 @@
+# Two coefficients in one scalar register: the subtraction of 8 from both at once borrows from
+# the upper one.
+#
+# contract: z17_two.toml
+# expect:
+
+    .intel_syntax noprefix
+    .text
+    .globl mul
+    .type mul, @function
+mul:
+    movsx eax, word ptr [rsi]           # a0
+    movsx ecx, word ptr [rsi + 2]       # a1
+    movsx r8d, word ptr [rdx]           # b0
+    movsx r9d, word ptr [rdx + 2]       # b1
+    mov r10d, eax
+    imul r10d, r8d                      # a0 b0
+    imul eax, r9d                       # a0 b1
+    imul r9d, ecx                       # a1 b1
+    imul ecx, r8d                       # a1 b0
+    add r10d, r9d                       # c0
+    add eax, ecx
+    add eax, r9d                        # c1
+    vmovd xmm0, r10d
+    vpinsrw xmm0, xmm0, eax, 1
+    vpmulhrsw xmm1, xmm0, xmmword ptr v[rip]    # round(x / 17)
+    vpmullw xmm1, xmm1, xmmword ptr q[rip]
+    vpsubw xmm0, xmm0, xmm1
+    vpaddw xmm0, xmm0, xmmword ptr h[rip]       # 0..16
+    vmovd eax, xmm0
+    sub eax, 0x00080008                 # borrows across bit 16
+    mov dword ptr [rdi], eax
+    ret
+    .size mul, .-mul
+    .section .rodata
+    .align 32
+v:  .fill 16, 2, 1928
+q:  .fill 16, 2, 17
+h:  .fill 16, 2, 8
+    .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,152 @@
+# The result comes from a table at an address that depends on a coefficient.
+#
+# contract: z17.toml
+# expect:
+
+    .intel_syntax noprefix
+    .text
+    .globl mul
+    .type mul, @function
+mul:
+    movsx eax, word ptr [rsi]
+    movsx ecx, word ptr [rdx]
+    imul eax, ecx                   # x = a b, |x| <= 64
+    add eax, 64
+    lea rcx, t[rip]
+    movzx eax, word ptr [rcx + 2*rax]
+    mov word ptr [rdi], ax
+    ret
+    .size mul, .-mul
+    .section .rodata
+    .align 2
+t:
+    .short 4
+    .short 5
+    .short 6
+    .short 7
+    .short 8
+    .short -8
+    .short -7
+    .short -6
+    .short -5
+    .short -4
+    .short -3
+    .short -2
+    .short -1
+    .short 0
+    .short 1
+    .short 2
+    .short 3
+    .short 4
+    .short 5
+    .short 6
+    .short 7
+    .short 8
+    .short -8
+    .short -7
+    .short -6
+    .short -5
+    .short -4
+    .short -3
+    .short -2
+    .short -1
+    .short 0
+    .short 1
+    .short 2
+    .short 3
+    .short 4
+    .short 5
+    .short 6
+    .short 7
+    .short 8
+    .short -8
+    .short -7
+    .short -6
+    .short -5
+    .short -4
+    .short -3
+    .short -2
+    .short -1
+    .short 0
+    .short 1
+    .short 2
+    .short 3
+    .short 4
+    .short 5
+    .short 6
+    .short 7
+    .short 8
+    .short -8
+    .short -7
+    .short -6
+    .short -5
+    .short -4
+    .short -3
+    .short -2
+    .short -1
+    .short 0
+    .short 1
+    .short 2
+    .short 3
+    .short 4
+    .short 5
+    .short 6
+    .short 7
+    .short 8
+    .short -8
+    .short -7
+    .short -6
+    .short -5
+    .short -4
+    .short -3
+    .short -2
+    .short -1
+    .short 0
+    .short 1
+    .short 2
+    .short 3
+    .short 4
+    .short 5
+    .short 6
+    .short 7
+    .short 8
+    .short -8
+    .short -7
+    .short -6
+    .short -5
+    .short -4
+    .short -3
+    .short -2
+    .short -1
+    .short 0
+    .short 1
+    .short 2
+    .short 3
+    .short 4
+    .short 5
+    .short 6
+    .short 7
+    .short 8
+    .short -8
+    .short -7
+    .short -6
+    .short -5
+    .short -4
+    .short -3
+    .short -2
+    .short -1
+    .short 0
+    .short 1
+    .short 2
+    .short 3
+    .short 4
+    .short 5
+    .short 6
+    .short 7
+    .short 8
+    .short -8
+    .short -7
+    .short -6
+    .short -5
+    .short -4
+    .section .note.GNU-stack, "", @progbits

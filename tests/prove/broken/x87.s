@@ -1,0 +1,16 @@
+# x87 instructions are outside the whitelist.
+#
+# contract: z17.toml
+# expect:
+
+    .intel_syntax noprefix
+    .text
+    .globl mul
+    .type mul, @function
+mul:
+    fild word ptr [rsi]
+    fimul word ptr [rdx]
+    fistp word ptr [rdi]
+    ret
+    .size mul, .-mul
+    .section .note.GNU-stack, "", @progbits

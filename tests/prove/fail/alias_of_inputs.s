@@ -1,0 +1,14 @@
+# Two inputs as one alias pair: an output must be first.
+#
+# contract: z17_four.toml
+# with: alias = [["a", "b"]]
+# expect:
+
+    .intel_syntax noprefix
+    .text
+    .globl mul
+    .type mul, @function
+mul:
+    ret
+    .size mul, .-mul
+    .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,14 @@
+# The alias names an argument that does not exist.
+#
+# contract: z17_four.toml
+# with: alias = [["c", "d"]]
+# expect:
+
+    .intel_syntax noprefix
+    .text
+    .globl mul
+    .type mul, @function
+mul:
+    ret
+    .size mul, .-mul
+    .section .note.GNU-stack, "", @progbits

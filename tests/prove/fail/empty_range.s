@@ -1,0 +1,14 @@
+# No value lies in the range.
+#
+# contract: z17_four.toml
+# with: argument.a.range = [8, -8]
+# expect:
+
+    .intel_syntax noprefix
+    .text
+    .globl mul
+    .type mul, @function
+mul:
+    ret
+    .size mul, .-mul
+    .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,14 @@
+# Nothing would be proved.
+#
+# contract: z17_four.toml
+# with: argument.c.role = "input"
+# expect:
+
+    .intel_syntax noprefix
+    .text
+    .globl mul
+    .type mul, @function
+mul:
+    ret
+    .size mul, .-mul
+    .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,14 @@
+# The object defines `mul`, not what is asked for.
+#
+# contract: z17_four.toml
+# with: symbol = "product"
+# expect:
+
+    .intel_syntax noprefix
+    .text
+    .globl mul
+    .type mul, @function
+mul:
+    ret
+    .size mul, .-mul
+    .section .note.GNU-stack, "", @progbits

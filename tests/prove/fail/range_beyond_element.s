@@ -1,0 +1,14 @@
+# The range does not fit the element.
+#
+# contract: z17_four.toml
+# with: argument.a.range = [-40000, 40000]
+# expect:
+
+    .intel_syntax noprefix
+    .text
+    .globl mul
+    .type mul, @function
+mul:
+    ret
+    .size mul, .-mul
+    .section .note.GNU-stack, "", @progbits

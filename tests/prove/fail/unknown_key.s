@@ -1,0 +1,14 @@
+# A key that nobody reads must not be passed over.
+#
+# contract: z17_four.toml
+# with: aliases = [["c", "a"]]
+# expect:
+
+    .intel_syntax noprefix
+    .text
+    .globl mul
+    .type mul, @function
+mul:
+    ret
+    .size mul, .-mul
+    .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,35 @@
+# Everything is read before anything is written, so the output may be either input.
+#
+# contract: z17_in_place.toml
+# expect:
+
+    .intel_syntax noprefix
+    .text
+    .globl mul
+    .type mul, @function
+mul:
+    movsx eax, word ptr [rsi]           # a0
+    movsx ecx, word ptr [rsi + 2]       # a1
+    movsx r8d, word ptr [rdx]           # b0
+    movsx r9d, word ptr [rdx + 2]       # b1
+    mov r10d, eax
+    imul r10d, r8d                      # a0 b0
+    imul eax, r9d                       # a0 b1
+    imul r9d, ecx                       # a1 b1
+    imul ecx, r8d                       # a1 b0
+    add r10d, r9d                       # c0
+    add eax, ecx
+    add eax, r9d                        # c1
+    vmovd xmm0, r10d
+    vpinsrw xmm0, xmm0, eax, 1
+    vpmulhrsw xmm1, xmm0, xmmword ptr v[rip]    # round(x / 17)
+    vpmullw xmm1, xmm1, xmmword ptr q[rip]
+    vpsubw xmm0, xmm0, xmm1
+    vmovd dword ptr [rdi], xmm0
+    ret
+    .size mul, .-mul
+    .section .rodata
+    .align 32
+v:  .fill 16, 2, 1928
+q:  .fill 16, 2, 17
+    .section .note.GNU-stack, "", @progbits

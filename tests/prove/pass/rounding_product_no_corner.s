@@ -1,0 +1,29 @@
+# The same code where -8 is no input (compare broken/rounding_product_corner.s).
+#
+# contract: z17_small.toml
+# expect:
+
+    .intel_syntax noprefix
+    .text
+    .globl mul
+    .type mul, @function
+mul:
+    movzx eax, word ptr [rsi]
+    vmovd xmm0, eax
+    movzx eax, word ptr [rdx]
+    vmovd xmm1, eax
+    vpsllw xmm0, xmm0, 12               # a 2^12: -8 becomes -2^15
+    vpsllw xmm1, xmm1, 12
+    vpmulhrsw xmm0, xmm0, xmm1          # a b 2^9
+    vpsraw xmm0, xmm0, 9
+    vpmulhrsw xmm1, xmm0, xmmword ptr v[rip]    # round(x / 17)
+    vpmullw xmm1, xmm1, xmmword ptr q[rip]
+    vpsubw xmm0, xmm0, xmm1
+    vpextrw word ptr [rdi], xmm0, 0
+    ret
+    .size mul, .-mul
+    .section .rodata
+    .align 32
+v:  .fill 16, 2, 1928
+q:  .fill 16, 2, 17
+    .section .note.GNU-stack, "", @progbits
