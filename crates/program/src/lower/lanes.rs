@@ -8,7 +8,7 @@
 //! stores, which compilers turn to unpack instructions.
 
 use super::transform::{Products, cell_of_output};
-use super::{LowerError, Lowering, Operand};
+use super::{LowerError, Lowering, Operand, unsupported};
 use crate::bounds::WORD;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
@@ -43,6 +43,10 @@ impl Lowering<'_> {
     ) -> Result<Products, LowerError> {
         let (lanes, blocks) = (self.lanes, part.blocks());
         let (half, groups) = (lanes / 2, blocks.div_ceil(lanes));
+        if lanes != 16 {
+            let why = format!("two rounds by four transpose 16 rows, not {lanes}");
+            return Err(unsupported("weighted-convolution", why, "lanes = 16"));
+        }
         let stage = format!("{tag}.base");
         let mut weights = vec![1; groups * lanes];
         for (j, &cell) in cell_of_output(part.transform.as_ref()).iter().enumerate() {
@@ -56,7 +60,7 @@ impl Lowering<'_> {
         let product_bound = self.bounds.reduce(sums) + self.bounds.reduce(differences);
         self.borders.push((stage, product_bound));
 
-        let transpose = self.transpose(groups);
+        let interleave = self.interleave(groups);
         let toeplitz = self.toeplitz(half);
         let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
         let words = groups * lanes * lanes;
@@ -64,10 +68,12 @@ impl Lowering<'_> {
             lowering.builder.buffer(&named(name), Role::Local, words, 64)
         };
         let (ta, tb) = (local(self, "across_a", words), local(self, "across_b", words));
-        let across = local(self, "across_c", words);
-        let body = [(ta, a), (tb, b)].map(|(to, from)| call(transpose, &[to, from]));
+        let (across, between) = (local(self, "across_c", words), local(self, "between", words));
+        let transpose =
+            |to, from| [call(interleave, &[between, from]), call(interleave, &[to, between])];
+        let body = [transpose(ta, a), transpose(tb, b)].concat();
         let title = format!("{tag} part: transpose, one lane for each convolution");
-        self.builder.stage(&title, "", body.into());
+        self.builder.stage(&title, "", body);
 
         let table = Role::Factors(weights);
         let table = self.builder.buffer(&named("weights"), table, groups * lanes, 64);
@@ -139,7 +145,7 @@ impl Lowering<'_> {
 
         let products = local(self, "products", words);
         let title = format!("{tag} part: transpose back");
-        self.builder.stage(&title, "", vec![call(transpose, &[products, across])]);
+        self.builder.stage(&title, "", transpose(products, across).into());
         Ok(Products { buffer: products, bounds: vec![product_bound; blocks] })
     }
 
@@ -148,38 +154,36 @@ impl Lowering<'_> {
         found.map(|i| ProcedureId(i as u32))
     }
 
-    /// The procedure that transposes `groups` squares of `lanes` rows.
-    fn transpose(&mut self, groups: usize) -> ProcedureId {
+    /// The procedure that, twice, transposes `groups` squares of `lanes` rows (4², which is what
+    /// two rounds by four make, where `lanes` is 16).
+    fn interleave(&mut self, groups: usize) -> ProcedureId {
         let lanes = self.lanes;
         let (size, quarter) = (lanes * lanes, lanes / 4);
-        let name = format!("transpose{groups}");
+        let name = format!("interleave{groups}");
         if let Some(known) = self.procedure_named(&name) {
             return known;
         }
         let mut builder = Builder::new(&name, false);
         let out = builder.buffer("out", Role::Output, groups * size, 64);
         let input = builder.buffer("in", Role::Input, groups * size, 64);
-        let between = builder.buffer("between", Role::Local, groups * size, 64);
-        for (from, to) in [(input, between), (between, out)] {
-            let (group, four) = (builder.counter(), builder.counter());
-            let index = |base: usize, step: usize| Index {
-                base: base as i64,
-                terms: vec![(group, size as i64), (four, step as i64)],
-            };
-            let mut block = Block::default();
-            let rows: Vec<Value> = (0..4)
-                .map(|k| {
-                    let at = index(k * quarter * lanes, lanes);
-                    block.push(Op::Load { buffer: from, at })
-                })
-                .collect();
-            for (k, &a) in rows.iter().enumerate() {
-                let at = index(k, 4 * lanes);
-                block.push(Op::StoreStrided { buffer: to, at, stride: 4, a });
-            }
-            let inner = repeat(four, quarter, vec![Stmt::Block(block)]);
-            builder.stage("interleave by four", "", vec![repeat(group, groups, vec![inner])]);
+        let (group, four) = (builder.counter(), builder.counter());
+        let index = |base: usize, step: usize| Index {
+            base: base as i64,
+            terms: vec![(group, size as i64), (four, step as i64)],
+        };
+        let mut block = Block::default();
+        let rows: Vec<Value> = (0..4)
+            .map(|k| {
+                let at = index(k * quarter * lanes, lanes);
+                block.push(Op::Load { buffer: input, at })
+            })
+            .collect();
+        for (k, &a) in rows.iter().enumerate() {
+            let at = index(k, 4 * lanes);
+            block.push(Op::StoreStrided { buffer: out, at, stride: 4, a });
         }
+        let inner = repeat(four, quarter, vec![Stmt::Block(block)]);
+        builder.stage("interleave rows by four", "", vec![repeat(group, groups, vec![inner])]);
         self.procedures.push(builder.finish());
         ProcedureId(self.procedures.len() as u32 - 1)
     }
@@ -236,7 +240,14 @@ impl Lowering<'_> {
         let each = self.word_product("low", h, h)?;
         let together = (WORD / each).max(1) as usize;
         let scaled = self.bounds.product(factor, together as i64 * each);
-        let mut body = Vec::new();
+        // Windows over b that start before its first word read these: zeros, then b.
+        let edge = self.builder.buffer("edge", Role::Local, 2 * lanes, 64);
+        let mut block = Block::default();
+        let zero = block.push(Op::Splat(0));
+        let first = block.push(Op::Load { buffer: b.buffer, at: Index::at(b.start) });
+        block.push(Op::Store { buffer: edge, at: Index::at(0), a: zero });
+        block.push(Op::Store { buffer: edge, at: Index::at(lanes), a: first });
+        let mut body = vec![Stmt::Block(block)];
         let mut worst = 0;
         for number in 0..blocks {
             let start = number * lanes;
@@ -248,8 +259,10 @@ impl Lowering<'_> {
                 for &i in chunk {
                     let s =
                         block.push(Op::Broadcast { buffer: a.buffer, at: Index::at(a.start + i) });
-                    let at = Index::at(b.start + start - i);
-                    let v = block.push(Op::Load { buffer: b.buffer, at });
+                    let v = block.push(match start.checked_sub(i) {
+                        Some(word) => Op::Load { buffer: b.buffer, at: Index::at(b.start + word) },
+                        None => Op::Load { buffer: edge, at: Index::at(lanes + start - i) },
+                    });
                     let p = block.push(Op::MulWords { a: v, b: s, method: METHOD });
                     sum = Some(match sum {
                         None => p,

@@ -170,9 +170,15 @@ impl<'a> Lowering<'a> {
         let c = self.builder.ranged("c", Role::Output, n, 2, Some((-h, h)));
         let a = self.builder.ranged("a", Role::Input, n, 2, Some((-h, h)));
         let b = self.builder.ranged("b", Role::Input, n, 2, Some((-h, h)));
-        let swapped = self.schedule.base == BaseProducts::BroadcastDot;
-        let fa = self.stage_operand("a", a, n, swapped);
-        let fb = self.stage_operand("b", b, n, false);
+        let (fa, fb) = match self.schedule.base {
+            BaseProducts::BroadcastDot => {
+                (self.stage_operand("a", a, n, true), self.stage_operand("b", b, n, false))
+            }
+            // Read where they are: the output is written last of all.
+            BaseProducts::Lanes => {
+                (Operand { buffer: a, start: 0 }, Operand { buffer: b, start: 0 })
+            }
+        };
 
         // Words of the unreduced product, rounded up, all defined.
         let length = 2 * n - 1;

@@ -237,9 +237,7 @@ impl Lowering<'_> {
                 group,
                 &placement,
                 in_place,
-                &mut |block, i| {
-                    block.push(Op::Load { buffer: from.buffer, at: from.at(group.from[i]) })
-                },
+                &mut |block, i| block.push(self.load_block(from, group.from[i], in_place)),
                 &mut |block, i, a| {
                     let at = to.at(group.to[i]);
                     block.push(Op::Store { buffer: to.buffer, at, a });
@@ -249,6 +247,18 @@ impl Lowering<'_> {
         }
         bounds.copy_from_slice(&after);
         Ok(body)
+    }
+
+    /// Loads a block; of a caller's array, which ends with the last coefficient, no word more.
+    fn load_block(&self, from: Layout, number: usize, in_place: bool) -> Op {
+        let (buffer, at, n) = (from.buffer, from.at(number), self.plan.ring.degree());
+        let start = from.start + number * from.stride;
+        let callers = self.schedule.base == BaseProducts::Lanes && !in_place;
+        if callers && start + self.lanes > n {
+            Op::LoadPartial { buffer, at, count: n.saturating_sub(start) as u32 }
+        } else {
+            Op::Load { buffer, at }
+        }
     }
 
     /// Both forward transforms, and what the base products want to find ready.
@@ -273,7 +283,11 @@ impl Lowering<'_> {
         let out = builder.buffer("out", Role::Scratch, words, 64);
         let present = part.present().iter().filter(|&&p| p).count();
         let h = (q - 1) / 2;
-        let input = builder.ranged("in", Role::Input, present * lanes, 32, Some((-h, h)));
+        let room = match by_lanes {
+            true => (present * lanes).min(self.plan.ring.degree()),
+            false => present * lanes,
+        };
+        let input = builder.ranged("in", Role::Input, room, 32, Some((-h, h)));
         let phases = forward_phases(tag, part);
         let mut bounds = vec![h; blocks];
         for (i, phase) in phases.iter().enumerate() {
@@ -293,11 +307,15 @@ impl Lowering<'_> {
         }
         if by_lanes && words > blocks * lanes {
             let mut block = Block::default();
-            let zero = block.push(Op::Splat(0));
+            // Anything bounded may stand there. Zeros or copies would turn into calls of memset
+            // and memcpy.
             for cell in blocks..words / lanes {
-                block.push(Op::Store { buffer: out, at: Index::at(cell * lanes), a: zero });
+                let at = Index::at((cell - blocks) % blocks * lanes);
+                let a = block.push(Op::Load { buffer: out, at });
+                let a = block.push(Op::Reduce { a, method: self.schedule.reduce });
+                block.push(Op::Store { buffer: out, at: Index::at(cell * lanes), a });
             }
-            builder.stage("empty lanes", "", vec![Stmt::Block(block)]);
+            builder.stage("spare lanes", "", vec![Stmt::Block(block)]);
         }
         self.procedures.push(builder.finish());
         let forward = ProcedureId(self.procedures.len() as u32 - 1);
