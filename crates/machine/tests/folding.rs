@@ -1,0 +1,197 @@
+//! The folding constructors against plain nodes: random terms built both ways must agree on every
+//! input, and the identities that normal forms rely on must hold as node identities.
+
+use ringforge_machine::byte::Byte;
+use ringforge_machine::eval::Tape;
+use ringforge_machine::fold::{byte_of, gather, mask};
+use ringforge_machine::graph::{Graph, Node, NodeId, Op};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16) % n
+    }
+}
+
+fn plain(g: &mut Graph, width: u8, op: Op, args: &[NodeId]) -> NodeId {
+    g.intern(Node { width, op, args: args.iter().copied().collect() }, None)
+}
+
+/// One random operation, folded and plain.
+fn step(r: &mut Random, g: &mut Graph, pool: &mut Vec<(NodeId, NodeId)>) {
+    let pick =
+        |r: &mut Random, pool: &[(NodeId, NodeId)]| pool[r.below(pool.len() as u64) as usize];
+    let (a, pa) = pick(r, pool);
+    let w = g.width(a);
+    // A partner of the same width: another term resized, now and then a constant or itself.
+    let (b, pb) = match r.below(6) {
+        0 => (a, pa),
+        1 => {
+            let v = [0, 1, u64::MAX, 0xff, 0xff00, 0x8000, 0xffff_0000, 0x7f][r.below(8) as usize];
+            let c = g.constant(w, v);
+            (c, plain(g, w, Op::Const(v & mask(w)), &[]))
+        }
+        _ => {
+            let (b, pb) = pick(r, pool);
+            let v = g.width(b);
+            if v > w {
+                let lo = r.below(u64::from(v - w) + 1) as u8;
+                (g.slice(b, lo, w), plain(g, w, Op::Slice { lo }, &[pb]))
+            } else if v < w && r.below(2) == 0 {
+                (g.sext(b, w), plain(g, w, Op::Sext, &[pb]))
+            } else if v < w {
+                (g.zext(b, w), plain(g, w, Op::Zext, &[pb]))
+            } else {
+                (b, pb)
+            }
+        }
+    };
+    let amount = r.below(u64::from(w)) as u8;
+    let by = if r.below(2) == 0 { amount / 8 * 8 } else { amount };
+    let new = match r.below(20) {
+        0 => (g.add(a, b), plain(g, w, Op::Add, &[pa, pb])),
+        1 => (g.sub(a, b), plain(g, w, Op::Sub, &[pa, pb])),
+        2 => (g.mul(a, b), plain(g, w, Op::Mul, &[pa, pb])),
+        3 => (g.and(a, b), plain(g, w, Op::And, &[pa, pb])),
+        4 => (g.or(a, b), plain(g, w, Op::Or, &[pa, pb])),
+        5 => (g.xor(a, b), plain(g, w, Op::Xor, &[pa, pb])),
+        6 => (g.shl(a, by.into()), plain(g, w, Op::Shl(by), &[pa])),
+        7 => (g.lshr(a, by.into()), plain(g, w, Op::Lshr(by), &[pa])),
+        8 => (g.ashr(a, by.into()), plain(g, w, Op::Ashr(by), &[pa])),
+        9 => (g.eq(a, b), plain(g, 1, Op::Eq, &[pa, pb])),
+        10 => (g.ult(a, b), plain(g, 1, Op::Ult, &[pa, pb])),
+        11 => (g.slt(a, b), plain(g, 1, Op::Slt, &[pa, pb])),
+        12 => {
+            let bit = r.below(u64::from(w)) as u8;
+            let c = g.slice(a, bit, 1);
+            let pc = plain(g, 1, Op::Slice { lo: bit }, &[pa]);
+            (g.select(c, a, b), plain(g, w, Op::Select, &[pc, pa, pb]))
+        }
+        13 | 14 => {
+            let width = 1 + r.below(u64::from(w)) as u8;
+            let lo = r.below(u64::from(w - width) + 1) as u8;
+            (g.slice(a, lo, width), plain(g, width, Op::Slice { lo }, &[pa]))
+        }
+        15 | 16 if 2 * w <= 64 => (g.concat(&[a, b]), plain(g, 2 * w, Op::Concat, &[pa, pb])),
+        17 if w <= 32 => {
+            let to = 2 * w;
+            if r.below(2) == 0 {
+                (g.sext(a, to), plain(g, to, Op::Sext, &[pa]))
+            } else {
+                (g.zext(a, to), plain(g, to, Op::Zext, &[pa]))
+            }
+        }
+        18 if w >= 2 => (g.sat_s(a, w / 2), plain(g, w / 2, Op::SatS, &[pa])),
+        19 if w >= 2 => (g.sat_u(a, w / 2), plain(g, w / 2, Op::SatU, &[pa])),
+        _ => return,
+    };
+    assert_eq!(g.width(new.0), g.width(new.1));
+    pool.push(new);
+}
+
+#[test]
+fn folded_terms_equal_plain_ones() {
+    let mut r = Random(88_172_645_463_325_252);
+    let mut terms = 0;
+    for _ in 0..1500 {
+        let mut g = Graph::new();
+        let mut pool: Vec<(NodeId, NodeId)> = Vec::new();
+        for (index, width) in [8, 16, 16, 32, 64].into_iter().enumerate() {
+            let node = g.input(width, 0, index as u32);
+            pool.push((node, node));
+        }
+        for _ in 0..40 {
+            step(&mut r, &mut g, &mut pool);
+        }
+        let (folded, unfolded): (Vec<_>, Vec<_>) = pool.iter().copied().unzip();
+        let (x, y) = (
+            Tape::new(&g, &folded).expect("no address"),
+            Tape::new(&g, &unfolded).expect("no address"),
+        );
+        let corner = [0u64, 1, u64::MAX, 1 << 63, 0x7fff_7fff_7fff_7fff, 0x8000_8000_8000_8000];
+        for _ in 0..12 {
+            let values: Vec<u64> = (0..5)
+                .map(|_| {
+                    let k = r.below(9) as usize;
+                    corner.get(k).copied().unwrap_or_else(|| r.below(u64::MAX))
+                })
+                .collect();
+            let a = x.run(|_, i| values[i as usize]);
+            let b = y.run(|_, i| values[i as usize]);
+            for (k, (a, b)) in a.iter().zip(&b).enumerate() {
+                assert_eq!(a, b, "{:?} is not {:?}", g.node(folded[k]), g.node(unfolded[k]));
+            }
+            terms += a.len();
+        }
+    }
+    assert!(terms > 300_000, "{terms}");
+}
+
+#[test]
+fn bytes_come_back_as_the_node() {
+    let mut g = Graph::new();
+    let x = g.input(16, 0, 0);
+    let y = g.input(32, 0, 1);
+    let nodes =
+        [x, y, g.sext(x, 32), g.zext(x, 64), g.slice(y, 16, 16), g.mul(y, y), g.concat(&[x, y])];
+    for id in nodes {
+        let bytes: Vec<Byte> = (0..g.width(id) / 8).map(|k| byte_of(&g, id, k)).collect();
+        assert_eq!(gather(&mut g, &bytes), Some(id), "{:?}", g.node(id));
+    }
+    let torn = [byte_of(&g, x, 0), Byte::Undefined];
+    assert_eq!(gather(&mut g, &torn), None);
+}
+
+#[test]
+fn ways_to_write_one_thing() {
+    let mut g = Graph::new();
+    let (x, y) = (g.input(16, 0, 0), g.input(16, 0, 1));
+    let wide = g.sext(x, 32);
+    // Sign extension by shifts, by an interleaved sign word, by an interleaved comparison.
+    let doubled = g.concat(&[x, x]);
+    assert_eq!(g.ashr(doubled, 16), wide);
+    let zext = g.zext(x, 32);
+    let up = g.shl(zext, 16);
+    assert_eq!(g.ashr(up, 16), wide);
+    let sign = g.ashr(x, 15);
+    assert_eq!(g.concat(&[x, sign]), wide);
+    let zero = g.constant(16, 0);
+    let negative = g.slt(x, zero);
+    let spread = g.sext(negative, 16);
+    assert_eq!(spread, sign);
+    // The halves of a product, packed together again.
+    let other = g.sext(y, 32);
+    let product = g.mul(wide, other);
+    let (low, high) = (g.slice(product, 0, 16), g.slice(product, 16, 16));
+    assert_eq!(g.concat(&[low, high]), product);
+    // Zero above is an extension, whichever way it came.
+    assert_eq!(g.concat(&[x, zero]), zext);
+    let ffff = g.constant(32, 0xffff);
+    assert_eq!(g.and(wide, ffff), zext);
+    let packed = g.or(zext, up);
+    assert_eq!(packed, doubled);
+    assert_eq!(g.xor(x, x), zero);
+    assert_eq!(g.sub(x, x), zero);
+    assert_eq!(g.mul(wide, other), g.mul(other, wide));
+}
+
+#[test]
+fn saturation_and_rounding_at_the_corner() {
+    // -2^15 · -2^15: pmulhrsw gives -2^15, unlike its Arm cousin, and packs saturate.
+    let mut g = Graph::new();
+    let x = g.input(16, 0, 0);
+    let wide = g.sext(x, 32);
+    let square = g.mul(wide, wide);
+    let half = g.constant(32, 0x4000);
+    let rounded = g.add(square, half);
+    let high = g.slice(rounded, 15, 16);
+    let packed = g.sat_s(square, 16);
+    let unsigned = g.sat_u(wide, 8);
+    let tape = Tape::new(&g, &[high, packed, unsigned]).expect("no address");
+    assert_eq!(tape.run(|_, _| 0x8000), [0x8000, 0x7fff, 0]);
+    assert_eq!(tape.run(|_, _| 0x0100), [2, 0x7fff, 0xff]);
+}

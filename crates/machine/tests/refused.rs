@@ -1,0 +1,412 @@
+//! Every kind of misconduct in a tiny function, refused with the right name; and next to each the
+//! lawful twin, so that a lifter that refuses everything fails too.
+
+mod common;
+use common::{assemble, call, compile, lift, region};
+use ringforge_machine::graph::Graph;
+use ringforge_machine::{ArgSpec, CallSpec, Initial, LiftError, Timing, Violation};
+
+fn run_with(body: &str, call: &CallSpec) -> Result<(), LiftError> {
+    lift(&assemble(body), call, &mut Graph::new()).map(|_| ())
+}
+
+/// out (rdi, 64 bytes, aligned to 2), a (rsi), b (rdx).
+fn run(body: &str) -> Result<(), LiftError> {
+    run_with(body, &call("f", 32))
+}
+
+#[track_caller]
+fn fine(body: &str) {
+    run(body).unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[track_caller]
+fn refused(body: &str, wanted: impl Fn(&LiftError) -> bool, text: &str) {
+    let e = run(body).expect_err("it must be refused");
+    assert!(wanted(&e), "{e:?}");
+    assert!(e.to_string().contains(text), "`{e}` does not say `{text}`");
+}
+
+fn timing(kind: Timing) -> impl Fn(&LiftError) -> bool {
+    move |e| matches!(e, LiftError::Violation(Violation::ConstantTime { kind: k, .. }) if *k == kind)
+}
+
+fn memory(e: &LiftError) -> bool {
+    matches!(e, LiftError::Violation(Violation::Memory { .. }))
+}
+
+fn undefined(e: &LiftError) -> bool {
+    matches!(e, LiftError::Violation(Violation::Undefined { .. }))
+}
+
+fn unsupported(e: &LiftError) -> bool {
+    matches!(e, LiftError::Unsupported { .. })
+}
+
+fn saved(e: &LiftError) -> bool {
+    matches!(e, LiftError::Violation(Violation::CalleeSaved { .. }))
+}
+
+#[test]
+fn branches_on_inputs() {
+    refused(
+        "mov ax, [rsi]\n test ax, ax\n je 1f\n nop\n1: ret",
+        timing(Timing::Branch),
+        "the branch",
+    );
+    refused(
+        "movdqu xmm0, [rsi]\n ptest xmm0, xmm0\n je 1f\n nop\n1: ret",
+        timing(Timing::Branch),
+        "je",
+    );
+    refused(
+        "movdqu xmm0, [rsi]\n pmovmskb eax, xmm0\n test eax, eax\n jne 1f\n nop\n1: ret",
+        timing(Timing::Branch),
+        "jne",
+    );
+    refused("movzx ecx, word ptr [rsi]\n jrcxz 1f\n nop\n1: ret", timing(Timing::Branch), "rcxz");
+    fine("mov ax, [rsi]\n test ax, ax\n sete al\n mov [rdi], al\n ret");
+    // A branch on a value that an input does not change is none on an input.
+    fine("mov ax, [rsi]\n xor eax, eax\n test ax, ax\n je 1f\n ud2\n1: ret");
+    fine("movzx eax, word ptr [rsi]\n and eax, 0\n jne 1f\n ret\n1: ud2");
+}
+
+#[test]
+fn addresses_from_inputs() {
+    refused(
+        "movzx eax, word ptr [rsi]\n mov ax, [rdx+rax]\n ret",
+        timing(Timing::Address),
+        "the memory address",
+    );
+    refused(
+        "movzx eax, word ptr [rsi]\n and eax, 6\n mov [rdi+rax], ax\n ret",
+        timing(Timing::Address),
+        "mov",
+    );
+    refused(
+        "movzx ecx, word ptr [rsi]\n xor eax, eax\n rep stosb\n ret",
+        timing(Timing::Address),
+        "stosb",
+    );
+    fine("movzx eax, word ptr [rsi]\n sub eax, eax\n mov ax, [rdx+rax]\n ret");
+}
+
+#[test]
+fn divisions_of_inputs() {
+    for text in ["div ecx", "idiv ecx", "idiv rcx"] {
+        refused(
+            &format!("movzx eax, word ptr [rsi]\n xor edx, edx\n mov ecx, 7\n {text}\n ret"),
+            timing(Timing::VariableTime),
+            "variable-time",
+        );
+        fine(&format!("mov eax, 100\n xor edx, edx\n mov ecx, 7\n {text}\n mov [rdi], ax\n ret"));
+    }
+}
+
+#[test]
+fn accesses_outside() {
+    refused("mov ax, [rsi+63]\n ret", memory, "outside its 64 bytes");
+    refused("mov ax, [rsi-1]\n ret", memory, "a-1");
+    refused("movdqu xmm0, [rsi+50]\n ret", memory, "16 bytes at a+50");
+    refused("mov [rdi+64], al\n ret", memory, "out+64");
+    refused("mov [rsi], al\n ret", memory, "not an output");
+    refused("mov eax, [0x1000]\n ret", memory, "no pointer");
+    refused("mov [rsp], rax\n ret", memory, "return address");
+    refused("mov rax, [rsp+8]\n ret", memory, "the caller's frame");
+    refused("mov [rsp+8], rax\n ret", memory, "the caller's frame");
+    refused("lea rax, [rip+f]\n mov byte ptr [rax], 1\n ret", memory, "the object's own section");
+    refused("mov rax, [rbx]\n ret", memory, "not a pointer to use");
+    refused("vmovdqu ymm0, [rsi+40]\n ret", memory, "32 bytes at a+40");
+    fine("mov ax, [rsi+62]\n movdqu xmm0, [rsi+48]\n vmovdqu [rdi+32], ymm0\n ret");
+    // A pointer may leave its region and come back.
+    fine("lea rax, [rsi+1000]\n mov cx, [rax-1000]\n ret");
+}
+
+#[test]
+fn misaligned_operands() {
+    refused("movdqa xmm0, [rsi]\n ret", memory, "multiple of 16");
+    refused("paddw xmm0, [rsi]\n ret", memory, "multiple of 16");
+    refused("movaps [rsp-24], xmm0\n movaps [rsp-16], xmm0\n ret", memory, "multiple of 16");
+    refused("vmovdqa ymm0, [rsi]\n ret", memory, "multiple of 32");
+    refused("vmovntdq [rdi], ymm0\n ret", memory, "multiple of 32");
+    fine("movdqu xmm0, [rsi]\n vpaddw xmm0, xmm0, [rdx]\n movaps [rsp-24], xmm0\n ret");
+    let mut aligned = call("f", 32);
+    aligned.regions[1].align = 16;
+    run_with("movdqa xmm0, [rsi+16]\n paddw xmm0, [rsi]\n ret", &aligned).expect("aligned");
+    assert!(memory(&run_with("movdqa xmm0, [rsi+8]\n ret", &aligned).expect_err("offset 8")));
+    assert!(memory(&run_with("vmovdqa ymm0, [rsi]\n ret", &aligned).expect_err("16 is not 32")));
+}
+
+#[test]
+fn the_stack() {
+    refused("mov rax, [rsp-136]\n ret", memory, "below the stack pointer");
+    refused("mov [rsp-136], rax\n ret", memory, "below the stack pointer");
+    fine("mov qword ptr [rsp-128], 1\n mov rax, [rsp-128]\n mov [rdi], rax\n ret");
+    // What lay below the red zone is gone, a signal may have come.
+    refused(
+        "sub rsp, 256\n mov qword ptr [rsp], 1\n add rsp, 256\n sub rsp, 256\n mov rax, [rsp]\n add rsp, 256\n mov rax, [rsi+rax]\n ret",
+        undefined,
+        "address",
+    );
+    fine(
+        "sub rsp, 256\n mov qword ptr [rsp], 1\n mov rax, [rsp]\n add rsp, 256\n mov al, [rsi+rax]\n ret",
+    );
+    refused("push rax\n ret", |e| unsupported(e) || undefined(e), "");
+    fine("sub rsp, 8\n add rsp, 16\n jmp [rsp-8]");
+    refused("xor esp, esp\n ret", unsupported, "stack pointer");
+    refused("1: push rax\n jmp 1b", memory, "of stack");
+}
+
+#[test]
+fn undefined_values() {
+    refused("mov rax, [rsp-8]\n mov al, [rsi+rax]\n ret", undefined, "a memory address");
+    refused("mov eax, [rdi]\n test eax, eax\n je 1f\n nop\n1: ret", undefined, "a flag");
+    refused("test rbx, rbx\n je 1f\n nop\n1: ret", undefined, "rbx at entry");
+    refused("je 1f\n nop\n1: ret", undefined, "a flag");
+    // shl by more than one leaves OF undefined; andn PF; bt everything but CF and ZF.
+    refused("mov eax, 3\n shl eax, 4\n jo 1f\n nop\n1: ret", undefined, "jo");
+    refused("mov eax, 3\n bt eax, 1\n js 1f\n nop\n1: ret", undefined, "js");
+    refused("mov eax, 3\n imul eax, eax\n je 1f\n nop\n1: ret", undefined, "je");
+    // Copies and masks of undefined bytes are harmless.
+    fine("mov eax, [rdi]\n mov [rdi+8], eax\n xor ecx, ecx\n and eax, ecx\n je 1f\n ud2\n1: ret");
+    fine("pxor xmm7, xmm7\n movq rax, xmm7\n mov al, [rsi+rax]\n ret");
+    fine(
+        "vpcmpeqd ymm1, ymm1, ymm1\n vpsrld ymm1, ymm1, 31\n vmovd eax, xmm1\n mov al, [rsi+rax]\n ret",
+    );
+    fine("clc\n sbb eax, eax\n mov al, [rsi+rax]\n ret");
+}
+
+#[test]
+fn undefined_outputs_are_told() {
+    let object =
+        assemble("mov ax, [rsi]\n mov [rdi], ax\n mov [rdi+4], ax\n mov [rdi+6], rbx\n ret");
+    let mut graph = Graph::new();
+    let lifted = lift(&object, &call("f", 32), &mut graph).expect("nothing wrong yet");
+    let out = &lifted.cases[0].regions[0];
+    assert!(out.element(&mut graph, 0, 16).is_ok());
+    assert!(out.element(&mut graph, 1, 16).is_err_and(|e| e.to_string().contains("undefined")));
+    assert!(out.element(&mut graph, 2, 16).is_ok());
+    assert!(out.element(&mut graph, 3, 16).is_err_and(|e| e.to_string().contains("address")));
+    assert!(out.element(&mut graph, 32, 16).is_err());
+}
+
+#[test]
+fn the_calling_convention() {
+    for r in ["rbx", "rbp", "r12", "r13", "r14", "r15"] {
+        refused(&format!("mov {r}, 1\n ret"), saved, r);
+        refused(&format!("add {r}, 1\n ret"), saved, r);
+        fine(&format!("push {r}\n mov {r}, 1\n pop {r}\n ret"));
+        fine(&format!("mov rax, {r}\n movq xmm5, {r}\n mov {r}, 1\n movq {r}, xmm5\n ret"));
+    }
+    refused("push rbx\n push rbp\n pop rbx\n pop rbp\n ret", saved, "rb");
+    refused("push r12\n mov r12d, r12d\n add rsp, 8\n ret", saved, "r12");
+    refused("pop rax\n sub rsp, 16\n mov [rsp], rax\n ret", saved, "rsp");
+    fine("pop rax\n jmp rax");
+    refused("std\n ret", unsupported, "std");
+    refused("fninit\n ret", unsupported, "fninit");
+    refused("ldmxcsr [rsp-4]\n ret", unsupported, "ldmxcsr");
+}
+
+#[test]
+fn outside_the_whitelist() {
+    refused("cvtsi2sd xmm0, eax\n ret", unsupported, "cvtsi2sd");
+    refused("addps xmm0, xmm1\n ret", unsupported, "bytes 0f 58 c1");
+    refused("paddw mm0, mm1\n ret", unsupported, "paddw");
+    refused("vpaddw zmm0, zmm1, zmm2\n ret", unsupported, "EVEX");
+    refused("vpaddw ymm0{k1}, ymm1, ymm2\n ret", unsupported, "EVEX");
+    refused("vpaddw ymm0{k1}{z}, ymm1, ymm2\n ret", unsupported, "EVEX");
+    refused("vpaddw ymm16, ymm1, ymm2\n ret", unsupported, "EVEX");
+    refused("lock add [rdi], eax\n ret", unsupported, "atomic");
+    refused("xchg [rdi], eax\n ret", unsupported, "exchange");
+    refused("mov rax, fs:[0x28]\n ret", unsupported, "-fno-stack-protector");
+    refused("cpuid\n ret", unsupported, "cpuid");
+    refused("rdtsc\n ret", unsupported, "rdtsc");
+    refused("syscall\n ret", unsupported, "syscall");
+    refused("ud2", unsupported, "ud2");
+    refused("movdqu xmm0, [rsi]\n pshufb xmm1, xmm0\n ret", unsupported, "control");
+    refused("vpgatherdd ymm0, [rsi+ymm1*4], ymm2\n ret", unsupported, "vpgatherdd");
+    refused("call puts\n ret", unsupported, "puts");
+    refused("call __stack_chk_fail\n ret", unsupported, "-fno-stack-protector");
+    refused("1: jmp 1b", |e| matches!(e, LiftError::StepLimit { .. }), "stopped after");
+    refused(".byte 0x06\n ret", unsupported, "no instruction");
+    refused("mov eax, [esi]\n ret", unsupported, "32-bit addressing");
+    refused("jmp rax", |e| undefined(e), "");
+    refused("jmp rsi", unsupported, "no code");
+}
+
+#[test]
+fn static_memory() {
+    let body = |section: &str, use_: &str| {
+        format!("{use_}\n ret\n {section}\n.balign 32\ntable: .short 1,2,3,4,5,6,7,8\n.text")
+    };
+    fine(&body(".section .rodata", "movdqa xmm0, [rip+table]\n mov rax, [rip+table+8]"));
+    fine(&body(
+        ".section .rodata",
+        "lea rcx, [rip+table]\n movdqa xmm0, [rcx]\n mov eax, 4\n mov ax, table[rax]",
+    ));
+    refused(&body(".data", "movdqu xmm0, [rip+table]"), unsupported, "can be written");
+    refused(&body(".data", "movdqu [rip+table], xmm0"), memory, "own section");
+    refused(&body(".section .rodata", "mov rax, [rip+table+12]"), memory, "outside its 16 bytes");
+    refused("mov rax, [rip+elsewhere]\n ret", unsupported, "elsewhere");
+}
+
+#[test]
+fn pointers_of_different_regions() {
+    let compared = |e: &LiftError| matches!(e, LiftError::PointerComparison { .. });
+    refused("cmp rdi, rsi\n jb 1f\n nop\n1: ret", compared, "different regions");
+    refused("lea rax, [rdi+16]\n cmp rax, rsi\n je 1f\n nop\n1: ret", compared, "restrict");
+    refused("mov rax, rdi\n sub rax, rsi\n cmp rax, 30\n ja 1f\n nop\n1: ret", compared, "");
+    // One region: a loop's end pointer, a length.
+    fine("lea rax, [rsi+64]\n1: add rsi, 2\n cmp rsi, rax\n jne 1b\n ret");
+    fine(
+        "lea rax, [rsi+64]\n1: add rsi, 2\n cmp rsi, rax\n jb 1b\n sub rax, rsi\n jne 2f\n ret\n2: ud2",
+    );
+    fine("test rsi, rsi\n je 1f\n ret\n1: ud2");
+    // A step by the distance of two arrays comes back to the first.
+    fine(
+        "sub rdi, rsi\n mov eax, [rsi]\n mov [rsi+rdi], eax\n add rsi, 4\n mov [rsi+rdi], eax\n ret",
+    );
+}
+
+#[test]
+fn alignment_tests() {
+    fine("test dil, 1\n jne 1f\n ret\n1: ud2");
+    fine("mov rax, rdi\n and eax, 1\n jne 1f\n ret\n1: ud2");
+    fine("mov rax, rsp\n and eax, 15\n cmp eax, 8\n jne 1f\n ret\n1: ud2");
+    refused("test dil, 31\n jne 1f\n nop\n1: ret", unsupported, "alignment of out to 32 bytes");
+    refused("and rdi, -16\n mov [rdi], al\n ret", unsupported, "alignment of out to 16 bytes");
+}
+
+#[test]
+fn a_frame_with_its_own_alignment_is_split_into_cases() {
+    let object = assemble(
+        "push rbp\n mov rbp, rsp\n and rsp, -32\n sub rsp, 64\n vmovdqu ymm0, [rsi]\n \
+         vmovdqa [rsp], ymm0\n vmovdqa ymm1, [rsp]\n vmovdqu [rdi], ymm1\n leave\n vzeroupper\n ret",
+    );
+    let lifted = lift(&object, &call("f", 16), &mut Graph::new()).expect("lawful");
+    assert_eq!(lifted.cases.len(), 4);
+    assert!(lifted.cases_agree());
+    assert!(lifted.stats.stack_bytes >= 72 + 8);
+    // Wrong in one residue only: [rsp-40] is a multiple of 32 for half of them.
+    let body = "and rsp, -32\n ret";
+    assert!(run(body).is_err());
+    let e =
+        run("mov rax, rsp\n and rax, -32\n vmovdqa ymm0, [rsp-40]\n ret").expect_err("half fail");
+    assert!(memory(&e), "{e}");
+    // What depends on the residue differs between the cases, and is not hidden.
+    let object = assemble("mov rax, rsp\n and eax, 63\n mov [rdi], ax\n ret");
+    let lifted = lift(&object, &call("f", 16), &mut Graph::new()).expect("lawful");
+    assert_eq!(lifted.cases.len(), 4);
+    assert!(!lifted.cases_agree());
+}
+
+#[test]
+fn library_calls() {
+    fine("push rbx\n mov rbx, rdi\n mov edx, 64\n call memcpy\n mov [rbx], ax\n pop rbx\n ret");
+    fine("mov edx, 64\n jmp memmove");
+    fine(
+        "push rbx\n mov rbx, rdi\n mov edx, 64\n xor esi, esi\n call memset@PLT\n mov eax, [rbx]\n cmp eax, 0\n jne 1f\n pop rbx\n ret\n1: ud2",
+    );
+    let registers = "push rdi\n mov edx, 64\n call memcpy\n pop rdi\n";
+    refused(&format!("{registers} mov al, [rsi]\n ret"), undefined, "address");
+    refused("push rdi\n mov edx, 65\n call memcpy\n pop rdi\n ret", memory, "outside");
+    refused(
+        "push rdi\n movzx edx, word ptr [rsi]\n call memcpy\n pop rdi\n ret",
+        timing(Timing::Address),
+        "",
+    );
+    refused("mov edx, 64\n call memcpy\n ret", unsupported, "misaligned");
+    refused(
+        "push rdi\n lea rsi, [rdi+8]\n mov edx, 16\n call memcpy\n pop rdi\n ret",
+        memory,
+        "overlapping",
+    );
+    // The callee owns the red zone.
+    refused(
+        "mov qword ptr [rsp-16], 1\n push rdi\n mov edx, 64\n call memcpy\n mov rax, [rsp-8]\n pop rdi\n mov al, [rdi+rax]\n ret",
+        undefined,
+        "address",
+    );
+    let object = assemble("mov edx, 64\n jmp memcpy");
+    let lifted = lift(&object, &call("f", 32), &mut Graph::new()).expect("lawful");
+    assert!(lifted.stats.assumptions[0].contains("memcpy"), "{:?}", lifted.stats);
+}
+
+#[test]
+fn in_place_and_malformed_calls() {
+    let mut alias = call("f", 32);
+    alias.regions.remove(1);
+    alias.regions[0].initial = Initial::Inputs { operand: 0, element_bits: 16 };
+    alias.args = vec![ArgSpec::Pointer(0, 0), ArgSpec::Pointer(0, 0), ArgSpec::Pointer(1, 0)];
+    run_with("mov ax, [rsi]\n mov [rdi], ax\n cmp rdi, rsi\n jne 1f\n ret\n1: ud2", &alias)
+        .expect("in place");
+    let bad = |e: Result<(), LiftError>| matches!(e, Err(LiftError::BadCall(_)));
+    let mut c = call("f", 32);
+    c.args[0] = ArgSpec::Pointer(7, 0);
+    assert!(bad(run_with("ret", &c)));
+    let mut c = call("f", 32);
+    c.regions[0].align = 3;
+    assert!(bad(run_with("ret", &c)));
+    let mut c = call("f", 32);
+    c.regions.push(region("x", 3, 1, false, Initial::Bytes(vec![1, 2])));
+    assert!(bad(run_with("ret", &c)));
+    let e = run_with("ret", &call("g", 32)).expect_err("no such function");
+    assert!(e.to_string().contains("it defines: f"), "{e}");
+}
+
+#[test]
+fn objects_that_are_none() {
+    use ringforge_machine::Object;
+    assert!(Object::parse(b"").is_err());
+    assert!(Object::parse(b"#include <stdio.h>").is_err());
+    let good = assemble("mov rax, [rip+table]\n ret\n.section .rodata\ntable: .quad 5, f");
+    assert!(Object::parse(&good).is_ok());
+    // Truncations and flipped bytes: an error or a refusal, never a panic.
+    for n in 0..good.len() {
+        if let Ok(object) = Object::parse(&good[..n]) {
+            let _ = ringforge_machine::lift(&object, &call("f", 4), &mut Graph::new(), &mut |_| {});
+        }
+    }
+    for i in 0..good.len() {
+        for flip in [1, 0x80, 0xff] {
+            let mut bad = good.clone();
+            bad[i] ^= flip;
+            if let Ok(object) = Object::parse(&bad) {
+                let mut c = call("f", 4);
+                c.max_steps = 100;
+                let _ = ringforge_machine::lift(&object, &c, &mut Graph::new(), &mut |_| {});
+            }
+        }
+    }
+}
+
+#[test]
+fn calls_and_tables_inside_the_object() {
+    let source = r"
+        #include <stdint.h>
+        static const int16_t table[4] = { 3, 5, 7, 4591 };
+        const int16_t *const which[2] = { table, table + 2 };
+        __attribute__((noinline)) static int16_t inner(int16_t x, int k) {
+            return (int16_t)(x * which[k & 1][k >> 1]);
+        }
+        void f(int16_t *out, const int16_t *a, const int16_t *b) {
+            for (int i = 0; i < 4; i++) out[i] = (int16_t)(inner(a[i], i) + b[i]);
+        }";
+    for compiler in ["gcc", "clang-19"] {
+        for flags in
+            [&["-O0"][..], &["-O2", "-fno-pic", "-fno-pie"], &["-O2", "-fPIC"], &["-O1", "-fPIE"]]
+        {
+            let mut all = flags.to_vec();
+            all.push("-fno-stack-protector");
+            let object = compile(compiler, "c", source, &all);
+            let mut graph = Graph::new();
+            // Four outputs of 2 bytes, each read and written in turn: a restrict-free loop.
+            let lifted = match lift(&object, &call("f", 4), &mut graph) {
+                Err(LiftError::PointerComparison { .. }) => continue,
+                other => other.unwrap_or_else(|e| panic!("{compiler} {flags:?}: {e}")),
+            };
+            let got = common::evaluate(&mut graph, &lifted, 4, &[2, 2, 2, -2], &[1, 1, 1, 1]);
+            assert_eq!(got, [7, 15, 11, -9181], "{compiler} {flags:?}");
+        }
+    }
+}
