@@ -174,6 +174,27 @@ mod tests {
         }
     }
 
+    /// The inverse really drops at the rotated places: it costs what the inner one does there, and
+    /// the twists. The low part of the seed reads blocks 0 to 5 of 10.
+    #[test]
+    fn unread_outputs_land_where_they_save_most() {
+        let t = transform(4591, 10, TEN);
+        let shift = t.as_method::<TimeShift>().expect("time shift");
+        for read in [3, 6, 9] {
+            let wanted: Vec<bool> = (0..10).map(|i| i < read).collect();
+            let m = shift.shift_for_outputs(&wanted);
+            let inner = shift.inner.inverse_cost(&rotated(&wanted, m));
+            // A twist by −1 is absorbed by the butterfly that follows.
+            let costly = |c: &&u64| **c != 1 && **c != 4590;
+            let twists = shift.twists(m).iter().filter(costly).count() as u64;
+            let twists = Cost { scales: twists, ..Cost::default() };
+            assert_eq!(t.inverse_cost(&wanted), inner + twists, "{read} read");
+            assert!((0..10).all(|other| {
+                weight(inner) <= weight(shift.inner.inverse_cost(&rotated(&wanted, other)))
+            }));
+        }
+    }
+
     #[test]
     fn nothing_shifts_without_zeros() {
         let t = transform(4591, 10, TEN);

@@ -30,6 +30,8 @@ fn the_whole_message() {
          degree 1520 and 1521 coefficients\n  |\n2 | (lift 1500 (schoolbook)))\n  |       ^\n  \
          = would work: (lift 1521 …) or more"
     );
+    assert!(refusal("(lift 1520 (schoolbook))").message.starts_with("a lift to 1520 is too short"));
+    assert!(Plan::parse("(plan p (ring \"Z17[x]/(x^2 + 1)\") (lift 3 (schoolbook)))").is_ok());
 }
 
 #[test]
