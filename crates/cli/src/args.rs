@@ -122,6 +122,8 @@ pub enum View {
     Svg,
     /// The ranges as a picture
     RangesSvg,
+    /// The operations as a picture
+    CountsSvg,
     /// Everything as text
     All,
 }

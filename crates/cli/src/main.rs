@@ -3,6 +3,8 @@
 //! Exit status: 0 proved (or done), 1 refuted, unknown or failed, 2 bad usage or input.
 
 mod args;
+mod bench;
+mod explain;
 mod forge;
 mod glue;
 mod list;
@@ -47,6 +49,8 @@ fn main() -> ExitCode {
             Ok(0)
         }
         Command::Forge(args) => forge::run(&ui, args),
+        Command::Explain(args) => explain::run(&ui, args),
+        Command::Bench(args) => bench::run(&ui, args),
         _ => Err(Failure::failed("not yet")),
     };
     match done {

@@ -16,6 +16,8 @@ pub struct Target {
     pub what: &'static str,
     /// Its schedule where none is given.
     schedule: fn() -> Schedule,
+    /// Optimisation levels that `bench` measures.
+    pub levels: &'static [&'static str],
     /// Program to C.
     emit: fn(&Program, &Preamble) -> Result<String, String>,
     /// Features of the processor that it needs, under the kernel's names.
@@ -23,15 +25,28 @@ pub struct Target {
 }
 
 /// All targets, the fastest first.
-pub const TARGETS: &[Target] = &[Target {
-    name: "avx2",
-    what: "x86-64 with AVX2, C with intrinsics",
-    schedule: Schedule::default,
-    emit: |program, preamble| {
-        ringforge_emit::avx2::avx2(program, preamble).map_err(|e| e.to_string())
+pub const TARGETS: &[Target] = &[
+    Target {
+        name: "avx2",
+        what: "x86-64 with AVX2, C with intrinsics",
+        schedule: Schedule::default,
+        levels: &["-O3"],
+        emit: |program, preamble| {
+            ringforge_emit::avx2::avx2(program, preamble).map_err(|e| e.to_string())
+        },
+        features: &["avx2"],
     },
-    features: &["avx2"],
-}];
+    Target {
+        name: "c",
+        what: "any machine, C99 without intrinsics",
+        schedule: Schedule::portable,
+        levels: &["-O2", "-O3"],
+        emit: |program, preamble| {
+            ringforge_emit::c::c(program, preamble).map_err(|e| e.to_string())
+        },
+        features: &[],
+    },
+];
 
 impl Target {
     /// The schedule where none is given.

@@ -1,0 +1,299 @@
+//! `ringforge bench`: multipliers side by side.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN, presets::UTF8_BORDERS_ONLY};
+use ringforge_toolchain::timing::{Candidate, Code, Settings, Timing, measure};
+use ringforge_toolchain::{Compiler, Host};
+use serde::Serialize;
+
+use crate::args::Bench;
+use crate::forge;
+use crate::glue::Glue;
+use crate::make;
+use crate::package::Tool;
+use crate::preset::{Job, resolve};
+use crate::proof;
+use crate::target::{self, Target};
+use crate::ui::{Failure, Ui};
+
+/// One line of the table.
+struct Entry {
+    candidate: Candidate,
+    /// What operands the product takes.
+    operands: &'static str,
+    /// Compiler and flags.
+    compiled: String,
+}
+
+/// One measured line.
+#[derive(Serialize)]
+struct Row {
+    #[serde(flatten)]
+    timing: Timing,
+    operands: &'static str,
+    compiled: String,
+}
+
+/// Peers for the ring of sntrup761: package of bench/, argument, name.
+const PEERS: &[(&str, &str, &str)] = &[
+    ("peer-pqcrypto", "avx2", "pqcrypto-ntruprime 0.1.6, AVX2"),
+    ("peer-pqcrypto", "clean", "pqcrypto-ntruprime 0.1.6, portable"),
+    ("peer-liboqs", "avx2", "liboqs 0.13, AVX2"),
+];
+
+const SNTRUP761: &str = "Z4591[x]/(x^761 - x - 1)";
+
+/// Runs the command.
+///
+/// # Errors
+/// Bad input, or nothing could be measured.
+pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
+    let job = resolve(&args.subject)?;
+    let compilers = compilers(&args.cc)?;
+    let host = Host::detect();
+    let scratch =
+        tempfile::tempdir().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
+    let mut entries = Vec::new();
+    let mut missing = Vec::new();
+    if args.peers {
+        if job.plan.ring.to_string() != SNTRUP761 {
+            return Err(Failure::input(format!("bench/ has peers for {SNTRUP761} only")));
+        }
+        for compiler in &compilers {
+            peers(ui, &args.bench_dir, compiler, &mut entries, &mut missing)?;
+        }
+    }
+    for compiler in &compilers {
+        ours(ui, &job, compiler, &host, scratch.path(), &mut entries)?;
+    }
+    let settings = Settings { copies: args.copies, samples: args.samples, ..Settings::default() };
+    let bar = ui.bar("timing", (settings.copies * settings.samples) as u64);
+    let candidates: Vec<Candidate> = entries.iter().map(|e| e.candidate.clone()).collect();
+    let timings = measure(&compilers[0], &candidates, &settings, &mut |done, _| {
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    let timings = timings.map_err(|e| Failure::failed(e.to_string()))?;
+    let rows: Vec<Row> = entries
+        .into_iter()
+        .zip(timings)
+        .map(|(e, timing)| Row { timing, operands: e.operands, compiled: e.compiled })
+        .collect();
+    ui.json(&serde_json::json!({
+        "ring": job.plan.ring.to_string(),
+        "tool": Tool::THIS,
+        "host": host,
+        "copies": args.copies,
+        "samples": args.samples,
+        "rows": rows,
+        "missing": missing,
+    }))?;
+    ui.say(table(&rows, args.markdown).to_string());
+    ui.say(format!(
+        "{} ({}); core cycles of one product, calibrated; {} fresh copies of {} samples, interleaved",
+        host.processor, host.model, args.copies, args.samples
+    ));
+    for reason in &missing {
+        ui.say(format!("left out: {reason}"));
+    }
+    Ok(0)
+}
+
+fn compilers(names: &[String]) -> Result<Vec<Compiler>, Failure> {
+    if !names.is_empty() {
+        return names.iter().map(|name| forge::compiler(Some(name))).collect();
+    }
+    let mut found: Vec<Compiler> = Compiler::find("gcc").into_iter().collect();
+    let clang = ["clang", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16"];
+    found.extend(clang.iter().find_map(|name| Compiler::find(name).ok()));
+    if found.is_empty() { Ok(vec![forge::compiler(None)?]) } else { Ok(found) }
+}
+
+/// Builds the peers with a compiler and adds those that could be built.
+fn peers(
+    ui: &Ui,
+    bench: &Path,
+    compiler: &Compiler,
+    entries: &mut Vec<Entry>,
+    missing: &mut Vec<String>,
+) -> Result<(), Failure> {
+    let manifest = bench.join("Cargo.toml");
+    if !manifest.is_file() {
+        return Err(Failure::input(format!(
+            "the peers are built from {}, which is not here; pass --bench-dir DIR",
+            manifest.display()
+        )));
+    }
+    for &(package, argument, name) in PEERS {
+        let bar = ui.spinner(&format!("building {package} with {}", compiler.name));
+        let built = build_peer(&manifest, package, compiler);
+        bar.finish_and_clear();
+        match built {
+            Ok(program) => entries.push(Entry {
+                candidate: Candidate {
+                    name: name.into(),
+                    code: Code::Program(program, vec![argument.into()]),
+                },
+                operands: "big × small",
+                compiled: format!("{}, its own flags", short(compiler)),
+            }),
+            Err(why) => missing.push(format!("{name} ({}): {why}", compiler.name)),
+        }
+    }
+    Ok(())
+}
+
+fn build_peer(manifest: &Path, package: &str, compiler: &Compiler) -> Result<PathBuf, String> {
+    // One target directory for each compiler: Cargo does not see that $CC changed.
+    let dir = manifest.with_file_name("target").join(compiler.name.replace('/', "_"));
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["build", "--release", "--locked", "--message-format=json", "-p", package])
+        .arg("--manifest-path")
+        .arg(manifest)
+        .arg("--target-dir")
+        .arg(dir)
+        .env("CC", &compiler.path)
+        .output()
+        .map_err(|e| format!("cargo: {e}"))?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let line = text.lines().rev().find(|l| l.contains("error") || l.contains("panicked"));
+        return Err(line.unwrap_or("cargo build fails").trim().to_owned());
+    }
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .find(|path| path.file_stem().is_some_and(|stem| stem == package))
+        .ok_or_else(|| "cargo names no program".into())
+}
+
+/// Forges our candidates, without proof: `forge` and `prove` are for that.
+fn ours(
+    ui: &Ui,
+    job: &Job,
+    compiler: &Compiler,
+    host: &Host,
+    scratch: &Path,
+    entries: &mut Vec<Entry>,
+) -> Result<(), Failure> {
+    let ring = &job.plan.ring;
+    for target in target::choose("all")?.into_iter().filter(|t| t.runs_on(host)) {
+        for variant in target.variants(host) {
+            let bar = ui.spinner(&format!("forging {} with {}", variant.name, compiler.name));
+            let made = make::make(&job.plan, target, &variant.schedule, &job.name)?;
+            let text = make::source(&made, "ringforge bench")?;
+            bar.finish_and_clear();
+            for opt in target.levels {
+                let file = format!("{}{}{}{opt}", job.name, entries.len(), target.name);
+                let object = object(scratch, &file, &text, compiler, opt)?;
+                let glue = Glue {
+                    name: &job.name,
+                    ring,
+                    operands: job.operands.map(|operand| operand.range(ring.q())),
+                    targets: &[],
+                    command: "",
+                };
+                let signature = proof::signature(
+                    &glue.symbol(target),
+                    ring.degree(),
+                    glue.operands,
+                    glue.output(),
+                );
+                entries.push(Entry {
+                    candidate: Candidate {
+                        name: format!("ringforge {}", variant.name),
+                        code: Code::Objects(vec![object], signature),
+                    },
+                    operands: "big × big",
+                    compiled: format!("{} {opt}", short(compiler)),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn object(
+    scratch: &Path,
+    file: &str,
+    text: &str,
+    compiler: &Compiler,
+    opt: &str,
+) -> Result<PathBuf, Failure> {
+    let source = scratch.join(format!("{file}.c"));
+    std::fs::write(&source, text)
+        .map_err(|e| Failure::failed(format!("cannot write {}: {e}", source.display())))?;
+    let object = scratch.join(format!("{file}.o"));
+    compiler
+        .compile(&source, &[opt.into(), "-std=c99".into()], &object)
+        .map_err(|e| Failure::failed(e.to_string()))?;
+    Ok(object)
+}
+
+/// `gcc 12.2.0` from a compiler's long first line.
+fn short(compiler: &Compiler) -> String {
+    let version = compiler
+        .version
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c| c == '(' || c == ')'))
+        .filter(|word| {
+            word.split('.').count() >= 3 && word.starts_with(|c: char| c.is_ascii_digit())
+        })
+        .find(|word| word.chars().all(|c| c.is_ascii_digit() || c == '.'));
+    let family = match compiler.family {
+        ringforge_toolchain::Family::Gcc => "gcc",
+        ringforge_toolchain::Family::Clang => "clang",
+        ringforge_toolchain::Family::Other => compiler.name.as_str(),
+    };
+    format!("{family} {}", version.unwrap_or(&compiler.version))
+}
+
+fn table(rows: &[Row], markdown: bool) -> Table {
+    let mut table = Table::new();
+    table.load_preset(if markdown { ASCII_MARKDOWN } else { UTF8_BORDERS_ONLY });
+    table.set_header(["product", "operands", "compiled by", "min", "median", "ratio", "runs"]);
+    for row in rows {
+        let t = &row.timing;
+        let runs =
+            format!("{} of {}{}", t.runs, t.runs + t.dropped, if t.noisy { ", noisy" } else { "" });
+        table.add_row([
+            t.name.clone(),
+            row.operands.into(),
+            row.compiled.clone(),
+            format!("{:.0}", t.min),
+            format!("{:.0}", t.median),
+            format!("{:.3}", t.ratio),
+            runs,
+        ]);
+    }
+    for index in 3..6 {
+        if let Some(column) = table.column_mut(index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// A schedule worth measuring.
+pub struct Variant {
+    /// The target's name and what is special.
+    pub name: String,
+    /// The schedule.
+    pub schedule: ringforge_program::schedule::Schedule,
+}
+
+impl Target {
+    /// The default schedule, and others that this host runs.
+    fn variants(&self, host: &Host) -> Vec<Variant> {
+        let mut all = vec![Variant { name: self.name.into(), schedule: self.schedule() }];
+        if self.name == "avx2" && host.has("avx_vnni") {
+            let mut schedule = self.schedule();
+            schedule.fused_dot = true;
+            all.push(Variant { name: "avx2 + VNNI".into(), schedule });
+        }
+        all
+    }
+}

@@ -1,0 +1,145 @@
+//! `ringforge explain`: what a plan does, stage by stage.
+
+use comfy_table::{CellAlignment, Table, presets::UTF8_BORDERS_ONLY};
+use ringforge_interpret::count::{Costs, Counts};
+use ringforge_interpret::range::{Interval, Ranges};
+
+use crate::args::{Explain, View};
+use crate::make::{self, Made};
+use crate::preset::resolve;
+use crate::ui::{Failure, Ui};
+use crate::{picture, target};
+
+/// Runs the command.
+///
+/// # Errors
+/// Bad input.
+pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
+    let job = resolve(&args.subject)?;
+    let target = target::find(&args.target)?;
+    let schedule = make::schedule(args.schedule.as_deref(), target)?;
+    // The tree alone needs no program, and plans without one can be looked at.
+    let tree_only = matches!(args.view, View::Tree | View::Svg) && !ui.json;
+    let made =
+        if tree_only { None } else { Some(make::make(&job.plan, target, &schedule, &job.name)?) };
+    let tree = job.plan.tree();
+    ui.json(&serde_json::json!({
+        "ring": job.plan.ring.to_string(),
+        "plan": job.plan.to_string(),
+        "tree": tree,
+        "target": target.name,
+        "schedule": schedule.to_string(),
+        "ranges": made.as_ref().map(|m| &m.ranges),
+        "counts": made.as_ref().map(|m| &m.costs),
+    }))?;
+    let all = args.view == View::All;
+    if all || args.view == View::Tree {
+        ui.say(tree.to_text());
+    }
+    match (&made, args.view) {
+        (_, View::Svg) => ui.say(picture::tree(&job.plan)),
+        (Some(made), View::RangesSvg) => ui.say(picture::ranges(&made.ranges)),
+        (Some(made), View::CountsSvg) => ui.say(picture::counts(&made.costs)),
+        (Some(made), View::Ranges) => say_ranges(ui, made),
+        (Some(made), View::Counts) => say_counts(ui, made),
+        (Some(made), View::All) => {
+            say_ranges(ui, made);
+            say_counts(ui, made);
+        }
+        _ => {}
+    }
+    Ok(0)
+}
+
+fn say_ranges(ui: &Ui, made: &Made) {
+    ui.say(format!("\nRanges by stage for target {}, proven for the program:", made.target.name));
+    ui.say(range_table(&made.ranges).to_string());
+}
+
+fn say_counts(ui: &Ui, made: &Made) {
+    ui.say(format!(
+        "\nOperations by stage for target {}, in registers of {} words:",
+        made.target.name, made.costs.lanes
+    ));
+    ui.say(count_table(&made.costs).to_string());
+}
+
+fn interval(interval: Option<Interval>) -> String {
+    interval.map_or_else(String::new, |(low, high)| format!("[{low}, {high}]"))
+}
+
+fn range_table(ranges: &Ranges) -> Table {
+    let mut table = Table::new();
+    table.load_preset(UTF8_BORDERS_ONLY);
+    table.set_header(["stage", "leaves", "16-bit values", "32-bit values", "of a word", "source"]);
+    for (name, range) in &ranges.inputs {
+        table.add_row([format!("input {name}"), interval(Some(*range)), String::new()]);
+    }
+    for stage in &ranges.stages {
+        table.add_row([
+            title(&stage.path),
+            interval(stage.stored),
+            interval(stage.words),
+            interval(stage.elements),
+            format!("{:.0} %", 100.0 * stage.fill),
+            stage.cite.clone(),
+        ]);
+    }
+    for (name, range) in &ranges.outputs {
+        table.add_row([format!("output {name}"), interval(Some(*range)), String::new()]);
+    }
+    align_right(&mut table, 1..5);
+    table
+}
+
+fn count_table(costs: &Costs) -> Table {
+    let mut table = Table::new();
+    table.load_preset(UTF8_BORDERS_ONLY);
+    table.set_header([
+        "stage",
+        "products",
+        "reductions",
+        "freezes",
+        "multiplies",
+        "additions",
+        "logic",
+        "shuffles",
+        "loads",
+        "stores",
+    ]);
+    let row = |name: String, c: &Counts| {
+        let numbers = [
+            c.modular_products + c.word_products,
+            c.reductions + c.narrowings,
+            c.freezes,
+            c.multiplies,
+            c.additions,
+            c.logic,
+            c.shuffles,
+            c.loads,
+            c.stores,
+        ];
+        std::iter::once(name).chain(numbers.map(|n| n.to_string())).collect::<Vec<_>>()
+    };
+    for stage in &costs.stages {
+        table.add_row(row(title(&stage.path), &stage.counts));
+    }
+    table.add_row(row("total".into(), &costs.total));
+    align_right(&mut table, 1..10);
+    table
+}
+
+fn title(path: &[String]) -> String {
+    match path.split_last() {
+        None => "(outside stages)".into(),
+        Some((last, outer)) => format!("{}{last}", "  ".repeat(outer.len())),
+    }
+}
+
+fn align_right(table: &mut Table, columns: std::ops::Range<usize>) {
+    for index in columns {
+        if let Some(column) = table.column_mut(index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
