@@ -182,8 +182,12 @@ impl Writer<'_> {
                     self.line(&format!("/* {title}{cite} */"));
                     self.statements(body)?;
                 }
-                Stmt::Block(block) => self.block(block)?,
+                Stmt::Block(block) => self.block(block, self.program.lanes)?,
                 Stmt::Loop { counter, count, body } => {
+                    if let Some((block, lanes)) = self.joined(*counter, *count, body) {
+                        self.block(&block, lanes)?;
+                        continue;
+                    }
                     let i = format!("i{}", counter.0);
                     self.line(&format!("for (int {i} = 0; {i} < {count}; {i}++) {{"));
                     self.depth += 1;

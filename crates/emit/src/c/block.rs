@@ -60,29 +60,65 @@ impl Memory<'_> {
 /// An index as C; `lane` is the stride of the loop over lanes, where the access is inside it.
 pub fn index(at: &Index, lane: Option<i64>) -> String {
     let mut terms: Vec<String> = Vec::new();
-    if at.base != 0 {
-        terms.push(at.base.to_string());
-    }
     let counters = at.terms.iter().map(|&(v, stride)| (format!("i{}", v.0), stride));
-    for (name, stride) in counters.chain(lane.map(|stride| ("l".to_string(), stride))) {
+    for (name, stride) in lane.map(|stride| ("l".to_string(), stride)).into_iter().chain(counters) {
         match stride {
             0 => {}
             1 => terms.push(name),
             _ => terms.push(format!("{stride} * {name}")),
         }
     }
+    if at.base != 0 {
+        terms.push(at.base.to_string());
+    }
     if terms.is_empty() { "0".into() } else { terms.join(" + ").replace("+ -", "- ") }
 }
 
+/// Pointers to where the loops around a block have come to in a buffer. With them an access is a
+/// constant away from a common base, which is how gcc sees that strided stores interleave.
+#[derive(Default)]
+struct Bases {
+    known: Vec<(BufferId, Vec<(LoopVar, i64)>)>,
+    lines: Vec<String>,
+}
+
+impl Bases {
+    /// An access to a buffer as C.
+    fn access(
+        &mut self,
+        writer: &Writer,
+        buffer: BufferId,
+        at: &Index,
+        lane: Option<i64>,
+    ) -> String {
+        let name = writer.buffer(buffer);
+        if at.terms.is_empty() {
+            return format!("{name}[{}]", index(at, lane));
+        }
+        let key = (buffer, at.terms.clone());
+        let i = self.known.iter().position(|k| *k == key).unwrap_or_else(|| {
+            let role = &writer.procedure.buffers[buffer.0 as usize].role;
+            let fixed = matches!(role, Role::Input | Role::Table(_));
+            let start = index(&Index { base: 0, terms: at.terms.clone() }, None);
+            let number = self.known.len();
+            let qualifier = if fixed { "const " } else { "" };
+            self.lines.push(format!("{qualifier}int16_t *const p{number} = {name} + {start};"));
+            self.known.push(key);
+            number
+        });
+        format!("p{i}[{}]", index(&Index { base: at.base, terms: Vec::new() }, lane))
+    }
+}
+
 impl Writer<'_> {
-    /// Renders a block, or says which operation is in the way.
-    pub fn block(&mut self, block: &Block) -> Result<(), String> {
-        self.check_order(block)?;
-        let lanes = self.program.lanes;
+    /// Renders a block as a loop over `lanes`, or says which operation is in the way.
+    pub fn block(&mut self, block: &Block, lanes: usize) -> Result<(), String> {
+        self.check_order(block, lanes)?;
         let uniform = uniform(block);
         // Scalars and the few words of partial loads first, then the lanes, then partial stores.
         let (mut before, mut inside, mut after) = (Vec::new(), Vec::new(), Vec::new());
         let mut names: Vec<String> = Vec::new();
+        let mut bases = Bases::default();
         for (i, op) in block.ops.iter().enumerate() {
             let operands: Vec<String> =
                 op.operands().iter().map(|v| names[v.0 as usize].clone()).collect();
@@ -99,36 +135,35 @@ impl Writer<'_> {
                     name = format!("k{k}[l]");
                 }
                 Op::Load { buffer, at } => {
-                    let (buffer, at) = (self.buffer(*buffer), index(at, Some(1)));
-                    place.push(format!("const int16_t {name} = {buffer}[{at}];"));
+                    let word = bases.access(self, *buffer, at, Some(1));
+                    place.push(format!("const int16_t {name} = {word};"));
                 }
                 Op::Broadcast { buffer, at } => {
-                    let (buffer, at) = (self.buffer(*buffer), index(at, None));
-                    place.push(format!("const int16_t {name} = {buffer}[{at}];"));
+                    let word = bases.access(self, *buffer, at, None);
+                    place.push(format!("const int16_t {name} = {word};"));
                 }
                 Op::LoadPartial { buffer, at, count } => {
-                    let (buffer, at) = (self.buffer(*buffer), index(at, Some(1)));
+                    let word = bases.access(self, *buffer, at, Some(1));
                     before.push(format!("int16_t w{i}[{lanes}] = {{ 0 }};"));
                     before.push(format!("for (int l = 0; l < {count}; l++) {{"));
-                    before.push(format!("    w{i}[l] = {buffer}[{at}];"));
+                    before.push(format!("    w{i}[l] = {word};"));
                     before.push("}".into());
                     name = format!("w{i}[l]");
                 }
                 Op::Store { buffer, at, .. } => {
-                    let (buffer, at) = (self.buffer(*buffer), index(at, Some(1)));
-                    inside.push(format!("{buffer}[{at}] = {};", operands[0]));
+                    let word = bases.access(self, *buffer, at, Some(1));
+                    inside.push(format!("{word} = {};", operands[0]));
                 }
                 Op::StoreStrided { buffer, at, stride, .. } => {
-                    let at = index(at, Some(i64::from(*stride)));
-                    let buffer = self.buffer(*buffer);
-                    inside.push(format!("{buffer}[{at}] = {};", operands[0]));
+                    let word = bases.access(self, *buffer, at, Some(i64::from(*stride)));
+                    inside.push(format!("{word} = {};", operands[0]));
                 }
                 Op::StorePartial { buffer, at, count, .. } => {
-                    let (buffer, at) = (self.buffer(*buffer), index(at, Some(1)));
+                    let word = bases.access(self, *buffer, at, Some(1));
                     before.push(format!("int16_t w{i}[{lanes}];"));
                     inside.push(format!("w{i}[l] = {};", operands[0]));
                     after.push(format!("for (int l = 0; l < {count}; l++) {{"));
-                    after.push(format!("    {buffer}[{at}] = w{i}[l];"));
+                    after.push(format!("    {word} = w{i}[l];"));
                     after.push("}".into());
                 }
                 _ => {
@@ -146,6 +181,7 @@ impl Writer<'_> {
             }
             names.push(name);
         }
+        let before = [bases.lines, before].concat();
         let scoped = !before.is_empty();
         if scoped {
             self.line("{");
@@ -165,9 +201,33 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// A loop whose iterations continue each other's lanes, as one block on more lanes. One long
+    /// loop is shorter code, and compilers that unroll short loops first do not vectorise them.
+    pub fn joined(&self, counter: LoopVar, count: u32, body: &[Stmt]) -> Option<(Block, usize)> {
+        let [Stmt::Block(block)] = body else { return None };
+        let lanes = self.program.lanes;
+        let mut joined = block.clone();
+        for op in &mut joined.ops {
+            let access = memory(op).map(|m| (m.stride, m.count));
+            match op {
+                Op::Load { at, .. } | Op::Store { at, .. } | Op::StoreStrided { at, .. } => {
+                    let (stride, _) = access?;
+                    let step = (counter, stride * lanes as i64);
+                    let i = at.terms.iter().position(|&term| term == step)?;
+                    at.terms.remove(i);
+                }
+                Op::Lanes(_) => return None,
+                _ if access.is_some() => return None,
+                _ => {}
+            }
+        }
+        let lanes = lanes * count as usize;
+        self.check_order(&joined, lanes).ok()?;
+        Some((joined, lanes))
+    }
+
     /// Whether doing the block lane by lane leaves its meaning.
-    fn check_order(&self, block: &Block) -> Result<(), String> {
-        let lanes = self.program.lanes as i64;
+    fn check_order(&self, block: &Block, lanes: usize) -> Result<(), String> {
         let all: Vec<Memory> = block.ops.iter().filter_map(memory).collect();
         for (i, second) in all.iter().enumerate() {
             for first in &all[..i] {
@@ -176,7 +236,7 @@ impl Writer<'_> {
                     first.store && !second.store && (second.count.is_some() || second.stride == 0);
                 let delayed = first.store && first.count.is_some() && first.buffer == second.buffer;
                 let reordered = first.buffer == second.buffer && moved || delayed;
-                if reordered || first.conflicts(second, lanes) {
+                if reordered || first.conflicts(second, lanes as i64) {
                     return Err(format!(
                         "a block writes {} and touches it again across lanes; split the block",
                         self.buffer(first.buffer)
