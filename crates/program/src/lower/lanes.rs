@@ -247,23 +247,34 @@ impl Lowering<'_> {
         let first = block.push(Op::Load { buffer: b.buffer, at: Index::at(b.start) });
         block.push(Op::Store { buffer: edge, at: Index::at(0), a: zero });
         block.push(Op::Store { buffer: edge, at: Index::at(lanes), a: first });
-        let mut body = vec![Stmt::Block(block)];
+        // Every coefficient of a in a register of its own.
+        let spread = self.builder.buffer("spread", Role::Local, blocks * lanes * lanes, 64);
+        let counter = self.builder.counter();
+        let mut one = Block::default();
+        let at = Index::strided(a.start, counter, 1);
+        let word = one.push(Op::Broadcast { buffer: a.buffer, at });
+        let at = Index::strided(0, counter, lanes);
+        one.push(Op::Store { buffer: spread, at, a: word });
+        let mut body =
+            vec![Stmt::Block(block), repeat(counter, blocks * lanes, vec![Stmt::Block(one)])];
         let mut worst = 0;
+        // One block, since all sums share what a product prepares of a's coefficients.
+        let mut block = Block::default();
+        let words: Vec<Value> = (0..blocks * lanes)
+            .map(|i| block.push(Op::Load { buffer: spread, at: Index::at(i * lanes) }))
+            .collect();
         for number in 0..blocks {
             let start = number * lanes;
-            let mut block = Block::default();
             let (mut total, mut bound): (Option<Value>, i64) = (None, 0);
             let terms: Vec<usize> = (0..start + lanes).collect();
             for chunk in terms.chunks(together) {
                 let mut sum: Option<Value> = None;
                 for &i in chunk {
-                    let s =
-                        block.push(Op::Broadcast { buffer: a.buffer, at: Index::at(a.start + i) });
                     let v = block.push(match start.checked_sub(i) {
                         Some(word) => Op::Load { buffer: b.buffer, at: Index::at(b.start + word) },
                         None => Op::Load { buffer: edge, at: Index::at(lanes + start - i) },
                     });
-                    let p = block.push(Op::MulWords { a: v, b: s, method: METHOD });
+                    let p = block.push(Op::MulWords { a: v, b: words[i], method: METHOD });
                     sum = Some(match sum {
                         None => p,
                         Some(s) => block.push(Op::Add(s, p)),
@@ -290,8 +301,8 @@ impl Lowering<'_> {
             if let Some(a) = total {
                 block.push(Op::Store { buffer: full, at: Index::at(start), a });
             }
-            body.push(Stmt::Block(block));
         }
+        body.push(Stmt::Block(block));
         let title = "low part: truncated product, one coefficient after another";
         self.builder.stage(title, "[Chiu25 §3.1]", body);
         Ok(worst)
