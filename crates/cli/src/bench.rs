@@ -14,7 +14,6 @@ use crate::glue::Glue;
 use crate::make;
 use crate::package::Tool;
 use crate::preset::{Job, resolve};
-use crate::proof;
 use crate::target::{self, Target};
 use crate::ui::{Failure, Ui};
 
@@ -196,12 +195,7 @@ fn ours(
                     targets: &[],
                     command: "",
                 };
-                let signature = proof::signature(
-                    &glue.symbol(target),
-                    ring.degree(),
-                    glue.operands,
-                    glue.output(),
-                );
+                let signature = glue.signature(&glue.symbol(target));
                 entries.push(Entry {
                     candidate: Candidate {
                         name: format!("ringforge {}", variant.name),

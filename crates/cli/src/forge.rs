@@ -12,7 +12,7 @@ use crate::make::{self, Made, unwritable};
 use crate::package::{File, Forged, Package, PlanText, Tool};
 use crate::picture;
 use crate::preset::{Job, resolve};
-use crate::proof::{self, Terms};
+use crate::proof::{self, Named};
 use crate::report;
 use crate::target::{self, Target};
 use crate::ui::{Failure, Ui};
@@ -67,11 +67,9 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     let built = build(&out, scratch.path(), &glue, &made, &compiler, &args.make.opt)?;
     bar.finish_and_clear();
 
-    let terms = Terms {
-        origin: format!("{name}.contract.toml"),
-        text: glue.contract(&glue.symbol(targets[0])),
-    };
-    out.write(&terms.origin, &terms.text).map_err(unwritable)?;
+    let terms_name = format!("{name}.contract.toml");
+    let terms = glue.contract(&glue.symbol(targets[0]));
+    out.write(&terms_name, &terms).map_err(unwritable)?;
     out.write(&format!("{name}.h"), glue.header()).map_err(unwritable)?;
     let object_name = format!("{name}.o");
     let object = std::fs::read(&built.object)
@@ -85,8 +83,10 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     let mut forged = Vec::new();
     for ((one, interpreted), compile_command) in made.into_iter().zip(built.commands) {
         let symbol = glue.symbol(one.target);
-        let mut proof = proof::prove(ui, &object_name, &object, &terms, Some(&symbol))?;
-        proof::confirm(&mut proof, &compiler, &built.object, &terms, &symbol)?;
+        let contract = proof::contract(&terms_name, &terms, Some(&symbol))?;
+        let named = [Named { name: &object_name, bytes: &object }];
+        let mut proof = proof::prove(ui, &named, &contract)?.swap_remove(0);
+        proof::confirm(&mut proof, &compiler, &built.object, &contract);
         let executed = check.executed(one.target, &cases)?;
         let Made { target, schedule, ranges, costs, .. } = one;
         forged.push(Forged {
@@ -258,10 +258,6 @@ impl Check<'_> {
         cases
     }
 
-    fn signature(&self, symbol: &str) -> ringforge_toolchain::Signature {
-        proof::signature(symbol, self.glue.ring.degree(), self.glue.operands, self.glue.output())
-    }
-
     /// Runs one implementation on all cases, where this processor can.
     fn executed(
         &self,
@@ -277,7 +273,7 @@ impl Check<'_> {
         let done = verify::check(
             self.compiler,
             self.object,
-            &self.signature(&symbol),
+            &self.glue.signature(&symbol),
             &alias,
             cases,
             *worst,
@@ -294,7 +290,7 @@ impl Check<'_> {
             .iter()
             .map(|f| Candidate {
                 name: f.symbol.clone(),
-                code: Code::Objects(vec![self.object.to_owned()], self.signature(&f.symbol)),
+                code: Code::Objects(vec![self.object.to_owned()], self.glue.signature(&f.symbol)),
             })
             .collect();
         if candidates.is_empty() {
@@ -316,13 +312,16 @@ impl Check<'_> {
 
 fn verdict(forged: &[Forged]) -> String {
     let worst = ["refuted", "unknown"];
-    let found = worst.iter().find(|v| forged.iter().any(|f| f.proof.verdict == **v));
+    let found = worst.iter().find(|v| forged.iter().any(|f| f.proof.verdict() == **v));
     found.copied().unwrap_or("proved").to_owned()
 }
 
 fn equivalence(forged: &[Forged]) -> Option<String> {
-    let proved: Vec<&str> =
-        forged.iter().filter(|f| f.proof.verdict == "proved").map(|f| f.symbol.as_str()).collect();
+    let proved: Vec<&str> = forged
+        .iter()
+        .filter(|f| f.proof.verdict() == "proved")
+        .map(|f| f.symbol.as_str())
+        .collect();
     (proved.len() > 1).then(|| {
         format!(
             "{} fulfil one contract whose output is unique, so they give equal outputs on all inputs",
@@ -366,8 +365,8 @@ fn summary(ui: &Ui, package: &Package, place: &Path) {
     for forged in &package.targets {
         table.add_row([
             forged.symbol.clone(),
-            forged.proof.verdict.clone(),
-            forged.proof.seconds.map_or_else(String::new, |s| format!("{s:.1} s")),
+            forged.proof.verdict(),
+            format!("{:.1} s", forged.proof.seconds()),
             forged
                 .executed
                 .as_ref()

@@ -1,6 +1,7 @@
 //! The hand-made part of a package: header, choice at run time, contract.
 
 use ringforge_ring::Ring;
+use ringforge_toolchain::{Argument, Element, Role, Signature};
 
 use crate::target::Target;
 
@@ -28,6 +29,26 @@ impl Glue<'_> {
     /// Symbol of a target's product.
     pub fn symbol(&self, target: &Target) -> String {
         format!("{}_mul_{}", self.name, target.name)
+    }
+
+    /// What the function called `symbol` takes.
+    pub fn signature(&self, symbol: &str) -> Signature {
+        let argument = |name: &str, role, range| Argument {
+            name: name.into(),
+            role,
+            element: Element::I16,
+            length: self.ring.degree(),
+            align: 2,
+            range,
+        };
+        Signature {
+            symbol: symbol.into(),
+            arguments: vec![
+                argument("c", Role::Output, self.output()),
+                argument("a", Role::Input, self.operands[0]),
+                argument("b", Role::Input, self.operands[1]),
+            ],
+        }
     }
 
     fn parameters(&self) -> String {

@@ -13,6 +13,7 @@ mod package;
 mod picture;
 mod preset;
 mod proof;
+mod prove;
 mod report;
 mod target;
 mod ui;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Command::Forge(args) => forge::run(&ui, args),
         Command::Explain(args) => explain::run(&ui, args),
         Command::Bench(args) => bench::run(&ui, args),
+        Command::Prove(args) => prove::run(&ui, args),
         _ => Err(Failure::failed("not yet")),
     };
     match done {

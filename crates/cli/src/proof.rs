@@ -1,102 +1,281 @@
-//! Calls of the prover, and what of its report the command shows.
+//! Calls of the prover, confirmation of its counterexamples, and what of its report the command
+//! shows.
 
 use std::path::Path;
 
-use ringforge_toolchain::{Argument, Compiler, Element, Role, Signature};
+use indicatif::ProgressBar;
+use ringforge_machine::Object;
+use ringforge_prove::contract::Contract;
+use ringforge_prove::{Options, Progress, Report, Verdict, prove_many};
+use ringforge_toolchain::{Argument, Callee, Compiler, Element, Role, Signature};
 use serde::Serialize;
 
-use crate::ui::{Failure, Ui};
+use crate::ui::{Excerpt, Failure, Ui};
 
-/// A contract with its text.
-pub struct Terms {
-    /// Name of the text, for messages.
-    pub origin: String,
-    /// The text.
-    pub text: String,
-}
-
-/// What the prover found, and how to show it.
+/// What the prover found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Proof {
+    /// The prover's report.
+    #[serde(flatten)]
+    pub report: Report,
+    /// What running the object on the counterexample showed.
+    pub confirmation: Option<String>,
+}
+
+impl Proof {
     /// `proved`, `refuted` or `unknown`.
-    pub verdict: String,
-    /// Why it is not proved.
-    pub reasons: Vec<String>,
-    /// Name and value of everything worth a line.
-    #[serde(skip)]
-    pub facts: Vec<(String, String)>,
-    /// Seconds that the proof took.
-    pub seconds: Option<f64>,
-    /// Inputs at which the object fails, in the order of the contract's inputs.
-    pub witness: Option<Vec<Vec<i64>>>,
-    /// What running the object on the witness showed.
-    pub confirmed: Option<String>,
-    /// The prover's whole report.
-    pub report: serde_json::Value,
+    pub fn verdict(&self) -> String {
+        self.report.verdict.to_string()
+    }
+
+    /// Seconds that it took.
+    pub fn seconds(&self) -> f64 {
+        self.report.times.get("total").copied().unwrap_or(0.0)
+    }
 }
 
-/// Proves one symbol of an object.
+/// Reads a contract.
 ///
 /// # Errors
-/// The contract or the object is unusable.
-pub fn prove(
-    _ui: &Ui,
-    _name: &str,
-    _object: &[u8],
-    _terms: &Terms,
-    _symbol: Option<&str>,
-) -> Result<Proof, Failure> {
-    Ok(Proof {
-        verdict: "unknown".into(),
-        reasons: vec![],
-        facts: vec![],
-        seconds: None,
-        witness: None,
-        confirmed: None,
-        report: serde_json::Value::Null,
-    })
+/// It makes no sense; the failure shows where.
+pub fn contract(origin: &str, text: &str, symbol: Option<&str>) -> Result<Contract, Failure> {
+    let mut contract = Contract::parse(text).map_err(|error| {
+        Failure::at(
+            "this contract is refused",
+            Excerpt {
+                name: origin.into(),
+                text: text.into(),
+                at: offset(text, error.line, error.col),
+                label: error.message,
+                help: None,
+            },
+        )
+    })?;
+    if let Some(symbol) = symbol {
+        contract.symbol = symbol.into();
+    }
+    Ok(contract)
 }
 
-/// Runs a refuted object on its counterexample and notes what happens.
+/// Byte position of a line and a column in characters, both from 1.
+fn offset(text: &str, line: usize, col: usize) -> usize {
+    let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let rest = text.get(start..).unwrap_or("");
+    start + rest.char_indices().nth(col.saturating_sub(1)).map_or(0, |(at, _)| at)
+}
+
+/// An object with its name.
+pub struct Named<'a> {
+    /// Name for messages.
+    pub name: &'a str,
+    /// The file's content.
+    pub bytes: &'a [u8],
+}
+
+/// Proves objects of one contract.
 ///
 /// # Errors
-/// The contract is unusable.
-pub fn confirm(
-    _proof: &mut Proof,
-    _compiler: &Compiler,
-    _object: &Path,
-    _terms: &Terms,
-    _symbol: &str,
-) -> Result<(), Failure> {
-    Ok(())
+/// One is no ELF object, or lacks the symbol: bad input, while everything that is wrong with the
+/// code itself is a verdict.
+pub fn prove(ui: &Ui, objects: &[Named], contract: &Contract) -> Result<Vec<Proof>, Failure> {
+    for object in objects {
+        let name = object.name;
+        let parsed = Object::parse(object.bytes)
+            .map_err(|e| Failure::input(format!("cannot read `{name}` as an object: {e}")))?;
+        if parsed.function(&contract.symbol).is_none() {
+            let names: Vec<&str> = parsed.functions().map(|f| f.name.as_str()).take(20).collect();
+            let others = if names.is_empty() {
+                "it defines no function".into()
+            } else {
+                format!("its functions: {}", names.join(", "))
+            };
+            return Err(Failure::input(format!(
+                "`{name}` does not define `{}`; {others}",
+                contract.symbol
+            )));
+        }
+    }
+    let bar = ui.spinner(&format!("proving {}", contract.symbol));
+    bar.set_length(1000);
+    let bytes: Vec<&[u8]> = objects.iter().map(|o| o.bytes).collect();
+    let mut progress = Bar { bar: bar.clone(), title: contract.symbol.clone() };
+    let reports = prove_many(&bytes, contract, &Options::default(), &mut progress);
+    bar.finish_and_clear();
+    Ok(reports.into_iter().map(|report| Proof { report, confirmation: None }).collect())
+}
+
+struct Bar {
+    bar: ProgressBar,
+    title: String,
+}
+
+impl Progress for Bar {
+    fn update(&self, phase: &str, fraction: f64) -> bool {
+        self.bar.set_message(format!("proving {}: {phase}", self.title));
+        self.bar.set_position((fraction * 1000.0) as u64);
+        true
+    }
+}
+
+/// Runs a refuted object on its counterexample, in a process of its own, and notes what happens.
+pub fn confirm(proof: &mut Proof, compiler: &Compiler, object: &Path, contract: &Contract) {
+    let Some(witness) = &mut proof.report.witness else {
+        if proof.report.verdict == Verdict::Refuted {
+            proof.confirmation = Some("no inputs were found that show it: unconfirmed".into());
+        }
+        return;
+    };
+    let signature = match signature_of(contract) {
+        Some(signature) => signature,
+        None => return,
+    };
+    let alias: Vec<(usize, usize)> = contract
+        .alias
+        .iter()
+        .filter(|&&(o, i)| {
+            let name = |k: usize| contract.arguments[k].name.as_str();
+            witness.call == format!("{} = {}", name(o), name(i))
+        })
+        .copied()
+        .collect();
+    let inputs: Vec<&[i64]> = witness.inputs.iter().map(|(_, values)| values.as_slice()).collect();
+    let called = Callee::build(compiler, &[object], &signature, &alias)
+        .and_then(|callee| callee.call(&inputs));
+    proof.confirmation = Some(match called {
+        Ok(outputs) => {
+            let q = contract.ring.q() as i64;
+            let element = contract.arguments[contract.output()].range;
+            let got = &outputs[0];
+            let wrong = (0..got.len().min(witness.expected.len())).find(|&k| {
+                (got[k] - witness.expected[k]).rem_euclid(q) != 0
+                    || got[k] < element.0
+                    || got[k] > element.1
+            });
+            match wrong {
+                Some(k) => {
+                    witness.confirmed = true;
+                    format!(
+                        "confirmed by running the object: output element {k} is {}, the product has {}",
+                        got[k], witness.expected[k]
+                    )
+                }
+                None => {
+                    "running the object on these inputs shows nothing wrong: unconfirmed".into()
+                }
+            }
+        }
+        Err(ringforge_toolchain::CallError::Link(_)) => {
+            "the object does not link on its own: unconfirmed".into()
+        }
+        Err(error) => {
+            witness.confirmed = true;
+            format!("confirmed by running the object: {error}")
+        }
+    });
+}
+
+/// What a contract says of the function, for running it; nothing for 64-bit elements and the
+/// like, which no contract has yet.
+pub fn signature_of(contract: &Contract) -> Option<Signature> {
+    let arguments: Option<Vec<Argument>> = contract
+        .arguments
+        .iter()
+        .map(|a| {
+            Some(Argument {
+                name: a.name.clone(),
+                role: match a.role {
+                    ringforge_prove::contract::Role::Output => Role::Output,
+                    ringforge_prove::contract::Role::Input => Role::Input,
+                },
+                element: Element { bits: a.element.bits(), signed: a.element.signed() },
+                length: a.length,
+                align: usize::try_from(a.align).ok()?,
+                range: a.range,
+            })
+        })
+        .collect();
+    Some(Signature { symbol: contract.symbol.clone(), arguments: arguments? })
 }
 
 /// The lines that say why a proof did not succeed.
 pub fn explanation(proof: &Proof) -> Vec<String> {
-    proof.reasons.iter().chain(&proof.confirmed).cloned().collect()
+    let mut lines = Vec::new();
+    for reason in proof.report.reasons.iter().take(5) {
+        let mut line = reason.text.clone();
+        if let Some(address) = reason.address {
+            let instruction = reason.instruction.as_deref().unwrap_or("");
+            let place = format!("{address:#x}");
+            if !line.contains(&place) {
+                line += &format!(" at {place} {instruction}");
+            }
+        }
+        if !reason.call.is_empty() && reason.call != "disjoint" {
+            line += &format!(" (called with {})", reason.call);
+        }
+        lines.push(line);
+    }
+    let more = proof.report.reasons.len().saturating_sub(lines.len());
+    if more > 0 {
+        lines.push(format!("and {more} reasons more"));
+    }
+    if let Some(witness) = &proof.report.witness {
+        let some = |values: &[i64]| {
+            let shown: Vec<String> = values.iter().take(8).map(i64::to_string).collect();
+            let dots = if values.len() > 8 { ", …" } else { "" };
+            format!("[{}{dots}]", shown.join(", "))
+        };
+        let inputs: Vec<String> =
+            witness.inputs.iter().map(|(name, v)| format!("{name} = {}", some(v))).collect();
+        lines.push(format!(
+            "counterexample ({}): {}; output element {} is {} instead of {}",
+            witness.call,
+            inputs.join(", "),
+            witness.element,
+            witness.found.get(witness.element).copied().unwrap_or(0),
+            witness.expected.get(witness.element).copied().unwrap_or(0),
+        ));
+    }
+    lines.extend(proof.confirmation.clone());
+    lines
 }
 
-/// What a contract says of the function, for running it.
-pub fn signature(
-    symbol: &str,
-    length: usize,
-    operands: [(i64, i64); 2],
-    output: (i64, i64),
-) -> Signature {
-    let argument = |name: &str, role, range| Argument {
-        name: name.into(),
-        role,
-        element: Element::I16,
-        length,
-        align: 2,
-        range,
-    };
-    Signature {
-        symbol: symbol.into(),
-        arguments: vec![
-            argument("c", Role::Output, output),
-            argument("a", Role::Input, operands[0]),
-            argument("b", Role::Input, operands[1]),
-        ],
+/// Name and value of everything in a report that is worth a line.
+pub fn facts(proof: &Proof) -> Vec<(String, String)> {
+    let r = &proof.report;
+    let mut facts: Vec<(String, String)> = Vec::new();
+    let mut fact = |name: &str, value: String| facts.push((name.into(), value));
+    fact("claims", r.claims.join("; "));
+    fact("assumes", r.assumptions.join("; "));
+    if let Some((low, high)) = r.ranges.output {
+        fact("output range", format!("[{low}, {high}], found by the prover"));
     }
+    if let Some((address, instruction, low, high)) = r.ranges.widest.first() {
+        fact("widest word", format!("[{low}, {high}] at {address:#x}, {instruction}"));
+    }
+    if let Some((address, instruction, low, high)) = &r.ranges.widest_products {
+        fact("widest sum", format!("[{low}, {high}] at {address:#x}, {instruction}"));
+    }
+    let c = &r.counts;
+    fact(
+        "code",
+        format!(
+            "{} instructions executed, {} bytes of code, {} bytes of stack",
+            c.instructions, c.code_bytes, c.stack_bytes
+        ),
+    );
+    fact(
+        "calls",
+        format!(
+            "{} (separate and in place, by alignment), {} of them identical",
+            c.cases, c.identical_cases
+        ),
+    );
+    fact("enumerated", format!("{} functions of one variable, {} cones", c.functions, c.cones));
+    fact("equations", format!("{} compared with the ring product", c.equations));
+    if !r.certificate.sha256.is_empty() {
+        let checked = if r.certificate.checked { ", re-enumerated by the checker" } else { "" };
+        fact("certificate", format!("SHA-256 {}{checked}", r.certificate.sha256));
+    }
+    fact("time", format!("{:.1} s", proof.seconds()));
+    facts
 }

@@ -4,6 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use ringforge_toolchain::timing::Timing;
 
 use crate::package::{Forged, Package};
+use crate::proof;
 
 /// Pictures, as SVG texts.
 pub struct Pictures {
@@ -92,8 +93,8 @@ fn overview(package: &Package) -> Markup {
 fn target(forged: &Forged, ranges: Option<&String>, counts: Option<&String>) -> Markup {
     html! {
         section {
-            h2 { "Target " (forged.target) ": " code { (forged.symbol) } " " (badge(&forged.proof.verdict)) }
-            (proof(forged))
+            h2 { "Target " (forged.target) ": " code { (forged.symbol) } " " (badge(&forged.proof.verdict())) }
+            (proof_table(forged))
             h3 { "Ranges by stage" }
             @if let Some(picture) = ranges { figure { (PreEscaped(without_prologue(picture))) } }
             h3 { "Operations by stage" }
@@ -105,11 +106,11 @@ fn target(forged: &Forged, ranges: Option<&String>, counts: Option<&String>) -> 
     }
 }
 
-fn proof(forged: &Forged) -> Markup {
+fn proof_table(forged: &Forged) -> Markup {
     html! {
         table.facts {
-            @for reason in &forged.proof.reasons { tr { th { "reason" } td { (reason) } } }
-            @for (name, value) in &forged.proof.facts { tr { th { (name) } td { (value) } } }
+            @for reason in &proof::explanation(&forged.proof) { tr { th { "reason" } td { (reason) } } }
+            @for (name, value) in &proof::facts(&forged.proof) { tr { th { (name) } td { (value) } } }
             tr { th { "interpreted" } td { (forged.interpreted) " products of the program agree with the oracle" } }
             @if let Some(run) = &forged.executed {
                 tr { th { "executed" } td { (run.products) " products of the object, " (run.worst_cases)

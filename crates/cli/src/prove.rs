@@ -1,0 +1,109 @@
+//! `ringforge prove`: any object against a contract.
+
+use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
+use ringforge_prove::Verdict;
+use serde::Serialize;
+
+use crate::args::Prove;
+use crate::package::Tool;
+use crate::preset::read;
+use crate::proof::{self, Named, Proof};
+use crate::ui::{Failure, Ui};
+
+#[derive(Serialize)]
+struct Outcome<'a> {
+    object: String,
+    #[serde(flatten)]
+    proof: &'a Proof,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Bad input. A verdict is no error.
+pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
+    let origin = args.contract.display().to_string();
+    let contract = proof::contract(&origin, &read(&origin)?, args.symbol.as_deref())?;
+    let names: Vec<String> = args.objects.iter().map(|p| p.display().to_string()).collect();
+    let mut contents = Vec::new();
+    for (path, name) in args.objects.iter().zip(&names) {
+        let bytes = std::fs::read(path)
+            .map_err(|e| Failure::input(format!("cannot read `{name}`: {e}")))?;
+        contents.push(bytes);
+    }
+    let named: Vec<Named> =
+        names.iter().zip(&contents).map(|(name, bytes)| Named { name, bytes }).collect();
+    let mut proofs = proof::prove(ui, &named, &contract)?;
+    for (proof, path) in proofs.iter_mut().zip(&args.objects) {
+        if args.no_confirm || proof.report.verdict != Verdict::Refuted {
+            continue;
+        }
+        // Without a compiler the counterexample stays unconfirmed, and says so.
+        match ringforge_toolchain::Compiler::any() {
+            Ok(compiler) => proof::confirm(proof, &compiler, path, &contract),
+            Err(error) => proof.confirmation = Some(format!("unconfirmed: {error}")),
+        }
+    }
+    let verdicts: Vec<Verdict> = proofs.iter().map(|p| p.report.verdict).collect();
+    let overall = if verdicts.contains(&Verdict::Refuted) {
+        Verdict::Refuted
+    } else if verdicts.contains(&Verdict::Unknown) {
+        Verdict::Unknown
+    } else {
+        Verdict::Proved
+    };
+    let equivalent = overall == Verdict::Proved && proofs.len() > 1;
+    ui.json(&serde_json::json!({
+        "verdict": overall,
+        "tool": Tool::THIS,
+        "contract": origin,
+        "equivalent": equivalent,
+        "objects": names.iter().zip(&proofs)
+            .map(|(name, proof)| Outcome { object: name.clone(), proof })
+            .collect::<Vec<_>>(),
+    }))?;
+    for (name, proof) in names.iter().zip(&proofs) {
+        say(ui, name, proof);
+    }
+    if equivalent {
+        ui.say("The objects fulfil one contract: they give equal outputs on all inputs in range.");
+    }
+    Ok(if overall == Verdict::Proved { 0 } else { 1 })
+}
+
+fn say(ui: &Ui, name: &str, proof: &Proof) {
+    ui.say(format!("{name}: {} is {}", proof.report.symbol, proof.verdict()));
+    for line in proof::explanation(proof) {
+        ui.say(format!("  {line}"));
+    }
+    let mut table = Table::new();
+    table
+        .load_preset(UTF8_BORDERS_ONLY)
+        .set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
+    if comfy_table::Table::new().width().is_none() {
+        table.set_width(110);
+    }
+    for (name, value) in proof::facts(proof) {
+        table.add_row([name, value]);
+    }
+    ui.say(table.to_string());
+    if proof.report.ranges.stages.is_empty() {
+        return;
+    }
+    let mut table = Table::new();
+    table.load_preset(UTF8_BORDERS_ONLY).set_header([
+        "code",
+        "variables",
+        "range found",
+        "after products",
+    ]);
+    for stage in &proof.report.ranges.stages {
+        table.add_row([
+            format!("{:#x} to {:#x}", stage.addresses.0, stage.addresses.1),
+            stage.variables.to_string(),
+            format!("[{}, {}]", stage.min, stage.max),
+            if stage.after_products { "yes" } else { "" }.into(),
+        ]);
+    }
+    ui.say(table.to_string());
+}
