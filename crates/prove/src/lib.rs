@@ -1,1 +1,187 @@
-//! (under construction)
+//! A contract and an object to a theorem or a counterexample.
+//!
+//! [`prove`] takes machine code and a [`Contract`] and nothing else: no annotation, no hint, no
+//! knowledge of the generator. It executes the code on symbols (`ringforge_machine`), reads every
+//! word as a linear form over exact integers, settles what is not linear by enumerating all values
+//! of the one variable it depends on, and compares the outputs with the ring product for all pairs
+//! of basis vectors. Anything that is not modelled leaves the verdict `unknown`.
+
+pub mod check;
+mod cones;
+pub mod contract;
+mod cut;
+mod function;
+mod funs;
+mod prove;
+mod ranges;
+pub mod report;
+mod values;
+mod walk;
+mod witness;
+
+pub use contract::{Contract, ContractError};
+pub use report::{Reason, ReasonKind, Report, Verdict, Witness};
+
+use prove::{Job, sha256};
+use ringforge_machine::Object;
+use std::time::{Duration, Instant};
+
+/// Limits and level of detail.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Give up (unknown) after this time.
+    pub time_limit: Option<Duration>,
+    /// Instructions to execute at most in one call.
+    pub max_steps: u64,
+    /// Values of a variable to enumerate at most.
+    pub max_points: u64,
+    /// Enumeration work (points times operations) in all.
+    pub max_work: u64,
+    /// Whether the report carries the certificate's lines (its digest is always there).
+    pub certificate: bool,
+    /// How long to look for inputs that show a failure.
+    pub search: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            time_limit: None,
+            max_steps: 50_000_000,
+            max_points: 1 << 24,
+            max_work: 1 << 36,
+            certificate: false,
+            search: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Told how far a proof is.
+pub trait Progress: Send + Sync {
+    /// `fraction` of `phase` is done; return false to stop.
+    fn update(&self, phase: &str, fraction: f64) -> bool;
+}
+
+/// Progress that nobody looks at.
+pub struct Quiet;
+
+impl Progress for Quiet {
+    fn update(&self, _: &str, _: f64) -> bool {
+        true
+    }
+}
+
+/// Proves or refutes that `object` fulfils `contract`.
+pub fn prove(
+    object: &[u8],
+    contract: &Contract,
+    options: &Options,
+    progress: &mut dyn Progress,
+) -> Report {
+    let started = Instant::now();
+    let mut report = empty_report(object, contract);
+    let parsed = match Object::parse(object) {
+        Ok(o) => o,
+        Err(e) => {
+            report.reasons.push(Reason {
+                kind: ReasonKind::Unmodelled,
+                text: e.to_string(),
+                address: None,
+                instruction: None,
+                interval: None,
+                allowed: None,
+                call: String::new(),
+            });
+            return report;
+        }
+    };
+    let mut job = Job { contract, object: &parsed, options, progress, report, started };
+    job.run();
+    let mut report = job.report;
+    report.times.insert("total".into(), started.elapsed().as_secs_f64());
+    if !options.certificate {
+        report.certificate.cones = Vec::new();
+    }
+    report
+}
+
+/// Proves several objects of one contract; those proved are equivalent on all inputs in range,
+/// because their outputs are canonical or, at least, congruent. The reports name each other only
+/// if the contract's output range holds one representative of each residue, so that congruent
+/// outputs are equal.
+pub fn prove_many(
+    objects: &[&[u8]],
+    contract: &Contract,
+    options: &Options,
+    progress: &mut dyn Progress,
+) -> Vec<Report> {
+    let mut reports: Vec<Report> =
+        objects.iter().map(|o| prove(o, contract, options, progress)).collect();
+    let output = &contract.arguments[contract.output()];
+    let unique = output.range.1 - output.range.0 < contract.ring.q() as i64;
+    if unique {
+        let proved: Vec<String> =
+            reports.iter().filter(|r| r.is_proved()).map(|r| r.object_sha256.clone()).collect();
+        for r in reports.iter_mut().filter(|r| r.is_proved()) {
+            let own = r.object_sha256.clone();
+            r.equivalent = proved.iter().filter(|p| **p != own).cloned().collect();
+            r.equivalent.dedup();
+        }
+    }
+    reports
+}
+
+fn empty_report(object: &[u8], contract: &Contract) -> Report {
+    let arguments = &contract.arguments;
+    let mut claims = Vec::new();
+    let out = &arguments[contract.output()];
+    let inputs: Vec<&str> = contract.inputs().iter().map(|&i| arguments[i].name.as_str()).collect();
+    claims.push(format!(
+        "{} = {} in {}, for all inputs in range",
+        out.name,
+        inputs.join(" * "),
+        contract.ring
+    ));
+    claims
+        .push(format!("every element of {} lies in [{}, {}]", out.name, out.range.0, out.range.1));
+    claims.push("no access outside the buffers and the own stack frame; inputs unchanged".into());
+    claims.push("no branch, address or variable-time operand depends on an input".into());
+    claims.push("callee-saved registers are restored".into());
+    let mut assumptions: Vec<String> = contract
+        .inputs()
+        .iter()
+        .map(|&i| {
+            let a = &arguments[i];
+            format!(
+                "{}[0..{}] lie in [{}, {}], aligned to {} bytes",
+                a.name, a.length, a.range.0, a.range.1, a.align
+            )
+        })
+        .collect();
+    let alias: Vec<String> = contract
+        .alias
+        .iter()
+        .map(|&(o, i)| format!("{} = {}", arguments[o].name, arguments[i].name))
+        .collect();
+    assumptions.push(if alias.is_empty() {
+        "the output overlaps no input".into()
+    } else {
+        format!("the output overlaps no input, or {} exactly", alias.join(" or "))
+    });
+    Report {
+        verdict: Verdict::Unknown,
+        symbol: contract.symbol.clone(),
+        ring: contract.ring.to_string(),
+        object_sha256: sha256(object),
+        object_bytes: object.len(),
+        claims,
+        assumptions,
+        reasons: Vec::new(),
+        witness: None,
+        ranges: Default::default(),
+        counts: Default::default(),
+        times: Default::default(),
+        certificate: Default::default(),
+        equivalent: Vec::new(),
+    }
+}

@@ -1,0 +1,272 @@
+//! Certificates and their checker.
+//!
+//! A certificate lists what the proof took from enumeration, one fact to a line:
+//!
+//! - `cone LO HI MIN MAX C D : F`: for all integers x in \[LO, HI\] the value of F lies in
+//!   \[MIN, MAX\] and is congruent to C·x + D modulo q (`- -`: no such claim);
+//! - `linear LO HI BITS C D : F`: F is congruent to C·x + D modulo 2^BITS.
+//!
+//! F is a list of operations `(name width … #i …)`, each naming earlier ones by number; the last is
+//! the value. [`verify`] parses the text again and evaluates it point by point with an evaluator
+//! that shares no code with the one that made it.
+
+use crate::cones::Cones;
+use crate::funs::Funs;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The facts, for modulus `q`.
+pub struct Facts {
+    /// Modulus.
+    pub q: u32,
+    /// One fact to a line.
+    pub cones: Vec<String>,
+}
+
+/// Writes down everything that was enumerated.
+pub(crate) fn certificate(funs: &mut Funs, cones: &Cones, q: u32) -> Facts {
+    let mut lines: Vec<String> = Vec::new();
+    let mut summaries: Vec<_> = cones.proved().collect();
+    summaries.sort_unstable_by_key(|c| (c.0, c.1, c.2));
+    for (f, lo, hi, s) in summaries {
+        let (c, d) = match s.affine {
+            Some((c, d)) => (c.to_string(), d.to_string()),
+            None => ("-".into(), "-".into()),
+        };
+        lines.push(format!("cone {lo} {hi} {} {} {c} {d} : {}", s.min, s.max, funs.text(f)));
+    }
+    let mut linear: Vec<_> = cones.linear_facts().collect();
+    linear.sort_unstable_by_key(|c| (c.0, c.1, c.2, c.3));
+    for (f, lo, hi, bits, c, d) in linear {
+        lines.push(format!("linear {lo} {hi} {bits} {c} {d} : {}", funs.text(f)));
+    }
+    Facts { q, cones: lines }
+}
+
+/// Checks every fact by enumeration, in parallel.
+///
+/// # Errors
+/// The first line that is malformed or false.
+pub fn verify(facts: &Facts, progress: &(dyn Fn(f64) -> bool + Sync)) -> Result<(), String> {
+    let done = AtomicUsize::new(0);
+    let total = facts.cones.len().max(1);
+    facts.cones.par_iter().try_for_each(|line| {
+        let d = done.fetch_add(1, Ordering::Relaxed);
+        if d % 64 == 0 {
+            progress(d as f64 / total as f64);
+        }
+        line_holds(line, facts.q.into()).map_err(|e| format!("{e} in `{line}`"))
+    })
+}
+
+struct Step {
+    name: String,
+    width: u32,
+    numbers: Vec<i64>,
+    args: Vec<(usize, i64)>,
+}
+
+fn parse(text: &str) -> Result<Vec<Step>, String> {
+    let mut steps: Vec<Step> = Vec::new();
+    for part in text.split(')').filter(|p| !p.trim().is_empty()) {
+        let part = part.trim().strip_prefix('(').ok_or("`(` expected")?;
+        let mut words = part.split_whitespace();
+        let name = words.next().ok_or("a name expected")?.to_string();
+        let width = words.next().and_then(|w| w.parse().ok()).ok_or("a width expected")?;
+        if !(1..=64).contains(&width) {
+            return Err(format!("width {width}"));
+        }
+        let (mut numbers, mut args) = (Vec::new(), Vec::new());
+        for w in words {
+            if let Some(a) = w.strip_prefix('#') {
+                let (i, c) = a.split_once('*').unwrap_or((a, "1"));
+                let i: usize = i.parse().map_err(|_| "a number expected after `#`")?;
+                if i >= steps.len() {
+                    return Err(format!("#{i} is not known yet"));
+                }
+                args.push((i, c.parse().map_err(|_| "a coefficient expected")?));
+            } else {
+                numbers.push(w.parse().map_err(|_| format!("`{w}` is no number"))?);
+            }
+        }
+        let (n, a) = match name.as_str() {
+            "lin" => (2, args.len()),
+            "const" => (1, 0),
+            "slice" => (1, 1),
+            "concat" => (0, args.len().max(1)),
+            "sext" | "zext" | "sats" | "satu" => (0, 1),
+            "mul" | "and" | "or" | "xor" | "eq" | "ult" | "slt" => (0, 2),
+            "select" => (0, 3),
+            other => return Err(format!("unknown operation {other}")),
+        };
+        if numbers.len() != n || args.len() != a {
+            return Err(format!("{name} has the wrong number of operands"));
+        }
+        steps.push(Step { name, width, numbers, args });
+    }
+    if steps.is_empty() { Err("no operation".into()) } else { Ok(steps) }
+}
+
+/// Operations by number, so that a point costs no string comparison.
+#[derive(Clone, Copy)]
+enum Code {
+    Lin,
+    Const,
+    Slice,
+    Concat,
+    Sext,
+    Zext,
+    Mul,
+    And,
+    Or,
+    Xor,
+    Eq,
+    Ult,
+    Slt,
+    Select,
+    SatS,
+    SatU,
+}
+
+fn code(name: &str) -> Code {
+    match name {
+        "lin" => Code::Lin,
+        "const" => Code::Const,
+        "slice" => Code::Slice,
+        "concat" => Code::Concat,
+        "sext" => Code::Sext,
+        "zext" => Code::Zext,
+        "mul" => Code::Mul,
+        "and" => Code::And,
+        "or" => Code::Or,
+        "xor" => Code::Xor,
+        "eq" => Code::Eq,
+        "ult" => Code::Ult,
+        "slt" => Code::Slt,
+        "select" => Code::Select,
+        "sats" => Code::SatS,
+        _ => Code::SatU,
+    }
+}
+
+/// The value of every step at x as bits; the last is the result.
+fn evaluate(steps: &[(Code, Step)], x: i64, values: &mut Vec<u64>) -> i64 {
+    values.clear();
+    let low = |w: u32| if w == 64 { u64::MAX } else { (1u64 << w) - 1 };
+    for (code, s) in steps {
+        let bits = |i: usize| values[s.args[i].0];
+        let width = |i: usize| steps[s.args[i].0].1.width;
+        let number = |i: usize| as_signed(bits(i), width(i));
+        let v: u64 = match code {
+            Code::Lin => {
+                let mut sum = (s.numbers[0] as u64)
+                    .wrapping_add((s.numbers[1] as u64).wrapping_mul(x as u64));
+                for &(i, c) in &s.args {
+                    let a = as_signed(values[i], steps[i].1.width) as u64;
+                    sum = sum.wrapping_add((c as u64).wrapping_mul(a));
+                }
+                sum
+            }
+            Code::Const => s.numbers[0] as u64,
+            Code::Slice => bits(0) >> s.numbers[0],
+            Code::Concat => {
+                let (mut v, mut at) = (0, 0);
+                for i in 0..s.args.len() {
+                    v |= bits(i) << at;
+                    at += width(i);
+                }
+                v
+            }
+            Code::Sext => number(0) as u64,
+            Code::Zext => bits(0),
+            Code::Mul => bits(0).wrapping_mul(bits(1)),
+            Code::And => bits(0) & bits(1),
+            Code::Or => bits(0) | bits(1),
+            Code::Xor => bits(0) ^ bits(1),
+            Code::Eq => u64::from(bits(0) == bits(1)),
+            Code::Ult => u64::from(bits(0) < bits(1)),
+            Code::Slt => u64::from(number(0) < number(1)),
+            Code::Select => bits(if bits(0) == 1 { 1 } else { 2 }),
+            Code::SatS => {
+                let half = low(s.width) >> 1;
+                let n = number(0);
+                if n > half as i64 {
+                    half
+                } else if n < -(half as i64) - 1 {
+                    half + 1
+                } else {
+                    n as u64
+                }
+            }
+            Code::SatU => {
+                let n = number(0);
+                if n < 0 { 0 } else { (n as u64).min(low(s.width)) }
+            }
+        };
+        values.push(v & low(s.width));
+    }
+    let last = values.len() - 1;
+    as_signed(values[last], steps[last].1.width)
+}
+
+fn as_signed(bits: u64, width: u32) -> i64 {
+    if width == 64 || bits >> (width - 1) == 0 {
+        bits as i64
+    } else {
+        bits as i64 - (1i64 << width)
+    }
+}
+
+fn line_holds(line: &str, q: i128) -> Result<(), String> {
+    let (head, text) = line.split_once(" : ").ok_or("` : ` expected")?;
+    let steps: Vec<(Code, Step)> = parse(text)?.into_iter().map(|s| (code(&s.name), s)).collect();
+    let words: Vec<&str> = head.split_whitespace().collect();
+    let number = |i: usize| -> Result<i64, String> {
+        let word = words.get(i).ok_or("too few numbers")?;
+        word.parse().map_err(|_| format!("`{word}` is no number"))
+    };
+    let (lo, hi) = (number(1)?, number(2)?);
+    let mut values = Vec::with_capacity(steps.len());
+    match words[0] {
+        "cone" => {
+            let (min, max) = (number(3)?, number(4)?);
+            let affine = match (words.get(5), words.get(6)) {
+                (Some(&"-"), Some(&"-")) => None,
+                _ => Some((number(5)?, number(6)?)),
+            };
+            let mut residue = affine
+                .map_or(0, |(c, d)| (i128::from(c) * i128::from(lo) + i128::from(d)).rem_euclid(q));
+            let small = q as i64;
+            for x in lo..=hi {
+                let v = evaluate(&steps, x, &mut values);
+                if v < min || v > max {
+                    return Err(format!("x = {x} gives {v}"));
+                }
+                if let Some((c, _)) = affine {
+                    if v.rem_euclid(small) != residue as i64 {
+                        return Err(format!("x = {x} gives {v}, not congruent"));
+                    }
+                    residue += i128::from(c);
+                    if residue >= q {
+                        residue %= q;
+                    }
+                }
+            }
+        }
+        "linear" => {
+            let (bits, c, d) = (number(3)?, number(4)?, number(5)?);
+            if !(1..=64).contains(&bits) {
+                return Err("bits".into());
+            }
+            for x in lo..=hi {
+                let v = evaluate(&steps, x, &mut values);
+                let error = v.wrapping_sub(c.wrapping_mul(x).wrapping_add(d)) as u64;
+                if error << (64 - bits) != 0 {
+                    return Err(format!("x = {x} gives {v}"));
+                }
+            }
+        }
+        other => return Err(format!("unknown fact {other}")),
+    }
+    Ok(())
+}

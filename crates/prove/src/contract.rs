@@ -1,0 +1,294 @@
+//! Contracts: what a function takes, promises and computes, as TOML.
+//!
+//! ```toml
+//! contract = 1
+//! symbol = "toy_mul"
+//! abi = "sysv-x86-64"
+//! ring = "Z17[x]/(x^4 - x - 1)"
+//! computes = "product"              # c = a * b in the ring: first output, then two inputs
+//! alias = [["c", "a"], ["c", "b"]]  # in-place calls that are allowed besides the disjoint one
+//!
+//! [[argument]]
+//! name = "c"
+//! role = "output"
+//! element = "i16"
+//! length = 4
+//! align = 2
+//! range = [-8, 8]
+//! # … the inputs "a" and "b" likewise, in the order of the C prototype
+//! ```
+
+use ringforge_ring::Ring;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+pub use crate::function::Computes;
+
+/// A contract that was checked to make sense.
+#[derive(Clone, Debug)]
+pub struct Contract {
+    /// The function's symbol.
+    pub symbol: String,
+    /// Calling convention.
+    pub abi: Abi,
+    /// The ring.
+    pub ring: Ring,
+    /// What is computed.
+    pub computes: Computes,
+    /// Pairs (output, input) of argument positions that may be one buffer.
+    pub alias: Vec<(usize, usize)>,
+    /// Arguments in the order of the prototype.
+    pub arguments: Vec<Argument>,
+}
+
+/// Calling conventions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Abi {
+    /// System V for x86-64: Linux, the BSDs, macOS on Intel.
+    #[serde(rename = "sysv-x86-64")]
+    SysVX8664,
+}
+
+/// Direction of an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Written by the function; its former content does not matter.
+    Output,
+    /// Read by the function and left unchanged.
+    Input,
+}
+
+/// Element types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Element {
+    /// Signed byte.
+    I8,
+    /// Unsigned byte.
+    U8,
+    /// Signed 16-bit word.
+    I16,
+    /// Unsigned 16-bit word.
+    U16,
+    /// Signed 32-bit word.
+    I32,
+    /// Unsigned 32-bit word.
+    U32,
+}
+
+impl Element {
+    /// Width in bits.
+    pub fn bits(self) -> u8 {
+        match self {
+            Element::I8 | Element::U8 => 8,
+            Element::I16 | Element::U16 => 16,
+            Element::I32 | Element::U32 => 32,
+        }
+    }
+    /// Whether read as signed.
+    pub fn signed(self) -> bool {
+        matches!(self, Element::I8 | Element::I16 | Element::I32)
+    }
+    /// Least and greatest value.
+    pub fn range(self) -> (i64, i64) {
+        let b = self.bits();
+        if self.signed() { (-(1 << (b - 1)), (1 << (b - 1)) - 1) } else { (0, (1 << b) - 1) }
+    }
+}
+
+/// One argument: a pointer to an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// Name, for messages and aliasing.
+    pub name: String,
+    /// Direction.
+    pub role: Role,
+    /// Element type.
+    pub element: Element,
+    /// Elements.
+    pub length: usize,
+    /// Alignment in bytes that callers guarantee.
+    pub align: u64,
+    /// Interval that the values lie in: promised by the caller for inputs, by the function for
+    /// outputs.
+    pub range: (i64, i64),
+}
+
+/// Where a contract is wrong, and what would work.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("contract, line {line}, column {col}: {message}")]
+pub struct ContractError {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub col: usize,
+    /// What is wrong and what would work.
+    pub message: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    contract: Spanned<u64>,
+    symbol: Spanned<String>,
+    abi: Abi,
+    ring: Spanned<String>,
+    computes: Spanned<String>,
+    #[serde(default)]
+    alias: Vec<Spanned<[String; 2]>>,
+    argument: Vec<Spanned<ArgumentText>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ArgumentText {
+    name: Spanned<String>,
+    role: Role,
+    element: Spanned<Element>,
+    length: Spanned<usize>,
+    align: Option<Spanned<u64>>,
+    range: Spanned<[i64; 2]>,
+}
+
+impl Contract {
+    /// Parses and checks a contract.
+    ///
+    /// # Errors
+    /// With the position of the first thing that is wrong.
+    pub fn parse(text: &str) -> Result<Contract, ContractError> {
+        let at = |offset: usize, message: String| {
+            let before = &text[..offset.min(text.len())];
+            let line = before.matches('\n').count() + 1;
+            let col = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+            ContractError { line, col, message }
+        };
+        let parsed: Text = toml::from_str(text)
+            .map_err(|e| at(e.span().map_or(0, |s| s.start), e.message().to_string()))?;
+        if *parsed.contract.as_ref() != 1 {
+            let m = "this tool reads `contract = 1`".to_string();
+            return Err(at(parsed.contract.span().start, m));
+        }
+        if parsed.symbol.as_ref().is_empty() {
+            return Err(at(parsed.symbol.span().start, "the symbol is empty".into()));
+        }
+        let ring_at = parsed.ring.span().start;
+        let ring = Ring::parse(parsed.ring.as_ref())
+            .map_err(|e| at(ring_at + 1 + e.at, format!("the ring: expected {}", e.expected)))?;
+        let q = ring.q();
+        if q % 2 == 0 || q >= 1 << 16 || !ringforge_ring::zq::is_prime(q) {
+            return Err(at(
+                ring_at,
+                format!(
+                    "q = {q}: proofs are for odd primes below 65536 so far (rings modulo a power of two, and several primes, are not modelled)"
+                ),
+            ));
+        }
+        if parsed.computes.as_ref() != "product" {
+            let m =
+                format!("`computes = {:?}`: only \"product\" is known", parsed.computes.as_ref());
+            return Err(at(parsed.computes.span().start, m));
+        }
+        let mut arguments: Vec<Argument> = Vec::new();
+        for a in &parsed.argument {
+            let a = a.as_ref();
+            let element = *a.element.as_ref();
+            let [lo, hi] = *a.range.as_ref();
+            let (least, greatest) = element.range();
+            if lo > hi {
+                return Err(at(a.range.span().start, format!("the range [{lo}, {hi}] is empty")));
+            }
+            if lo < least || hi > greatest {
+                let m =
+                    format!("the range [{lo}, {hi}] exceeds the element's [{least}, {greatest}]");
+                return Err(at(a.range.span().start, m));
+            }
+            if *a.length.as_ref() != ring.degree() {
+                let m = format!(
+                    "`{}` has {} elements, but the ring's elements have {}",
+                    a.name.as_ref(),
+                    a.length.as_ref(),
+                    ring.degree()
+                );
+                return Err(at(a.length.span().start, m));
+            }
+            let natural = u64::from(element.bits() / 8);
+            let align = a.align.as_ref().map_or(natural, |x| *x.as_ref());
+            if !align.is_power_of_two() || align > 4096 {
+                let offset = a.align.as_ref().map_or(0, |x| x.span().start);
+                return Err(at(
+                    offset,
+                    format!("align = {align}: a power of two up to 4096 is expected"),
+                ));
+            }
+            if arguments.iter().any(|b| b.name == *a.name.as_ref()) {
+                let m = format!("two arguments are called `{}`", a.name.as_ref());
+                return Err(at(a.name.span().start, m));
+            }
+            arguments.push(Argument {
+                name: a.name.as_ref().clone(),
+                role: a.role,
+                element,
+                length: *a.length.as_ref(),
+                align,
+                range: (lo, hi),
+            });
+        }
+        let inputs = arguments.iter().filter(|a| a.role == Role::Input).count();
+        let outputs = arguments.len() - inputs;
+        if (outputs, inputs) != (1, 2) {
+            let offset = parsed.argument.first().map_or(0, |a| a.span().start);
+            let m = format!(
+                "a product has one output and two inputs; this contract has {outputs} and {inputs}"
+            );
+            return Err(at(offset, m));
+        }
+        let mut alias = Vec::new();
+        for pair in &parsed.alias {
+            let offset = pair.span().start;
+            let find = |name: &String| {
+                arguments.iter().position(|a| a.name == *name).ok_or_else(|| {
+                    let names: Vec<&str> = arguments.iter().map(|a| a.name.as_str()).collect();
+                    at(
+                        offset,
+                        format!("no argument is called `{name}`; there are {}", names.join(", ")),
+                    )
+                })
+            };
+            let [x, y] = pair.as_ref();
+            let (mut x, mut y) = (find(x)?, find(y)?);
+            if arguments[x].role == Role::Input {
+                (x, y) = (y, x);
+            }
+            if arguments[x].role != Role::Output || arguments[y].role != Role::Input {
+                let m = "an alias pairs an output with an input (two inputs may always be equal)";
+                return Err(at(offset, m.to_string()));
+            }
+            if arguments[x].element.bits() != arguments[y].element.bits() {
+                let m = "aliased arguments must have elements of one size";
+                return Err(at(offset, m.to_string()));
+            }
+            if !alias.contains(&(x, y)) {
+                alias.push((x, y));
+            }
+        }
+        Ok(Contract {
+            symbol: parsed.symbol.into_inner(),
+            abi: parsed.abi,
+            ring,
+            computes: Computes::Product,
+            alias,
+            arguments,
+        })
+    }
+
+    /// Positions of the inputs, in the order of the prototype.
+    pub fn inputs(&self) -> Vec<usize> {
+        (0..self.arguments.len()).filter(|&i| self.arguments[i].role == Role::Input).collect()
+    }
+
+    /// Position of the output.
+    pub fn output(&self) -> usize {
+        self.arguments.iter().position(|a| a.role == Role::Output).unwrap_or(0)
+    }
+}

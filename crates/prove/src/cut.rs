@@ -1,0 +1,667 @@
+//! The integer reading of forms: intervals, residues, and new variables for sums that a
+//! nonlinear operation uses.
+
+use crate::cones::Cones;
+use crate::funs::{FunId, FunOp, centre};
+use crate::values::{
+    Atom, AtomId, Base, Cause, CauseKind, Form, ModForm, Source, Var, VarId, World, inverse,
+    residue,
+};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// A form read as an exact integer.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// Lower bound.
+    pub lo: i128,
+    /// Upper bound.
+    pub hi: i128,
+    /// What it is modulo q, if that is linear.
+    pub residue: Option<ModForm>,
+    /// The base whose part is not linear modulo q.
+    pub odd: Option<Base>,
+}
+
+/// Why there is no reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoReading {
+    /// It contains a value that is not understood.
+    Opaque(u32),
+    /// A function of too wide a variable.
+    TooWide,
+    /// Coefficients beyond 64-bit arithmetic.
+    Overflow,
+}
+
+/// A form at a place where its integer reading matters.
+#[derive(Clone, Copy, Debug)]
+pub enum Use {
+    /// A constant (signed reading).
+    Const(i64),
+    /// A function of one base.
+    One(Base, FunId),
+    /// Not understood (index into [`World::causes`]).
+    Opaque(u32),
+}
+
+/// The tables with their caches.
+pub struct Cutter {
+    /// Values.
+    pub world: World,
+    /// Enumerations.
+    pub cones: Cones,
+    /// Canonical form (leading odd coefficient 1) and width to a variable and `s` with
+    /// `form = s·variable`.
+    cuts: FxHashMap<(u8, Form), (VarId, i64)>,
+    /// Exact integer form to its variable.
+    exact: FxHashMap<Form, VarId>,
+    failed: FxHashMap<(u8, Form), u32>,
+    /// Forms of one base that gain nothing from a variable.
+    plain: rustc_hash::FxHashSet<(u8, Form)>,
+    /// Node that is being interpreted.
+    pub node: u32,
+}
+
+impl Cutter {
+    /// Empty tables.
+    pub fn new(q: u32) -> Cutter {
+        Cutter {
+            world: World::new(q),
+            cones: Cones::new(q),
+            cuts: FxHashMap::default(),
+            exact: FxHashMap::default(),
+            failed: FxHashMap::default(),
+            plain: Default::default(),
+            node: 0,
+        }
+    }
+
+    /// The base an atom depends on; none for products and high halves.
+    pub fn base(&self, a: AtomId) -> Option<Base> {
+        match self.world.atoms[a as usize] {
+            Atom::Var(v) => Some(Base::Var(v)),
+            Atom::Fun(b, _) => Some(b),
+            Atom::Prod(..) | Atom::High(_) | Atom::Opaque(_) => None,
+        }
+    }
+
+    /// The one base that all atoms depend on.
+    fn one_base(&self, form: &Form) -> Option<Base> {
+        let first = self.base(form.t.first()?.0)?;
+        form.t[1..].iter().all(|t| self.base(t.0) == Some(first)).then_some(first)
+    }
+
+    /// A form of one base as a function at `width`.
+    fn as_fun(&mut self, form: &Form, width: u8) -> FunId {
+        let (mut x, mut terms) = (0, Vec::new());
+        for &(a, c) in &form.t {
+            match self.world.atoms[a as usize] {
+                Atom::Var(_) => x = c,
+                Atom::Fun(_, f) => terms.push((f, c)),
+                _ => unreachable!("the caller checked for one base"),
+            }
+        }
+        self.world.funs.lin(width, form.k, x, &terms)
+    }
+
+    /// Whether 64-bit arithmetic evaluates the terms of one base exactly.
+    fn evaluable(&self, base: Base, terms: &[(AtomId, i64)]) -> bool {
+        let (lo, hi) = self.world.domain(base);
+        let mut bound = 0i128;
+        for &(a, c) in terms {
+            let size = match self.world.atoms[a as usize] {
+                Atom::Fun(_, f) => 1i128 << (self.world.funs.get(f).width - 1),
+                _ => i128::from(lo).abs().max(i128::from(hi).abs()),
+            };
+            bound += i128::from(c).abs() * size;
+        }
+        bound < 1 << 62
+    }
+
+    /// The exact integer reading of a form (its coefficients as they stand).
+    pub fn read(&mut self, form: &Form) -> Result<Reading, NoReading> {
+        let q = self.world.q;
+        let (mut lo, mut hi) = (i128::from(form.k), i128::from(form.k));
+        let mut k = residue(form.k.into(), q);
+        let mut terms: Vec<(AtomId, u64)> = Vec::with_capacity(form.t.len());
+        let mut odd = None;
+        // Terms of bases that need to be taken together.
+        let mut grouped: Vec<(Base, (AtomId, i64))> = Vec::new();
+        let mut funs = false;
+        for &(a, c) in &form.t {
+            match self.world.atoms[a as usize] {
+                Atom::Prod(x, y) => {
+                    let (l, h) = self.product_interval(x, y);
+                    widen(&mut lo, &mut hi, l, h, c.into());
+                    terms.push((a, residue(c.into(), q).into()));
+                }
+                Atom::Var(v) => grouped.push((Base::Var(v), (a, c))),
+                Atom::Fun(b, _) => {
+                    funs = true;
+                    grouped.push((b, (a, c)));
+                }
+                Atom::High(w) => {
+                    funs = true;
+                    grouped.push((Base::Low(self.world.wides[w as usize].low.0), (a, c)));
+                }
+                Atom::Opaque(cause) => return Err(NoReading::Opaque(cause)),
+            }
+        }
+        if funs {
+            grouped.sort_by_key(|g| g.0);
+        }
+        let mut i = 0;
+        while i < grouped.len() {
+            let base = grouped[i].0;
+            let mut j = i + 1;
+            while funs && j < grouped.len() && grouped[j].0 == base {
+                j += 1;
+            }
+            let group: Vec<(AtomId, i64)> = grouped[i..j].iter().map(|g| g.1).collect();
+            i = j;
+            if let ([(a, c)], Base::Var(v)) = (&group[..], base)
+                && matches!(self.world.atoms[*a as usize], Atom::Var(_))
+            {
+                let var = self.world.var(v);
+                let (l, h) = (var.lo.into(), var.hi.into());
+                widen(&mut lo, &mut hi, l, h, i128::from(*c));
+                terms.push((*a, residue((*c).into(), q).into()));
+                continue;
+            }
+            if let Base::Low(_) = base {
+                let (l, h, r) = self.read_low(base, &group)?;
+                lo += l;
+                hi += h;
+                match r {
+                    Some(r) => {
+                        k = (k + r.k) % q;
+                        terms.extend(r.t.iter().map(|&(a, c)| (a, u64::from(c))));
+                    }
+                    None => odd = odd.or(Some(base)),
+                }
+                continue;
+            }
+            if !self.evaluable(base, &group) {
+                return Err(NoReading::Overflow);
+            }
+            let fun = self.as_fun(&Form { k: 0, t: group }, 64);
+            let (l, h) = self.world.domain(base);
+            let s = self
+                .cones
+                .summary(&mut self.world.funs, fun, l, h)
+                .map_err(|_| NoReading::TooWide)?;
+            lo += i128::from(s.min);
+            hi += i128::from(s.max);
+            match (s.affine, base) {
+                (Some((c, d)), Base::Var(v)) => {
+                    k = (k + d) % q;
+                    terms.push((self.world.var(v).atom, c.into()));
+                }
+                _ => odd = odd.or(Some(base)),
+            }
+        }
+        let residue = odd.is_none().then(|| ModForm { k, t: merge(terms, q) });
+        Ok(Reading { lo, hi, residue, odd })
+    }
+
+    /// A group over the low half of a sum, with the high halves that belong to it:
+    /// `Σ c_h·floor(P_h / 2^16) + Σ c_i·f_i(L)` is `(Σ c_h·P_h + M(L)) / 2^16` where
+    /// `M(L) = 2^16·Σ c_i·f_i(L) - Σ c_h·(P_h mod 2^16)`, a function of L alone.
+    fn read_low(
+        &mut self,
+        base: Base,
+        group: &[(AtomId, i64)],
+    ) -> Result<(i128, i128, Option<ModForm>), NoReading> {
+        let q = self.world.q;
+        let mut wide = Form::default();
+        let (mut terms, mut bound, mut high) = (Vec::new(), 0i128, false);
+        let mut direct = (0i128, 0i128);
+        for &(a, c) in group {
+            match self.world.atoms[a as usize] {
+                Atom::Fun(_, f) => {
+                    bound += (i128::from(c).abs() << 16) << (self.world.funs.get(f).width - 1);
+                    if bound >= 1 << 62 {
+                        return Err(NoReading::Overflow);
+                    }
+                    terms.push((f, c << 16));
+                }
+                Atom::High(w) => {
+                    high = true;
+                    let w = self.world.wides[w as usize].clone();
+                    let l = self.world.funs.lin(16, 0, w.low.1, &[]);
+                    let l = self.extend(l, 64, false);
+                    bound += i128::from(c).abs() << 16;
+                    if bound >= 1 << 62 {
+                        return Err(NoReading::Overflow);
+                    }
+                    terms.push((l, -c));
+                    if c.abs() > 1 << 20 {
+                        return Err(NoReading::Overflow);
+                    }
+                    wide = Form::combine(&wide, 1, &w.form, c, 64);
+                    let p = self.read(&w.form)?;
+                    widen(&mut direct.0, &mut direct.1, p.lo >> 16, p.hi >> 16, c.into());
+                }
+                _ => unreachable!("only functions and high halves have a low base"),
+            }
+        }
+        let m = self.world.funs.lin(64, 0, 0, &terms);
+        let s = self
+            .cones
+            .summary(&mut self.world.funs, m, 0, 65535)
+            .map_err(|_| NoReading::TooWide)?;
+        let p = self.read(&wide)?;
+        let mut lo = -((-(p.lo + i128::from(s.min))) >> 16);
+        let mut hi = (p.hi + i128::from(s.max)) >> 16;
+        if terms.len() == 1 && high {
+            // An unpaired high half: its own bound is as good and needs no rounding.
+            lo = lo.max(direct.0);
+            hi = hi.min(direct.1);
+        }
+        let constant = match s.affine {
+            Some((0, d)) => Some(d),
+            _ => None,
+        };
+        let r = u64::from(self.world.r_inv);
+        let residue = match (constant, p.residue) {
+            (Some(d), Some(form)) => {
+                let times = |c: u32| (u64::from(c) * r % u64::from(q)) as u32;
+                Some(ModForm {
+                    k: (times(d) + times(form.k)) % q,
+                    t: form.t.iter().map(|&(a, c)| (a, times(c))).filter(|t| t.1 != 0).collect(),
+                })
+            }
+            _ => None,
+        };
+        let _ = base;
+        Ok((lo, hi, residue))
+    }
+
+    /// Interval of a product of two variables.
+    fn product_interval(&self, x: VarId, y: VarId) -> (i128, i128) {
+        let (a, b) = (self.world.var(x), self.world.var(y));
+        let corner = |p: i64, q: i64| i128::from(p) * i128::from(q);
+        let all = [corner(a.lo, b.lo), corner(a.lo, b.hi), corner(a.hi, b.lo), corner(a.hi, b.hi)];
+        let lo = all.into_iter().min().unwrap_or(0);
+        let hi = all.into_iter().max().unwrap_or(0);
+        if x == y && a.lo <= 0 && a.hi >= 0 { (0, hi) } else { (lo, hi) }
+    }
+
+    /// A function extended to `width`.
+    pub fn extend(&mut self, f: FunId, width: u8, signed: bool) -> FunId {
+        if self.world.funs.get(f).width == width {
+            return f;
+        }
+        let op = if signed { FunOp::Sext } else { FunOp::Zext };
+        self.op(width, op, &[f])
+    }
+
+    /// Interns an operation.
+    pub fn op(&mut self, width: u8, op: FunOp, args: &[FunId]) -> FunId {
+        self.world.funs.intern(crate::funs::Fun { width, op, args: args.iter().copied().collect() })
+    }
+
+    /// Replaces, in a form modulo 2^width, the defining terms of variables that it also depends
+    /// on through functions by the variable itself, so that a sum and a function of the same sum
+    /// meet in one cone.
+    pub fn resolve(&mut self, form: &mut Form, width: u8) {
+        let mut candidates: Vec<VarId> = Vec::new();
+        for &(a, _) in &form.t {
+            let v = match self.world.atoms[a as usize] {
+                Atom::Fun(Base::Var(v), _) | Atom::Var(v) => v,
+                _ => continue,
+            };
+            if matches!(self.world.var(v).source, Source::Cut { .. }) {
+                candidates.push(v);
+            }
+        }
+        candidates.sort_unstable();
+        candidates.dedup();
+        for v in candidates.into_iter().rev() {
+            let Source::Cut { form: d, bits } = self.world.var(v).source.clone() else { continue };
+            if bits < width {
+                continue;
+            }
+            let Some(k) = multiple(form, &d, width) else { continue };
+            let mut next = Form::combine(form, 1, &d, k.wrapping_neg(), width);
+            next = Form::combine(&next, 1, &Form::atom(self.world.var(v).atom), k, width);
+            *form = next;
+        }
+    }
+
+    /// A variable for a form (constant ignored): `(v, m)` with `form - k = m·v` modulo 2^width.
+    /// With `narrow`, only if the variable's interval is no larger than that of its one base.
+    ///
+    /// # Errors
+    /// The reason, recorded; with `narrow` [`None`] where a variable would be no gain.
+    fn cut(
+        &mut self,
+        form: &Form,
+        width: u8,
+        narrow: Option<Base>,
+    ) -> Result<(VarId, i64), Option<u32>> {
+        let mut bare = form.clone();
+        bare.k = 0;
+        let twos = bare.t.iter().map(|t| t.1.trailing_zeros()).min().unwrap_or(0);
+        bare.t.iter_mut().for_each(|t| t.1 >>= twos);
+        let bits = width - twos as u8;
+        let bare = bare.scaled(1, bits);
+        let lead = bare.t.iter().map(|t| t.1).find(|c| c & 1 == 1).unwrap_or(1);
+        let key = (bits, bare.scaled(inverse(lead), bits));
+        if let Some(&(v, s)) = self.cuts.get(&key) {
+            return Ok((v, centre(lead.wrapping_mul(s), width).wrapping_shl(twos)));
+        }
+        if narrow.is_some() {
+            if self.plain.contains(&key) {
+                return Err(None);
+            }
+        } else if let Some(&cause) = self.failed.get(&(bits, bare.clone())) {
+            return Err(Some(cause));
+        }
+        let mut divisors: Vec<i64> = vec![1];
+        for &(_, c) in &bare.t {
+            if c & 1 == 1 && !divisors.contains(&c.abs()) && divisors.len() < 12 {
+                divisors.push(c.abs());
+            }
+        }
+        let mut best: Option<(i64, Form, Reading)> = None;
+        let mut failure: Option<(Form, Result<Reading, NoReading>)> = None;
+        for u in divisors {
+            let d = bare.scaled(inverse(u), bits);
+            let reading = self.read(&d);
+            let good = match &reading {
+                Ok(r) => {
+                    r.residue.is_some()
+                        && r.hi - r.lo < 1i128 << bits
+                        && r.hi.abs().max(r.lo.abs()) < 1 << 48
+                }
+                Err(_) => false,
+            };
+            let better = |x: &Reading, y: &Reading| x.hi - x.lo < y.hi - y.lo;
+            if good {
+                let Ok(r) = reading else { continue };
+                if best.as_ref().is_none_or(|b| better(&r, &b.2)) {
+                    best = Some((u, d, r));
+                }
+            } else {
+                let replace = match (&failure, &reading) {
+                    (None, _) | (Some((_, Err(_))), _) => true,
+                    (Some((_, Ok(old))), Ok(new)) => better(new, old),
+                    _ => false,
+                };
+                if replace {
+                    failure = Some((d, reading));
+                }
+            }
+        }
+        if let (Some(base), Some((_, d, r))) = (narrow, &best) {
+            let (lo, hi) = self.world.domain(base);
+            let varies = r.residue.as_ref().is_some_and(|m| !m.t.is_empty());
+            let simple =
+                d.t.len() == 1 && matches!(self.world.atoms[d.t[0].0 as usize], Atom::Var(_));
+            if r.hi - r.lo > i128::from(hi) - i128::from(lo) || !varies || simple {
+                best = None;
+            }
+        }
+        let Some((u, d, r)) = best else {
+            if narrow.is_some() {
+                self.plain.insert(key);
+                return Err(None);
+            }
+            let cause = self.explain(&bare, bits, failure);
+            self.failed.insert((bits, bare), cause);
+            return Err(Some(cause));
+        };
+        let (v, sign) = self.variable(d, r);
+        // bare = u·d = u·sign·v, and bare = lead·key.
+        let s = inverse(lead).wrapping_mul(u).wrapping_mul(sign);
+        self.cuts.insert(key, (v, s));
+        Ok((v, centre(u.wrapping_mul(sign), width).wrapping_shl(twos)))
+    }
+
+    /// The variable equal to plus or minus an exact form.
+    fn variable(&mut self, d: Form, r: Reading) -> (VarId, i64) {
+        let sign = if d.t.first().is_some_and(|t| t.1 < 0) { -1 } else { 1 };
+        let d = d.scaled(sign, 64);
+        if let Some(&v) = self.exact.get(&d) {
+            return (v, sign);
+        }
+        let (lo, hi) = if sign < 0 { (-r.hi, -r.lo) } else { (r.lo, r.hi) };
+        let q = self.world.q;
+        let mut residue = r.residue.unwrap_or_default();
+        if sign < 0 {
+            let negate = |c: u32| (q - c) % q;
+            residue.k = negate(residue.k);
+            residue.t.iter_mut().for_each(|t| t.1 = negate(t.1));
+        }
+        let parent = self.one_base(&d).map(|b| {
+            let f = self.as_fun(&d, 64);
+            (b, f)
+        });
+        let node = self.node;
+        let form = Arc::new(d.clone());
+        let v = self.world.new_var(|_, atom| Var {
+            lo: lo as i64,
+            hi: hi as i64,
+            source: Source::Cut { form, bits: 64 },
+            residue,
+            parent,
+            node,
+            atom,
+        });
+        self.exact.insert(d, v);
+        (v, sign)
+    }
+
+    fn explain(
+        &mut self,
+        bare: &Form,
+        width: u8,
+        failure: Option<(Form, Result<Reading, NoReading>)>,
+    ) -> u32 {
+        let node = self.node;
+        let (kind, text) = match failure {
+            Some((_, Err(NoReading::Opaque(c)))) => return c,
+            Some((_, Err(NoReading::TooWide))) => (
+                CauseKind::Unmodelled,
+                "a function of a variable with too many values to enumerate".to_string(),
+            ),
+            Some((_, Err(NoReading::Overflow))) | None => {
+                (CauseKind::Unmodelled, "a sum with coefficients beyond 64 bits".to_string())
+            }
+            Some((form, Ok(r))) if r.hi - r.lo >= 1i128 << width => (
+                CauseKind::Range { lo: r.lo, hi: r.hi, width, form },
+                format!(
+                    "a sum of {} terms may lie anywhere in [{}, {}], {} values, and need not fit {width} bits ({} values)",
+                    bare.t.len(),
+                    r.lo,
+                    r.hi,
+                    r.hi - r.lo + 1,
+                    1i128 << width
+                ),
+            ),
+            Some((_, Ok(r))) => {
+                let inner = match r.odd {
+                    Some(Base::Low(l)) => self.world.lows[l as usize].cause,
+                    _ => None,
+                };
+                if let Some(c) = inner {
+                    return c;
+                }
+                let what = match r.odd {
+                    Some(Base::Low(_)) => {
+                        "the high half of a sum of products is used without the correction that would make it a Montgomery reduction"
+                    }
+                    _ => {
+                        "a function of one value is added to other values, and it is not linear modulo q"
+                    }
+                };
+                (CauseKind::Nonlinear, what.to_string())
+            }
+        };
+        self.world.causes.push(Cause { node, kind, text });
+        self.world.causes.len() as u32 - 1
+    }
+
+    /// A form where its integer reading matters.
+    pub fn use_form(&mut self, form: &Form, width: u8) -> Use {
+        if form.t.is_empty() {
+            return Use::Const(form.k);
+        }
+        if let Some(c) = self.world.cause_in(form) {
+            return Use::Opaque(c);
+        }
+        let mut form = form.clone();
+        if form.t.len() > 1 {
+            self.resolve(&mut form, width);
+            if form.t.is_empty() {
+                return Use::Const(form.k);
+            }
+        }
+        if let Some(base) = self.one_base(&form) {
+            let fun = self.as_fun(&form, width);
+            let simple = self.world.funs.get(fun).args.is_empty();
+            if simple || matches!(base, Base::Low(_)) {
+                return self.one(base, fun);
+            }
+            let (lo, hi) = self.world.domain(base);
+            if let Some((c, d)) = self.cones.linear(&mut self.world.funs, fun, lo, hi, width) {
+                let fun = self.world.funs.lin(width, d, c, &[]);
+                return self.one(base, fun);
+            }
+            return match self.cut(&form, width, Some(base)) {
+                Ok((v, m)) => {
+                    let fun = self.world.funs.lin(width, form.k, m, &[]);
+                    self.one(Base::Var(v), fun)
+                }
+                Err(_) => self.one(base, fun),
+            };
+        }
+        match self.cut(&form, width, None) {
+            Ok((v, m)) => {
+                let fun = self.world.funs.lin(width, form.k, m, &[]);
+                self.one(Base::Var(v), fun)
+            }
+            Err(cause) if width == 16 => {
+                let (low, m) = self.world.low(&form);
+                if self.world.lows[low as usize].cause.is_none() {
+                    self.world.lows[low as usize].cause = cause;
+                }
+                let fun = self.world.funs.lin(16, form.k, m, &[]);
+                self.one(Base::Low(low), fun)
+            }
+            Err(cause) => Use::Opaque(cause.unwrap_or(0)),
+        }
+    }
+
+    fn one(&mut self, base: Base, fun: FunId) -> Use {
+        if let FunOp::Const(c) = self.world.funs.get(fun).op {
+            return Use::Const(c);
+        }
+        let (lo, hi) = self.world.domain(base);
+        if lo == hi {
+            return Use::Const(self.world.funs.at(fun, lo));
+        }
+        Use::One(base, fun)
+    }
+
+    /// A variable for a used form that a product needs: `(v, m, k)` with `form = m·v + k`
+    /// modulo 2^width.
+    pub fn as_variable(&mut self, form: &Form, width: u8) -> Result<(VarId, i64, i64), u32> {
+        match self.use_form(form, width) {
+            Use::One(Base::Var(v), fun) => {
+                if let Fun1 { k, x, simple: true } = fun1(self, fun) {
+                    return Ok((v, x, k));
+                }
+                let mut form = form.clone();
+                self.resolve(&mut form, width);
+                match self.cut(&form, width, None) {
+                    Ok((v, m)) => Ok((v, m, form.k)),
+                    Err(c) => Err(c.unwrap_or(0)),
+                }
+            }
+            Use::One(Base::Low(l), _) => {
+                let cause = self.world.lows[l as usize].cause;
+                Err(cause.unwrap_or_else(|| {
+                    self.unmodelled("the low half of a sum of products is multiplied by a variable")
+                }))
+            }
+            Use::Opaque(c) => Err(c),
+            Use::Const(_) => unreachable!("the caller folds constants"),
+        }
+    }
+
+    /// Records that the current node is not modelled.
+    pub fn unmodelled(&mut self, what: &str) -> u32 {
+        let node = self.node;
+        self.world.causes.push(Cause { node, kind: CauseKind::Unmodelled, text: what.to_string() });
+        self.world.causes.len() as u32 - 1
+    }
+}
+
+struct Fun1 {
+    k: i64,
+    x: i64,
+    simple: bool,
+}
+
+fn fun1(c: &Cutter, f: FunId) -> Fun1 {
+    match &c.world.funs.get(f).op {
+        FunOp::Lin { k, x, c } if c.is_empty() => Fun1 { k: *k, x: *x, simple: true },
+        _ => Fun1 { k: 0, x: 0, simple: false },
+    }
+}
+
+/// The multiple of `d` that removes most of its terms from `form`, if that is more than half.
+fn multiple(form: &Form, d: &Form, width: u8) -> Option<i64> {
+    let mut votes: Vec<(i64, usize)> = Vec::new();
+    let mut missing = 0;
+    for &(a, c) in &d.t {
+        let have = form.coefficient(a);
+        if have == 0 {
+            missing += 1;
+            if missing * 2 >= d.t.len() {
+                return None;
+            }
+        } else if c & 1 == 1 {
+            let k = centre(have.wrapping_mul(inverse(c)), width);
+            match votes.iter_mut().find(|v| v.0 == k) {
+                Some(v) => v.1 += 1,
+                None => votes.push((k, 1)),
+            }
+        }
+    }
+    let &(k, _) = votes.iter().max_by_key(|v| v.1)?;
+    let gone = d
+        .t
+        .iter()
+        .filter(|&&(a, c)| centre(form.coefficient(a).wrapping_sub(k.wrapping_mul(c)), width) == 0)
+        .count();
+    (gone * 2 > d.t.len()).then_some(k)
+}
+
+/// Adds `c·[l, h]`.
+fn widen(lo: &mut i128, hi: &mut i128, l: i128, h: i128, c: i128) {
+    if c >= 0 {
+        *lo += c * l;
+        *hi += c * h;
+    } else {
+        *lo += c * h;
+        *hi += c * l;
+    }
+}
+
+/// Sums equal atoms modulo q.
+pub fn merge(mut terms: Vec<(AtomId, u64)>, q: u32) -> Vec<(AtomId, u32)> {
+    terms.sort_unstable_by_key(|t| t.0);
+    let mut out: Vec<(AtomId, u32)> = Vec::with_capacity(terms.len());
+    for (a, c) in terms {
+        match out.last_mut() {
+            Some(last) if last.0 == a => last.1 = ((u64::from(last.1) + c) % u64::from(q)) as u32,
+            _ => out.push((a, (c % u64::from(q)) as u32)),
+        }
+    }
+    out.retain(|t| t.1 != 0);
+    out
+}

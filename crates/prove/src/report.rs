@@ -1,0 +1,204 @@
+//! The outcome of a proof, for people and machines.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The three verdicts. Unknown is never rounded up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Every claim of the contract holds for all inputs in range.
+    Proved,
+    /// The contract is broken; the reasons say how, and usually a witness shows it.
+    Refuted,
+    /// Something is not modelled, or not decided.
+    Unknown,
+}
+
+/// What a reason is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReasonKind {
+    /// A branch, address or variable-time instruction depends on an input.
+    ConstantTime,
+    /// An access outside the buffers or without permission.
+    Memory,
+    /// A value was used that nobody defined.
+    Undefined,
+    /// Calling convention.
+    Abi,
+    /// A sum does not fit its word, or an output its range.
+    Range,
+    /// The outputs are not the product.
+    Function,
+    /// Not modelled: instruction, object or operation.
+    Unmodelled,
+    /// Stopped by a limit or by the caller.
+    Stopped,
+}
+
+/// Why the verdict is not `proved`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// What it is about.
+    pub kind: ReasonKind,
+    /// A sentence.
+    pub text: String,
+    /// Address of the instruction (section offset in relocatable objects).
+    pub address: Option<u64>,
+    /// The instruction as text.
+    pub instruction: Option<String>,
+    /// Interval found, where the reason is one.
+    pub interval: Option<(String, String)>,
+    /// Interval allowed.
+    pub allowed: Option<(String, String)>,
+    /// The call: `disjoint`, or `c = a`.
+    pub call: String,
+}
+
+/// Concrete inputs that break the contract.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Witness {
+    /// The call it is for: `disjoint`, or `c = a`.
+    pub call: String,
+    /// Values of the inputs in the order of the prototype, by name.
+    pub inputs: Vec<(String, Vec<i64>)>,
+    /// What the object's semantics compute.
+    pub found: Vec<i64>,
+    /// The ring product, centred.
+    pub expected: Vec<i64>,
+    /// First output element that is wrong.
+    pub element: usize,
+    /// Whether running the object showed it; the prover itself runs nothing.
+    pub confirmed: bool,
+}
+
+/// Ranges found for a stretch of the code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stage {
+    /// Addresses of the first and last instruction that introduced a variable here.
+    pub addresses: (u64, u64),
+    /// Variables introduced.
+    pub variables: usize,
+    /// Least value of any of them.
+    pub min: i64,
+    /// Greatest value of any of them.
+    pub max: i64,
+    /// Whether they depend on both operands (after the base products).
+    pub after_products: bool,
+}
+
+/// Ranges.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ranges {
+    /// Range that holds for every output element.
+    pub output: Option<(i64, i64)>,
+    /// Range by output element.
+    pub outputs: Vec<(i64, i64)>,
+    /// In order of execution.
+    pub stages: Vec<Stage>,
+    /// The widest values that fit 16 bits: address, instruction and interval.
+    pub widest: Vec<(u64, String, i64, i64)>,
+    /// Widest sum of products: address, instruction and interval.
+    pub widest_products: Option<(u64, String, String, String)>,
+}
+
+/// Counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Instructions executed symbolically, by call.
+    pub instructions: u64,
+    /// Bytes of code executed.
+    pub code_bytes: u64,
+    /// Bytes of stack.
+    pub stack_bytes: u64,
+    /// Nodes of the expression graph.
+    pub nodes: usize,
+    /// Nodes that the outputs depend on.
+    pub visited: usize,
+    /// Variables: inputs and values that something not linear uses.
+    pub variables: usize,
+    /// Distinct functions of one variable.
+    pub functions: usize,
+    /// Cones enumerated: distinct pairs of function and interval.
+    pub cones: usize,
+    /// Points enumerated, times operations.
+    pub cone_work: u64,
+    /// Products of an element of the first with one of the second operand.
+    pub products: usize,
+    /// Sums of products of which the high half is used.
+    pub wide_sums: usize,
+    /// Terms of all linear equations modulo q.
+    pub linear_terms: usize,
+    /// Equations compared with the ring product.
+    pub equations: u64,
+    /// Calls proved: disjoint and in-place, times alignment cases.
+    pub cases: usize,
+    /// Cases whose outputs were the very same terms as another's.
+    pub identical_cases: usize,
+    /// Executed instructions by class.
+    pub by_class: BTreeMap<String, u64>,
+}
+
+/// The certificate: every enumerated cone as text, for the separate checker.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// Modulus.
+    pub q: u32,
+    /// One line each: see [`crate::check`].
+    pub cones: Vec<String>,
+    /// SHA-256 of the lines, hexadecimal.
+    pub sha256: String,
+    /// Whether the separate checker re-enumerated all of them.
+    pub checked: bool,
+}
+
+/// Everything about one proof.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The function's symbol.
+    pub symbol: String,
+    /// The ring.
+    pub ring: String,
+    /// SHA-256 of the object, hexadecimal.
+    pub object_sha256: String,
+    /// Bytes of the object.
+    pub object_bytes: usize,
+    /// What was proved, or was to be.
+    pub claims: Vec<String>,
+    /// What it rests on besides the contract's ranges.
+    pub assumptions: Vec<String>,
+    /// Why not proved.
+    pub reasons: Vec<Reason>,
+    /// Inputs that show it.
+    pub witness: Option<Witness>,
+    /// Ranges.
+    pub ranges: Ranges,
+    /// Counts.
+    pub counts: Counts,
+    /// Seconds by phase.
+    pub times: BTreeMap<String, f64>,
+    /// Certificate; its lines are left out of `proof.json` unless asked for.
+    pub certificate: Certificate,
+    /// SHA-256 of objects of the same contract proved with this one, hence equivalent to it.
+    pub equivalent: Vec<String>,
+}
+
+impl Report {
+    /// Whether the verdict is `proved`.
+    pub fn is_proved(&self) -> bool {
+        self.verdict == Verdict::Proved
+    }
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Verdict::Proved => "proved",
+            Verdict::Refuted => "refuted",
+            Verdict::Unknown => "unknown",
+        })
+    }
+}

@@ -1,0 +1,340 @@
+//! What a word means: linear forms over exact integer atoms, and the tables of atoms.
+
+use crate::funs::{FunId, Funs, centre};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Index of an interned atom.
+pub type AtomId = u32;
+
+/// Index of a variable.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct VarId(pub u32);
+
+/// What a function may depend on: one integer with a known interval.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Base {
+    /// A variable.
+    Var(VarId),
+    /// The low 16 bits, read unsigned, of a linear form ([`Low`]).
+    Low(u32),
+}
+
+/// An exact integer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Atom {
+    /// A variable.
+    Var(VarId),
+    /// A function of one base, its value read as signed.
+    Fun(Base, FunId),
+    /// The integer product of two variables, the smaller id first.
+    Prod(VarId, VarId),
+    /// `floor(P / 2^16)` of a wide form ([`Wide`]).
+    High(u32),
+    /// A value that is not understood; the number says why (index into [`World::causes`]).
+    Opaque(u32),
+}
+
+/// `k + Σ c·atom` modulo 2^width, coefficients centred, terms sorted by atom, none zero.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Form {
+    /// Constant.
+    pub k: i64,
+    /// Terms.
+    pub t: Vec<(AtomId, i64)>,
+}
+
+impl Form {
+    /// A constant.
+    pub fn constant(k: i64, width: u8) -> Form {
+        Form { k: centre(k, width), t: Vec::new() }
+    }
+    /// One atom.
+    pub fn atom(a: AtomId) -> Form {
+        Form { k: 0, t: vec![(a, 1)] }
+    }
+    /// `ca·a + cb·b` modulo 2^width.
+    pub fn combine(a: &Form, ca: i64, b: &Form, cb: i64, width: u8) -> Form {
+        let mut t = Vec::with_capacity(a.t.len() + b.t.len());
+        let (mut i, mut j) = (0, 0);
+        let mut push = |atom, c| {
+            let c = centre(c, width);
+            if c != 0 {
+                t.push((atom, c));
+            }
+        };
+        while i < a.t.len() || j < b.t.len() {
+            let x = a.t.get(i).map_or(u32::MAX, |t| t.0);
+            let y = b.t.get(j).map_or(u32::MAX, |t| t.0);
+            if x < y {
+                push(x, ca.wrapping_mul(a.t[i].1));
+                i += 1;
+            } else if y < x {
+                push(y, cb.wrapping_mul(b.t[j].1));
+                j += 1;
+            } else {
+                push(x, ca.wrapping_mul(a.t[i].1).wrapping_add(cb.wrapping_mul(b.t[j].1)));
+                i += 1;
+                j += 1;
+            }
+        }
+        let k = centre(ca.wrapping_mul(a.k).wrapping_add(cb.wrapping_mul(b.k)), width);
+        Form { k, t }
+    }
+    /// `c·self` modulo 2^width.
+    pub fn scaled(&self, c: i64, width: u8) -> Form {
+        let t = self.t.iter().map(|&(a, x)| (a, centre(x.wrapping_mul(c), width)));
+        Form { k: centre(self.k.wrapping_mul(c), width), t: t.filter(|t| t.1 != 0).collect() }
+    }
+    /// `self + k` modulo 2^width.
+    pub fn plus(mut self, k: i64, width: u8) -> Form {
+        self.k = centre(self.k.wrapping_add(k), width);
+        self
+    }
+    /// The coefficient of an atom.
+    pub fn coefficient(&self, a: AtomId) -> i64 {
+        self.t.binary_search_by_key(&a, |t| t.0).map_or(0, |i| self.t[i].1)
+    }
+}
+
+/// A linear form modulo q over variables and products: `k + Σ c·atom`, residues below q.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ModForm {
+    /// Constant.
+    pub k: u32,
+    /// Terms: [`Atom::Var`] or [`Atom::Prod`] only, sorted, no zero.
+    pub t: Vec<(AtomId, u32)>,
+}
+
+/// Where a variable comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Element `index` of input array `operand`.
+    Input {
+        /// Input array.
+        operand: u16,
+        /// Element.
+        index: u32,
+    },
+    /// Equal to this form: as an integer if `bits` is 64, else modulo 2^bits.
+    Cut {
+        /// The form, without constant.
+        form: Arc<Form>,
+        /// Bits for which the equation holds.
+        bits: u8,
+    },
+}
+
+/// A variable.
+#[derive(Clone, Debug)]
+pub struct Var {
+    /// Least value.
+    pub lo: i64,
+    /// Greatest value.
+    pub hi: i64,
+    /// Where it comes from.
+    pub source: Source,
+    /// What it is modulo q, over earlier atoms (for an input: itself).
+    pub residue: ModForm,
+    /// If it is a function of one base: that base and function.
+    pub parent: Option<(Base, FunId)>,
+    /// Graph node at which it was introduced.
+    pub node: u32,
+    /// Its own atom.
+    pub atom: AtomId,
+}
+
+/// The low half of sums: all multiples of one form modulo 2^16 share it.
+#[derive(Clone, Debug)]
+pub struct Low {
+    /// The form modulo 2^16, no constant.
+    pub form: Arc<Form>,
+    /// Why no variable could be made of it, where that was tried.
+    pub cause: Option<u32>,
+}
+
+/// A wide sum of which the high half is used.
+#[derive(Clone, Debug)]
+pub struct Wide {
+    /// The exact integer form, no constant.
+    pub form: Arc<Form>,
+    /// Its low base, and `m` such that `form = m·low` modulo 2^16.
+    pub low: (u32, i64),
+}
+
+/// Why a value is not understood.
+#[derive(Clone, Debug)]
+pub struct Cause {
+    /// Graph node whose use failed.
+    pub node: u32,
+    /// What happened.
+    pub kind: CauseKind,
+    /// In words.
+    pub text: String,
+}
+
+/// Kinds of failure.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CauseKind {
+    /// A sum that does not fit its word, with its interval; the form is what should have fitted.
+    Range {
+        /// Least value that the sum may take.
+        lo: i128,
+        /// Greatest value that it may take.
+        hi: i128,
+        /// Width of the word.
+        width: u8,
+        /// The sum.
+        form: Form,
+    },
+    /// A function that is not linear modulo q.
+    Nonlinear,
+    /// Not modelled.
+    Unmodelled,
+}
+
+/// All tables of one proof.
+pub struct World {
+    /// The modulus, odd, below 2^16.
+    pub q: u32,
+    /// 2^-16 modulo q.
+    pub r_inv: u32,
+    /// Atoms.
+    pub atoms: Vec<Atom>,
+    index: FxHashMap<Atom, AtomId>,
+    /// Variables.
+    pub vars: Vec<Var>,
+    /// Low bases.
+    pub lows: Vec<Low>,
+    low_index: FxHashMap<Arc<Form>, u32>,
+    /// Wide forms.
+    pub wides: Vec<Wide>,
+    wide_index: FxHashMap<Arc<Form>, u32>,
+    /// Functions.
+    pub funs: Funs,
+    /// Reasons.
+    pub causes: Vec<Cause>,
+}
+
+impl World {
+    /// Empty tables for odd `q` below 2^16.
+    pub fn new(q: u32) -> World {
+        let inv = ringforge_ring::zq::inv(65536 % u64::from(q), u64::from(q));
+        World {
+            q,
+            r_inv: inv.map_or(0, |r| r as u32),
+            atoms: Vec::new(),
+            index: FxHashMap::default(),
+            vars: Vec::new(),
+            lows: Vec::new(),
+            low_index: FxHashMap::default(),
+            wides: Vec::new(),
+            wide_index: FxHashMap::default(),
+            funs: Funs::default(),
+            causes: Vec::new(),
+        }
+    }
+
+    /// Interns an atom.
+    pub fn atom(&mut self, atom: Atom) -> AtomId {
+        if let Some(&id) = self.index.get(&atom) {
+            return id;
+        }
+        let id = self.atoms.len() as AtomId;
+        self.index.insert(atom, id);
+        self.atoms.push(atom);
+        id
+    }
+
+    /// The product atom of two variables.
+    pub fn product(&mut self, x: VarId, y: VarId) -> AtomId {
+        self.atom(if x <= y { Atom::Prod(x, y) } else { Atom::Prod(y, x) })
+    }
+
+    /// A new variable.
+    pub fn new_var(&mut self, make: impl FnOnce(VarId, AtomId) -> Var) -> VarId {
+        let id = VarId(self.vars.len() as u32);
+        let atom = self.atom(Atom::Var(id));
+        let var = make(id, atom);
+        self.vars.push(var);
+        id
+    }
+
+    /// The variable behind an id.
+    pub fn var(&self, v: VarId) -> &Var {
+        &self.vars[v.0 as usize]
+    }
+
+    /// The interval of a base.
+    pub fn domain(&self, b: Base) -> (i64, i64) {
+        match b {
+            Base::Var(v) => (self.var(v).lo, self.var(v).hi),
+            Base::Low(_) => (0, 65535),
+        }
+    }
+
+    /// The low base of `form` (its constant is ignored) and `m` with `form - k = m·low` mod 2^16.
+    pub fn low(&mut self, form: &Form) -> (u32, i64) {
+        let mut form = form.scaled(1, 16);
+        form.k = 0;
+        let twos = form.t.iter().map(|t| t.1.trailing_zeros()).min().unwrap_or(0);
+        for t in &mut form.t {
+            t.1 >>= twos;
+        }
+        let lead = form.t.iter().map(|t| t.1).find(|c| c & 1 == 1).unwrap_or(1);
+        let form = Arc::new(form.scaled(inverse(lead), 16));
+        let m = centre(lead << twos, 16);
+        if let Some(&id) = self.low_index.get(&form) {
+            return (id, m);
+        }
+        let id = self.lows.len() as u32;
+        self.low_index.insert(form.clone(), id);
+        self.lows.push(Low { form, cause: None });
+        (id, m)
+    }
+
+    /// The wide of an exact integer form (its constant is ignored).
+    pub fn wide(&mut self, form: &Form) -> u32 {
+        let mut form = form.clone();
+        form.k = 0;
+        if let Some(&id) = self.wide_index.get(&form) {
+            return id;
+        }
+        let low = self.low(&form);
+        let id = self.wides.len() as u32;
+        let form = Arc::new(form);
+        self.wide_index.insert(form.clone(), id);
+        self.wides.push(Wide { form, low });
+        id
+    }
+
+    /// Records why something failed; the atom that stands for the value.
+    pub fn opaque(&mut self, cause: Cause) -> AtomId {
+        let id = self.causes.len() as u32;
+        self.causes.push(cause);
+        self.atom(Atom::Opaque(id))
+    }
+
+    /// The first opaque atom of a form.
+    pub fn cause_in(&self, form: &Form) -> Option<u32> {
+        form.t.iter().find_map(|t| match self.atoms[t.0 as usize] {
+            Atom::Opaque(c) => Some(c),
+            _ => None,
+        })
+    }
+}
+
+/// Inverse of an odd number modulo 2^64.
+pub fn inverse(a: i64) -> i64 {
+    let mut x = a; // right to 3 bits
+    for _ in 0..5 {
+        x = x.wrapping_mul(2i64.wrapping_sub(a.wrapping_mul(x)));
+    }
+    x
+}
+
+/// `a mod q`, not negative.
+#[inline]
+pub fn residue(a: i128, q: u32) -> u32 {
+    a.rem_euclid(i128::from(q)) as u32
+}

@@ -1,0 +1,598 @@
+//! From graph nodes to forms: one visit per node, in topological order.
+
+use crate::cut::{Cutter, Use};
+use crate::funs::{FunId, FunOp, centre};
+use crate::values::{Atom, Base, Form, Source, Var};
+use ringforge_machine::graph::{Graph, NodeId, Op};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The interval of an input array's elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InputRange {
+    /// Least value.
+    pub lo: i64,
+    /// Greatest value.
+    pub hi: i64,
+    /// Whether elements are read as signed.
+    pub signed: bool,
+}
+
+/// Interprets a graph over inputs with known ranges.
+pub struct Walk<'g> {
+    graph: &'g Graph,
+    /// Tables.
+    pub cut: Cutter,
+    inputs: Vec<InputRange>,
+    forms: FxHashMap<NodeId, Arc<Form>>,
+}
+
+impl<'g> Walk<'g> {
+    /// A walk with empty tables; `inputs[o]` is the range of operand o's elements.
+    pub fn new(graph: &'g Graph, q: u32, inputs: Vec<InputRange>) -> Self {
+        Walk { graph, cut: Cutter::new(q), inputs, forms: FxHashMap::default() }
+    }
+
+    /// The form of a node that was visited.
+    pub fn form(&self, id: NodeId) -> Option<&Arc<Form>> {
+        self.forms.get(&id)
+    }
+
+    /// Visits everything below the roots; `tick(done, total)` may stop it by returning false.
+    /// Returns the number of nodes visited, or [`None`] if stopped.
+    pub fn run(
+        &mut self,
+        roots: &[NodeId],
+        tick: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> Option<usize> {
+        let size = roots.iter().map(|r| r.0 as usize + 1).max().unwrap_or(0);
+        let mut uses = vec![0u32; size];
+        let mut needed = vec![false; size];
+        for r in roots {
+            needed[r.0 as usize] = true;
+            uses[r.0 as usize] += 1;
+        }
+        let mut total = 0;
+        for id in (0..size).rev() {
+            if needed[id] {
+                total += 1;
+                for a in &self.graph.node(NodeId(id as u32)).args {
+                    needed[a.0 as usize] = true;
+                    uses[a.0 as usize] += 1;
+                    // Concatenations are looked through to the argument of their slices.
+                    let n = self.graph.node(*a);
+                    if self.graph.node(NodeId(id as u32)).op == Op::Concat
+                        && matches!(n.op, Op::Slice { .. })
+                    {
+                        uses[n.args[0].0 as usize] += 1;
+                        needed[n.args[0].0 as usize] = true;
+                    }
+                }
+            }
+        }
+        let mut done = 0;
+        for (id, &needed) in needed.iter().enumerate() {
+            if !needed {
+                continue;
+            }
+            let id = NodeId(id as u32);
+            self.cut.node = id.0;
+            let form = self.visit(id);
+            self.forms.insert(id, form);
+            // Forms of long sums are long: drop each after its last use.
+            let mut drop = |w: &mut Self, a: NodeId| {
+                let u = &mut uses[a.0 as usize];
+                *u -= 1;
+                if *u == 0 {
+                    w.forms.remove(&a);
+                }
+            };
+            let node = self.graph.node(id);
+            for a in &node.args {
+                let n = self.graph.node(*a);
+                if node.op == Op::Concat && matches!(n.op, Op::Slice { .. }) {
+                    drop(self, n.args[0]);
+                }
+                drop(self, *a);
+            }
+            done += 1;
+            if done % 1024 == 0 && !tick(done, total) {
+                return None;
+            }
+        }
+        Some(done)
+    }
+
+    fn get(&self, id: NodeId) -> Arc<Form> {
+        self.forms[&id].clone()
+    }
+
+    fn width(&self, id: NodeId) -> u8 {
+        self.graph.node(id).width
+    }
+
+    fn opaque(&mut self, cause: u32) -> Arc<Form> {
+        let a = self.cut.world.atom(Atom::Opaque(cause));
+        Arc::new(Form::atom(a))
+    }
+
+    fn visit(&mut self, id: NodeId) -> Arc<Form> {
+        let graph = self.graph;
+        let node = graph.node(id);
+        let (w, args) = (node.width, &node.args);
+        match node.op {
+            Op::Const(c) => Arc::new(Form::constant(c as i64, w)),
+            Op::Input { operand, index } => self.input(operand, index, w),
+            Op::Address { .. } => {
+                let c = self.cut.unmodelled("an address is used as data");
+                self.opaque(c)
+            }
+            Op::Add => self.sum(&self.get(args[0]), &self.get(args[1]), 1, w),
+            Op::Sub => self.sum(&self.get(args[0]), &self.get(args[1]), -1, w),
+            Op::Shl(k) => Arc::new(self.get(args[0]).scaled(1i64.wrapping_shl(k.into()), w)),
+            Op::Mul => self.mul(&self.get(args[0]), &self.get(args[1]), w),
+            Op::Slice { lo: 0 } => Arc::new(self.truncate(&self.get(args[0]), w)),
+            Op::Slice { lo } => {
+                let from = self.width(args[0]);
+                self.slice(&self.get(args[0]), from, lo, w)
+            }
+            Op::Lshr(k) | Op::Ashr(k) => {
+                let signed = matches!(node.op, Op::Ashr(_));
+                if k == 0 {
+                    return self.get(args[0]);
+                }
+                let top = self.slice(&self.get(args[0]), w, k, w - k);
+                self.extend(&top, w - k, w, signed)
+            }
+            Op::Sext => self.extend(&self.get(args[0]), self.width(args[0]), w, true),
+            Op::Zext => self.extend(&self.get(args[0]), self.width(args[0]), w, false),
+            Op::Concat => self.concat(args, w),
+            Op::And => self.and(args[0], args[1], w),
+            Op::Or | Op::Xor => self.or(&node.op, args[0], args[1], w),
+            Op::Eq => self.apply(FunOp::Eq, args, w),
+            Op::Ult => self.apply(FunOp::Ult, args, w),
+            Op::Slt => self.apply(FunOp::Slt, args, w),
+            Op::Select => {
+                let c = self.get(args[0]);
+                if c.t.is_empty() {
+                    return self.get(args[if c.k != 0 { 1 } else { 2 }]);
+                }
+                if self.get(args[1]) == self.get(args[2]) {
+                    return self.get(args[1]);
+                }
+                self.apply(FunOp::Select, args, w)
+            }
+            Op::SatS | Op::SatU => {
+                let signed = matches!(node.op, Op::SatS);
+                let form = self.get(args[0]);
+                if let Ok(r) = self.cut.read(&form) {
+                    let from = self.width(args[0]);
+                    let inside = |bits: u8, signed: bool| {
+                        let (lo, hi) = if signed {
+                            (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+                        } else {
+                            (0, (1i128 << bits) - 1)
+                        };
+                        lo <= r.lo && r.hi <= hi
+                    };
+                    if inside(from, true) && inside(w, signed) {
+                        return Arc::new(self.truncate(&form, w));
+                    }
+                }
+                self.apply(if signed { FunOp::SatS } else { FunOp::SatU }, args, w)
+            }
+        }
+    }
+
+    fn input(&mut self, operand: u16, index: u32, w: u8) -> Arc<Form> {
+        let Some(&range) = self.inputs.get(operand as usize) else {
+            let c = self.cut.unmodelled("an input that the contract does not name");
+            return self.opaque(c);
+        };
+        if range.lo == range.hi {
+            return Arc::new(Form::constant(range.lo, w));
+        }
+        let node = self.cut.node;
+        // Hash-consing makes the node of an input element unique, so this runs once for each.
+        let v = self.cut.world.new_var(|_, atom| Var {
+            lo: range.lo,
+            hi: range.hi,
+            source: Source::Input { operand, index },
+            residue: Default::default(),
+            parent: None,
+            node,
+            atom,
+        });
+        Arc::new(Form::atom(self.cut.world.var(v).atom))
+    }
+
+    fn sum(&mut self, a: &Form, b: &Form, sign: i64, w: u8) -> Arc<Form> {
+        let mut form = Form::combine(a, 1, b, sign, w);
+        let functions = |f: &Form| {
+            f.t.iter().any(|t| matches!(self.cut.world.atoms[t.0 as usize], Atom::Fun(..)))
+        };
+        // A sum meets a function of the same sum (Barrett's subtraction).
+        if form.t.len() > 2 && functions(&form) && (!functions(a) || !functions(b)) {
+            self.cut.resolve(&mut form, w);
+        }
+        Arc::new(form)
+    }
+
+    /// A form modulo a smaller power of two.
+    fn truncate(&mut self, form: &Form, w: u8) -> Form {
+        let mut out = form.scaled(1, w);
+        let funs: Vec<(u32, i64, Base, FunId)> = out
+            .t
+            .iter()
+            .filter_map(|&(a, c)| match self.cut.world.atoms[a as usize] {
+                Atom::Fun(b, f) => Some((a, c, b, f)),
+                _ => None,
+            })
+            .collect();
+        for (a, c, b, f) in funs {
+            if self.cut.world.funs.get(f).width <= w {
+                continue;
+            }
+            let (lo, hi) = self.cut.world.domain(b);
+            let Some((x, d)) = self.cut.cones.linear(&mut self.cut.world.funs, f, lo, hi, w) else {
+                continue;
+            };
+            let Some(base) = self.base_form(b, w) else { continue };
+            out = Form::combine(&out, 1, &Form::atom(a), c.wrapping_neg(), w);
+            out = Form::combine(&out, 1, &base, c.wrapping_mul(x), w).plus(c.wrapping_mul(d), w);
+        }
+        out
+    }
+
+    /// A base as a form modulo 2^w, where it is one.
+    fn base_form(&self, b: Base, w: u8) -> Option<Form> {
+        match b {
+            Base::Var(v) => Some(Form::atom(self.cut.world.var(v).atom)),
+            Base::Low(l) if w <= 16 => Some(self.cut.world.lows[l as usize].form.scaled(1, w)),
+            Base::Low(_) => None,
+        }
+    }
+
+    /// A function of a base as a form modulo 2^w, linear where it can be.
+    fn function(&mut self, base: Base, f: FunId) -> Arc<Form> {
+        let w = self.cut.world.funs.get(f).width;
+        let (lo, hi) = self.cut.world.domain(base);
+        if let Some((c, d)) = self.cut.cones.linear(&mut self.cut.world.funs, f, lo, hi, w) {
+            if c == 0 {
+                return Arc::new(Form::constant(d, w));
+            }
+            if let Some(b) = self.base_form(base, w) {
+                return Arc::new(b.scaled(c, w).plus(d, w));
+            }
+        }
+        Arc::new(Form::atom(self.cut.world.atom(Atom::Fun(base, f))))
+    }
+
+    /// A nonlinear operation on values that all depend on one base.
+    fn apply(&mut self, op: FunOp, args: &[NodeId], w: u8) -> Arc<Form> {
+        let forms: Vec<(Arc<Form>, u8)> =
+            args.iter().map(|a| (self.get(*a), self.width(*a))).collect();
+        self.apply_forms(op, &forms, w)
+    }
+
+    fn apply_forms(&mut self, op: FunOp, args: &[(Arc<Form>, u8)], w: u8) -> Arc<Form> {
+        let mut used: Vec<(Option<Base>, FunId)> = Vec::with_capacity(args.len());
+        for (form, width) in args {
+            match self.cut.use_form(form, *width) {
+                Use::Const(c) => used.push((None, self.cut.world.funs.constant(*width, c))),
+                Use::One(b, f) => used.push((Some(b), f)),
+                Use::Opaque(c) => return self.opaque(c),
+            }
+        }
+        let base = match self.unify(&mut used) {
+            Ok(base) => base,
+            Err(cause) => return self.opaque(cause),
+        };
+        let funs: Vec<FunId> = used.iter().map(|u| u.1).collect();
+        let f = self.cut.op(w, op, &funs);
+        match base {
+            Some(base) => self.function(base, f),
+            None => {
+                let value = self.cut.world.funs.at(f, 0);
+                Arc::new(Form::constant(value, w))
+            }
+        }
+    }
+
+    /// Brings values to one base, going back to the variable that a variable is a function of.
+    fn unify(&mut self, used: &mut [(Option<Base>, FunId)]) -> Result<Option<Base>, u32> {
+        loop {
+            let mut bases: Vec<Base> = used.iter().filter_map(|u| u.0).collect();
+            bases.sort_unstable();
+            bases.dedup();
+            if bases.len() < 2 {
+                return Ok(bases.first().copied());
+            }
+            // The latest variable that has a parent.
+            let step = bases.iter().rev().find_map(|b| match b {
+                Base::Var(v) => self.cut.world.var(*v).parent.map(|p| (*b, p)),
+                Base::Low(_) => None,
+            });
+            let Some((b, (parent, inner))) = step else {
+                return Err(self.cut.unmodelled(
+                    "an operation that is not linear combines values of several variables",
+                ));
+            };
+            for u in used.iter_mut().filter(|u| u.0 == Some(b)) {
+                *u = (Some(parent), self.cut.world.funs.compose(u.1, inner));
+            }
+        }
+    }
+
+    fn extend(&mut self, form: &Arc<Form>, from: u8, to: u8, signed: bool) -> Arc<Form> {
+        let several =
+            form.t.len() > 1 || form.t.first().is_some_and(|t| self.cut.base(t.0).is_none());
+        let mut used = None;
+        if several {
+            let fits = |r: &crate::cut::Reading| {
+                if signed {
+                    -(1i128 << (from - 1)) <= r.lo && r.hi < 1i128 << (from - 1)
+                } else {
+                    0 <= r.lo && r.hi < 1i128 << from
+                }
+            };
+            if from >= 32 {
+                let mut form = (**form).clone();
+                self.cut.resolve(&mut form, from);
+                if let Ok(r) = self.cut.read(&form)
+                    && r.hi - r.lo > 65535
+                    && fits(&r)
+                {
+                    return Arc::new(form);
+                }
+            } else {
+                let u = self.cut.use_form(form, from);
+                if matches!(u, Use::One(Base::Low(_), _)) {
+                    // Not a variable; but an integer whose interval fits stays what it is.
+                    if let Ok(r) = self.cut.read(form)
+                        && fits(&r)
+                    {
+                        return form.clone();
+                    }
+                }
+                used = Some(u);
+            }
+        }
+        let used = used.unwrap_or_else(|| self.cut.use_form(form, from));
+        match used {
+            Use::Const(c) => {
+                let c = if signed { c } else { (c as u64 & (u64::MAX >> (64 - from))) as i64 };
+                Arc::new(Form::constant(c, to))
+            }
+            Use::One(b, f) => {
+                let f = self.cut.extend(f, to, signed);
+                self.function(b, f)
+            }
+            Use::Opaque(c) => self.opaque(c),
+        }
+    }
+
+    /// Bits `[lo, lo + w)` of a form modulo 2^from, `lo > 0`.
+    fn slice(&mut self, form: &Form, from: u8, lo: u8, w: u8) -> Arc<Form> {
+        // What is a multiple of 2^lo passes through.
+        let mut rest = Form::default();
+        let mut whole = Form::constant(form.k >> lo, w);
+        rest.k = form.k & ((1i64 << lo) - 1);
+        for &(a, c) in &form.t {
+            if c & ((1i64 << lo) - 1) == 0 {
+                whole.t.push((a, centre(c >> lo, w)));
+            } else {
+                rest.t.push((a, c));
+            }
+        }
+        whole.t.retain(|t| t.1 != 0);
+        if rest.t.is_empty() {
+            return Arc::new(whole);
+        }
+        let mut resolved = rest;
+        self.cut.resolve(&mut resolved, from);
+        let rest = resolved;
+        let part = if lo == 16 && from >= 32 && self.is_wide(&rest) {
+            self.high(&rest, from, w)
+        } else {
+            match self.cut.use_form(&rest, from) {
+                Use::Const(c) => Arc::new(Form::constant(
+                    ((c as u64 & (u64::MAX >> (64 - from))) >> lo) as i64,
+                    w,
+                )),
+                Use::One(b, f) => {
+                    let f = self.cut.op(w, FunOp::Slice(lo), &[f]);
+                    self.function(b, f)
+                }
+                Use::Opaque(c) => self.opaque(c),
+            }
+        };
+        Arc::new(Form::combine(&whole, 1, &part, 1, w))
+    }
+
+    /// Whether a form is a sum too large for one small variable.
+    fn is_wide(&mut self, form: &Form) -> bool {
+        let bases: Vec<Option<Base>> = form.t.iter().map(|t| self.cut.base(t.0)).collect();
+        if bases.is_empty() {
+            return false;
+        }
+        if bases[0].is_some() && bases.iter().all(|b| *b == bases[0]) {
+            return false;
+        }
+        match self.cut.read(form) {
+            Ok(r) => r.hi - r.lo > 65535 || r.residue.is_none(),
+            Err(_) => false,
+        }
+    }
+
+    /// `floor(form / 2^16)` modulo 2^w, for a sum P + g with g a function of P's low half.
+    fn high(&mut self, form: &Form, from: u8, w: u8) -> Arc<Form> {
+        let mut p = Form::default();
+        let mut g: Vec<(Base, FunId, i64)> = Vec::new();
+        for &(a, c) in &form.t {
+            match self.cut.world.atoms[a as usize] {
+                Atom::Fun(b @ Base::Low(_), f) => g.push((b, f, c)),
+                _ => p.t.push((a, c)),
+            }
+        }
+        if p.t.is_empty() {
+            let c = self.cut.unmodelled("functions of low halves of several sums are mixed");
+            return self.opaque(c);
+        }
+        let wide = self.cut.world.wide(&p);
+        let (low, m) = self.cut.world.wides[wide as usize].low;
+        if g.iter().any(|g| g.0 != Base::Low(low)) {
+            let c = self.cut.unmodelled(
+                "the high half of a sum of products and functions of the low half of another sum",
+            );
+            return self.opaque(c);
+        }
+        let high = Form::atom(self.cut.world.atom(Atom::High(wide)));
+        if g.is_empty() && form.k == 0 {
+            return Arc::new(high);
+        }
+        let l = self.cut.world.funs.lin(16, 0, m, &[]);
+        let l = self.cut.extend(l, from, false);
+        let mut terms = vec![(l, 1)];
+        terms.extend(g.iter().map(|&(_, f, c)| (f, c)));
+        let sum = self.cut.world.funs.lin(from, form.k, 0, &terms);
+        let f = self.cut.op(w, FunOp::Slice(16), &[sum]);
+        let carry = self.function(Base::Low(low), f);
+        Arc::new(Form::combine(&high, 1, &carry, 1, w))
+    }
+
+    fn mul(&mut self, a: &Arc<Form>, b: &Arc<Form>, w: u8) -> Arc<Form> {
+        if b.t.is_empty() {
+            return Arc::new(a.scaled(b.k, w));
+        }
+        if a.t.is_empty() {
+            return Arc::new(b.scaled(a.k, w));
+        }
+        let (ua, ub) = (self.cut.use_form(a, w), self.cut.use_form(b, w));
+        match (ua, ub) {
+            (Use::Const(c), _) => return Arc::new(b.scaled(c, w)),
+            (_, Use::Const(c)) => return Arc::new(a.scaled(c, w)),
+            (Use::Opaque(c), _) | (_, Use::Opaque(c)) => return self.opaque(c),
+            (Use::One(x, f), Use::One(y, g)) if x == y => {
+                let product = self.cut.op(w, FunOp::Mul, &[f, g]);
+                return self.function(x, product);
+            }
+            _ => {}
+        }
+        let va = self.cut.as_variable(a, w);
+        let vb = self.cut.as_variable(b, w);
+        match (va, vb) {
+            (Ok((x, ma, ka)), Ok((y, mb, kb))) => {
+                let world = &mut self.cut.world;
+                let xy = Form::atom(world.product(x, y)).scaled(ma.wrapping_mul(mb), w);
+                let x = Form::atom(world.var(x).atom).scaled(ma.wrapping_mul(kb), w);
+                let y = Form::atom(world.var(y).atom).scaled(mb.wrapping_mul(ka), w);
+                let linear = Form::combine(&x, 1, &y, 1, w).plus(ka.wrapping_mul(kb), w);
+                Arc::new(Form::combine(&xy, 1, &linear, 1, w))
+            }
+            (Err(c), _) | (_, Err(c)) => self.opaque(c),
+        }
+    }
+
+    fn concat(&mut self, args: &[NodeId], w: u8) -> Arc<Form> {
+        // From the top down, joining what are the halves of one value.
+        let mut upper = self.get(args[args.len() - 1]);
+        let mut bits = self.width(args[args.len() - 1]);
+        let mut upper_node = Some(args[args.len() - 1]);
+        for &low in args[..args.len() - 1].iter().rev() {
+            let lw = self.width(low);
+            let form = self.get(low);
+            let whole = upper_node.and_then(|u| match self.graph.node(u).op {
+                Op::Slice { lo } if lo == lw => Some(self.graph.node(u).args[0]),
+                _ => None,
+            });
+            let joined = whole.and_then(|n| {
+                let n = self.forms.get(&n)?.clone();
+                (self.truncate(&n, lw) == *form).then(|| self.truncate(&n, lw + bits))
+            });
+            upper = match joined {
+                Some(form) => Arc::new(form),
+                None => self.join(&form, lw, &upper, bits),
+            };
+            bits += lw;
+            upper_node = None;
+        }
+        debug_assert_eq!(bits, w);
+        upper
+    }
+
+    fn join(&mut self, low: &Arc<Form>, lw: u8, high: &Arc<Form>, hw: u8) -> Arc<Form> {
+        let w = lw + hw;
+        let shifted = high.scaled(1i64 << lw, w);
+        if low.t.is_empty() {
+            let k = low.k & ((1i64 << lw) - 1);
+            return Arc::new(shifted.plus(k, w));
+        }
+        if !high.t.is_empty() {
+            let (a, b) = (self.cut.use_form(low, lw), self.cut.use_form(high, hw));
+            if let (Use::One(x, f), Use::One(y, g)) = (a, b)
+                && x == y
+            {
+                let f = self.cut.op(w, FunOp::Concat, &[f, g]);
+                return self.function(x, f);
+            }
+        }
+        let low = self.extend(low, lw, w, false);
+        Arc::new(Form::combine(&low, 1, &shifted, 1, w))
+    }
+
+    fn and(&mut self, a: NodeId, b: NodeId, w: u8) -> Arc<Form> {
+        let (fa, fb) = (self.get(a), self.get(b));
+        for (x, c) in [(&fa, &fb), (&fb, &fa)] {
+            if !c.t.is_empty() {
+                continue;
+            }
+            let m = c.k as u64 & (u64::MAX >> (64 - w));
+            if m == 0 {
+                return Arc::new(Form::default());
+            }
+            let (from, ones) = (m.trailing_zeros(), m.count_ones());
+            if m >> from == (u64::MAX >> (64 - ones)) && ones < u32::from(w) {
+                // A run of ones: the bits [from, from + ones) in place.
+                let (from, ones) = (from as u8, ones as u8);
+                let bits = if from == 0 {
+                    Arc::new(self.truncate(x, ones))
+                } else {
+                    self.slice(x, w, from, ones)
+                };
+                let out = if from + ones == w { bits } else { self.extend(&bits, ones, w, false) };
+                return Arc::new(out.scaled(1i64 << from, w));
+            }
+        }
+        self.apply(FunOp::And, &[a, b], w)
+    }
+
+    fn or(&mut self, op: &Op, a: NodeId, b: NodeId, w: u8) -> Arc<Form> {
+        let (fa, fb) = (self.get(a), self.get(b));
+        let or = *op == Op::Or;
+        for (x, y) in [(&fa, &fb), (&fb, &fa)] {
+            if y.t.is_empty() && y.k == 0 {
+                return x.clone();
+            }
+            if !or && y.t.is_empty() {
+                if y.k == -1 {
+                    return Arc::new(x.scaled(-1, w).plus(-1, w));
+                }
+                if y.k == centre(1i64 << (w - 1), w) {
+                    return Arc::new((**x).clone().plus(y.k, w));
+                }
+            }
+            // Disjoint bits add.
+            let twos = x.t.iter().map(|t| t.1).chain([x.k]).map(|c| c.trailing_zeros()).min();
+            if let Some(twos) = twos
+                && twos > 0
+                && let Ok(r) = self.cut.read(y)
+                && r.lo >= 0
+                && r.hi < 1i128 << twos.min(62)
+            {
+                return Arc::new(Form::combine(x, 1, y, 1, w));
+            }
+        }
+        self.apply(if or { FunOp::Or } else { FunOp::Xor }, &[a, b], w)
+    }
+}
