@@ -28,6 +28,8 @@ pub enum Command {
     Forge(Forge),
     /// Prove that an object, whoever compiled or wrote it, fulfils a contract
     Prove(Prove),
+    /// Run objects on worst cases and random pairs and compare with the oracle
+    Check(Check),
     /// Show what a plan does: its tree, the ranges by stage, the operation counts
     Explain(Explain),
     /// Time multipliers side by side, in calibrated core cycles
@@ -107,6 +109,23 @@ pub struct Prove {
     /// Do not run a refuted object on the counterexample
     #[arg(long)]
     pub no_confirm: bool,
+}
+
+/// `check`.
+#[derive(Args, Debug)]
+pub struct Check {
+    /// Object files that define the contract's function
+    #[arg(required = true, value_name = "OBJECT")]
+    pub objects: Vec<PathBuf>,
+    /// The contract
+    #[arg(long, value_name = "FILE")]
+    pub contract: PathBuf,
+    /// Run this symbol instead of the contract's
+    #[arg(long, value_name = "NAME")]
+    pub symbol: Option<String>,
+    /// Random pairs beside the worst cases
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    pub pairs: usize,
 }
 
 /// What `explain` prints.

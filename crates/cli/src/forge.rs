@@ -16,7 +16,7 @@ use crate::proof::{self, Named};
 use crate::report;
 use crate::target::{self, Target};
 use crate::ui::{Failure, Ui};
-use crate::verify;
+use crate::verify::{self, Runs};
 
 /// Runs the command.
 ///
@@ -79,15 +79,16 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     let host = Host::detect();
     let check =
         Check { ui, args, glue: &glue, compiler: &compiler, host: &host, object: &built.object };
-    let cases = check.cases(&job);
+    let executed = check.executed(&job)?;
     let mut forged = Vec::new();
-    for ((one, interpreted), compile_command) in made.into_iter().zip(built.commands) {
+    for (((one, interpreted), compile_command), executed) in
+        made.into_iter().zip(built.commands).zip(executed)
+    {
         let symbol = glue.symbol(one.target);
         let contract = proof::contract(&terms_name, &terms, Some(&symbol))?;
         let named = [Named { name: &object_name, bytes: &object }];
         let mut proof = proof::prove(ui, &named, &contract)?.swap_remove(0);
         proof::confirm(&mut proof, &compiler, &built.object, &contract);
-        let executed = check.executed(one.target, &cases)?;
         let Made { target, schedule, ranges, costs, .. } = one;
         forged.push(Forged {
             target: target.name.into(),
@@ -250,36 +251,32 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn cases(&self, job: &Job) -> (Vec<verify::Case>, usize) {
-        let total = verify::worst_operands(&job.plan.ring).len() + self.args.pairs;
-        let bar = self.ui.bar("products by the oracle", total as u64);
-        let cases = verify::cases(&job.plan.ring, self.args.pairs, &|n| bar.inc(n));
-        bar.finish_and_clear();
-        cases
-    }
-
-    /// Runs one implementation on all cases, where this processor can.
-    fn executed(
-        &self,
-        target: &Target,
-        (cases, worst): &(Vec<verify::Case>, usize),
-    ) -> Result<Option<verify::Checked>, Failure> {
-        if !target.runs_on(self.host) {
-            return Ok(None);
-        }
-        let symbol = self.glue.symbol(target);
-        let bar = self.ui.spinner(&format!("{symbol} against the oracle"));
+    /// Runs the implementations that this processor can on worst cases and random pairs.
+    fn executed(&self, job: &Job) -> Result<Vec<Option<verify::Checked>>, Failure> {
         let alias = [(0, 1), (0, 2)];
-        let done = verify::check(
-            self.compiler,
-            self.object,
-            &self.glue.signature(&symbol),
-            &alias,
-            cases,
-            *worst,
-        );
+        let mut runs = Vec::new();
+        for target in self.glue.targets {
+            let symbol = self.glue.symbol(target);
+            let failed = |e| Failure::failed(format!("{symbol}: {e}"));
+            let signature = self.glue.signature(&symbol);
+            let build = || Runs::build(self.compiler, self.object, &signature, &alias);
+            runs.push(if target.runs_on(self.host) {
+                Some(build().map_err(failed)?)
+            } else {
+                None
+            });
+        }
+        let total = verify::worst_operands(&job.plan.ring).len() + self.args.pairs;
+        let bar = self.ui.bar("products against the oracle", total as u64);
+        for batch in verify::batches(&job.plan.ring, self.args.pairs) {
+            for (target, runs) in self.glue.targets.iter().zip(&mut runs) {
+                let failed = |e| Failure::failed(format!("{}: {e}", self.glue.symbol(target)));
+                runs.as_mut().map_or(Ok(()), |runs| runs.add(&batch)).map_err(failed)?;
+            }
+            bar.inc(batch.cases.len() as u64);
+        }
         bar.finish_and_clear();
-        done.map(Some).map_err(|e| Failure::failed(format!("{symbol}: {e}")))
+        Ok(runs.into_iter().map(|r| r.map(|r| r.done().clone())).collect())
     }
 
     /// Times all implementations that run here side by side.

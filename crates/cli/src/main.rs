@@ -4,6 +4,7 @@
 
 mod args;
 mod bench;
+mod check;
 mod explain;
 mod forge;
 mod glue;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&ui, args),
         Command::Bench(args) => bench::run(&ui, args),
         Command::Prove(args) => prove::run(&ui, args),
+        Command::Check(args) => check::run(&ui, args),
         _ => Err(Failure::failed("not yet")),
     };
     match done {

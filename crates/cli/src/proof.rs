@@ -125,10 +125,7 @@ pub fn confirm(proof: &mut Proof, compiler: &Compiler, object: &Path, contract: 
         }
         return;
     };
-    let signature = match signature_of(contract) {
-        Some(signature) => signature,
-        None => return,
-    };
+    let signature = signature_of(contract);
     let alias: Vec<(usize, usize)> = contract
         .alias
         .iter()
@@ -174,27 +171,24 @@ pub fn confirm(proof: &mut Proof, compiler: &Compiler, object: &Path, contract: 
     });
 }
 
-/// What a contract says of the function, for running it; nothing for 64-bit elements and the
-/// like, which no contract has yet.
-pub fn signature_of(contract: &Contract) -> Option<Signature> {
-    let arguments: Option<Vec<Argument>> = contract
-        .arguments
-        .iter()
-        .map(|a| {
-            Some(Argument {
-                name: a.name.clone(),
-                role: match a.role {
-                    ringforge_prove::contract::Role::Output => Role::Output,
-                    ringforge_prove::contract::Role::Input => Role::Input,
-                },
-                element: Element { bits: a.element.bits(), signed: a.element.signed() },
-                length: a.length,
-                align: usize::try_from(a.align).ok()?,
-                range: a.range,
-            })
-        })
-        .collect();
-    Some(Signature { symbol: contract.symbol.clone(), arguments: arguments? })
+/// What a contract says of the function, for running it.
+pub fn signature_of(contract: &Contract) -> Signature {
+    let argument = |a: &ringforge_prove::contract::Argument| Argument {
+        name: a.name.clone(),
+        role: match a.role {
+            ringforge_prove::contract::Role::Output => Role::Output,
+            ringforge_prove::contract::Role::Input => Role::Input,
+        },
+        element: Element { bits: a.element.bits(), signed: a.element.signed() },
+        length: a.length,
+        // Alignments beyond a page mean a page here.
+        align: a.align.min(4096) as usize,
+        range: a.range,
+    };
+    Signature {
+        symbol: contract.symbol.clone(),
+        arguments: contract.arguments.iter().map(argument).collect(),
+    }
 }
 
 /// The lines that say why a proof did not succeed.

@@ -118,13 +118,33 @@ pub fn worst_operands(ring: &Ring) -> Vec<(Vec<i64>, Vec<i64>)> {
     pairs
 }
 
-/// The worst cases and `random` random pairs of big operands, with the oracle's products, and
-/// how many are worst cases. `progress` is called with the number of products done.
-pub fn cases(ring: &Ring, random: usize, progress: &(dyn Fn(u64) + Sync)) -> (Vec<Case>, usize) {
+/// The worst cases and `random` random pairs of big operands, with the oracle's products, in
+/// batches that fit the memory; [`Batch::worst`] says how many are worst cases.
+pub fn batches(ring: &Ring, random: usize) -> impl Iterator<Item = Batch> + '_ {
     let mut operands = worst_operands(ring);
-    let worst = operands.len();
-    operands.extend(random_operands(ring, random));
-    (multiply(ring, operands, progress), worst)
+    let mut worst = operands.len();
+    let mut left = random;
+    let mut rng = StdRng::seed_from_u64(1);
+    std::iter::from_fn(move || {
+        let room = BATCH - operands.len().min(BATCH);
+        operands.extend(random_operands(ring, room.min(left), &mut rng));
+        left -= room.min(left);
+        if operands.is_empty() {
+            return None;
+        }
+        let cases = multiply(ring, std::mem::take(&mut operands));
+        Some(Batch { cases, worst: std::mem::take(&mut worst) })
+    })
+}
+
+const BATCH: usize = 4096;
+
+/// Some cases.
+pub struct Batch {
+    /// The cases.
+    pub cases: Vec<Case>,
+    /// How many of them are worst cases.
+    pub worst: usize,
 }
 
 /// A small mixture: every so many of the worst cases, and a few random pairs.
@@ -132,34 +152,24 @@ pub fn some_cases(ring: &Ring, worst: usize, random: usize) -> Vec<Case> {
     let all = worst_operands(ring);
     let step = all.len().div_ceil(worst.max(1)).max(1);
     let mut operands: Vec<_> = all.into_iter().step_by(step).collect();
-    operands.extend(random_operands(ring, random));
-    multiply(ring, operands, &|_| ())
+    operands.extend(random_operands(ring, random, &mut StdRng::seed_from_u64(1)));
+    multiply(ring, operands)
 }
 
-fn random_operands(ring: &Ring, count: usize) -> Vec<(Vec<i64>, Vec<i64>)> {
+fn random_operands(ring: &Ring, count: usize, rng: &mut StdRng) -> Vec<(Vec<i64>, Vec<i64>)> {
     let h = (ring.q() / 2) as i64;
     let low = if ring.q() % 2 == 0 { 1 - h } else { -h };
-    let mut rng = StdRng::seed_from_u64(1);
     let mut draw =
         || -> Vec<i64> { (0..ring.degree()).map(|_| rng.random_range(low..=h)).collect() };
     (0..count).map(|_| (draw(), draw())).collect()
 }
 
 /// The oracle's products, computed on all cores.
-fn multiply(
-    ring: &Ring,
-    operands: Vec<(Vec<i64>, Vec<i64>)>,
-    progress: &(dyn Fn(u64) + Sync),
-) -> Vec<Case> {
+fn multiply(ring: &Ring, operands: Vec<(Vec<i64>, Vec<i64>)>) -> Vec<Case> {
     let workers = std::thread::available_parallelism().map_or(1, |n| n.get());
     let share = operands.len().div_ceil(workers).max(1);
     let products = |chunk: &[(Vec<i64>, Vec<i64>)]| -> Vec<Vec<i64>> {
-        let mut done = Vec::with_capacity(chunk.len());
-        for (a, b) in chunk {
-            done.push(ring.mul(a, b));
-            progress(1);
-        }
-        done
+        chunk.iter().map(|(a, b)| ring.mul(a, b)).collect()
     };
     let products: Vec<Vec<i64>> = std::thread::scope(|scope| {
         let workers: Vec<_> =
@@ -170,50 +180,84 @@ fn multiply(
     pairs.map(|((a, b), c)| Case { a, b, c }).collect()
 }
 
-/// Runs the function of `signature` (output first, then the two operands) on all cases, with
-/// separate buffers and with every aliasing of `alias`.
-///
-/// # Errors
-/// A wrong product, a crash, a change of an input, a write outside.
-pub fn check(
-    compiler: &Compiler,
-    object: &Path,
-    signature: &Signature,
-    alias: &[(usize, usize)],
-    cases: &[Case],
-    worst: usize,
-) -> Result<Checked, CheckError> {
-    let mut kinds: Vec<Vec<(usize, usize)>> = vec![vec![]];
-    kinds.extend(alias.iter().map(|&pair| vec![pair]));
-    let mut done = Checked { products: 0, worst_cases: 0, calls: vec![] };
-    for kind in kinds {
-        let name = kind_name(signature, &kind);
-        let failed = |error| CheckError::Call { kind: name.clone(), error };
-        let callee = Callee::build(compiler, &[object], signature, &kind).map_err(failed)?;
-        let guard = if done.calls.len() % 2 == 0 { Guard::Behind } else { Guard::Before };
-        let mut records = Vec::with_capacity(cases.len() * signature.input_bytes());
-        for case in cases {
-            records.extend(signature.record(&[&case.a, &case.b]));
-        }
-        let limit = Duration::from_secs(20 + cases.len() as u64 / 100);
-        let answers = callee.call_many(records, guard, limit).map_err(failed)?;
-        let size = signature.output_bytes();
-        for (i, (answer, case)) in answers.chunks_exact(size).zip(cases).enumerate() {
-            let c = signature.outputs(answer).swap_remove(0);
-            if let Some(index) = (0..case.c.len()).find(|&k| c.get(k) != Some(&case.c[k])) {
-                let (got, want) = (c.get(index).copied().unwrap_or(0), case.c[index]);
-                return Err(CheckError::Wrong { case: i, kind: name, index, got, want });
-            }
-            done.products += 1;
-        }
-        done.worst_cases += worst.min(cases.len());
-        done.calls.push(name);
-    }
-    Ok(done)
+/// An object's function, called with separate buffers and in every aliasing that is allowed.
+pub struct Runs {
+    kinds: Vec<(String, Callee, Guard)>,
+    done: Checked,
 }
 
-fn kind_name(signature: &Signature, alias: &[(usize, usize)]) -> String {
-    match alias.first() {
+impl Runs {
+    /// Links the function of `signature` (output first, then the two operands) with a driver for
+    /// each kind of call.
+    ///
+    /// # Errors
+    /// It does not link.
+    pub fn build(
+        compiler: &Compiler,
+        object: &Path,
+        signature: &Signature,
+        alias: &[(usize, usize)],
+    ) -> Result<Runs, CheckError> {
+        let mut kinds = Vec::new();
+        let separate = std::iter::once(None);
+        for (i, pair) in separate.chain(alias.iter().map(Some)).enumerate() {
+            let name = kind_name(signature, pair);
+            let callee = Callee::build(
+                compiler,
+                &[object],
+                signature,
+                pair.map_or(&[], std::slice::from_ref),
+            )
+            .map_err(|error| CheckError::Call { kind: name.clone(), error })?;
+            // Accesses outside crash on one side and leave traces on the other: take turns.
+            kinds.push((name, callee, if i % 2 == 0 { Guard::Behind } else { Guard::Before }));
+        }
+        let calls = kinds.iter().map(|(name, ..)| name.clone()).collect();
+        Ok(Runs { kinds, done: Checked { products: 0, worst_cases: 0, calls } })
+    }
+
+    /// Runs on more cases.
+    ///
+    /// # Errors
+    /// A wrong product, a crash, a change of an input, a write outside.
+    pub fn add(&mut self, batch: &Batch) -> Result<(), CheckError> {
+        for (name, callee, guard) in &self.kinds {
+            let signature = callee.signature();
+            let mut records = Vec::with_capacity(batch.cases.len() * signature.input_bytes());
+            for case in &batch.cases {
+                records.extend(signature.record(&[&case.a, &case.b]));
+            }
+            let limit = Duration::from_secs(30 + batch.cases.len() as u64 / 100);
+            let answers = callee
+                .call_many(records, *guard, limit)
+                .map_err(|error| CheckError::Call { kind: name.clone(), error })?;
+            let size = signature.output_bytes();
+            for (i, (answer, case)) in answers.chunks_exact(size).zip(&batch.cases).enumerate() {
+                let c = signature.outputs(answer).swap_remove(0);
+                if let Some(index) = (0..case.c.len()).find(|&k| c.get(k) != Some(&case.c[k])) {
+                    return Err(CheckError::Wrong {
+                        case: self.done.products + i,
+                        kind: name.clone(),
+                        index,
+                        got: c.get(index).copied().unwrap_or(0),
+                        want: case.c[index],
+                    });
+                }
+            }
+        }
+        self.done.products += batch.cases.len() * self.kinds.len();
+        self.done.worst_cases += batch.worst * self.kinds.len();
+        Ok(())
+    }
+
+    /// What was compared so far.
+    pub fn done(&self) -> &Checked {
+        &self.done
+    }
+}
+
+fn kind_name(signature: &Signature, alias: Option<&(usize, usize)>) -> String {
+    match alias {
         None => "separate buffers".into(),
         Some(&(out, input)) => format!(
             "{} in the place of {}",
@@ -260,15 +304,18 @@ mod tests {
         let cc = Compiler::any().unwrap();
         let object = dir.path().join("mul.o");
         cc.compile(&source, &["-O1".into()], &object).unwrap();
-        let (cases, worst) = cases(&ring, 50, &|_| ());
-        check(&cc, &object, &signature, alias, &cases, worst)
+        let mut runs = Runs::build(&cc, &object, &signature, alias)?;
+        for batch in batches(&ring, 5000) {
+            runs.add(&batch)?;
+        }
+        Ok(runs.done().clone())
     }
 
     #[test]
     fn right_products_pass_also_in_place() {
         let done = run("", &[(0, 1), (0, 2)]).unwrap();
         assert_eq!(done.calls, ["separate buffers", "c in the place of a", "c in the place of b"]);
-        assert!(done.products > 3 * 50 && done.worst_cases > 0, "{done:?}");
+        assert!(done.products > 3 * 5000 && done.worst_cases > 0, "{done:?}");
     }
 
     #[test]

@@ -1,0 +1,57 @@
+//! `ringforge check`: objects executed and compared with the oracle.
+
+use ringforge_toolchain::Compiler;
+
+use crate::args::Check;
+use crate::preset::read;
+use crate::proof;
+use crate::ui::{Failure, Ui};
+use crate::verify::{self, Runs};
+
+/// Runs the command.
+///
+/// # Errors
+/// Bad input, or a wrong product.
+pub fn run(ui: &Ui, args: &Check) -> Result<u8, Failure> {
+    let origin = args.contract.display().to_string();
+    let contract = proof::contract(&origin, &read(&origin)?, args.symbol.as_deref())?;
+    let compiler = Compiler::any().map_err(|e| Failure::input(e.to_string()))?;
+    let signature = proof::signature_of(&contract);
+    let roles: Vec<_> = signature.arguments.iter().map(|a| a.role).collect();
+    use ringforge_toolchain::Role::{Input, Output};
+    if roles != [Output, Input, Input] {
+        return Err(Failure::input("`check` runs functions (output, input, input) only"));
+    }
+    let mut all = Vec::new();
+    for path in &args.objects {
+        let failed = |e| Failure::input(format!("`{}`: {e}", path.display()));
+        all.push(Runs::build(&compiler, path, &signature, &contract.alias).map_err(failed)?);
+    }
+    let total = verify::worst_operands(&contract.ring).len() + args.pairs;
+    let bar = ui.bar("products against the oracle", total as u64);
+    for batch in verify::batches(&contract.ring, args.pairs) {
+        for (path, runs) in args.objects.iter().zip(&mut all) {
+            let failed = |e| Failure::failed(format!("`{}`: {e}", path.display()));
+            runs.add(&batch).map_err(failed)?;
+        }
+        bar.inc(batch.cases.len() as u64);
+    }
+    bar.finish_and_clear();
+    ui.json(&serde_json::json!({
+        "symbol": contract.symbol,
+        "objects": args.objects.iter().zip(&all).map(|(path, runs)| serde_json::json!({
+            "object": path.display().to_string(), "executed": runs.done(),
+        })).collect::<Vec<_>>(),
+    }))?;
+    for (path, runs) in args.objects.iter().zip(&all) {
+        let done = runs.done();
+        ui.say(format!(
+            "{}: {} products agree with the oracle, {} of them worst cases ({})",
+            path.display(),
+            done.products,
+            done.worst_cases,
+            done.calls.join("; ")
+        ));
+    }
+    Ok(0)
+}
