@@ -147,6 +147,23 @@ impl Graph {
                 let x = self.node(a).args[0];
                 self.slice(x, lo - c, width)
             }
+            // Bits of a pointer above a value that is smaller than its register: only the low bits
+            // of either operand make the low bits of the result.
+            Op::Add | Op::Sub | Op::Mul | Op::And | Op::Or | Op::Xor
+                if lo == 0 && self.has_address(a) =>
+            {
+                let node = self.node(a).clone();
+                let x = self.slice(node.args[0], 0, width);
+                let y = self.slice(node.args[1], 0, width);
+                match node.op {
+                    Op::Add => self.add(x, y),
+                    Op::Sub => self.sub(x, y),
+                    Op::Mul => self.mul(x, y),
+                    Op::And => self.and(x, y),
+                    Op::Or => self.or(x, y),
+                    _ => self.xor(x, y),
+                }
+            }
             // A mask keeps its meaning in every part: a condition spread over a lane.
             Op::Select => {
                 let (c, x, y) = self.three(a);

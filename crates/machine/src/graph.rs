@@ -93,6 +93,8 @@ pub struct Graph {
     nodes: Vec<Node>,
     /// Address (section offset) of the instruction that first made the node; `u64::MAX` if none.
     origin: Vec<u64>,
+    /// Whether the term depends on an address.
+    pointer: Vec<bool>,
     index: FxHashMap<Node, NodeId>,
     /// Recorded as the origin of nodes made by the folding constructors.
     at: Option<u64>,
@@ -127,12 +129,19 @@ impl Graph {
     pub fn current_origin(&self) -> Option<u64> {
         self.at
     }
+    /// Whether an address lies below the node, so that it stands for no number.
+    pub fn has_address(&self, id: NodeId) -> bool {
+        self.pointer[id.0 as usize]
+    }
     /// Interns a node as it stands, without folding.
     pub fn intern(&mut self, node: Node, origin: Option<u64>) -> NodeId {
         if let Some(&id) = self.index.get(&node) {
             return id;
         }
         let id = NodeId(self.nodes.len() as u32);
+        let pointer = matches!(node.op, Op::Address { .. })
+            || node.args.iter().any(|a| self.pointer[a.0 as usize]);
+        self.pointer.push(pointer);
         self.index.insert(node.clone(), id);
         self.nodes.push(node);
         self.origin.push(origin.unwrap_or(u64::MAX));

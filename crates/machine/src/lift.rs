@@ -5,10 +5,16 @@ use crate::error::LiftError;
 use crate::graph::Graph;
 use crate::lifted::{Case, FinalRegion, LiftStats, Lifted};
 use crate::object::Object;
-use crate::x86::{Machine, Stop};
+use crate::x86::{Choice, Fallible, Machine, Stop};
+
+/// Cases that one call may be split into.
+const MOST_CASES: usize = 64;
 
 /// Executes the call `call` of `object` symbolically; terms go to `graph`, which several lifts may
 /// share. `progress` is told the number of instructions executed, every few thousand.
+///
+/// Where the code looks at what the caller leaves open, the alignment of its frame or of a buffer
+/// or how two buffers lie in memory, the call is executed once for each case.
 ///
 /// # Errors
 /// See [`LiftError`]: violations refute the contract, everything else leaves it open.
@@ -18,49 +24,78 @@ pub fn lift(
     graph: &mut Graph,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Lifted, LiftError> {
-    match run(object, call, graph, None, progress) {
-        Ok((case, stats)) => Ok(Lifted { cases: vec![case], stats }),
-        Err(Stop::Error(e)) => Err(e),
-        Err(Stop::NeedStackResidue) => {
-            // The caller's stack pointer is 8 modulo 16; what it is modulo 64 are four cases.
-            let mut cases = Vec::new();
-            let mut stats: Option<LiftStats> = None;
-            for residue in [8, 24, 40, 56] {
-                match run(object, call, graph, Some(residue), progress) {
-                    Ok((case, counts)) => {
-                        let deepest = counts.stack_bytes;
-                        let kept = stats.get_or_insert(counts);
-                        kept.stack_bytes = kept.stack_bytes.max(deepest);
-                        cases.push(case);
-                    }
-                    Err(Stop::Error(e)) => return Err(e),
-                    Err(Stop::NeedStackResidue) => {
-                        return Err(LiftError::BadCall(
-                            "the code aligns its stack to more than 64 bytes".into(),
-                        ));
-                    }
+    let mut open = vec![Choice::default()];
+    let mut cases = Vec::new();
+    let mut stats: Option<LiftStats> = None;
+    // Why the first split on pointers happened: the answer if a way turns out impossible to run.
+    let mut comparison: Option<LiftError> = None;
+    while let Some(choice) = open.pop() {
+        if cases.len() + open.len() >= MOST_CASES {
+            return Err(comparison.unwrap_or_else(|| {
+                LiftError::BadCall(format!(
+                    "the code distinguishes more than {MOST_CASES} ways in which its buffers may \
+                     lie in memory; state their alignment in the contract"
+                ))
+            }));
+        }
+        match run(object, call, graph, &choice, progress).map_err(|stop| *stop) {
+            Ok((case, counts)) => {
+                cases.push(case);
+                match &mut stats {
+                    None => stats = Some(counts),
+                    Some(first) => first.join(&counts),
                 }
             }
-            Ok(Lifted { cases, stats: stats.unwrap_or_default() })
+            // A way that pointers decide may be impossible, so what happens there refutes nothing.
+            Err(Stop::Error(e)) => {
+                let decided = !choice.decisions.is_empty();
+                return Err(comparison.filter(|_| decided).unwrap_or(e));
+            }
+            Err(Stop::NeedResidue { region, modulus, align, residue }) => {
+                for k in (0..modulus / align).rev() {
+                    let r = residue + k * align;
+                    let mut next = choice.clone();
+                    next.residues.retain(|c| c.0 != region);
+                    next.residues.push((region, modulus, r));
+                    open.push(next);
+                }
+            }
+            Err(Stop::NeedDecision { condition, at, error }) => {
+                comparison.get_or_insert(error);
+                for value in [true, false] {
+                    let mut next = choice.clone();
+                    next.decisions.push((condition, value, at));
+                    open.push(next);
+                }
+            }
         }
     }
+    Ok(Lifted { cases, stats: stats.unwrap_or_default() })
 }
 
 fn run(
     object: &Object,
     call: &CallSpec,
     graph: &mut Graph,
-    residue: Option<u64>,
+    choice: &Choice,
     progress: &mut dyn FnMut(u64),
-) -> Result<(Case, LiftStats), Stop> {
-    let mut machine = Machine::new(object, call, graph, residue).map_err(|e| *e)?;
+) -> Fallible<(Case, LiftStats)> {
+    let mut machine = Machine::new(object, call, graph, choice)?;
     let ran = machine.run(call.max_steps, progress);
     machine.g.set_origin(None);
-    ran.map_err(|e| *e)?;
-    let condition = match residue {
-        Some(r) => format!("rsp = {r} modulo 64 at entry"),
-        None => String::new(),
-    };
+    ran?;
+    let mut conditions = Vec::new();
+    for &(region, modulus, residue) in &choice.residues {
+        let name = match call.regions.get(usize::from(region)) {
+            Some(spec) => spec.name.as_str(),
+            None => machine.regions[usize::from(region)].name.as_str(),
+        };
+        conditions.push(format!("{name} starts at {residue} modulo {modulus}"));
+    }
+    for &(_, value, at) in &choice.decisions {
+        let is = if value { "holds" } else { "does not hold" };
+        conditions.push(format!("the condition on addresses at {at:#x} {is}"));
+    }
     let regions = machine.regions[..call.regions.len()]
         .iter()
         .map(|r| FinalRegion { name: r.name.clone(), bytes: r.data.clone() })
@@ -79,5 +114,5 @@ fn run(
         *stats.by_mnemonic.entry(name).or_default() += d.executed;
         stats.code_bytes += d.ins.len() as u64;
     }
-    Ok((Case { condition, regions }, stats))
+    Ok((Case { condition: conditions.join(", "), regions }, stats))
 }

@@ -2,7 +2,7 @@
 
 use crate::byte::Byte;
 use crate::fold;
-use crate::graph::{Graph, NodeId, Op};
+use crate::graph::{Graph, NodeId};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -57,6 +57,19 @@ pub struct LiftStats {
     pub assumptions: Vec<String>,
 }
 
+impl LiftStats {
+    /// Takes over what only the union of cases tells: depth of stack, assumptions.
+    pub(crate) fn join(&mut self, other: &LiftStats) {
+        self.stack_bytes = self.stack_bytes.max(other.stack_bytes);
+        self.code_bytes = self.code_bytes.max(other.code_bytes);
+        for a in &other.assumptions {
+            if !self.assumptions.contains(a) {
+                self.assumptions.push(a.clone());
+            }
+        }
+    }
+}
+
 /// A region's content at return.
 #[derive(Clone, Debug)]
 pub struct FinalRegion {
@@ -101,8 +114,7 @@ impl FinalRegion {
     /// The node of element `index` of `bits` bits (8, 16, 32 or 64), little endian.
     ///
     /// # Errors
-    /// If the element is out of range, has an undefined byte or holds (part of) an address.
-    /// Addresses deeper inside the term are for the caller to refuse.
+    /// If the element is out of range, has an undefined byte or depends on an address.
     pub fn element(
         &self,
         graph: &mut Graph,
@@ -122,14 +134,11 @@ impl FinalRegion {
                 byte: index * size + k,
             });
         }
-        for b in bytes {
-            if let Byte::Node(n, _) = *b
-                && matches!(graph.node(n).op, Op::Address { .. })
-            {
-                return Err(ElementError::Address { region: region(), index });
-            }
+        let node = fold::gather(graph, bytes).expect("no byte is undefined");
+        if graph.has_address(node) {
+            return Err(ElementError::Address { region: region(), index });
         }
-        Ok(fold::gather(graph, bytes).expect("no byte is undefined"))
+        Ok(node)
     }
 }
 
@@ -146,8 +155,9 @@ pub struct Case {
 #[derive(Clone, Debug)]
 pub struct Lifted {
     /// One entry for each case that the call was executed in: normally one; several where the code
-    /// aligns its frame (one for each residue of the stack pointer). **Every one must be proved**;
-    /// usually their nodes are identical.
+    /// aligns its frame (one for each residue of the stack pointer), tests a buffer's alignment, or
+    /// branches on how two buffers lie in memory. **Every one must be proved**; usually their nodes
+    /// are identical ([`Lifted::cases_agree`]).
     pub cases: Vec<Case>,
     /// Counts.
     pub stats: LiftStats,

@@ -26,6 +26,18 @@ impl Graph {
         }) {
             return moved;
         }
+        // A mask rids a value of the pointer that was in its register before.
+        if let Some(y) = self.value(b)
+            && self.has_address(a)
+        {
+            let low = 64 - y.leading_zeros() as u8;
+            let low = low.next_multiple_of(8);
+            if low < width {
+                let (x, y) = (self.slice(a, 0, low), self.constant(low, y));
+                let r = self.and(x, y);
+                return self.zext(r, width);
+            }
+        }
         self.commutative(width, Op::And, a, b)
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Fallible, Machine, Value};
 use crate::error::Timing;
-use crate::graph::NodeId;
+use crate::graph::{NodeId, Op};
 use iced_x86::ConditionCode;
 
 /// One flag. Nodes named `r` are the result, `a` and `b` the operands.
@@ -211,7 +211,23 @@ impl Machine<'_> {
         let Some(node) = value else { return Err(self.undefined(what)) };
         match self.g.value(node) {
             Some(v) => Ok(v),
-            None => Err(self.not_concrete(kind, node)),
+            None => {
+                let (condition, negated) = self.positive(node);
+                match self.decisions.get(&condition) {
+                    Some(&value) => Ok(u64::from(value != negated)),
+                    None => Err(self.not_concrete(kind, node)),
+                }
+            }
+        }
+    }
+
+    /// A condition without its negation, and whether it had one.
+    pub(super) fn positive(&self, node: NodeId) -> (NodeId, bool) {
+        let n = self.g.node(node);
+        if n.width == 1 && n.op == Op::Xor && self.g.value(n.args[1]) == Some(1) {
+            (n.args[0], true)
+        } else {
+            (node, false)
         }
     }
 }

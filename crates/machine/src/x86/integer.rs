@@ -1,7 +1,8 @@
 //! Scalar moves and arithmetic.
 
 use super::flags::{Flag, Flags};
-use super::{Fallible, Machine, RAX, RDX, Stop, Value};
+use super::logic::{Bitwise, bit_byte};
+use super::{Fallible, Machine, RAX, RDX, Value};
 use crate::byte::Byte;
 use crate::error::Timing;
 use crate::fold::{gather, mask, scatter, signed};
@@ -38,7 +39,7 @@ impl Machine<'_> {
                 }
                 let address = self.effective_address()?;
                 let to = self.width_of(0);
-                let value = address.map(|a| self.g.slice(a, 0, to));
+                let value = address.map(|a| self.g.slice(a, 0, to.min(self.g.width(a))));
                 self.write(0, to, value)?;
             }
             M::Push => {
@@ -103,27 +104,29 @@ impl Machine<'_> {
             M::And | M::Or | M::Xor | M::Test | M::Andn => self.bitwise(ins)?,
             M::Not => {
                 let w = self.width_of(0);
-                let a = self.value(0, w)?;
+                let a = self.low_value(0, w)?;
                 let r = a.map(|a| self.g.not(a));
                 self.write(0, w, r)?;
             }
             M::Neg => {
                 let w = self.width_of(0);
-                let a = self.value(0, w)?;
-                let zero = self.g.constant(w, 0);
-                let r = self.difference(Some(zero), a);
+                let a = self.low_value(0, w)?;
+                let zero = a.map(|a| self.g.constant(self.g.width(a), 0));
+                let r = self.difference(zero, a);
+                self.settle(r, w);
                 self.write(0, w, r)?;
             }
             M::Inc | M::Dec => {
                 let w = self.width_of(0);
-                let a = self.value(0, w)?;
-                let one = self.g.constant(w, 1);
+                let a = self.low_value(0, w)?;
+                let one = a.map(|a| self.g.constant(self.g.width(a), 1));
                 let carry = self.flags.carry;
                 let r = if ins.mnemonic() == M::Inc {
-                    self.addition(a, Some(one))
+                    self.addition(a, one)
                 } else {
-                    self.difference(a, Some(one))
+                    self.difference(a, one)
                 };
+                self.settle(r, w);
                 self.flags.carry = carry;
                 self.write(0, w, r)?;
             }
@@ -164,15 +167,19 @@ impl Machine<'_> {
             }
             m if is_cmovcc(m) => {
                 let w = self.width_of(0);
-                let (old, new) = (self.value(0, w)?, self.value(1, w)?);
+                // Memory is read whatever the condition.
+                let bytes = [self.operand_bytes(0, w)?, self.operand_bytes(1, w)?];
                 let c = self.condition(ins.condition_code())?;
-                let value = match (self.g.value(c), old, new) {
-                    (Some(0), old, _) => old,
-                    (Some(_), _, new) => new,
-                    (None, Some(old), Some(new)) => Some(self.g.select(c, new, old)),
-                    _ => None,
-                };
-                self.write(0, w, value)?;
+                match self.g.value(c) {
+                    Some(v) => self.write_bytes(0, &bytes[v as usize][..usize::from(w / 8)])?,
+                    None => {
+                        let value = match self.values(0, 1, w)? {
+                            (Some(old), Some(new)) => Some(self.g.select(c, new, old)),
+                            _ => None,
+                        };
+                        self.write(0, w, value)?;
+                    }
+                }
             }
             _ => return Ok(false),
         }
@@ -249,14 +256,22 @@ impl Machine<'_> {
             };
             return if m == M::Cmp { Ok(()) } else { self.write(0, w, r) };
         }
-        let (a, b) = (self.value(0, w)?, self.value(1, w)?);
+        let (a, b) = self.values(0, 1, w)?;
         let r = match m {
             M::Add => self.addition(a, b),
             M::Adc => self.with_carry(a, b)?,
             M::Sbb => self.with_borrow(a, b)?,
             _ => self.difference(a, b),
         };
+        self.settle(r, w);
         if m == M::Cmp { Ok(()) } else { self.write(0, w, r) }
+    }
+
+    /// The flags of a result of which only the low bytes are defined are undefined.
+    fn settle(&mut self, r: Value, w: u8) {
+        if r.is_some_and(|r| self.g.width(r) < w) {
+            self.flags = Flags::default();
+        }
     }
 
     /// a + b and its flags.
@@ -317,8 +332,9 @@ impl Machine<'_> {
         let r = if m == M::Xor && self.same_registers(0, 1) {
             Some(self.g.constant(w, 0))
         } else {
-            let (a, b) = (self.value(x, w)?, self.value(y, w)?);
-            match (a, b) {
+            let (x, y) = (self.operand_bytes(x, w)?, self.operand_bytes(y, w)?);
+            let n = usize::from(w / 8);
+            match (gather(self.g, &x[..n]), gather(self.g, &y[..n])) {
                 (Some(a), Some(b)) => Some(match m {
                     M::And | M::Test => self.bit_and(a, b)?,
                     M::Or => self.g.or(a, b),
@@ -328,19 +344,37 @@ impl Machine<'_> {
                         self.bit_and(a, b)?
                     }
                 }),
-                // Masks of an undefined word: a constant 0 or -1 decides all the same.
-                (None, Some(c)) | (Some(c), None) => match (m, self.g.value(c)) {
-                    (M::And | M::Test, Some(0)) => Some(c),
-                    (M::Or, Some(v)) if v == mask(w) => Some(c),
-                    _ => None,
-                },
-                _ => None,
+                _ => {
+                    // Byte by byte: masks decide some although the operand is undefined there.
+                    let kind = match m {
+                        M::And | M::Test => Bitwise::And,
+                        M::Or => Bitwise::Or,
+                        M::Xor => Bitwise::Xor,
+                        _ => Bitwise::AndNot,
+                    };
+                    let mut bytes = [Byte::Undefined; 8];
+                    for (k, byte) in bytes[..n].iter_mut().enumerate() {
+                        *byte = bit_byte(self.g, kind, x[k], y[k]);
+                    }
+                    let r = gather(self.g, &bytes[..n]);
+                    if r.is_none() {
+                        self.flags = Flags::default();
+                        let no = Flag::Bit(self.g.constant(1, 0));
+                        (self.flags.carry, self.flags.overflow) = (no, no);
+                        return if m == M::Test {
+                            Ok(())
+                        } else {
+                            self.write_bytes(0, &bytes[..n])
+                        };
+                    }
+                    r
+                }
             }
         };
         let zero = Flag::Bit(self.g.constant(1, 0));
         self.flags = match r {
             Some(r) => Flags::of(r, zero, zero),
-            None => Flags { carry: zero, overflow: zero, ..Flags::default() },
+            None => Flags::default(),
         };
         if m == M::Andn {
             self.flags.parity = Flag::Undefined;
@@ -377,16 +411,7 @@ impl Machine<'_> {
                     return Ok(self.g.address(region, offset.wrapping_sub(rest as i64)));
                 }
                 Some(rest) => return Ok(self.g.constant(w, rest & bits)),
-                None if region == self.stack && modulus <= 64 => {
-                    return Err(Box::new(Stop::NeedStackResidue));
-                }
-                None => {
-                    return Err(self.unsupported(format!(
-                        "the code tests or changes the alignment of {} to {modulus} bytes and the \
-                         caller guarantees {} only",
-                        r.name, r.align
-                    )));
-                }
+                None => return Err(self.need_residue(region, modulus)),
             }
         }
         Ok(self.g.and(a, b))
@@ -409,10 +434,11 @@ impl Machine<'_> {
                 let r = r[w.trailing_zeros() as usize - 3];
                 (self.register(r), self.value(0, w)?)
             }
-            2 => (self.value(0, w)?, self.value(1, w)?),
-            _ => (self.value(1, w)?, self.value(2, w)?),
+            2 => self.values(0, 1, w)?,
+            _ => self.values(1, 2, w)?,
         };
         let overflow = match (a, b) {
+            (Some(a), _) if self.g.width(a) < w => Flag::Undefined,
             (Some(a), Some(b)) if w < 64 && is_signed => {
                 let (a, b) = (self.g.sext(a, 2 * w), self.g.sext(b, 2 * w));
                 Flag::SignedWide(self.g.mul(a, b))

@@ -8,7 +8,7 @@ use crate::graph::{Graph, NodeId, Op};
 use iced_x86::{Instruction, Mnemonic as M, OpKind};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Bitwise {
+pub(super) enum Bitwise {
     And,
     AndNot,
     Or,
@@ -32,6 +32,20 @@ fn decided(kind: Bitwise, x: Byte, y: Byte) -> Option<Byte> {
         (Bitwise::Xor, Const(0), z) | (Bitwise::Xor, z, Const(0)) => z,
         _ => return None,
     })
+}
+
+/// One byte of a bitwise operation.
+pub(super) fn bit_byte(g: &mut Graph, kind: Bitwise, x: Byte, y: Byte) -> Byte {
+    if let Some(byte) = decided(kind, x, y) {
+        return byte;
+    }
+    match (gather(g, &[x]), gather(g, &[y])) {
+        (Some(x), Some(y)) => {
+            let r = combine(g, kind, x, y);
+            crate::fold::byte_of(g, r, 0)
+        }
+        _ => Byte::Undefined,
+    }
 }
 
 fn combine(g: &mut Graph, kind: Bitwise, a: NodeId, b: NodeId) -> NodeId {

@@ -39,8 +39,38 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) enum Stop {
     /// For good.
     Error(LiftError),
-    /// The stack pointer's residue modulo 64 must be known; run again for each.
-    NeedStackResidue,
+    /// A region's address modulo `modulus` must be known; run again for each residue.
+    NeedResidue {
+        /// The region.
+        region: u16,
+        /// A power of two, at most [`MOST_ALIGNMENT`].
+        modulus: u64,
+        /// What is known so far: it is `residue` modulo `align`.
+        align: u64,
+        /// See `align`.
+        residue: u64,
+    },
+    /// A branch depends on where the regions lie; run again for either way.
+    NeedDecision {
+        /// The condition.
+        condition: NodeId,
+        /// Address of the branch.
+        at: u64,
+        /// What to say if the ways cannot be told apart in the end.
+        error: LiftError,
+    },
+}
+
+/// The coarsest alignment that is split into cases.
+pub(crate) const MOST_ALIGNMENT: u64 = 64;
+
+/// What is fixed in one case, of all that the caller leaves open.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Choice {
+    /// Region, modulus, residue of its address.
+    pub residues: Vec<(u16, u64, u64)>,
+    /// Branch conditions that depend on the regions' addresses, with their value and where.
+    pub decisions: Vec<(NodeId, bool, u64)>,
 }
 
 /// Boxed, so that the common path moves a pointer.
@@ -89,6 +119,8 @@ pub(crate) struct Machine<'a> {
     pub gpr: [[Byte; 8]; 16],
     pub vec: [Wide; 16],
     flags: Flags,
+    /// Conditions on the regions' addresses that this case settles.
+    pub decisions: FxHashMap<NodeId, bool>,
     /// Section and offset of the current instruction, and of the next one.
     pub at: (usize, u64),
     pub next: (usize, u64),
@@ -110,13 +142,12 @@ pub(crate) struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    /// The state at entry of `call`; `residue` is the stack pointer modulo 64, if it is to be
-    /// told apart.
+    /// The state at entry of `call` in the case `choice`.
     pub fn new(
         object: &'a Object,
         call: &CallSpec,
         g: &'a mut Graph,
-        residue: Option<u64>,
+        choice: &Choice,
     ) -> Fallible<Machine<'a>> {
         let Some(function) = object.function(&call.symbol) else {
             let available = object.functions().map(|f| f.name.clone()).collect();
@@ -188,11 +219,7 @@ impl<'a> Machine<'a> {
                 None => above.extend_from_slice(&value),
             }
         }
-        let mut frame = Region::stack(above);
-        if let Some(residue) = residue {
-            (frame.align, frame.residue) = (64, residue);
-        }
-        regions.push(frame);
+        regions.push(Region::stack(above));
         let token = |name: &str| {
             let mut region = Region::new(name, RegionKind::Token, Vec::new());
             region.read = false;
@@ -214,8 +241,13 @@ impl<'a> Machine<'a> {
                 if object.relocatable { 0 } else { section.address & (region.align - 1) };
             regions.push(region);
         }
+        for &(region, modulus, residue) in &choice.residues {
+            let r = &mut regions[usize::from(region)];
+            (r.align, r.residue) = (modulus, residue);
+        }
         let at = (function.section, function.offset);
         Ok(Machine {
+            decisions: choice.decisions.iter().map(|d| (d.0, d.1)).collect(),
             object,
             g,
             regions,
@@ -334,6 +366,20 @@ impl<'a> Machine<'a> {
             || self.permute(ins)?)
     }
 
+    /// A region's alignment matters and is not known: another case split, or a refusal.
+    pub fn need_residue(&self, region: u16, modulus: u64) -> Box<Stop> {
+        let r = &self.regions[usize::from(region)];
+        if modulus <= MOST_ALIGNMENT {
+            let (align, residue) = (r.align, r.residue);
+            return Box::new(Stop::NeedResidue { region, modulus, align, residue });
+        }
+        self.unsupported(format!(
+            "the code tests or changes the alignment of {} to {modulus} bytes, more than the \
+             {MOST_ALIGNMENT} that are told apart; the caller guarantees {}",
+            r.name, r.align
+        ))
+    }
+
     /// The address shown to people.
     pub fn address(&self) -> u64 {
         self.object.sections[self.at.0].address + self.at.1
@@ -386,7 +432,13 @@ impl<'a> Machine<'a> {
         if input {
             LiftError::from(Violation::ConstantTime { kind, at, depends: node }).into()
         } else if pointer && kind == Timing::Branch {
-            LiftError::PointerComparison { at }.into()
+            let error = LiftError::PointerComparison { at };
+            if self.g.width(node) == 1 {
+                let at = self.address();
+                let condition = self.positive(node).0;
+                return Box::new(Stop::NeedDecision { condition, at, error });
+            }
+            error.into()
         } else if pointer {
             self.unsupported("an address made of pointers in a way that is not modelled")
         } else {

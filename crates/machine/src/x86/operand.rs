@@ -4,7 +4,7 @@ use super::{Fallible, Machine, RSP, Value, Wide};
 use crate::byte::Byte;
 use crate::error::{LiftError, Timing, Violation};
 use crate::fold::{gather, scatter};
-use crate::graph::NodeId;
+use crate::graph::{Graph, NodeId};
 use crate::object::{Kind, Relocation, Target};
 use iced_x86::{OpKind, Register};
 
@@ -12,6 +12,17 @@ use iced_x86::{OpKind, Register};
 fn general(r: Register) -> (usize, usize, usize) {
     let high = matches!(r, Register::AH | Register::BH | Register::CH | Register::DH);
     (r.full_register().number(), usize::from(high), r.size())
+}
+
+/// Leading bytes that are defined, rounded down to 0, 1, 2, 4 or 8.
+fn defined(bytes: &[Byte; 8], width: u8) -> usize {
+    let n = usize::from(width / 8);
+    let k = bytes[..n].iter().position(|b| *b == Byte::Undefined).unwrap_or(n);
+    if k == 0 { 0 } else { 1 << k.ilog2() }
+}
+
+fn gather_some(g: &mut Graph, bytes: &[Byte]) -> Value {
+    if bytes.is_empty() { None } else { gather(g, bytes) }
 }
 
 impl Machine<'_> {
@@ -52,6 +63,41 @@ impl Machine<'_> {
         }
     }
 
+    /// Operand `i` as bytes: `width / 8` of them count.
+    pub(super) fn operand_bytes(&mut self, i: u32, width: u8) -> Fallible<[Byte; 8]> {
+        let mut bytes = [Byte::Undefined; 8];
+        let used = &mut bytes[..usize::from(width / 8)];
+        match self.ins.op_kind(i) {
+            OpKind::Register if self.ins.op_register(i).is_gpr() => {
+                let (source, size) = self.register_bytes(self.ins.op_register(i));
+                let n = size.min(used.len());
+                used[..n].copy_from_slice(&source[..n]);
+            }
+            OpKind::Memory => self.load_operand(used)?,
+            _ => {
+                if let Some(node) = self.value(i, width)? {
+                    scatter(self.g, node, used);
+                }
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Operands `i` and `j`, cut to the low bytes that are defined in both (1, 2, 4 or 8): enough
+    /// for operations whose low result bytes depend on low operand bytes only. Compilers do
+    /// 32-bit arithmetic on registers of which they loaded 16 bits.
+    pub(super) fn values(&mut self, i: u32, j: u32, width: u8) -> Fallible<(Value, Value)> {
+        let (x, y) = (self.operand_bytes(i, width)?, self.operand_bytes(j, width)?);
+        let k = defined(&x, width).min(defined(&y, width));
+        Ok((gather_some(self.g, &x[..k]), gather_some(self.g, &y[..k])))
+    }
+
+    /// The same for one operand.
+    pub(super) fn low_value(&mut self, i: u32, width: u8) -> Fallible<Value> {
+        let x = self.operand_bytes(i, width)?;
+        Ok(gather_some(self.g, &x[..defined(&x, width)]))
+    }
+
     /// Value of a general register of any size.
     pub(super) fn register(&mut self, r: Register) -> Value {
         let (n, first, size) = general(r);
@@ -77,14 +123,15 @@ impl Machine<'_> {
         if n == RSP { self.stack_moved() } else { Ok(()) }
     }
 
-    /// Writes operand `i`, a general register or memory.
+    /// Writes operand `i`, a general register or memory. Of a narrower value the rest is
+    /// undefined.
     pub(super) fn write(&mut self, i: u32, width: u8, value: Value) -> Fallible<()> {
         let mut bytes = [Byte::Undefined; 8];
-        let bytes = &mut bytes[..usize::from(width / 8)];
         if let Some(node) = value {
-            scatter(self.g, node, bytes);
+            let low = usize::from(self.g.width(node) / 8);
+            scatter(self.g, node, &mut bytes[..low]);
         }
-        self.write_bytes(i, bytes)
+        self.write_bytes(i, &bytes[..usize::from(width / 8)])
     }
 
     /// The same from bytes.
@@ -148,7 +195,7 @@ impl Machine<'_> {
         self.relocation_at(field).map(|r| (r, self.ins.len() as i64 - field as i64))
     }
 
-    /// The memory operand's address; `None` if an undefined register takes part.
+    /// The memory operand's address, or of it as many low bytes as are defined (none: `None`).
     pub(super) fn effective_address(&mut self) -> Fallible<Value> {
         let ins = self.ins;
         let (base, index) = (ins.memory_base(), ins.memory_index());
@@ -184,12 +231,25 @@ impl Machine<'_> {
         {
             return Err(self.unsupported("32-bit addressing is not modelled"));
         }
-        if base != Register::None {
-            let Some(b) = self.register(base) else { return Ok(None) };
+        // The low bytes of the sum need the low bytes of the registers only: `lea` of registers
+        // whose upper halves are undefined.
+        let mut parts = [None, None];
+        let mut low = 8;
+        for (r, part) in [base, index].into_iter().zip(&mut parts) {
+            if r != Register::None {
+                let (bytes, _) = self.register_bytes(r);
+                low = low.min(defined(&bytes, 64));
+                *part = Some(bytes);
+            }
+        }
+        if low == 0 {
+            return Ok(None);
+        }
+        sum = self.g.slice(sum, 0, 8 * low as u8);
+        if let Some(b) = parts[0].and_then(|b| gather(self.g, &b[..low])) {
             sum = self.g.add(b, sum);
         }
-        if index != Register::None {
-            let Some(i) = self.register(index) else { return Ok(None) };
+        if let Some(i) = parts[1].and_then(|i| gather(self.g, &i[..low])) {
             let scaled = match ins.memory_index_scale() {
                 1 => i,
                 s => self.g.shl(i, u64::from(s.trailing_zeros())),
@@ -207,7 +267,7 @@ impl Machine<'_> {
 
     /// A pointer value as region and offset.
     pub(super) fn dereference(&mut self, address: Value) -> Fallible<(u16, i64)> {
-        let Some(address) = address else {
+        let Some(address) = address.filter(|&a| self.g.width(a) == 64) else {
             return Err(self.undefined("a memory address"));
         };
         if let Some(found) = self.g.address_of(address) {
@@ -251,7 +311,7 @@ impl Machine<'_> {
         let region = &self.regions[usize::from(at.0)];
         match region.aligned(at.1, align) {
             Some(true) => Ok(()),
-            None if at.0 == self.stack => Err(Box::new(super::Stop::NeedStackResidue)),
+            None if at.0 == self.stack => Err(self.need_residue(at.0, align)),
             known => {
                 let why = match known {
                     Some(_) => {

@@ -111,11 +111,18 @@ impl Machine<'_> {
 
     fn shift_scalar(&mut self, kind: Shift) -> Fallible<()> {
         let w = self.width_of(0);
-        let (a, count) = (self.value(0, w)?, self.shift_count(1, w)?);
+        // Low bytes are enough for a shift to the left.
+        let a = if kind == Shift::Left { self.low_value(0, w)? } else { self.value(0, w)? };
+        let count = self.shift_count(1, w)?;
         let (Some(a), Some(count)) = (a, count) else {
             self.flags = Flags::default();
             return self.write(0, w, None);
         };
+        if self.g.width(a) < w {
+            self.flags = Flags::default();
+            let r = barrel(self.g, kind, a, count);
+            return self.write(0, w, Some(r));
+        }
         let Some(c) = self.g.value(count) else {
             let r = barrel(self.g, kind, a, count);
             // The old flags stay if the count happens to be 0: not worth modelling.
