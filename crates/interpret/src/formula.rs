@@ -373,7 +373,7 @@ pub fn forms(program: &Program) -> Result<Forms, Fault> {
     let id = exported(program)?;
     let procedure = &program.procedures[id.0 as usize];
     let refuse = |reason: String| Fault {
-        place: Place { procedure: procedure.name.clone(), ..Place::default() },
+        place: Box::new(Place { procedure: procedure.name.clone(), ..Place::default() }),
         reason,
     };
     let mut machine = Machine::new(program, Recorder::new(program.q));

@@ -13,9 +13,11 @@
 //! [`draw`] makes pictures of what they find, [`text`] the same for terminals.
 
 pub mod count;
+pub mod draw;
 pub mod formula;
 pub mod range;
 pub mod run;
+pub mod text;
 pub mod walk;
 
 pub use walk::{Domain, Fault, Place};

@@ -338,7 +338,7 @@ pub fn ranges(program: &Program) -> Result<Ranges, Fault> {
                     continue;
                 }
             };
-            return Err(Fault { place: place(), reason });
+            return Err(Fault { place: Box::new(place()), reason });
         }
         outputs.push((buffer.name.clone(), found.unwrap_or((0, 0))));
     }

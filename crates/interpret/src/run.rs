@@ -113,7 +113,7 @@ pub fn run_in_place(program: &Program, inputs: &[&[i16]], alias: usize) -> Resul
 pub(crate) fn exported(program: &Program) -> Result<ProcedureId, Fault> {
     let found = program.procedures.iter().rposition(|p| p.exported);
     found.map(|i| ProcedureId(i as u32)).ok_or_else(|| Fault {
-        place: Place::default(),
+        place: Box::default(),
         reason: format!("{} exports no procedure", program.name),
     })
 }
@@ -122,7 +122,7 @@ fn execute(program: &Program, inputs: &[&[i16]], alias: Option<usize>) -> Result
     let id = exported(program)?;
     let procedure = &program.procedures[id.0 as usize];
     let refuse = |reason: String| Fault {
-        place: Place { procedure: procedure.name.clone(), ..Place::default() },
+        place: Box::new(Place { procedure: procedure.name.clone(), ..Place::default() }),
         reason,
     };
     let mut machine = Machine::new(program, Words { q: program.q });

@@ -155,7 +155,7 @@ impl fmt::Display for Place {
 #[error("{place}: {reason}")]
 pub struct Fault {
     /// Where.
-    pub place: Place,
+    pub place: Box<Place>,
     /// Why, a sentence for people.
     pub reason: String,
 }
@@ -250,7 +250,7 @@ impl<'p, D: Domain> Machine<'p, D> {
     }
 
     fn fault(&self, reason: impl Into<String>) -> Fault {
-        Fault { place: self.place.clone(), reason: reason.into() }
+        Fault { place: Box::new(self.place.clone()), reason: reason.into() }
     }
 
     fn statements(&mut self, body: &'p [Stmt], frame: &mut Frame<'p>) -> Result<(), Fault> {
@@ -295,7 +295,7 @@ impl<'p, D: Domain> Machine<'p, D> {
             let result = result.map_err(|reason| {
                 let (operation, text) = (i, describe(op, frame.procedure));
                 let place = Place { operation, text, ..self.place.clone() };
-                Fault { place, reason }
+                Fault { place: Box::new(place), reason }
             })?;
             self.domain.defined(op, &result, &values);
             values.push(result);
