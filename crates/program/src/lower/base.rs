@@ -102,6 +102,18 @@ impl Lowering<'_> {
         bound.ok_or_else(|| LowerError::Wide { stage: stage.into(), bound: sum })
     }
 
+    /// `sum` (or zero) plus a dot product of pairs.
+    pub fn dot_add(&self, block: &mut Block, sum: Option<Value>, a: Value, b: Value) -> Value {
+        match sum {
+            None => block.push(Op::PairDot(a, b)),
+            Some(acc) if self.schedule.fused_dot => block.push(Op::PairDotAdd { acc, a, b }),
+            Some(acc) => {
+                let dot = block.push(Op::PairDot(a, b));
+                block.push(Op::AddWide(acc, dot))
+            }
+        }
+    }
+
     /// Σ over `pairs` of broadcast pair × loaded pairs, for even and odd outputs, narrowed.
     pub fn dot(
         &self,
@@ -116,16 +128,7 @@ impl Lowering<'_> {
             for (parity, load) in loads.into_iter().enumerate() {
                 let other = block.push(load);
                 let sum = &mut sums[usize::from(split && i % 2 == 1)][parity];
-                *sum = Some(match *sum {
-                    None => block.push(Op::PairDot(pair, other)),
-                    Some(acc) if self.schedule.fused_dot => {
-                        block.push(Op::PairDotAdd { acc, a: pair, b: other })
-                    }
-                    Some(acc) => {
-                        let dot = block.push(Op::PairDot(pair, other));
-                        block.push(Op::AddWide(acc, dot))
-                    }
-                });
+                *sum = Some(self.dot_add(block, *sum, pair, other));
             }
         }
         let [first, second] = sums;

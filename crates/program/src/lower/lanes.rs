@@ -230,8 +230,8 @@ impl Lowering<'_> {
     pub fn truncated_lanes(
         &mut self,
         blocks: usize,
-        a: Operand,
-        b: Operand,
+        a: &Operand,
+        b: &Operand,
         full: BufferId,
         factor: u64,
     ) -> Result<i64, LowerError> {

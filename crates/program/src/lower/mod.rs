@@ -144,11 +144,13 @@ pub(crate) struct Lowering<'a> {
     borders: Vec<(String, i64)>,
 }
 
-/// An operand as the stages find it: `words` from `start` in `buffer`, zeros from `start - lanes`.
-#[derive(Clone, Copy, Debug)]
+/// An operand as the stages find it: its words from `start` in `buffer`.
+#[derive(Clone, Debug)]
 pub(crate) struct Operand {
     pub buffer: BufferId,
     pub start: usize,
+    /// Where its last, partial block lies with zeros behind it.
+    pub tail: Option<(BufferId, Index)>,
 }
 
 impl<'a> Lowering<'a> {
@@ -170,15 +172,18 @@ impl<'a> Lowering<'a> {
         let c = self.builder.ranged("c", Role::Output, n, 2, Some((-h, h)));
         let a = self.builder.ranged("a", Role::Input, n, 2, Some((-h, h)));
         let b = self.builder.ranged("b", Role::Input, n, 2, Some((-h, h)));
-        let (fa, fb) = match self.schedule.base {
-            BaseProducts::BroadcastDot => {
-                (self.stage_operand("a", a, n, true), self.stage_operand("b", b, n, false))
+        // Operands are read where they are: the output is written last of all.
+        let mut fb = Operand { buffer: b, start: 0, tail: None };
+        let (mut fa, mut windows) = (Operand { buffer: a, ..fb.clone() }, None);
+        if self.schedule.base == BaseProducts::BroadcastDot {
+            fa = self.stage_swapped("a", a, n);
+            if n % lanes > 0 {
+                fb.tail = Some(self.stage_tail("b", b, n));
             }
-            // Read where they are: the output is written last of all.
-            BaseProducts::Lanes => {
-                (Operand { buffer: a, start: 0 }, Operand { buffer: b, start: 0 })
-            }
-        };
+            windows = crt
+                .filter(|crt| is_truncated(&crt.low))
+                .map(|crt| self.stage_windows(b, crt.low_degree / lanes));
+        }
 
         // Words of the unreduced product, rounded up, all defined.
         let length = 2 * n - 1;
@@ -196,10 +201,10 @@ impl<'a> Lowering<'a> {
         };
         // The low part stands between the transforms and the base products: both read what was
         // stored just before in other pieces than it was stored, and stores take time to settle.
-        let transformed = self.transformed("main", main, fa, fb)?;
+        let transformed = self.transformed("main", main, &fa, &fb)?;
         let mut low = parts::Low::default();
         if let Some(crt) = crt {
-            low = self.low_part(crt, fa, fb, full, target)?;
+            low = self.low_part(crt, &fa, &fb, windows, full, target)?;
         }
         let main_factor = zq::mul(target, inverse(main_scale), q);
         let products = self.products("main", main, transformed)?;

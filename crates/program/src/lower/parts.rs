@@ -51,59 +51,52 @@ impl Low {
 }
 
 impl Lowering<'_> {
-    /// Copies an operand into an aligned buffer, zeros before and after it; with `swapped`, the
-    /// two words of every pair change places, as the broadcast dot products want them.
-    pub fn stage_operand(
-        &mut self,
-        name: &str,
-        from: BufferId,
-        n: usize,
-        swapped: bool,
-    ) -> Operand {
+    /// Copies an operand into an aligned buffer, the two words of every pair changing places, as
+    /// the broadcast dot products want them.
+    pub fn stage_swapped(&mut self, name: &str, from: BufferId, n: usize) -> Operand {
         let lanes = self.lanes;
-        let start = if swapped { 0 } else { lanes };
-        let words = start + n.next_multiple_of(lanes);
+        let words = n.next_multiple_of(lanes);
         let buffer = self.builder.buffer(&format!("f{name}"), Role::Local, words, 64);
-        let mut body = Vec::new();
-        let mut first = Block::default();
-        if start > 0 {
-            let zero = first.push(Op::Splat(0));
-            first.push(Op::Store { buffer, at: Index::at(0), a: zero });
-            body.push(Stmt::Block(first));
-        }
-        let finish = |block: &mut Block, load: Op, at: Index| {
-            let mut a = block.push(load);
-            if swapped {
-                a = block.push(Op::SwapPairs(a));
-            }
+        let swap = |load: Op, at: Index| {
+            let mut block = Block::default();
+            let a = block.push(load);
+            let a = block.push(Op::SwapPairs(a));
             block.push(Op::Store { buffer, at, a });
+            Stmt::Block(block)
         };
         let counter = self.builder.counter();
-        let mut block = Block::default();
-        let load = Op::Load { buffer: from, at: Index::strided(0, counter, lanes) };
-        finish(&mut block, load, Index::strided(start, counter, lanes));
-        body.push(repeat(counter, n / lanes, vec![Stmt::Block(block)]));
+        let at = Index::strided(0, counter, lanes);
+        let load = Op::Load { buffer: from, at: at.clone() };
+        let mut body = vec![repeat(counter, n / lanes, vec![swap(load, at)])];
         if n % lanes > 0 {
-            let mut block = Block::default();
-            let (at, count) = (n - n % lanes, (n % lanes) as u32);
-            let load = Op::LoadPartial { buffer: from, at: Index::at(at), count };
-            finish(&mut block, load, Index::at(start + at));
-            body.push(Stmt::Block(block));
+            let at = Index::at(n - n % lanes);
+            let count = (n % lanes) as u32;
+            let load = Op::LoadPartial { buffer: from, at: at.clone(), count };
+            body.push(swap(load, at));
         }
-        let title = match swapped {
-            true => format!("bring in {name}, words of pairs swapped"),
-            false => format!("bring in {name}"),
-        };
-        self.builder.stage(&title, "", body);
-        Operand { buffer, start }
+        self.builder.stage(&format!("bring in {name}, words of pairs swapped"), "", body);
+        let tail = (n % lanes > 0).then(|| (buffer, Index::at(n - n % lanes)));
+        Operand { buffer, start: 0, tail }
+    }
+
+    /// The last, partial block of an operand with zeros behind it.
+    pub fn stage_tail(&mut self, name: &str, from: BufferId, n: usize) -> (BufferId, Index) {
+        let (at, count) = (Index::at(n - n % self.lanes), (n % self.lanes) as u32);
+        let buffer = self.builder.buffer(&format!("tail_{name}"), Role::Local, self.lanes, 64);
+        let mut block = Block::default();
+        let a = block.push(Op::LoadPartial { buffer: from, at, count });
+        block.push(Op::Store { buffer, at: Index::at(0), a });
+        self.builder.stage(&format!("last block of {name}"), "", vec![Stmt::Block(block)]);
+        (buffer, Index::at(0))
     }
 
     /// The low part, into the start of `full`, with scale `target`.
     pub fn low_part(
         &mut self,
         crt: &MonomialCrt,
-        a: Operand,
-        b: Operand,
+        a: &Operand,
+        b: &Operand,
+        windows: Option<BufferId>,
         full: BufferId,
         target: u64,
     ) -> Result<Low, LowerError> {
@@ -130,7 +123,7 @@ impl Lowering<'_> {
             let transformed = self.transformed("low", part, a, b)?;
             let products = self.products("low", part, transformed)?;
             let phases = inverse_phases("low", part, factor);
-            let cells = Layout { buffer: products.buffer, start: 0, stride: lanes };
+            let cells = Layout { buffer: products.buffer, start: 0, stride: lanes, tail: None };
             for phase in &phases {
                 if phases.len() > 1 {
                     return Err(unsupported(node(), "a low part in two phases", "a short one"));
@@ -167,9 +160,9 @@ impl Lowering<'_> {
         } else if is_truncated(&crt.low) {
             let factor = zq::mul(target, inverse(narrow), q);
             let blocks = words / lanes;
-            bound = match self.schedule.base {
-                BaseProducts::BroadcastDot => self.truncated_product(blocks, a, b, full, factor)?,
-                BaseProducts::Lanes => self.truncated_lanes(blocks, a, b, full, factor)?,
+            bound = match windows {
+                Some(windows) => self.truncated_product(blocks, a, windows, full, factor)?,
+                None => self.truncated_lanes(blocks, a, b, full, factor)?,
             };
         } else {
             return Err(unsupported(node(), "this low part has no lowering", "(schoolbook)"));
@@ -182,52 +175,80 @@ impl Lowering<'_> {
         Ok(Low { words, bound })
     }
 
+    /// Lays the first blocks of b out as the truncated product wants them: after each other the
+    /// registers (b_(j-1), b_j), b_(-1) = 0, so that no window over two neighbours crosses a cache
+    /// line.
+    pub fn stage_windows(&mut self, b: BufferId, blocks: usize) -> BufferId {
+        let lanes = self.lanes;
+        let windows = self.builder.buffer("windows", Role::Local, 2 * blocks * lanes, 64);
+        let mut block = Block::default();
+        let zero = block.push(Op::Splat(0));
+        block.push(Op::Store { buffer: windows, at: Index::at(0), a: zero });
+        for j in 0..blocks {
+            let a = block.push(Op::Load { buffer: b, at: Index::at(j * lanes) });
+            let at = Index::at((2 * j + 1) * lanes);
+            block.push(Op::Store { buffer: windows, at, a });
+            if j + 1 < blocks {
+                let at = Index::at((2 * j + 2) * lanes);
+                block.push(Op::Store { buffer: windows, at, a });
+            }
+        }
+        self.builder.stage("low part: windows over b", "", vec![Stmt::Block(block)]);
+        windows
+    }
+
     /// `blocks` registers of a·b mod x^(lanes·blocks) by broadcast dot products: with the words of
     /// a's pairs swapped, the pairs (b_(k-1), b_k) for all even or all odd k are one unaligned
     /// load.
+    ///
+    /// Pair r of block t of a and the window r pairs before block u of b meet in block t + u. For
+    /// each r, every pair and window is loaded once.
     fn truncated_product(
         &mut self,
         blocks: usize,
-        a: Operand,
-        b: Operand,
+        a: &Operand,
+        windows: BufferId,
         full: BufferId,
         factor: u64,
     ) -> Result<i64, LowerError> {
         let lanes = self.lanes;
         let h = (self.q as i64 - 1) / 2;
-        let mut body = Vec::new();
-        let mut worst = 0;
-        for number in 0..blocks {
-            let start = number * lanes;
-            let pairs = (start + lanes) / 2;
-            let narrowed = self.narrow_bound("low", pairs as i64 * 2 * h * h)?;
-            worst = worst.max(self.bounds.product(factor, narrowed));
-            let mut block = Block::default();
-            let value = self.dot(&mut block, pairs, &|block, i| {
-                let at = Index::at(a.start + 2 * i);
-                let pair = block.push(Op::BroadcastPair { buffer: a.buffer, at });
-                let odd = Index::at(b.start + start - 2 * i);
-                let even = Index::at(b.start + start - 2 * i - 1);
-                (pair, [even, odd].map(|at| Op::Load { buffer: b.buffer, at }))
-            });
-            let a = block.push(Op::MulMod {
-                a: value,
-                factor: Factor::Splat(factor),
-                method: self.schedule.multiply,
-            });
-            block.push(Op::Store { buffer: full, at: Index::at(start), a });
-            body.push(Stmt::Block(block));
+        let mut block = Block::default();
+        let mut sums: Vec<[Option<Value>; 2]> = vec![[None; 2]; blocks];
+        for r in 0..lanes / 2 {
+            let mut pairs = Vec::new();
+            for t in 0..blocks {
+                let at = Index::at(a.start + t * lanes + 2 * r);
+                pairs.push(block.push(Op::BroadcastPair { buffer: a.buffer, at }));
+            }
+            for (u, parity) in (0..blocks).flat_map(|u| [(u, 0), (u, 1)]) {
+                let at = Index::at((2 * u + 1) * lanes - 2 * r - 1 + parity);
+                let window = block.push(Op::Load { buffer: windows, at });
+                for t in 0..blocks - u {
+                    let sum = sums[t + u][parity];
+                    sums[t + u][parity] = Some(self.dot_add(&mut block, sum, pairs[t], window));
+                }
+            }
         }
-        self.builder.stage("low part: truncated product by dot products", "[Chiu25 §3.1]", body);
-        Ok(worst)
+        for (number, [even, odd]) in sums.into_iter().enumerate() {
+            let (Some(even), Some(odd)) = (even, odd) else { continue };
+            let a = block.push(Op::Narrow { even, odd, method: self.schedule.narrow });
+            let (factor, method) = (Factor::Splat(factor), self.schedule.multiply);
+            let a = block.push(Op::MulMod { a, factor, method });
+            block.push(Op::Store { buffer: full, at: Index::at(number * lanes), a });
+        }
+        let title = "low part: truncated product by dot products";
+        self.builder.stage(title, "[Chiu25 §3.1]", vec![Stmt::Block(block)]);
+        let narrowed = self.narrow_bound("low", (blocks * lanes) as i64 * h * h)?;
+        Ok(self.bounds.product(factor, narrowed))
     }
 
     /// The product's top coefficient a_(n-1)·b_(n-1), zeros behind it, at its place.
     fn top_coefficient(
         &mut self,
         crt: &MonomialCrt,
-        a: Operand,
-        b: Operand,
+        a: &Operand,
+        b: &Operand,
         full: BufferId,
         factor: u64,
     ) -> Result<i64, LowerError> {

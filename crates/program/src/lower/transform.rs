@@ -159,6 +159,8 @@ pub(crate) struct Layout {
     pub buffer: BufferId,
     pub start: usize,
     pub stride: usize,
+    /// Where the last, partial block of an operand lies, zeros behind it, if not in its place.
+    pub tail: Option<BufferId>,
 }
 
 impl Layout {
@@ -253,11 +255,10 @@ impl Lowering<'_> {
     fn load_block(&self, from: Layout, number: usize, in_place: bool) -> Op {
         let (buffer, at, n) = (from.buffer, from.at(number), self.plan.ring.degree());
         let start = from.start + number * from.stride;
-        let callers = self.schedule.base == BaseProducts::Lanes && !in_place;
-        if callers && start + self.lanes > n {
-            Op::LoadPartial { buffer, at, count: n.saturating_sub(start) as u32 }
-        } else {
-            Op::Load { buffer, at }
+        match from.tail {
+            _ if in_place || start + self.lanes <= n => Op::Load { buffer, at },
+            Some(buffer) => Op::Load { buffer, at: Index::at(0) },
+            None => Op::LoadPartial { buffer, at, count: n.saturating_sub(start) as u32 },
         }
     }
 
@@ -266,8 +267,8 @@ impl Lowering<'_> {
         &mut self,
         tag: &str,
         part: &Substitute,
-        a: Operand,
-        b: Operand,
+        a: &Operand,
+        b: &Operand,
     ) -> Result<Transformed, LowerError> {
         let (lanes, blocks) = (self.lanes, part.blocks());
         let q = self.q as i64;
@@ -283,17 +284,18 @@ impl Lowering<'_> {
         let out = builder.buffer("out", Role::Scratch, words, 64);
         let present = part.present().iter().filter(|&&p| p).count();
         let h = (q - 1) / 2;
-        let room = match by_lanes {
-            true => (present * lanes).min(self.plan.ring.degree()),
-            false => present * lanes,
-        };
-        let input = builder.ranged("in", Role::Input, room, 32, Some((-h, h)));
+        let room = (present * lanes).min(self.plan.ring.degree());
+        let input = builder.ranged("in", Role::Input, room, 2, Some((-h, h)));
+        // Where operands differ in their last block, that comes separately.
+        let partial = room % lanes > 0;
+        let tail = (partial && !by_lanes)
+            .then(|| builder.ranged("tail", Role::Input, lanes, 32, Some((-h, h))));
         let phases = forward_phases(tag, part);
         let mut bounds = vec![h; blocks];
         for (i, phase) in phases.iter().enumerate() {
-            let cells = Layout { buffer: out, start, stride };
+            let cells = Layout { buffer: out, start, stride, tail: None };
             let from = match i {
-                0 => Layout { buffer: input, start: 0, stride: lanes },
+                0 => Layout { buffer: input, start: 0, stride: lanes, tail },
                 _ => cells,
             };
             let limit = match i + 1 == phases.len() {
@@ -326,7 +328,8 @@ impl Lowering<'_> {
                 _ => format!("t{operand}_{tag}"),
             };
             let to = self.builder.buffer(&name, Role::Local, words, 64);
-            let arguments = vec![(to, Index::at(0)), (from.buffer, Index::at(from.start))];
+            let mut arguments = vec![(to, Index::at(0)), (from.buffer, Index::at(from.start))];
+            arguments.extend(from.tail.clone().filter(|_| tail.is_some()));
             let call = Stmt::Call { procedure: forward, arguments };
             let title = format!("{tag} part: forward transform of {operand}");
             self.builder.stage(&title, "[Chiu25 §3.2.1]", vec![call]);
@@ -363,7 +366,7 @@ impl Lowering<'_> {
     ) -> Result<i64, LowerError> {
         let lanes = self.lanes;
         let phases = inverse_phases("main", part, factor);
-        let cells = Layout { buffer: products.buffer, start: 0, stride: lanes };
+        let cells = Layout { buffer: products.buffer, start: 0, stride: lanes, tail: None };
         let mut bounds = products.bounds.clone();
         let mut builder = std::mem::replace(&mut self.builder, Builder::new("", false));
         for phase in &phases[..phases.len() - 1] {
