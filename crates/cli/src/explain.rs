@@ -38,8 +38,8 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
     }
     match (&made, args.view) {
         (_, View::Svg) => ui.say(picture::tree(&job.plan)),
-        (Some(made), View::RangesSvg) => ui.say(picture::ranges(&made.ranges)),
-        (Some(made), View::CountsSvg) => ui.say(picture::counts(&made.costs)),
+        (Some(made), View::RangesSvg) => ui.say(picture::ranges(made)),
+        (Some(made), View::CountsSvg) => ui.say(picture::counts(made)),
         (Some(made), View::Ranges) => say_ranges(ui, made),
         (Some(made), View::Counts) => say_counts(ui, made),
         (Some(made), View::All) => {

@@ -13,7 +13,7 @@ use crate::package::{File, Forged, Package, PlanText, Tool};
 use crate::picture;
 use crate::preset::{Job, resolve};
 use crate::proof::{self, Named};
-use crate::report;
+use crate::report::{self, Pictures};
 use crate::target::{self, Target};
 use crate::ui::{Failure, Ui};
 use crate::verify::{self, Runs};
@@ -81,6 +81,8 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
         Check { ui, args, glue: &glue, compiler: &compiler, host: &host, object: &built.object };
     let executed = check.executed(&job)?;
     let mut forged = Vec::new();
+    let mut pictures =
+        Pictures { tree: picture::tree(&job.plan), ranges: Vec::new(), counts: Vec::new() };
     for (((one, interpreted), compile_command), executed) in
         made.into_iter().zip(built.commands).zip(executed)
     {
@@ -89,6 +91,8 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
         let named = [Named { name: &object_name, bytes: &object }];
         let mut proof = proof::prove(ui, &named, &contract)?.swap_remove(0);
         proof::confirm(&mut proof, &compiler, &built.object, &contract);
+        pictures.ranges.push(picture::ranges(&one));
+        pictures.counts.push(picture::counts(&one));
         let Made { target, schedule, ranges, costs, .. } = one;
         forged.push(Forged {
             target: target.name.into(),
@@ -127,7 +131,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
         command,
         seconds: started.elapsed().as_secs_f64(),
     };
-    write_reports(&out, &job, &package)?;
+    write_reports(&out, &pictures, &package)?;
     let place = out.commit().map_err(unwritable)?;
     ui.json(&package)?;
     summary(ui, &package, &place);
@@ -342,16 +346,11 @@ fn limits(targets: &[&Target], name: &str) -> Vec<String> {
     limits
 }
 
-fn write_reports(out: &OutputDir, job: &Job, package: &Package) -> Result<(), Failure> {
+fn write_reports(out: &OutputDir, pictures: &Pictures, package: &Package) -> Result<(), Failure> {
     let json = serde_json::to_string_pretty(package)
         .map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))?;
     out.write("proof.json", json + "\n").map_err(unwritable)?;
-    let pictures = report::Pictures {
-        tree: picture::tree(&job.plan),
-        ranges: package.targets.iter().map(|t| picture::ranges(&t.ranges)).collect(),
-        counts: package.targets.iter().map(|t| picture::counts(&t.counts)).collect(),
-    };
-    out.write("report.html", report::render(package, &pictures, &[])).map_err(unwritable)
+    out.write("report.html", report::render(package, pictures, &[])).map_err(unwritable)
 }
 
 fn summary(ui: &Ui, package: &Package, place: &Path) {

@@ -200,7 +200,7 @@ fn without_prologue(svg: &str) -> &str {
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --ink: #1c2430; --faint: #5b6778; --paper: #fff; --line: #d9dfe7; --soft: #f4f6f9; --accent: #2458a6; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e8ee; --faint: #9aa6b5; --paper: #14181e; --line: #323a45; --soft: #1c222a; --accent: #7fb0ff; } figure svg { background: #fff; border-radius: 6px; } }
+@media (prefers-color-scheme: dark) { :root { --ink: #e4e8ee; --faint: #9aa6b5; --paper: #14181e; --line: #323a45; --soft: #1c222a; --accent: #7fb0ff; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 68rem; padding: 2rem 1.25rem 4rem; font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
 header { border-bottom: 1px solid var(--line); padding-bottom: 1rem; }
