@@ -4,7 +4,6 @@
 //! operations, so that `prove` has few cases and each traps-prone instruction (rounding,
 //! saturation, upper halves) is spelled out where it belongs: in the architecture's module.
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Index of a node in its [`Graph`].
@@ -95,7 +94,7 @@ pub struct Graph {
     origin: Vec<u64>,
     /// Whether the term depends on an address.
     pointer: Vec<bool>,
-    index: FxHashMap<Node, NodeId>,
+    index: Index,
     /// Recorded as the origin of nodes made by the folding constructors.
     at: Option<u64>,
 }
@@ -135,16 +134,103 @@ impl Graph {
     }
     /// Interns a node as it stands, without folding.
     pub fn intern(&mut self, node: Node, origin: Option<u64>) -> NodeId {
-        if let Some(&id) = self.index.get(&node) {
-            return id;
+        let hash = hash(&node);
+        if let Some(id) = self.index.find(hash, |id| self.nodes[id as usize] == node) {
+            return NodeId(id);
         }
         let id = NodeId(self.nodes.len() as u32);
         let pointer = matches!(node.op, Op::Address { .. })
             || node.args.iter().any(|a| self.pointer[a.0 as usize]);
         self.pointer.push(pointer);
-        self.index.insert(node.clone(), id);
+        self.index.insert(hash, id.0);
         self.nodes.push(node);
         self.origin.push(origin.unwrap_or(u64::MAX));
         id
     }
+}
+
+/// Node ids by hash, open addressing: half the size of a map from nodes, and mixed better than a
+/// multiplicative hash mixes consecutive ids.
+#[derive(Default)]
+struct Index {
+    /// Hash's upper half and id plus one; 0 is free. A power of two, at most half full.
+    slots: Vec<u64>,
+    used: usize,
+}
+
+impl Index {
+    fn find(&self, hash: u64, same: impl Fn(u32) -> bool) -> Option<u32> {
+        let mask = self.slots.len().checked_sub(1)?;
+        let mut at = hash as usize & mask;
+        while self.slots[at] != 0 {
+            let slot = self.slots[at];
+            if slot >> 32 == hash >> 32 && same(slot as u32 - 1) {
+                return Some(slot as u32 - 1);
+            }
+            at = (at + 1) & mask;
+        }
+        None
+    }
+
+    fn insert(&mut self, hash: u64, id: u32) {
+        if 2 * (self.used + 1) > self.slots.len() {
+            let bigger = vec![0; (2 * self.slots.len()).max(1024)];
+            let old = std::mem::replace(&mut self.slots, bigger);
+            // Positions come from the lower half of a hash, which is the upper half mixed again.
+            old.into_iter().filter(|&s| s != 0).for_each(|s| self.place(s));
+        }
+        self.place((hash >> 32) << 32 | u64::from(id + 1));
+        self.used += 1;
+    }
+
+    fn place(&mut self, slot: u64) {
+        let mask = self.slots.len() - 1;
+        let mut at = spread(slot >> 32) as usize & mask;
+        while self.slots[at] != 0 {
+            at = (at + 1) & mask;
+        }
+        self.slots[at] = slot;
+    }
+}
+
+/// A hash whose lower half is determined by its upper half, so that a table can grow from what it
+/// stores.
+fn hash(node: &Node) -> u64 {
+    let (code, value) = match node.op {
+        Op::Const(v) => (0, v),
+        Op::Input { operand, index } => (1, u64::from(operand) << 32 | u64::from(index)),
+        Op::Address { region, offset } => (2, (offset as u64) ^ u64::from(region) << 48),
+        Op::Slice { lo } => (3, u64::from(lo)),
+        Op::Concat => (4, 0),
+        Op::Sext => (5, 0),
+        Op::Zext => (6, 0),
+        Op::Add => (7, 0),
+        Op::Sub => (8, 0),
+        Op::Mul => (9, 0),
+        Op::And => (10, 0),
+        Op::Or => (11, 0),
+        Op::Xor => (12, 0),
+        Op::Shl(c) => (13, u64::from(c)),
+        Op::Lshr(c) => (14, u64::from(c)),
+        Op::Ashr(c) => (15, u64::from(c)),
+        Op::Eq => (16, 0),
+        Op::Ult => (17, 0),
+        Op::Slt => (18, 0),
+        Op::Select => (19, 0),
+        Op::SatS => (20, 0),
+        Op::SatU => (21, 0),
+    };
+    let mut h = spread(value ^ (code << 8 | u64::from(node.width)) << 40);
+    for a in &node.args {
+        h = spread(h ^ u64::from(a.0)).wrapping_add(h.rotate_left(23));
+    }
+    let upper = h >> 32;
+    upper << 32 | spread(upper) & 0xffff_ffff
+}
+
+/// Mixes all bits into all bits.
+fn spread(x: u64) -> u64 {
+    let x = (x ^ x >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    let x = (x ^ x >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    x ^ x >> 32
 }

@@ -47,10 +47,12 @@ pub fn lift(
                 }
             }
             // A way that pointers decide may be impossible, so what happens there refutes nothing.
-            Err(Stop::Error(e)) => {
-                let decided = !choice.decisions.is_empty();
-                return Err(comparison.filter(|_| decided).unwrap_or(e));
+            Err(Stop::Error(e @ (LiftError::Violation(_) | LiftError::StepLimit { .. })))
+                if !choice.decisions.is_empty() =>
+            {
+                return Err(comparison.unwrap_or(e));
             }
+            Err(Stop::Error(e)) => return Err(e),
             Err(Stop::NeedResidue { region, modulus, align, residue }) => {
                 for k in (0..modulus / align).rev() {
                     let r = residue + k * align;
