@@ -1,0 +1,246 @@
+//! The whole slice: forge, prove, run. What the README promises is what is tested here.
+//!
+//! Objects are compiled from one package's sources by every compiler that is installed.
+
+mod common;
+
+use common::Sandbox;
+
+/// gcc and clang as far as they are here; at least one must be.
+fn compilers() -> Vec<&'static str> {
+    let works = |name: &&str| {
+        std::process::Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success())
+    };
+    let clang = ["clang", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17"];
+    let found: Vec<&str> =
+        ["gcc"].into_iter().filter(works).chain(clang.into_iter().find(works)).collect();
+    assert!(!found.is_empty(), "no C compiler; on Debian: apt-get install gcc");
+    found
+}
+
+const STRICT: &[&str] = &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
+
+/// A package without timing; its proof is another test's.
+fn package(dir: &Sandbox) {
+    let run =
+        dir.ringforge(&["--json", "forge", "sntrup761", "--out", "p", "--no-bench", "--pairs=0"]);
+    assert!(run.status <= 1, "{run:?}");
+}
+
+/// Compiles the source of a target with every compiler at the levels; returns the objects.
+fn objects(dir: &Sandbox, target: &str, levels: &[&str]) -> Vec<String> {
+    let source = dir.read(&format!("p/sntrup761_{target}.c"));
+    let mut objects = Vec::new();
+    for cc in compilers() {
+        for level in levels {
+            let mut flags = vec![*level];
+            flags.extend(STRICT);
+            let name = format!("{target}_{cc}{level}.o");
+            objects.push(dir.compile_with(cc, &flags, &name, &source));
+        }
+    }
+    objects
+}
+
+fn with<'a>(head: &[&'a str], objects: &'a [String]) -> Vec<&'a str> {
+    head.iter().copied().chain(objects.iter().map(String::as_str)).collect()
+}
+
+#[test]
+fn products_are_right_for_every_compiler_and_level() {
+    let dir = Sandbox::new();
+    package(&dir);
+    for target in ["avx2", "c"] {
+        let symbol = format!("sntrup761_mul_{target}");
+        let objects = objects(&dir, target, &["-O1", "-O2", "-O3"]);
+        let head = [
+            "--json",
+            "check",
+            "--contract",
+            "p/sntrup761.contract.toml",
+            "--symbol",
+            &symbol,
+            "--pairs=100000",
+        ];
+        let done = dir.ringforge(&with(&head, &objects)).succeeds().json();
+        let runs = done["objects"].as_array().expect("objects");
+        assert_eq!(runs.len(), objects.len());
+        for run in runs {
+            let executed = &run["executed"];
+            assert!(executed["products"].as_u64() >= Some(300_000), "{run}");
+            assert!(executed["worst_cases"].as_u64() >= Some(1_000), "{run}");
+        }
+    }
+}
+
+#[test]
+fn objects_of_every_compiler_and_level_are_proved_and_equivalent() {
+    let dir = Sandbox::new();
+    package(&dir);
+    for (target, levels) in [("avx2", &["-O1", "-O2", "-O3"][..]), ("c", &["-O2", "-O3"])] {
+        let symbol = format!("sntrup761_mul_{target}");
+        let objects = objects(&dir, target, levels);
+        let head =
+            ["--json", "prove", "--contract", "p/sntrup761.contract.toml", "--symbol", &symbol];
+        let done = dir.ringforge(&with(&head, &objects)).succeeds().json();
+        assert_eq!(done["verdict"], "proved");
+        assert_eq!(done["equivalent"], true);
+        for proof in done["objects"].as_array().expect("objects") {
+            assert!(proof["counts"]["equations"].as_u64() > Some(0), "nothing verified: {proof}");
+            assert_eq!(proof["ranges"]["output"], serde_json::json!([-2295, 2295]));
+        }
+    }
+}
+
+#[test]
+fn a_package_is_whole_proved_and_proves_again() {
+    let dir = Sandbox::new();
+    let run = dir.ringforge(&["forge", "sntrup761", "--no-bench"]).succeeds();
+    assert!(run.stdout.contains("proved"), "{run:?}");
+    assert_eq!(run.stderr, "", "no progress bars off a terminal");
+    let mut names: Vec<_> = std::fs::read_dir(dir.path().join("out/sntrup761"))
+        .expect("the package")
+        .map(|e| e.expect("an entry").file_name().into_string().expect("a name"))
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "proof.json",
+            "report.html",
+            "sntrup761.c",
+            "sntrup761.contract.toml",
+            "sntrup761.h",
+            "sntrup761.o",
+            "sntrup761_avx2.c",
+            "sntrup761_c.c",
+        ]
+    );
+    dir.holds_only(&["out"]);
+
+    let proof: serde_json::Value =
+        serde_json::from_str(&dir.read("out/sntrup761/proof.json")).expect("JSON");
+    assert_eq!(proof["verdict"], "proved");
+    assert_eq!(proof["ring"], "Z4591[x]/(x^761 - x - 1)");
+    assert_eq!(proof["targets"].as_array().map(Vec::len), Some(2));
+    assert!(proof["equivalence"].as_str().is_some_and(|text| text.contains("equal outputs")));
+    for target in proof["targets"].as_array().expect("targets") {
+        assert_eq!(target["proof"]["object_sha256"], proof["object"]["sha256"]);
+    }
+    let report = dir.read("out/sntrup761/report.html");
+    assert!(report.contains("<svg") && report.contains("proved"));
+    for outside in ["src=\"http", "href=\"http", "<script"] {
+        assert!(!report.contains(outside), "the report refers to {outside}");
+    }
+
+    let again = [
+        "prove",
+        "out/sntrup761/sntrup761.o",
+        "--contract",
+        "out/sntrup761/sntrup761.contract.toml",
+    ];
+    let run = dir.ringforge(&again).succeeds();
+    assert!(run.stdout.contains("sntrup761_mul_avx2 is proved"), "{run:?}");
+
+    // A second run replaces the package and leaves nothing else.
+    dir.ringforge(&["--quiet", "forge", "sntrup761", "--no-bench", "--target=avx2"]).succeeds();
+    assert!(!dir.path().join("out/sntrup761/sntrup761_c.c").exists());
+    dir.holds_only(&["out"]);
+}
+
+#[test]
+fn the_header_and_the_choice_at_run_time_work_from_c() {
+    let dir = Sandbox::new();
+    package(&dir);
+    dir.file(
+        "main.c",
+        "#include \"p/sntrup761.h\"\n#include <stdio.h>\nint main(void) {\n\
+         \x20   static int16_t a[761], b[761], c[761];\n    a[760] = 2; b[1] = 3;\n\
+         \x20   sntrup761_mul(c, a, b);\n    printf(\"%d %d %d\\n\", c[0], c[1], c[2]);\n\
+         \x20   sntrup761_mul(a, a, b);\n    printf(\"%d %d %d\\n\", a[0], a[1], a[2]);\n\
+         \x20   return 0;\n}\n",
+    );
+    for cc in compilers() {
+        let mut args: Vec<&str> = STRICT.to_vec();
+        args.extend(["main.c", "p/sntrup761.o", "-o", "main"]);
+        let built = std::process::Command::new(cc).args(&args).current_dir(dir.path()).output();
+        let built = built.expect("a compiler");
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        let run = std::process::Command::new(dir.path().join("main")).output().expect("main");
+        // 2·x^760 · 3·x = 6·x^761 = 6·x + 6
+        assert_eq!(String::from_utf8_lossy(&run.stdout), "6 6 0\n6 6 0\n");
+    }
+}
+
+#[test]
+fn generated_files_say_what_made_them() {
+    let dir = Sandbox::new();
+    package(&dir);
+    for file in ["sntrup761.h", "sntrup761.c", "sntrup761_avx2.c", "sntrup761_c.c"] {
+        let text = dir.read(&format!("p/{file}"));
+        for line in ["do not edit", "ringforge forge sntrup761", "Z4591[x]/(x^761 - x - 1)"] {
+            assert!(text.contains(line), "{file} lacks {line:?}");
+        }
+    }
+    let text = dir.read("p/sntrup761_avx2.c");
+    for line in ["Plan:", "Schedule:", "Ranges by stage", "Operations on registers"] {
+        assert!(text.contains(line), "no {line:?}");
+    }
+}
+
+#[test]
+fn explain_shows_trees_ranges_counts_and_pictures() {
+    let dir = Sandbox::new();
+    let all = dir.ringforge(&["explain", "sntrup761"]).succeeds().stdout;
+    for word in ["Good–Thomas 10 × 9", "[-2295, 2295]", "multiplies", "freezing", "total"] {
+        assert!(all.contains(word), "no {word:?}");
+    }
+    for view in ["svg", "ranges-svg", "counts-svg"] {
+        let picture = dir.ringforge(&["explain", "sntrup761", "--as", view]).succeeds().stdout;
+        assert!(picture.starts_with("<svg") || picture.starts_with("<?xml"), "{view}");
+        assert!(picture.trim_end().ends_with("</svg>"), "{view}");
+    }
+    let json =
+        dir.ringforge(&["--json", "explain", "sntrup761", "--target", "c"]).succeeds().json();
+    assert!(json["tree"]["children"].is_array() && json["counts"]["total"].is_object());
+    let chiu = dir.ringforge(&["explain", "sntrup761", "--plan", "sntrup761-chiu", "--as", "tree"]);
+    assert!(chiu.succeeds().stdout.contains("Time shift"), "the seed's plan shifts time");
+    dir.is_untouched();
+}
+
+#[test]
+fn an_interrupt_leaves_nothing() {
+    let dir = Sandbox::new();
+    for patience in [30, 300, 1500, 4000] {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_ringforge"))
+            .args(["--quiet", "forge", "sntrup761"])
+            .current_dir(dir.path())
+            .spawn()
+            .expect("ringforge");
+        std::thread::sleep(std::time::Duration::from_millis(patience));
+        let pid = child.id().to_string();
+        let sent = std::process::Command::new("kill").args(["-INT", &pid]).status();
+        assert!(sent.expect("kill").success());
+        let status = child.wait().expect("ringforge ends");
+        if status.code() != Some(130) {
+            // It was done before the signal came.
+            assert!(status.code().is_some_and(|c| c <= 1), "{status}");
+            return;
+        }
+        dir.is_untouched();
+    }
+}
+
+#[test]
+fn list_names_presets_targets_and_compilers() {
+    let dir = Sandbox::new();
+    let text = dir.ringforge(&["list"]).succeeds().stdout;
+    for word in ["sntrup761", "sntrup761-chiu", "avx2", "C99", "Chiu25"] {
+        assert!(text.contains(word), "no {word:?}");
+    }
+    let json = dir.ringforge(&["--json", "list"]).succeeds().json();
+    assert_eq!(json["presets"][0]["name"], "sntrup761");
+    assert!(dir.ringforge(&["--quiet", "list"]).succeeds().stdout.is_empty());
+    let completions = dir.ringforge(&["completions", "bash"]).succeeds().stdout;
+    assert!(completions.contains("_ringforge"));
+}
