@@ -21,14 +21,29 @@ impl Lowering<'_> {
     /// The largest magnitude of one product of words.
     fn word_product(&self, stage: &str, a: i64, b: i64) -> Result<i64, LowerError> {
         let range = METHOD.range((-a, a), (-b, b), self.q).filter(|_| a <= WORD && b <= WORD);
-        let wide = LowerError::Wide { stage: stage.into(), bound: a * b };
+        let wide = LowerError::Word { stage: stage.into(), bound: a.max(b) };
         range.map(|(lo, hi)| hi.max(-lo)).ok_or(wide)
     }
 
-    /// `terms` such products added.
-    fn word_sum(&self, stage: &str, terms: i64, a: i64, b: i64) -> Result<i64, LowerError> {
-        let sum = terms * self.word_product(stage, a, b)?;
-        let wide = LowerError::Wide { stage: stage.into(), bound: sum };
+    /// How many products, none above `each`, a word holds added up; `terms` at most.
+    fn together(terms: usize, each: i64) -> usize {
+        terms.min((WORD / each.max(1)).max(1) as usize)
+    }
+
+    /// The largest magnitude of `terms` products, none above `each`, where every `together` of
+    /// them are added and, if that is not all of them, reduced.
+    fn word_sum(
+        &self,
+        stage: &str,
+        terms: usize,
+        together: usize,
+        each: i64,
+    ) -> Result<i64, LowerError> {
+        let sum = match together < terms {
+            true => terms.div_ceil(together) as i64 * self.bounds.reduce(together as i64 * each),
+            false => terms as i64 * each,
+        };
+        let wide = LowerError::Word { stage: stage.into(), bound: sum };
         if sum <= WORD { Ok(sum) } else { Err(wide) }
     }
 
@@ -55,13 +70,18 @@ impl Lowering<'_> {
         let bound = bounds.iter().copied().max().unwrap_or(0);
         let weighted = weights.iter().map(|&w| self.bounds.product(w, bound)).max().unwrap_or(0);
         let diagonal = bound.max(weighted);
-        let sums = self.word_sum(&stage, half as i64, 2 * bound, diagonal)?;
-        let differences = self.word_sum(&stage, half as i64, bound, 2 * diagonal)?;
+        let each = [(2 * bound, diagonal), (bound, 2 * diagonal)]
+            .map(|(a, b)| self.word_product(&stage, a, b));
+        let [of_sums, of_differences] = each;
+        let (of_sums, of_differences) = (of_sums?, of_differences?);
+        let together = Self::together(half, of_sums.max(of_differences));
+        let sums = self.word_sum(&stage, half, together, of_sums)?;
+        let differences = self.word_sum(&stage, half, together, of_differences)?;
         let product_bound = self.bounds.reduce(sums) + self.bounds.reduce(differences);
         self.borders.push((stage, product_bound));
 
         let interleave = self.interleave(groups);
-        let toeplitz = self.toeplitz(half);
+        let toeplitz = self.toeplitz(half, together);
         let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
         let words = groups * lanes * lanes;
         let local = |lowering: &mut Self, name: &str, words: usize| {
@@ -188,10 +208,14 @@ impl Lowering<'_> {
         ProcedureId(self.procedures.len() as u32 - 1)
     }
 
-    /// The procedure that multiplies a Toeplitz matrix of `size` with a vector in every lane.
-    fn toeplitz(&mut self, size: usize) -> ProcedureId {
+    /// The procedure that multiplies a Toeplitz matrix of `size` with a vector in every lane;
+    /// where more than `together` products would not fit a word, partial sums are reduced.
+    fn toeplitz(&mut self, size: usize, together: usize) -> ProcedureId {
         let lanes = self.lanes;
-        let name = format!("toeplitz{size}");
+        let name = match together < size {
+            true => format!("toeplitz{size}by{together}"),
+            false => format!("toeplitz{size}"),
+        };
         if let Some(known) = self.procedure_named(&name) {
             return known;
         }
@@ -207,10 +231,21 @@ impl Lowering<'_> {
             .map(|i| block.push(Op::Load { buffer: diagonals, at: at(i) }))
             .collect();
         for i in 0..size {
-            let mut sum = None;
-            for (j, &a) in v.iter().enumerate() {
-                let b = t[size - 1 + i - j];
-                let p = block.push(Op::MulWords { a, b, method: METHOD });
+            let mut sum: Option<Value> = None;
+            for part in (0..size).collect::<Vec<_>>().chunks(together) {
+                let mut partial: Option<Value> = None;
+                for &j in part {
+                    let (a, b) = (v[j], t[size - 1 + i - j]);
+                    let p = block.push(Op::MulWords { a, b, method: METHOD });
+                    partial = Some(match partial {
+                        None => p,
+                        Some(s) => block.push(Op::Add(s, p)),
+                    });
+                }
+                let Some(mut p) = partial else { continue };
+                if together < size {
+                    p = block.push(Op::Reduce { a: p, method: self.schedule.reduce });
+                }
                 sum = Some(match sum {
                     None => p,
                     Some(s) => block.push(Op::Add(s, p)),
@@ -290,7 +325,7 @@ impl Lowering<'_> {
                 bound += scaled;
             }
             if bound > WORD {
-                return Err(LowerError::Wide { stage: "low".into(), bound });
+                return Err(LowerError::Word { stage: "low".into(), bound });
             }
             if bound > self.schedule.limits.full / 3 {
                 bound = self.bounds.reduce(bound);

@@ -63,6 +63,16 @@ pub enum LowerError {
         /// The bound.
         bound: i64,
     },
+    /// Words exceed 16 bits.
+    #[error(
+        "stage `{stage}`: words reach {bound}, too much for 16 bits; lower the limits in the schedule"
+    )]
+    Word {
+        /// The stage.
+        stage: String,
+        /// The bound.
+        bound: i64,
+    },
     /// A site in `drop` or `add` that does not exist.
     #[error("the schedule names the site `{site}`, which the program does not have")]
     NoSuchSite {
