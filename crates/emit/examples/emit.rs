@@ -1,11 +1,11 @@
 //! `cargo run --example emit -- PLAN NAME OUT.c [SCHEDULE.toml]`: lowers a plan and writes the
 //! AVX2 source; prints what was decided. For trying schedules; the `ringforge` command does more.
 
-use ringforge_emit::{Preamble, avx2};
+use ringforge_emit::{Preamble, avx2, c};
 use ringforge_plan::Plan;
 use ringforge_program::ir::{Op, Program, Stmt};
 use ringforge_program::lower::lower;
-use ringforge_program::schedule::Schedule;
+use ringforge_program::schedule::{BaseProducts, Schedule};
 
 fn slots(body: &[Stmt], program: &Program, depth: usize, print: bool) -> u64 {
     body.iter()
@@ -53,7 +53,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         tool: "the example `emit`".into(),
         facts: lowered.borders.iter().map(|(s, b)| format!("{s}: within {b}")).collect(),
     };
-    std::fs::write(&args[3], avx2::avx2(&lowered.program, &preamble)?)?;
+    let portable = schedule.base == BaseProducts::Lanes;
+    let source = match portable {
+        true => c::c(&lowered.program, &preamble)?,
+        false => avx2::avx2(&lowered.program, &preamble)?,
+    };
+    std::fs::write(&args[3], source)?;
     let expanded = lowered.program.expand();
     for procedure in &expanded.procedures {
         println!("{}", procedure.name);
