@@ -80,7 +80,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { forward_first: 32767, forward: 11_100, inverse_first: 32767, full: 10_922 }
+        Limits { forward_first: 14_500, forward: 8_700, inverse_first: 10_900, full: 10_922 }
     }
 }
 
@@ -112,7 +112,13 @@ impl Schedule {
         Schedule {
             base: BaseProducts::Lanes,
             reduce: ReduceMethod::Montgomery,
-            limits: Limits { forward: 5_400, ..Limits::default() },
+            // Karatsuba doubles both factors: 8·(2296 + 4·forward²/2^16) has to fit a word.
+            limits: Limits {
+                forward_first: 14_500,
+                forward: 5_400,
+                inverse_first: 10_900,
+                full: 10_922,
+            },
             ..Schedule::default()
         }
     }

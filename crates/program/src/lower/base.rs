@@ -11,6 +11,9 @@ use crate::build::repeat;
 use crate::ir::*;
 use ringforge_plan::Substitute;
 
+/// Term i of a sum: the broadcast pair, and the loads it meets for even and for odd outputs.
+type Term<'a> = dyn Fn(&mut Block, usize) -> (Value, [Op; 2]) + 'a;
+
 /// The weight of every cell's block.
 fn weights_by_cell(part: &Substitute) -> Vec<u64> {
     let mut weights = vec![1; part.blocks()];
@@ -22,7 +25,7 @@ fn weights_by_cell(part: &Substitute) -> Vec<u64> {
 
 /// The largest number of copies up to `most` that divides `count`.
 fn unrolled(count: usize, most: u32) -> usize {
-    (1..=most.max(1) as usize).rev().find(|u| count % u == 0).unwrap_or(1)
+    (1..=most.max(1) as usize).rev().find(|u| count.is_multiple_of(*u)).unwrap_or(1)
 }
 
 impl Lowering<'_> {
@@ -115,12 +118,7 @@ impl Lowering<'_> {
     }
 
     /// Σ over `pairs` of broadcast pair × loaded pairs, for even and odd outputs, narrowed.
-    pub fn dot(
-        &self,
-        block: &mut Block,
-        pairs: usize,
-        term: &dyn Fn(&mut Block, usize) -> (Value, [Op; 2]),
-    ) -> Value {
+    pub fn dot(&self, block: &mut Block, pairs: usize, term: &Term) -> Value {
         let split = pairs > self.schedule.split_sums as usize;
         let mut sums: [[Option<Value>; 2]; 2] = [[None; 2]; 2];
         for i in 0..pairs {

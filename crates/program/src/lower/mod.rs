@@ -187,7 +187,7 @@ impl<'a> Lowering<'a> {
         let (mut fa, mut windows) = (Operand { buffer: a, ..fb.clone() }, None);
         if self.schedule.base == BaseProducts::BroadcastDot {
             fa = self.stage_swapped("a", a, n);
-            if n % lanes > 0 {
+            if !n.is_multiple_of(lanes) {
                 fb.tail = Some(self.stage_tail("b", b, n));
             }
             windows = crt

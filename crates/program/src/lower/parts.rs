@@ -68,14 +68,14 @@ impl Lowering<'_> {
         let at = Index::strided(0, counter, lanes);
         let load = Op::Load { buffer: from, at: at.clone() };
         let mut body = vec![repeat(counter, n / lanes, vec![swap(load, at)])];
-        if n % lanes > 0 {
+        if !n.is_multiple_of(lanes) {
             let at = Index::at(n - n % lanes);
             let count = (n % lanes) as u32;
             let load = Op::LoadPartial { buffer: from, at: at.clone(), count };
             body.push(swap(load, at));
         }
         self.builder.stage(&format!("bring in {name}, words of pairs swapped"), "", body);
-        let tail = (n % lanes > 0).then(|| (buffer, Index::at(n - n % lanes)));
+        let tail = (!n.is_multiple_of(lanes)).then(|| (buffer, Index::at(n - n % lanes)));
         Operand { buffer, start: 0, tail }
     }
 
@@ -104,7 +104,7 @@ impl Lowering<'_> {
         let q = self.q;
         let words = crt.low_degree;
         let node = || crt.low.to_form().to_string();
-        if words % lanes > 1 || crt.main_degree % lanes != 0 {
+        if words % lanes > 1 || !crt.main_degree.is_multiple_of(lanes) {
             return Err(unsupported(
                 node(),
                 format!("x^{words} is cut in the middle of a register"),

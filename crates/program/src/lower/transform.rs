@@ -287,7 +287,7 @@ impl Lowering<'_> {
         let room = (present * lanes).min(self.plan.ring.degree());
         let input = builder.ranged("in", Role::Input, room, 2, Some((-h, h)));
         // Where operands differ in their last block, that comes separately.
-        let partial = room % lanes > 0;
+        let partial = !room.is_multiple_of(lanes);
         let tail = (partial && !by_lanes)
             .then(|| builder.ranged("tail", Role::Input, lanes, 32, Some((-h, h))));
         let phases = forward_phases(tag, part);
