@@ -101,7 +101,7 @@ impl Lowering<'_> {
         let lower = local(self, "lower", (lanes - 1) * lanes);
         let upper = local(self, "upper", (lanes - 1) * lanes);
         let folded = local(self, "folded", half * lanes);
-        let parts = ["p1", "p2", "p3"].map(|name| local(self, name, half * lanes));
+        let parts = ["both", "first", "second"].map(|name| local(self, name, half * lanes));
         let group = self.builder.counter();
         let size = lanes * lanes;
         let row = |i: usize| Index::strided(i * lanes, group, size);

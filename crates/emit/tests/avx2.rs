@@ -1,0 +1,68 @@
+//! The AVX2 source: what it declares, what it needs, what it refuses. That it is right is shown
+//! on the compiled object, by the oracle and by the prover.
+
+use ringforge_emit::{Preamble, avx2};
+use ringforge_plan::Plan;
+use ringforge_program::lower::lower;
+use ringforge_program::schedule::Schedule;
+
+const PLAN: &str = r#"
+    (plan small
+      (ring "Z4591[x]/(x^43 - x - 1)")
+      (lift 85
+        (monomial-crt 80 5
+          (main (substitute 16 (rader 5 unscaled) (weighted-convolution (toeplitz))))
+          (low (schoolbook)))))"#;
+
+const WHOLE: &str = r#"
+    (plan small
+      (ring "Z4591[x]/(x^43 - x - 1)")
+      (lift 96
+        (substitute 16
+          (good-thomas 2 3 (butterfly) (rader 3 unscaled))
+          (weighted-convolution (toeplitz)))))"#;
+
+fn source(schedule: &Schedule) -> String {
+    let lowered = lower(&Plan::parse(WHOLE).unwrap(), schedule, "small").unwrap();
+    let preamble =
+        Preamble { command: "make */ it".into(), tool: "test".into(), facts: Vec::new() };
+    avx2::avx2(&lowered.program, &preamble).unwrap()
+}
+
+#[test]
+fn the_source_states_its_origin_and_exports_one_function() {
+    let text = source(&Schedule::default());
+    assert!(text.starts_with("/*\n * small: multiplication with AVX2\n"));
+    assert!(text.contains("do not edit") && text.contains("make * / it"));
+    assert!(text.contains("Ring: Z4591[x]/(x^43 - x - 1)"));
+    let exported = "void small_mul_avx2(int16_t c[43], const int16_t a[43], const int16_t b[43])";
+    assert_eq!(text.matches(&format!("\n{exported};\n")).count(), 1, "a prototype");
+    assert_eq!(text.matches(&format!("TARGET\n{exported}\n{{")).count(), 1, "a definition");
+    assert_eq!(text.matches("static void").count(), 1, "one helper, not exported");
+    assert!(text.contains("target(\"avx2\")") && !text.contains("avxvnni"));
+    assert!(!text.contains("malloc") && !text.contains("memcpy"));
+    assert_eq!(text, source(&Schedule::default()), "the same program gives the same text");
+}
+
+#[test]
+fn fused_dot_products_ask_for_their_feature() {
+    let text = source(&Schedule { fused_dot: true, ..Schedule::default() });
+    assert!(text.contains("target(\"avx2,avxvnni\")"));
+    assert!(text.contains("_mm256_dpwssd_avx_epi32"));
+}
+
+#[test]
+fn other_register_widths_are_refused() {
+    let lowered = lower(&Plan::parse(WHOLE).unwrap(), &Schedule::default(), "small").unwrap();
+    let mut program = lowered.program;
+    program.lanes = 32;
+    let error = avx2::avx2(&program, &Preamble::default()).unwrap_err();
+    assert!(error.to_string().contains("16 words, the program wants 32"), "{error}");
+}
+
+#[test]
+fn a_monomial_factor_within_a_register_is_refused_with_what_would_work() {
+    let plan = Plan::parse(PLAN).unwrap();
+    let error = lower(&plan, &Schedule::default(), "small").unwrap_err().to_string();
+    assert!(error.contains("degrees M = 0 or 1"), "{error}");
+}

@@ -1,0 +1,111 @@
+//! Lowered plans mean the product in their ring, whatever the schedule chooses.
+
+use ringforge_interpret::run::{run, run_in_place};
+use ringforge_plan::Plan;
+use ringforge_program::lower::{LowerError, Lowered, lower};
+use ringforge_program::method::{FreezeMethod, MulMethod, ReduceMethod};
+use ringforge_program::schedule::{ScalePlace, Schedule};
+use std::path::Path;
+
+fn plan(name: &str) -> Plan {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans").join(name);
+    Plan::parse(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Pairs of operands with the largest sums: constant signs, blocks of signs, and some disorder.
+fn operands(n: usize) -> Vec<[Vec<i64>; 2]> {
+    let signs = |f: &dyn Fn(usize) -> bool| -> Vec<i64> {
+        (0..n).map(|i| if f(i) { 2295 } else { -2295 }).collect()
+    };
+    let mut x = 1u64;
+    let mut disorder = || {
+        let next = |_| {
+            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (x >> 33) as i64 % 4591 - 2295
+        };
+        (0..n).map(next).collect::<Vec<i64>>()
+    };
+    vec![
+        [signs(&|_| true), signs(&|_| true)],
+        [signs(&|_| true), signs(&|_| false)],
+        [signs(&|i| i / 16 % 9 < 5), signs(&|i| i / 16 % 10 < 5)],
+        [signs(&|i| i % 2 == 0), signs(&|i| i % 3 == 0)],
+        [disorder(), disorder()],
+    ]
+}
+
+fn check(plan: &Plan, lowered: &Lowered, pairs: &[[Vec<i64>; 2]]) {
+    let program = lowered.program.expand();
+    let words = |v: &[i64]| v.iter().map(|&x| x as i16).collect::<Vec<i16>>();
+    for [a, b] in pairs {
+        let want = words(&plan.ring.mul(a, b));
+        let (a, b) = (words(a), words(b));
+        assert!(run(&program, &[&a, &b]).unwrap() == want, "{}", lowered.program.schedule);
+        assert!(run_in_place(&program, &[&a, &b], 0).unwrap() == want, "in place of a");
+        assert!(run_in_place(&program, &[&a, &b], 1).unwrap() == want, "in place of b");
+    }
+}
+
+#[test]
+fn both_plans_multiply() {
+    for name in ["sntrup761.plan", "sntrup761-chiu.plan"] {
+        let plan = plan(name);
+        let lowered = lower(&plan, &Schedule::default(), "x").unwrap();
+        check(&plan, &lowered, &operands(761));
+    }
+}
+
+#[test]
+fn every_choice_of_the_schedule_multiplies() {
+    let plan = plan("sntrup761.plan");
+    let choices: [fn(&mut Schedule); 8] = [
+        |s| s.multiply = MulMethod::Barrett,
+        |s| s.reduce = ReduceMethod::Crude,
+        |s| s.reduce = ReduceMethod::BarrettHigh,
+        |s| s.reduce = ReduceMethod::Montgomery,
+        |s| s.scale = ScalePlace::Final,
+        |s| (s.scale, s.freeze) = (ScalePlace::Final, Some(FreezeMethod::Minimum)),
+        |s| (s.fused_dot, s.unroll) = (true, 3),
+        |s| s.split_sums = 4,
+    ];
+    for choose in choices {
+        let mut schedule = Schedule { rounds: 20, ..Schedule::default() };
+        choose(&mut schedule);
+        let lowered = lower(&plan, &schedule, "x").unwrap();
+        check(&plan, &lowered, &operands(761)[2..]);
+    }
+}
+
+#[test]
+fn a_dropped_reduction_is_gone_and_an_added_one_is_there() {
+    let plan = plan("sntrup761.plan");
+    let schedule = Schedule { rounds: 4, ..Schedule::default() };
+    let before = lower(&plan, &schedule, "x").unwrap();
+    let site = before.sites[before.sites.len() / 2].clone();
+    let count =
+        |lowered: &Lowered| format!("{:?}", lowered.program.procedures).matches("Reduce {").count();
+    let dropped = Schedule { drop: vec![site.clone()], ..schedule.clone() };
+    assert_eq!(count(&lower(&plan, &dropped, "x").unwrap()), count(&before) - 1);
+    let both = Schedule { add: vec![site.clone()], ..schedule.clone() };
+    assert_eq!(count(&lower(&plan, &both, "x").unwrap()), count(&before), "it is there already");
+    let unknown = Schedule { drop: vec!["main.forward:v0.5".into()], ..schedule };
+    let error = lower(&plan, &unknown, "x").unwrap_err();
+    assert!(matches!(error, LowerError::NoSuchSite { .. }), "{error}");
+}
+
+#[test]
+fn what_cannot_be_lowered_is_named() {
+    let plan = plan("sntrup761.plan");
+    let wide = Schedule { lanes: 32, ..Schedule::default() };
+    let error = lower(&plan, &wide, "x").unwrap_err().to_string();
+    assert!(error.contains("substitute 16") && error.contains("(substitute 32 …)"), "{error}");
+
+    let mut tight = Schedule { rounds: 4, ..Schedule::default() };
+    tight.limits.full = 3000;
+    let error = lower(&plan, &tight, "x").unwrap_err();
+    assert!(matches!(error, LowerError::Ranges { .. }), "{error}");
+
+    let schoolbook = "(plan s (ring \"Z4591[x]/(x^32 - x - 1)\") (schoolbook))";
+    let error = lower(&Plan::parse(schoolbook).unwrap(), &Schedule::default(), "x").unwrap_err();
+    assert!(error.to_string().contains("`(schoolbook)`"), "{error}");
+}
