@@ -42,6 +42,10 @@ pub fn c(program: &Program, preamble: &Preamble) -> Result<String, CannotRender>
     let mut helpers = Helpers::default();
     let mut bodies = String::new();
     for procedure in &program.procedures {
+        if let Some(buffer) = procedure.buffers.iter().find(|b| helpers::taken(&b.name)) {
+            let reason = format!("the target uses the name {} itself", buffer.name);
+            return Err(CannotRender { procedure: procedure.name.clone(), reason });
+        }
         let refuse = |reason| CannotRender { procedure: procedure.name.clone(), reason };
         bodies += "\n";
         bodies += &render(&program, procedure, &mut helpers).map_err(refuse)?;

@@ -30,6 +30,14 @@ const NOTE: &str = "
  */
 ";
 
+/// Whether a name is one that the generated code gives: a helper's, or a letter and a number.
+pub fn taken(name: &str) -> bool {
+    let numbered = name.split_at_checked(1).is_some_and(|(letter, number)| {
+        "vwkpil".contains(letter) && number.bytes().all(|b| b.is_ascii_digit())
+    });
+    numbered || ALL.iter().any(|(helper, ..)| *helper == name)
+}
+
 /// The helpers that a file uses.
 #[derive(Default)]
 pub struct Helpers {
