@@ -147,23 +147,11 @@ impl Graph {
                 let x = self.node(a).args[0];
                 self.slice(x, lo - c, width)
             }
-            // Bits of a pointer above a value that is smaller than its register: only the low bits
-            // of either operand make the low bits of the result.
-            Op::Add | Op::Sub | Op::Mul | Op::And | Op::Or | Op::Xor
-                if lo == 0 && self.has_address(a) =>
-            {
-                let node = self.node(a).clone();
-                let x = self.slice(node.args[0], 0, width);
-                let y = self.slice(node.args[1], 0, width);
-                match node.op {
-                    Op::Add => self.add(x, y),
-                    Op::Sub => self.sub(x, y),
-                    Op::Mul => self.mul(x, y),
-                    Op::And => self.and(x, y),
-                    Op::Or => self.or(x, y),
-                    _ => self.xor(x, y),
-                }
-            }
+            // Bits of a pointer above a value that is smaller than its register.
+            _ if lo == 0 && self.has_address(a) => match self.truncate(a, width, 8) {
+                Some(low) => low,
+                None => self.unary(width, Op::Slice { lo }, a),
+            },
             // A mask keeps its meaning in every part: a condition spread over a lane.
             Op::Select => {
                 let (c, x, y) = self.three(a);
@@ -176,6 +164,28 @@ impl Graph {
                 }
             }
             _ => self.unary(width, Op::Slice { lo }, a),
+        }
+    }
+
+    /// The low bits of a term that depends on an address, if they do not: the low bits of a sum or
+    /// a bitwise operation come from the low bits of its operands. Bounded in depth, since shared
+    /// operands are visited more than once.
+    fn truncate(&mut self, a: NodeId, width: u8, depth: u8) -> Option<NodeId> {
+        if !self.has_address(a) {
+            return Some(self.slice(a, 0, width));
+        }
+        let node = self.node(a).clone();
+        match node.op {
+            Op::Add | Op::Sub | Op::Mul | Op::And | Op::Or | Op::Xor if depth > 0 => {
+                let x = self.truncate(node.args[0], width, depth - 1)?;
+                let y = self.truncate(node.args[1], width, depth - 1)?;
+                Some(self.rebuild(width, node.op, &[x, y]))
+            }
+            Op::Concat | Op::Sext | Op::Zext if depth > 0 => {
+                let low = self.slice(a, 0, width);
+                (!self.has_address(low)).then_some(low)
+            }
+            _ => None,
         }
     }
 
@@ -336,6 +346,32 @@ impl Graph {
                 self.sext(bit, width)
             }
             _ => self.unary(width, Op::Sext, a),
+        }
+    }
+
+    /// The folded node of an operation on other arguments of the same widths.
+    pub fn rebuild(&mut self, width: u8, op: Op, args: &[NodeId]) -> NodeId {
+        match (op, args) {
+            (Op::Slice { lo }, &[a]) => self.slice(a, lo, width),
+            (Op::Concat, parts) => self.concat(parts),
+            (Op::Sext, &[a]) => self.sext(a, width),
+            (Op::Zext, &[a]) => self.zext(a, width),
+            (Op::Add, &[a, b]) => self.add(a, b),
+            (Op::Sub, &[a, b]) => self.sub(a, b),
+            (Op::Mul, &[a, b]) => self.mul(a, b),
+            (Op::And, &[a, b]) => self.and(a, b),
+            (Op::Or, &[a, b]) => self.or(a, b),
+            (Op::Xor, &[a, b]) => self.xor(a, b),
+            (Op::Shl(c), &[a]) => self.shl(a, c.into()),
+            (Op::Lshr(c), &[a]) => self.lshr(a, c.into()),
+            (Op::Ashr(c), &[a]) => self.ashr(a, c.into()),
+            (Op::Eq, &[a, b]) => self.eq(a, b),
+            (Op::Ult, &[a, b]) => self.ult(a, b),
+            (Op::Slt, &[a, b]) => self.slt(a, b),
+            (Op::Select, &[c, a, b]) => self.select(c, a, b),
+            (Op::SatS, &[a]) => self.sat_s(a, width),
+            (Op::SatU, &[a]) => self.sat_u(a, width),
+            (op, args) => self.make(width, op, args.iter().copied().collect()),
         }
     }
 

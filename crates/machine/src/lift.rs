@@ -48,7 +48,7 @@ pub fn lift(
             }
             // A way that pointers decide may be impossible, so what happens there refutes nothing.
             Err(Stop::Error(e @ (LiftError::Violation(_) | LiftError::StepLimit { .. })))
-                if !choice.decisions.is_empty() =>
+                if !(choice.decisions.is_empty() && choice.orders.is_empty()) =>
             {
                 return Err(comparison.unwrap_or(e));
             }
@@ -59,6 +59,14 @@ pub fn lift(
                     let mut next = choice.clone();
                     next.residues.retain(|c| c.0 != region);
                     next.residues.push((region, modulus, r));
+                    open.push(next);
+                }
+            }
+            Err(Stop::NeedOrder { a, b, error }) => {
+                comparison.get_or_insert(error);
+                for above in [true, false] {
+                    let mut next = choice.clone();
+                    next.orders.push((a, b, above));
                     open.push(next);
                 }
             }
@@ -87,12 +95,13 @@ fn run(
     machine.g.set_origin(None);
     ran?;
     let mut conditions = Vec::new();
+    let name = |region: u16| machine.regions[usize::from(region)].name.as_str();
     for &(region, modulus, residue) in &choice.residues {
-        let name = match call.regions.get(usize::from(region)) {
-            Some(spec) => spec.name.as_str(),
-            None => machine.regions[usize::from(region)].name.as_str(),
-        };
-        conditions.push(format!("{name} starts at {residue} modulo {modulus}"));
+        conditions.push(format!("{} starts at {residue} modulo {modulus}", name(region)));
+    }
+    for &(a, b, above) in &choice.orders {
+        let (high, low) = if above { (a, b) } else { (b, a) };
+        conditions.push(format!("{} lies above {}", name(high), name(low)));
     }
     for &(_, value, at) in &choice.decisions {
         let is = if value { "holds" } else { "does not hold" };

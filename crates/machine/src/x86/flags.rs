@@ -176,36 +176,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Unsigned comparison; pointers into one region compare by offset, as C has it.
-    pub(super) fn ult(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        if let (Some((r, x)), Some((s, y))) = (self.g.address_of(a), self.g.address_of(b))
-            && r == s
-        {
-            // No region wraps around, and one past the end is still an address.
-            let region = &self.regions[usize::from(r)];
-            let inside = |x: i64| (region.low..=region.high).contains(&x);
-            if inside(x) && inside(y) {
-                return self.g.constant(1, u64::from(x < y));
-            }
-        }
-        self.g.ult(a, b)
-    }
-
-    /// Equality; a pointer into a region is not null.
-    pub(super) fn equal(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        let null = |m: &Self, p: NodeId, z: NodeId| {
-            m.g.value(z) == Some(0)
-                && m.g.address_of(p).is_some_and(|(r, x)| {
-                    let region = &m.regions[usize::from(r)];
-                    (region.low..region.high).contains(&x)
-                })
-        };
-        if null(self, a, b) || null(self, b, a) {
-            return self.g.constant(1, 0);
-        }
-        self.g.eq(a, b)
-    }
-
     /// A value that decides control flow or a count: a number, or an error.
     pub(super) fn concrete(&mut self, value: Value, kind: Timing, what: &str) -> Fallible<u64> {
         let Some(node) = value else { return Err(self.undefined(what)) };
@@ -213,10 +183,12 @@ impl Machine<'_> {
             Some(v) => Ok(v),
             None => {
                 let (condition, negated) = self.positive(node);
-                match self.decisions.get(&condition) {
-                    Some(&value) => Ok(u64::from(value != negated)),
-                    None => Err(self.not_concrete(kind, node)),
+                if kind == Timing::Branch
+                    && let Some(value) = self.decide(condition)?
+                {
+                    return Ok(u64::from(value != negated));
                 }
+                Err(self.not_concrete(kind, node))
             }
         }
     }

@@ -19,6 +19,7 @@ mod logic;
 mod moves;
 mod operand;
 mod permute;
+mod pointers;
 mod scalar_bits;
 mod shifts;
 mod shuffle;
@@ -50,7 +51,16 @@ pub(crate) enum Stop {
         /// See `align`.
         residue: u64,
     },
-    /// A branch depends on where the regions lie; run again for either way.
+    /// A branch depends on which of two regions lies above; run again for either way.
+    NeedOrder {
+        /// The regions, the lower number first.
+        a: u16,
+        /// See `a`.
+        b: u16,
+        /// What to say if the ways cannot be told apart in the end.
+        error: LiftError,
+    },
+    /// A branch depends on where the regions lie otherwise; run again for either way.
     NeedDecision {
         /// The condition.
         condition: NodeId,
@@ -61,6 +71,9 @@ pub(crate) enum Stop {
     },
 }
 
+/// Terms beyond which a lift gives up: some 3 GB.
+const MOST_NODES: usize = 32_000_000;
+
 /// The coarsest alignment that is split into cases.
 pub(crate) const MOST_ALIGNMENT: u64 = 64;
 
@@ -69,6 +82,8 @@ pub(crate) const MOST_ALIGNMENT: u64 = 64;
 pub(crate) struct Choice {
     /// Region, modulus, residue of its address.
     pub residues: Vec<(u16, u64, u64)>,
+    /// Two regions, the lower number first, and whether the first lies above the second.
+    pub orders: Vec<(u16, u16, bool)>,
     /// Branch conditions that depend on the regions' addresses, with their value and where.
     pub decisions: Vec<(NodeId, bool, u64)>,
 }
@@ -119,6 +134,8 @@ pub(crate) struct Machine<'a> {
     pub gpr: [[Byte; 8]; 16],
     pub vec: [Wide; 16],
     flags: Flags,
+    /// Which of two regions lies above, where this case settles it.
+    pub orders: FxHashMap<(u16, u16), bool>,
     /// Conditions on the regions' addresses that this case settles.
     pub decisions: FxHashMap<NodeId, bool>,
     /// Section and offset of the current instruction, and of the next one.
@@ -247,6 +264,7 @@ impl<'a> Machine<'a> {
         }
         let at = (function.section, function.offset);
         Ok(Machine {
+            orders: choice.orders.iter().map(|o| ((o.0, o.1), o.2)).collect(),
             decisions: choice.decisions.iter().map(|d| (d.0, d.1)).collect(),
             object,
             g,
@@ -284,6 +302,11 @@ impl<'a> Machine<'a> {
             self.code[code].executed += 1;
             if self.steps.is_multiple_of(4096) {
                 progress(self.steps);
+                if self.g.len() > MOST_NODES {
+                    return Err(self.unsupported(format!(
+                        "the computation has more than {MOST_NODES} different terms"
+                    )));
+                }
             }
             self.g.set_origin(Some(self.address()));
             self.next = (self.at.0, self.at.1 + self.ins.len() as u64);

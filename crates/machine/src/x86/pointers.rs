@@ -1,0 +1,225 @@
+//! Comparisons of pointers: within a region by offset, between regions by case.
+//!
+//! Regions do not overlap, so of two either lies above the other: two cases, in each of which the
+//! overlap checks of vectorised loops come out one way. What stays open after that (whether one
+//! region begins where another ends) is split by the condition itself.
+
+use super::{Fallible, Machine, Stop};
+use crate::error::LiftError;
+use crate::graph::{NodeId, Op};
+use crate::memory::RegionKind;
+use rustc_hash::FxHashMap;
+
+/// A side of a comparison.
+#[derive(Clone, Copy)]
+enum Side {
+    Pointer(u16, i64),
+    /// Start of the first region minus start of the second, plus a number.
+    Distance(u16, u16, i64),
+    Number(u64),
+}
+
+/// Numbers beyond this take no part in sensible comparisons of addresses.
+const LARGE: i64 = 1 << 40;
+
+impl Machine<'_> {
+    /// Unsigned comparison; pointers into one region compare by offset, as C has it.
+    pub(super) fn ult(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        if let (Some((r, x)), Some((s, y))) = (self.g.address_of(a), self.g.address_of(b))
+            && r == s
+        {
+            // No region wraps around, and one past the end is still an address.
+            let region = &self.regions[usize::from(r)];
+            let inside = |x: i64| (region.low..=region.high).contains(&x);
+            if inside(x) && inside(y) {
+                return self.g.constant(1, u64::from(x < y));
+            }
+        }
+        self.g.ult(a, b)
+    }
+
+    /// Equality; a pointer into a region is not null.
+    pub(super) fn equal(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        let null = |m: &Self, p: NodeId, z: NodeId| {
+            m.g.value(z) == Some(0)
+                && m.g.address_of(p).is_some_and(|(r, x)| {
+                    let region = &m.regions[usize::from(r)];
+                    (region.low..region.high).contains(&x)
+                })
+        };
+        if null(self, a, b) || null(self, b, a) {
+            return self.g.constant(1, 0);
+        }
+        self.g.eq(a, b)
+    }
+
+    /// The value of a branch condition in this case, if the case decides it.
+    pub(super) fn decide(&mut self, condition: NodeId) -> Fallible<Option<bool>> {
+        if let Some(&value) = self.decisions.get(&condition) {
+            return Ok(Some(value));
+        }
+        if !self.g.has_address(condition) {
+            return Ok(None);
+        }
+        let resolved = self.resolve(condition, &mut FxHashMap::default(), 0)?;
+        Ok(self.g.value(resolved).map(|v| v == 1))
+    }
+
+    /// The term with every comparison of pointers that the case decides replaced by its value:
+    /// compilers combine several before they branch.
+    fn resolve(
+        &mut self,
+        node: NodeId,
+        done: &mut FxHashMap<NodeId, NodeId>,
+        depth: u32,
+    ) -> Fallible<NodeId> {
+        if !self.g.has_address(node) || depth > 100 {
+            return Ok(node);
+        }
+        if let Some(&r) = done.get(&node) {
+            return Ok(r);
+        }
+        let resolved = if self.compared(node).is_some() {
+            match self.comparison(node)? {
+                Some(value) => self.g.constant(1, u64::from(value)),
+                None => node,
+            }
+        } else {
+            let n = self.g.node(node).clone();
+            let mut args = Vec::new();
+            for a in n.args {
+                args.push(self.resolve(a, done, depth + 1)?);
+            }
+            self.g.rebuild(n.width, n.op, &args)
+        };
+        done.insert(node, resolved);
+        Ok(resolved)
+    }
+
+    fn comparison(&mut self, condition: NodeId) -> Fallible<Option<bool>> {
+        if let Some(&value) = self.decisions.get(&condition) {
+            return Ok(Some(value));
+        }
+        let Some((a, b)) = self.compared(condition) else { return Ok(None) };
+        if let Some(&above) = self.orders.get(&(a, b)) {
+            return Ok(self.under_order(condition, a, b, above));
+        }
+        match [true, false].map(|above| self.under_order(condition, a, b, above)) {
+            [Some(x), Some(y)] if x == y => Ok(Some(x)),
+            [None, None] => Ok(None),
+            _ => {
+                let error = LiftError::PointerComparison { at: self.place() };
+                Err(Box::new(Stop::NeedOrder { a, b, error }))
+            }
+        }
+    }
+
+    fn side(&self, node: NodeId) -> Option<Side> {
+        if let Some(v) = self.g.value(node) {
+            return Some(Side::Number(v));
+        }
+        if let Some((r, x)) = self.g.address_of(node) {
+            return Some(Side::Pointer(r, x));
+        }
+        let n = self.g.node(node);
+        let (difference, c) = match n.op {
+            Op::Add => (n.args[0], self.g.value(n.args[1])? as i64),
+            _ => (node, 0),
+        };
+        let n = self.g.node(difference);
+        if n.op != Op::Sub {
+            return None;
+        }
+        let (p, q) = (self.g.address_of(n.args[0])?, self.g.address_of(n.args[1])?);
+        Some(Side::Distance(p.0, q.0, c.wrapping_add(p.1).wrapping_sub(q.1)))
+    }
+
+    fn sides(&self, condition: NodeId) -> Option<(bool, Side, Side)> {
+        let n = self.g.node(condition);
+        let equality = match n.op {
+            Op::Eq => true,
+            Op::Ult => false,
+            _ => return None,
+        };
+        Some((equality, self.side(n.args[0])?, self.side(n.args[1])?))
+    }
+
+    /// The two regions of a comparison, the lower number first.
+    fn compared(&self, condition: NodeId) -> Option<(u16, u16)> {
+        let (a, b) = match self.sides(condition)? {
+            (_, Side::Pointer(a, _), Side::Pointer(b, _))
+            | (_, Side::Distance(a, b, _), Side::Number(_))
+            | (_, Side::Number(_), Side::Distance(a, b, _)) => (a, b),
+            _ => return None,
+        };
+        // An input may well be one of the object's own tables.
+        let place = |r: u16| {
+            matches!(self.regions[usize::from(r)].kind, RegionKind::Caller | RegionKind::Stack)
+        };
+        (a != b && place(a) && place(b)).then_some((a.min(b), a.max(b)))
+    }
+
+    /// First and one-past-last offset of what a region surely occupies.
+    fn extent(&self, region: u16) -> (i64, i64) {
+        let r = &self.regions[usize::from(region)];
+        if region == self.stack { (self.deepest, r.high) } else { (r.low, r.high) }
+    }
+
+    /// The condition if the first of the regions `a`, `b` lies above the second, or below it.
+    ///
+    /// Let d be the start of a minus the start of b. No region reaches into the upper half of the
+    /// address space or wraps around, so d has its mathematical value, and d >= high(b) - low(a)
+    /// if a lies above, d <= low(b) - high(a) if below.
+    fn under_order(&self, condition: NodeId, a: u16, b: u16, above: bool) -> Option<bool> {
+        let (equality, left, right) = self.sides(condition)?;
+        // Bounds of the distance from region q to region p: at least, or at most.
+        let bound = |p: u16, q: u16| -> (bool, i64) {
+            let p_above = if p == a { above } else { !above };
+            let ((p_low, p_high), (q_low, q_high)) = (self.extent(p), self.extent(q));
+            if p_above { (true, q_high - p_low) } else { (false, q_low - p_high) }
+        };
+        debug_assert!(a < b);
+        match (left, right) {
+            (Side::Pointer(p, x), Side::Pointer(q, y)) => {
+                for (r, offset) in [(p, x), (q, y)] {
+                    let (low, high) = self.extent(r);
+                    if !(low..=high).contains(&offset) {
+                        return None;
+                    }
+                }
+                // P + x < Q + y is d < y - x.
+                let limit = y - x;
+                match (equality, bound(p, q)) {
+                    (true, (true, least)) if least > limit => Some(false),
+                    (true, (false, most)) if most < limit => Some(false),
+                    (false, (true, least)) if least >= limit => Some(false),
+                    (false, (false, most)) if most < limit => Some(true),
+                    _ => None,
+                }
+            }
+            (Side::Number(k), Side::Distance(p, q, c)) if !equality => {
+                if k >= LARGE as u64 || c.abs() >= LARGE {
+                    return None;
+                }
+                match bound(p, q) {
+                    // k < d + c, where d + c is at least this and does not wrap around.
+                    (true, least) if least + c > k as i64 => Some(true),
+                    // d + c is negative, hence large as an unsigned number.
+                    (false, most) if most + c < 0 => Some(true),
+                    _ => None,
+                }
+            }
+            (Side::Distance(p, q, c), Side::Number(k)) if !equality => {
+                if k >= LARGE as u64 || c.abs() >= LARGE {
+                    return None;
+                }
+                match bound(p, q) {
+                    (true, least) if least + c >= k as i64 => Some(false),
+                    (false, most) if most + c < 0 => Some(false),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
