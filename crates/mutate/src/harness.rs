@@ -1,9 +1,10 @@
 //! Every mutant before the judge, every acquittal cross-checked by running it.
 
-use crate::judge::{Judge, Judgement, Verdict};
+use crate::judge::{Judge, Judgement, TIME_LIMIT};
 use crate::mutant::{Change, Class, Mutant};
 use crate::native::{Behaviour, Native};
 use rayon::prelude::*;
+use ringforge_prove::Verdict;
 use ringforge_toolchain::Compiler;
 use serde::Serialize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -177,12 +178,12 @@ impl Harness<'_> {
             return trial;
         }
         let start = Instant::now();
-        let still = || start.elapsed() < self.settings.limit;
-        let judged = catch_unwind(AssertUnwindSafe(|| self.judge.judge(&object, &still)));
+        let limit = self.settings.limit;
+        let judged = catch_unwind(AssertUnwindSafe(|| self.judge.judge(&object, limit)));
         trial.seconds = start.elapsed().as_secs_f64();
         trial.outcome = match judged {
             Err(panic) => Outcome::Crashed { why: last_words(panic.as_ref()) },
-            Ok(judgement) if !still() || judgement.kind == "time limit" => Outcome::TimedOut,
+            Ok(judgement) if judgement.kind == TIME_LIMIT => Outcome::TimedOut,
             Ok(judgement) => self.weigh(mutant, &object, judgement),
         };
         let dropped = matches!(

@@ -1,5 +1,6 @@
 //! Wrong multipliers on purpose: does the prover refuse every one of them?
 
+mod campaign;
 mod code;
 mod harness;
 mod judge;
@@ -10,10 +11,12 @@ mod program;
 mod source;
 mod summary;
 mod table;
+mod terms;
 
+pub use campaign::{Choice, Subject, all_mutants, choose, run};
 pub use code::code_mutants;
 pub use harness::{Harmless, Harness, Outcome, Settings, Trial};
-pub use judge::{Judge, Judgement, Verdict};
+pub use judge::{Judge, Judgement, Prover, TIME_LIMIT, judgement};
 pub use mutant::{Change, Class, Mutant, Mutants, Patch};
 pub use native::{Behaviour, Native, Pair, Product, worst_pairs};
 pub use object::{Constants, Function, Layout, LayoutError};

@@ -5,6 +5,7 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use ringforge_ring::Ring;
 use ringforge_toolchain::{Argument, CallError, Callee, Compiler, Element, Guard, Role, Signature};
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The product that objects are to compute.
@@ -70,7 +71,21 @@ pub struct Native {
     product: Product,
     original: Callee,
     worst: Vec<Pair>,
+    /// Random batches of one seed, kept: every mutant meets the same ones.
+    kept: Mutex<Kept>,
 }
+
+/// Seed, and for each round the pairs' records with the original's answers.
+type Kept = (u64, Vec<Arc<Batch>>);
+
+/// Records of pairs and the original's answers.
+struct Batch {
+    records: Vec<u8>,
+    wanted: Vec<u8>,
+}
+
+/// Pairs in a batch.
+const ROUND: usize = 5_000;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -88,6 +103,7 @@ impl Native {
             product: product.clone(),
             original,
             worst: worst_pairs(product),
+            kept: Mutex::default(),
         };
         let few: Vec<Pair> =
             native.worst.iter().take(6).cloned().chain(native.random(4, 1)).collect();
@@ -157,12 +173,12 @@ impl Native {
         before: usize,
     ) -> Behaviour {
         let mut products = before;
-        let mut round = 0;
-        while products < before + count {
-            let size = (before + count - products).min(5_000);
-            round += 1;
-            let pairs = self.random(size, seed.wrapping_mul(1_000_003).wrapping_add(round));
-            match self.batch(callee, &pairs, Guard::Behind, products) {
+        for round in 0..count.div_ceil(ROUND) {
+            let batch = match self.kept(seed, round) {
+                Ok(batch) => batch,
+                Err(e) => return Behaviour::Misbehaves(format!("the original: {e}")),
+            };
+            match self.answers(callee, &batch, Guard::Behind, products) {
                 Behaviour::Same { products: n } => products += n,
                 other => return other,
             }
@@ -170,22 +186,55 @@ impl Native {
         Behaviour::Same { products }
     }
 
+    /// Random batch number `round` of `seed`.
+    fn kept(&self, seed: u64, round: usize) -> Result<Arc<Batch>, CallError> {
+        let mut kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
+        if kept.0 != seed {
+            *kept = (seed, Vec::new());
+        }
+        while kept.1.len() <= round {
+            let mut rng = StdRng::seed_from_u64(seed ^ ((kept.1.len() as u64 + 1) << 32));
+            let (lo, hi) = self.product.input;
+            let words = ROUND * 2 * self.product.ring.degree();
+            let mut records = Vec::with_capacity(2 * words);
+            for _ in 0..words {
+                let word = rng.random_range(lo as i32..=hi as i32) as i16;
+                records.extend_from_slice(&word.to_le_bytes());
+            }
+            let wanted = self.original.call_many(records.clone(), Guard::Behind, LIMIT)?;
+            kept.1.push(Arc::new(Batch { records, wanted }));
+        }
+        Ok(kept.1[round].clone())
+    }
+
+    /// The pair of record number `i`.
+    fn pair(&self, records: &[u8], i: usize) -> Pair {
+        let n = self.product.ring.degree();
+        let operand = |k: usize| Element::I16.decode(&records[2 * n * k..2 * n * (k + 1)]);
+        (operand(2 * i), operand(2 * i + 1))
+    }
+
     fn batch(&self, callee: &Callee, pairs: &[Pair], guard: Guard, before: usize) -> Behaviour {
         let records = self.records(pairs);
-        let wanted = match self.original.call_many(records.clone(), guard, LIMIT) {
-            Ok(answers) => answers,
-            Err(e) => return Behaviour::Misbehaves(format!("the original: {e}")),
-        };
-        let answers = match callee.call_many(records, guard, LIMIT) {
+        match self.original.call_many(records.clone(), guard, LIMIT) {
+            Ok(wanted) => self.answers(callee, &Batch { records, wanted }, guard, before),
+            Err(e) => Behaviour::Misbehaves(format!("the original: {e}")),
+        }
+    }
+
+    fn answers(&self, callee: &Callee, batch: &Batch, guard: Guard, before: usize) -> Behaviour {
+        let answers = match callee.call_many(batch.records.clone(), guard, LIMIT) {
             Ok(answers) => answers,
             Err(e) => return Behaviour::Misbehaves(e.to_string()),
         };
         let size = callee.signature().output_bytes();
-        match answers.chunks(size).zip(wanted.chunks(size)).position(|(x, y)| x != y) {
-            None => Behaviour::Same { products: pairs.len() },
-            Some(i) => {
-                Behaviour::Differs { operands: Box::new(pairs[i].clone()), after: before + i }
-            }
+        let pairs = answers.len() / size;
+        match answers.chunks(size).zip(batch.wanted.chunks(size)).position(|(x, y)| x != y) {
+            None => Behaviour::Same { products: pairs },
+            Some(i) => Behaviour::Differs {
+                operands: Box::new(self.pair(&batch.records, i)),
+                after: before + i,
+            },
         }
     }
 

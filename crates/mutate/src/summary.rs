@@ -1,8 +1,8 @@
 //! Counts, and the table that people read.
 
 use crate::harness::{Harmless, Outcome, Trial};
-use crate::judge::Verdict;
 use crate::mutant::Class;
+use ringforge_prove::Verdict;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -2,6 +2,9 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   function (disjoint): a function of one value is added to other values, and it is not linear modulo q at 0x_: `vpmullw xmm0, xmm0, xmm1`; c[0] depends on it
+#   for a = [-8], b = [8]: element 0 is -4, the product's 4
 
     .intel_syntax noprefix
     .text

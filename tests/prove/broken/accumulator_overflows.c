@@ -4,6 +4,8 @@
  * flags: -O1
  * contract: z4591_eight.toml
  * expect:
+ *   refuted
+ *   range (disjoint)
  */
 #include <stdint.h>
 

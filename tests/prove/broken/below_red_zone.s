@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   memory (disjoint): memory: write below the stack pointer and its red zone, 16 bytes at stack-144 by 0x_ (mul+0x_): `vmovdqu [rsp-0x_], xmm0`
 
     .intel_syntax noprefix
     .text

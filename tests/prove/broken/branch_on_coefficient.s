@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   constant-time (disjoint): not constant time: the branch depends on an input at 0x_ (mul+0x_): `je short 0x_`; the value depends on a[0]
 
     .intel_syntax noprefix
     .text

@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   unknown
+#   unmodelled (disjoint): unsupported: `somewhere_else` is defined by another object and is not known; link it in (ld -r) at 0x_ (mul+0x_): `call 9`, bytes e8 00 00 00 00
 
     .intel_syntax noprefix
     .text

@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   abi (disjoint): calling convention: rbx is not restored at return (0x_ (mul+0x_): `ret`)
 
     .intel_syntax noprefix
     .text

@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   memory (disjoint): memory: access to the caller's frame, 8 bytes at stack+8 by 0x_ (mul): `mov [rsp+8], rdi`
 
     .intel_syntax noprefix
     .text

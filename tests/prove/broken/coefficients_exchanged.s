@@ -2,6 +2,9 @@
 #
 # contract: z17_two.toml
 # expect:
+#   refuted
+#   function (disjoint): for a = x^0 and b = x^0 coefficient 0 is 0 modulo 17, but the product's is 1
+#   for a = [1, 0], b = [1, 0]: element 0 is 0, the product's 1
 
     .intel_syntax noprefix
     .text

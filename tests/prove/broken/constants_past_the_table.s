@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   memory (disjoint): memory: access outside its 30 bytes, 16 bytes at .rodata+16 by 0x_ (mul+0x_): `vpmullw xmm1, xmm1, [rip]`
 
     .intel_syntax noprefix
     .text

@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   unknown
+#   unmodelled (disjoint): unsupported: this instruction is not on the whitelist at 0x_ (mul): `std`, bytes fd
 
     .intel_syntax noprefix
     .text

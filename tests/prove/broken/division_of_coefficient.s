@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   constant-time (disjoint): not constant time: the operand of a variable-time instruction depends on an input at 0x_ (mul+0x_): `idiv ecx`; the value depends on a[0], b[0]
 
     .intel_syntax noprefix
     .text

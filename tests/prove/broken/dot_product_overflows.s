@@ -3,6 +3,9 @@
 #
 # contract: z17_any.toml
 # expect:
+#   refuted
+#   unmodelled (disjoint): an output is not linear modulo q; c[0] depends on it
+#   for a = [32767, 32767], b = [32767, 32767]: element 0 is 9, the product's -8
 
     .intel_syntax noprefix
     .text

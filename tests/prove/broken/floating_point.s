@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   unknown
+#   unmodelled (disjoint): unsupported: this instruction is not on the whitelist at 0x_ (mul+0x_): `cvtsi2sd xmm0, eax`, bytes f2 0f 2a c0
 
     .intel_syntax noprefix
     .text

@@ -1,8 +1,10 @@
-# The first comparison is with 7: 8 becomes -9, the second comparison repairs it to 8; 7 with
-# the bound 7 is fine. But the second comparison is with -9 here, so -9 stays.
+# Comparisons with 7 and -9 where 8 and -8 were meant: 8 becomes -9 and stays.
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   range (disjoint): c[0] may lie anywhere in [-17, 17] as far as ranges show; the contract allows [-8, 8]
+#   for a = [-6], b = [-7]: element 0 is -9, the product's 8
 
     .intel_syntax noprefix
     .text

@@ -2,6 +2,9 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   range (disjoint): c[0] may lie anywhere in [-34, 17] as far as ranges show; the contract allows [-8, 8]
+#   for a = [8], b = [7]: element 0 is -12, the product's 5
 
     .intel_syntax noprefix
     .text

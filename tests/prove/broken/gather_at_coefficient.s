@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   unknown
+#   unmodelled (disjoint): unsupported: this instruction is not on the whitelist at 0x_ (mul+0x_): `vpgatherdd xmm0, [rcx+xmm1*4], xmm2`, bytes c4 e2 69 90 04 89
 
     .intel_syntax noprefix
     .text

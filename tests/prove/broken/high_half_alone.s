@@ -1,8 +1,10 @@
-# An unreduced high half is not linear: without its correction the Montgomery product is wrong
-# by one now and then.
+# An unreduced high half is not linear: the high half of 4096 a b is a b / 16 rounded down.
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   function (disjoint): a function of one value is added to other values, and it is not linear modulo q at 0x_: `vpmulhw xmm0, xmm0, xmm1`; c[0] depends on it
+#   for a = [-8], b = [8]: element 0 is -4, the product's 4
 
     .intel_syntax noprefix
     .text
@@ -13,7 +15,6 @@ mul:
     vmovd xmm0, eax
     movzx eax, word ptr [rdx]
     vmovd xmm1, eax
-    vpmulhw xmm2, xmm0, xmm1
     vpmullw xmm0, xmm0, xmmword ptr r[rip]
     vpmulhw xmm0, xmm0, xmm1
     vpmulhrsw xmm1, xmm0, xmmword ptr v[rip]    # round(x / 17)

@@ -3,6 +3,9 @@
 #
 # contract: z17_in_place.toml
 # expect:
+#   refuted
+#   function (c = a): an output contains a product of two values that depend on the same operand
+#   for a = [8, 8], b = [8, 8]: element 1 is -4, the product's 5
 
     .intel_syntax noprefix
     .text

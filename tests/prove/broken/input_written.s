@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   memory (disjoint): memory: write to memory that is not an output, 2 bytes at a+0 by 0x_ (mul+0x_): `mov word ptr [rsi], 0`
 
     .intel_syntax noprefix
     .text

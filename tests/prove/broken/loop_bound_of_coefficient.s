@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   constant-time (disjoint): not constant time: the branch depends on an input at 0x_ (mul+0x_): `jne short 6`; the value depends on a[0]
 
     .intel_syntax noprefix
     .text

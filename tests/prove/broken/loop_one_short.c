@@ -4,6 +4,8 @@
  * flags: -O2
  * contract: z17_four.toml
  * expect:
+ *   refuted
+ *   range (disjoint)
  */
 #include <stdint.h>
 

@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   unknown
+#   unmodelled (disjoint): unsupported: this instruction is not on the whitelist at 0x_ (mul+0x_): `kmovd k1, eax`, bytes c5 fb 92 c8
 
     .intel_syntax noprefix
     .text

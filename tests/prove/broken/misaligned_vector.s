@@ -2,6 +2,8 @@
 #
 # contract: z4591_eight.toml
 # expect:
+#   refuted
+#   memory (disjoint): memory: the instruction needs an address that is a multiple of 16, and the caller guarantees 2 only, 16 bytes at a+0 by 0x_ (mul): `vmovdqa xmm0, [rsi]`
 
     .intel_syntax noprefix
     .text

@@ -2,6 +2,9 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   range (disjoint): c[0] may lie anywhere in [-64, 64] as far as ranges show; the contract allows [-8, 8]
+#   for a = [8], b = [8]: element 0 is 64, the product's -4
 
     .intel_syntax noprefix
     .text

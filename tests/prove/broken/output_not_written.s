@@ -2,6 +2,8 @@
 #
 # contract: z17_two.toml
 # expect:
+#   refuted
+#   undefined (disjoint): output: element 1 of c is undefined at return (byte 2)
 
     .intel_syntax noprefix
     .text

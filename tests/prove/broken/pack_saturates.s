@@ -3,6 +3,9 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   unmodelled (disjoint): an output is not linear modulo q at 0x_: `vpsubw xmm0, xmm0, xmm1`; c[0] depends on it
+#   for a = [8], b = [8]: element 0 is -3, the product's -4
 
     .intel_syntax noprefix
     .text

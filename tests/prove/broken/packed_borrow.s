@@ -3,6 +3,9 @@
 #
 # contract: z17_two.toml
 # expect:
+#   refuted
+#   function (disjoint): a function of one value is added to other values, and it is not linear modulo q; c[1] depends on it
+#   for a = [8, 8], b = [8, 8]: element 1 is 4, the product's 5
 
     .intel_syntax noprefix
     .text

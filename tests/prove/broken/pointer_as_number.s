@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   undefined (disjoint): output: element 0 of c depends on an address
 
     .intel_syntax noprefix
     .text

@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   memory (disjoint): memory: access outside its 2 bytes, 2 bytes at a-2 by 0x_ (mul): `movzx eax, word ptr [rsi-2]`
 
     .intel_syntax noprefix
     .text

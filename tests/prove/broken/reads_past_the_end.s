@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   memory (disjoint): memory: access outside its 2 bytes, 4 bytes at a+0 by 0x_ (mul): `movd xmm0, [rsi]`
 
     .intel_syntax noprefix
     .text

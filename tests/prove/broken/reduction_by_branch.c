@@ -4,6 +4,8 @@
  * flags: -O1
  * contract: z17_four.toml
  * expect:
+ *   refuted
+ *   constant-time (disjoint)
  */
 #include <stdint.h>
 

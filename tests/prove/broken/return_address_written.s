@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   memory (disjoint): memory: write over the return address, 8 bytes at stack+0 by 0x_ (mul): `mov [rsp], rdi`
 
     .intel_syntax noprefix
     .text

@@ -1,8 +1,11 @@
 # vpmulhrsw of -2^15 and -2^15 gives -2^15, not 2^15: wrong for a = b = -8 and for nothing
 # else.
 #
-# contract: z17.toml
+# contract: z17_corner.toml
 # expect:
+#   refuted
+#   unmodelled (disjoint): an output is not linear modulo q at 0x_: `vpsubw xmm0, xmm0, xmm1`; c[0] depends on it
+#   for a = [-8], b = [-8]: element 0 is 4, the product's -4
 
     .intel_syntax noprefix
     .text

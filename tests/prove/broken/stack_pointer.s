@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   unknown
+#   unmodelled (disjoint): unsupported: a jump into memory that is no code at 0x_ (mul+0x_): `ret`, bytes c3
 
     .intel_syntax noprefix
     .text

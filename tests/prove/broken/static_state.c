@@ -4,6 +4,8 @@
  * flags: -O2
  * contract: z17_four.toml
  * expect:
+ *   unknown
+ *   unmodelled (disjoint)
  */
 #include <stdint.h>
 

@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   memory (disjoint): memory: write to the object's own section, 2 bytes at .text+0 by 0x_ (mul+0x_): `mov word ptr [rax], 0`
 
     .intel_syntax noprefix
     .text

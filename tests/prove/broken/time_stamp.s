@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   unknown
+#   unmodelled (disjoint): unsupported: this instruction is not on the whitelist at 0x_ (mul+0x_): `rdtsc`, bytes 0f 31
 
     .intel_syntax noprefix
     .text

@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   memory (disjoint): memory: the instruction needs an address that is a multiple of 32, 32 bytes at stack-72 by 0x_ (mul+0x_): `vmovdqa [rsp], ymm0`
 
     .intel_syntax noprefix
     .text

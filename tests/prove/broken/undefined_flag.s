@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   undefined (disjoint): undefined: a flag at 0x_ (mul+0x_): `je short 0x_`
 
     .intel_syntax noprefix
     .text

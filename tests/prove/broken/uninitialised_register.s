@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   undefined (disjoint): output: element 0 of c is undefined at return (byte 0)
 
     .intel_syntax noprefix
     .text

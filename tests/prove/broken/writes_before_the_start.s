@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   memory (disjoint): memory: access outside its 2 bytes, 2 bytes at c-2 by 0x_ (mul+0x_): `mov word ptr [rdi-2], 0`
 
     .intel_syntax noprefix
     .text

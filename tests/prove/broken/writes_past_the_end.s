@@ -2,6 +2,8 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   memory (disjoint): memory: access outside its 2 bytes, 4 bytes at c+0 by 0x_ (mul+0x_): `vmovd [rdi], xmm0`
 
     .intel_syntax noprefix
     .text

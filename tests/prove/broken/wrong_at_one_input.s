@@ -2,6 +2,9 @@
 #
 # contract: z17.toml
 # expect:
+#   refuted
+#   unmodelled (disjoint): an operation that is not linear combines values of several variables at 0x_: `vpand xmm2, xmm2, xmm3`; c[0] depends on it
+#   for a = [7], b = [-5]: element 0 is 0, the product's -1
 
     .intel_syntax noprefix
     .text

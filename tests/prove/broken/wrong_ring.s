@@ -2,6 +2,9 @@
 #
 # contract: z17_two.toml
 # expect:
+#   refuted
+#   function (disjoint): for a = x^1 and b = x^1 coefficient 0 is 16 modulo 17, but the product's is 1
+#   for a = [0, 1], b = [0, 1]: element 0 is -1, the product's 1
 
     .intel_syntax noprefix
     .text

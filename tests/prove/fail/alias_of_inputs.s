@@ -3,6 +3,7 @@
 # contract: z17_four.toml
 # with: alias = [["a", "b"]]
 # expect:
+#   contract error: contract, line 7, column 10: an alias pairs an output with an input (two inputs may always be equal)
 
     .intel_syntax noprefix
     .text

@@ -3,6 +3,7 @@
 # contract: z17_four.toml
 # with: alias = [["c", "d"]]
 # expect:
+#   contract error: contract, line 7, column 10: no argument is called `d`; there are c, a, b
 
     .intel_syntax noprefix
     .text

@@ -3,6 +3,7 @@
 # contract: z17_four.toml
 # with: argument.a.range = [8, -8]
 # expect:
+#   contract error: contract, line 23, column 9: the range [8, -8] is empty
 
     .intel_syntax noprefix
     .text

@@ -3,6 +3,8 @@
 # contract: z17_four.toml
 # with: symbol = "product"
 # expect:
+#   unknown
+#   unmodelled (disjoint): the object defines no function `product`; it defines: mul
 
     .intel_syntax noprefix
     .text

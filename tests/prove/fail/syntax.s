@@ -3,6 +3,7 @@
 # contract: z17_four.toml
 # with: contract =
 # expect:
+#   contract error: contract, line 2, column 11: string values must be quoted, expected literal string
 
     .intel_syntax noprefix
     .text

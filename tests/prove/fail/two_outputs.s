@@ -3,6 +3,7 @@
 # contract: z17_four.toml
 # with: argument.a.role = "output"
 # expect:
+#   contract error: contract, line 9, column 1: a product has one output and two inputs; this contract has 2 and 1
 
     .intel_syntax noprefix
     .text

@@ -3,6 +3,7 @@
 # contract: z17_four.toml
 # with: argument.a.element = "f32"
 # expect:
+#   contract error: contract, line 20, column 11: unknown variant `f32`, expected one of `i8`, `u8`, `i16`, `u16`, `i32`, `u32`
 
     .intel_syntax noprefix
     .text

@@ -3,6 +3,7 @@
 # contract: z17_four.toml
 # with: contract = 2
 # expect:
+#   contract error: contract, line 2, column 12: this tool reads `contract = 1`
 
     .intel_syntax noprefix
     .text

@@ -3,6 +3,7 @@
 # contract: z17_four.toml
 # with: argument.a.length = 5
 # expect:
+#   contract error: contract, line 21, column 10: `a` has 5 elements, but the ring's elements have 4
 
     .intel_syntax noprefix
     .text

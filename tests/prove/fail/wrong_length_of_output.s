@@ -3,6 +3,7 @@
 # contract: z17_four.toml
 # with: argument.c.length = 8
 # expect:
+#   contract error: contract, line 13, column 10: `c` has 8 elements, but the ring's elements have 4
 
     .intel_syntax noprefix
     .text

@@ -2,6 +2,7 @@
 #
 # contract: z17_in_place.toml
 # expect:
+#   proved
 
     .intel_syntax noprefix
     .text

@@ -2,6 +2,7 @@
 #
 # contract: z17_small.toml
 # expect:
+#   proved
 
     .intel_syntax noprefix
     .text

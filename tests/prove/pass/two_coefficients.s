@@ -2,6 +2,7 @@
 #
 # contract: z17_two.toml
 # expect:
+#   proved
 
     .intel_syntax noprefix
     .text

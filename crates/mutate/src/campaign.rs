@@ -1,0 +1,114 @@
+//! A whole run: from a program or an object to the summary.
+
+use crate::harness::{Harness, Settings, Trial};
+use crate::judge::Judge;
+use crate::mutant::{Class, Mutant, Mutants};
+use crate::native::{Native, Product};
+use crate::object::Layout;
+use crate::summary::Summary;
+use crate::{code_mutants, program_mutants, source_mutants, table_mutants, terms};
+use ringforge_program::ir::Program;
+use ringforge_toolchain::Compiler;
+
+/// What is mutated.
+pub struct Subject<'a> {
+    /// What it computes.
+    pub product: Product,
+    /// The original's object.
+    pub object: Vec<u8>,
+    /// The source that the object was compiled from, if mutants of the source are wanted.
+    pub source: Option<String>,
+    /// The program that the source was emitted from, with the emitter, if its mutants are
+    /// wanted.
+    #[allow(clippy::type_complexity)]
+    pub program: Option<(&'a Program, &'a dyn Fn(&Program) -> Option<String>)>,
+    /// The compiler of the source.
+    pub compiler: &'a Compiler,
+    /// Its flags.
+    pub flags: Vec<String>,
+}
+
+/// How many mutants of which kind.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// About how many; `None` for all.
+    pub count: Option<usize>,
+    /// Seed of the sample and of all random inputs.
+    pub seed: u64,
+    /// These classes alone (all if empty).
+    pub classes: Vec<Class>,
+}
+
+/// The mutants of a subject, all of them.
+///
+/// # Errors
+/// The object cannot be taken apart.
+pub fn all_mutants(subject: &Subject<'_>) -> Result<Mutants, String> {
+    let layout = Layout::parse(&subject.object).map_err(|e| e.to_string())?;
+    let mut all = code_mutants(&subject.object, &layout);
+    all.extend(table_mutants(&subject.object, &layout));
+    if let Some((program, emit)) = subject.program {
+        all.extend(program_mutants(program, emit));
+    }
+    if let Some(source) = &subject.source {
+        let Product { symbol, ring, input, .. } = &subject.product;
+        all.extend(source_mutants(source, symbol, ring.degree(), input.0));
+    }
+    Ok(all)
+}
+
+/// The chosen ones: every dropped reduction (unless the sample is small), the others drawn
+/// evenly over the classes.
+pub fn choose<'m>(all: &'m Mutants, choice: &Choice) -> Vec<&'m Mutant> {
+    let wanted = |m: &&Mutant| choice.classes.is_empty() || choice.classes.contains(&m.class);
+    let Some(count) = choice.count else {
+        return all.made.iter().filter(wanted).collect();
+    };
+    let pool = Mutants {
+        made: all.made.iter().filter(wanted).cloned().collect(),
+        not_generated: Default::default(),
+    };
+    let sampled = pool.sample(count, choice.seed);
+    let every = count >= 300;
+    let drawn = |m: &Mutant| sampled.iter().any(|s| **s == *m);
+    all.made
+        .iter()
+        .filter(wanted)
+        .filter(|m| (every && m.class == Class::ReductionDropped) || drawn(m))
+        .collect()
+}
+
+/// Makes, chooses, judges and counts; `progress` is told how many of how many are done, and the
+/// last result.
+///
+/// # Errors
+/// The object cannot be taken apart, or does not compute the product.
+pub fn run(
+    subject: &Subject<'_>,
+    judge: &dyn Judge,
+    choice: &Choice,
+    settings: Settings,
+    progress: &(dyn Fn(usize, usize, &Trial) + Sync),
+) -> Result<Summary, String> {
+    let all = all_mutants(subject)?;
+    let chosen = choose(&all, choice);
+    let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let path = dir.path().join("original.o");
+    std::fs::write(&path, &subject.object).map_err(|e| e.to_string())?;
+    let native = Native::new(subject.compiler, &subject.product, &path)?;
+    let original = terms::Terms::of(&subject.object, &subject.product);
+    let same_terms = |_: &[u8], mutant: &[u8]| original.as_ref().is_some_and(|t| t.same(mutant));
+    let harness = Harness {
+        object: &subject.object,
+        compiler: subject.compiler,
+        flags: &subject.flags,
+        judge,
+        native: &native,
+        same_terms: &same_terms,
+        settings,
+    };
+    let total = chosen.len();
+    let trials = harness.run(&chosen, &|done, trial| progress(done, total, trial));
+    let not_generated = if choice.classes.is_empty() { all.not_generated } else { Default::default() };
+    Ok(Summary::new(trials, &not_generated))
+}
