@@ -20,7 +20,7 @@ fn compilers() -> Vec<&'static str> {
 
 const STRICT: &[&str] = &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 
-/// A package without timing; its proof is another test's.
+/// A package without timing and proof.
 fn package(dir: &Sandbox) {
     let run =
         dir.ringforge(&["--json", "forge", "sntrup761", "--out", "p", "--no-bench", "--pairs=0"]);

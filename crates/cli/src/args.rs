@@ -92,6 +92,15 @@ pub struct Forge {
     /// Do not time
     #[arg(long)]
     pub no_bench: bool,
+    /// Do not prove; the verdict is then `unknown`
+    #[arg(long)]
+    pub no_prove: bool,
+    /// Time the peers of bench/ beside it, for the report (see `ringforge bench`)
+    #[arg(long)]
+    pub peers: bool,
+    /// Where bench/ is
+    #[arg(long, default_value = "bench", value_name = "DIR")]
+    pub bench_dir: PathBuf,
 }
 
 /// `prove`.
@@ -196,10 +205,25 @@ pub struct Mutate {
     /// What.
     #[command(flatten)]
     pub subject: Subject,
-    /// How.
-    #[command(flatten)]
-    pub make: Make,
-    /// How many mutants at most [default: all]
+    /// Whose multiplier: `c` or `avx2`
+    #[arg(long, default_value = "avx2", value_name = "TARGET")]
+    pub target: String,
+    /// C compiler, by name or path [default: $CC, else gcc, else clang]
+    #[arg(long, value_name = "COMPILER")]
+    pub cc: Option<String>,
+    /// Optimisation level
+    #[arg(long, default_value = "-O3", value_name = "LEVEL", allow_hyphen_values = true)]
+    pub opt: String,
+    /// Schedule: a file, instead of the target's default
+    #[arg(long, value_name = "FILE")]
+    pub schedule: Option<PathBuf>,
+    /// About how many mutants, drawn evenly over the classes [default: all of them]
     #[arg(long, value_name = "N")]
     pub sample: Option<usize>,
+    /// Mutants of these classes alone, comma separated, such as `reduction-dropped`
+    #[arg(long, value_delimiter = ',', value_name = "CLASS")]
+    pub class: Vec<String>,
+    /// Seed of the sample and of all random inputs
+    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    pub seed: u64,
 }

@@ -57,11 +57,8 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
     let mut entries = Vec::new();
     let mut missing = Vec::new();
     if args.peers {
-        if job.plan.ring.to_string() != SNTRUP761 {
-            return Err(Failure::input(format!("bench/ has peers for {SNTRUP761} only")));
-        }
         for compiler in &compilers {
-            peers(ui, &args.bench_dir, compiler, &mut entries, &mut missing)?;
+            peers(ui, &job, &args.bench_dir, compiler, &mut entries, &mut missing)?;
         }
     }
     for compiler in &compilers {
@@ -110,14 +107,36 @@ fn compilers(names: &[String]) -> Result<Vec<Compiler>, Failure> {
     if found.is_empty() { Ok(vec![forge::compiler(None)?]) } else { Ok(found) }
 }
 
+/// The peers that can be built with a compiler, for timing beside others.
+///
+/// # Errors
+/// bench/ is not there, or has no peers for the ring.
+pub fn peer_candidates(
+    ui: &Ui,
+    job: &Job,
+    bench: &Path,
+    compiler: &Compiler,
+) -> Result<Vec<Candidate>, Failure> {
+    let (mut entries, mut missing) = (Vec::new(), Vec::new());
+    peers(ui, job, bench, compiler, &mut entries, &mut missing)?;
+    for reason in missing {
+        ui.say(format!("left out: {reason}"));
+    }
+    Ok(entries.into_iter().map(|entry| entry.candidate).collect())
+}
+
 /// Builds the peers with a compiler and adds those that could be built.
 fn peers(
     ui: &Ui,
+    job: &Job,
     bench: &Path,
     compiler: &Compiler,
     entries: &mut Vec<Entry>,
     missing: &mut Vec<String>,
 ) -> Result<(), Failure> {
+    if job.plan.ring.to_string() != SNTRUP761 {
+        return Err(Failure::input(format!("bench/ has peers for {SNTRUP761} only")));
+    }
     let manifest = bench.join("Cargo.toml");
     if !manifest.is_file() {
         return Err(Failure::input(format!(

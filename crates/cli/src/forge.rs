@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use ringforge_toolchain::timing::{self, Candidate, Code, Settings};
+use ringforge_toolchain::timing::{self, Candidate, Code, Settings, Timing};
 use ringforge_toolchain::{Compiler, Host, OutputDir};
 
 use crate::args::Forge;
+use crate::bench;
 use crate::glue::Glue;
 use crate::make::{self, Made, unwritable};
 use crate::package::{File, Forged, Package, PlanText, Tool};
@@ -88,9 +89,14 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     {
         let symbol = glue.symbol(one.target);
         let contract = proof::contract(&terms_name, &terms, Some(&symbol))?;
-        let named = [Named { name: &object_name, bytes: &object }];
-        let mut proof = proof::prove(ui, &named, &contract)?.swap_remove(0);
-        proof::confirm(&mut proof, &compiler, &built.object, &contract);
+        let named = Named { name: &object_name, bytes: &object };
+        let proof = if args.no_prove {
+            proof::not_tried(named, &contract)
+        } else {
+            let mut proof = proof::prove(ui, &[named], &contract)?.swap_remove(0);
+            proof::confirm(&mut proof, &compiler, &built.object, &contract);
+            proof
+        };
         pictures.ranges.push(picture::ranges(&one));
         pictures.counts.push(picture::counts(&one));
         let Made { target, schedule, ranges, costs, .. } = one;
@@ -109,9 +115,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
             timing: None,
         });
     }
-    if !args.no_bench {
-        check.time(&mut forged)?;
-    }
+    let peers = if args.no_bench { Vec::new() } else { check.time(&job, &mut forged)? };
     let package = Package {
         format: 1,
         verdict: verdict(&forged),
@@ -128,6 +132,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
         equivalence: equivalence(&forged),
         limits: limits(&targets, &name),
         targets: forged,
+        peers,
         command,
         seconds: started.elapsed().as_secs_f64(),
     };
@@ -283,19 +288,24 @@ impl Check<'_> {
         Ok(runs.into_iter().map(|r| r.map(|r| r.done().clone())).collect())
     }
 
-    /// Times all implementations that run here side by side.
-    fn time(&self, forged: &mut [Forged]) -> Result<(), Failure> {
+    /// Times all implementations that run here side by side, and peers if asked for, whose
+    /// timings are returned.
+    fn time(&self, job: &Job, forged: &mut [Forged]) -> Result<Vec<Timing>, Failure> {
         let runs = |f: &&mut Forged| f.executed.is_some();
         let mut timed: Vec<&mut Forged> = forged.iter_mut().filter(runs).collect();
-        let candidates: Vec<Candidate> = timed
+        let mut candidates: Vec<Candidate> = timed
             .iter()
             .map(|f| Candidate {
                 name: f.symbol.clone(),
                 code: Code::Objects(vec![self.object.to_owned()], self.glue.signature(&f.symbol)),
             })
             .collect();
+        if self.args.peers {
+            let bench = &self.args.bench_dir;
+            candidates.extend(bench::peer_candidates(self.ui, job, bench, self.compiler)?);
+        }
         if candidates.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let settings = Settings::default();
         let bar = self.ui.bar("timing", (settings.copies * settings.samples) as u64);
@@ -304,10 +314,11 @@ impl Check<'_> {
         });
         bar.finish_and_clear();
         let timings = timings.map_err(|e| Failure::failed(e.to_string()))?;
-        for (forged, timing) in timed.iter_mut().zip(timings) {
+        let mut timings = timings.into_iter();
+        for (forged, timing) in timed.iter_mut().zip(&mut timings) {
             forged.timing = Some(timing);
         }
-        Ok(())
+        Ok(timings.collect())
     }
 }
 
@@ -350,7 +361,7 @@ fn write_reports(out: &OutputDir, pictures: &Pictures, package: &Package) -> Res
     let json = serde_json::to_string_pretty(package)
         .map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))?;
     out.write("proof.json", json + "\n").map_err(unwritable)?;
-    out.write("report.html", report::render(package, pictures, &[])).map_err(unwritable)
+    out.write("report.html", report::render(package, pictures)).map_err(unwritable)
 }
 
 fn summary(ui: &Ui, package: &Package, place: &Path) {
@@ -373,6 +384,10 @@ fn summary(ui: &Ui, package: &Package, place: &Path) {
         ]);
     }
     ui.say(format!("{}  {}", package.name, package.ring));
+    for peer in &package.peers {
+        let cycles = format!("{:.0} / {:.0}", peer.min, peer.median);
+        table.add_row([peer.name.as_str(), "", "", "", &cycles]);
+    }
     ui.say(table.to_string());
     for forged in &package.targets {
         for line in proof::explanation(&forged.proof) {

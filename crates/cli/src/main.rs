@@ -10,6 +10,7 @@ mod forge;
 mod glue;
 mod list;
 mod make;
+mod mutate;
 mod package;
 mod picture;
 mod preset;
@@ -55,7 +56,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::run(&ui, args),
         Command::Prove(args) => prove::run(&ui, args),
         Command::Check(args) => check::run(&ui, args),
-        _ => Err(Failure::failed("not yet")),
+        Command::Mutate(args) => mutate::run(&ui, args),
     };
     match done {
         Ok(status) => ExitCode::from(status),

@@ -30,6 +30,8 @@ pub struct Package {
     pub object: File,
     /// One entry for each implementation in the object.
     pub targets: Vec<Forged>,
+    /// Other implementations measured beside these.
+    pub peers: Vec<Timing>,
     /// What follows from several proofs of one contract.
     pub equivalence: Option<String>,
     /// What the verdict does not cover.

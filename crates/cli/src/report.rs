@@ -16,8 +16,8 @@ pub struct Pictures {
     pub counts: Vec<String>,
 }
 
-/// The page. `peers` are timings of other implementations measured beside ours.
-pub fn render(package: &Package, pictures: &Pictures, peers: &[Timing]) -> String {
+/// The page.
+pub fn render(package: &Package, pictures: &Pictures) -> String {
     let title = format!("{}: {} in {}", package.name, package.verdict, package.ring);
     let page = html! {
         (DOCTYPE)
@@ -47,7 +47,7 @@ pub fn render(package: &Package, pictures: &Pictures, peers: &[Timing]) -> Strin
                     @for (i, forged) in package.targets.iter().enumerate() {
                         (target(forged, pictures.ranges.get(i), pictures.counts.get(i)))
                     }
-                    (cycles(package, peers))
+                    (cycles(package))
                     (limits(package))
                 }
             }
@@ -158,9 +158,9 @@ fn count_row(name: &str, counts: &ringforge_interpret::count::Counts, class: &st
     html! { tr class=(class) { td { (name) } @for number in numbers { td { (number) } } } }
 }
 
-fn cycles(package: &Package, peers: &[Timing]) -> Markup {
+fn cycles(package: &Package) -> Markup {
     let own: Vec<&Timing> = package.targets.iter().filter_map(|t| t.timing.as_ref()).collect();
-    let all: Vec<&Timing> = own.into_iter().chain(peers).collect();
+    let all: Vec<&Timing> = own.into_iter().chain(&package.peers).collect();
     let longest = all.iter().map(|t| t.median.ln_1p()).fold(1.0, f64::max);
     html! {
         @if !all.is_empty() {

@@ -1,0 +1,122 @@
+//! `ringforge mutate`: does the prover refuse every wrong multiplier?
+
+use std::sync::Arc;
+
+use ringforge_emit::Preamble;
+use ringforge_mutate::{Choice, Outcome, Product, Prover, Settings, Subject, run as campaign};
+use ringforge_program::ir::Program;
+use ringforge_prove::Options;
+
+use crate::args::Mutate;
+use crate::forge;
+use crate::glue::Glue;
+use crate::make;
+use crate::preset::resolve;
+use crate::proof;
+use crate::target;
+use crate::ui::{Failure, Ui};
+
+/// Runs the command.
+///
+/// # Errors
+/// Bad input, or an original that is not right itself.
+pub fn run(ui: &Ui, args: &Mutate) -> Result<u8, Failure> {
+    let job = resolve(&args.subject)?;
+    let target = target::find(&args.target)?;
+    let schedule = make::schedule(args.schedule.as_deref(), target)?;
+    let compiler = forge::compiler(args.cc.as_deref())?;
+    let classes = args.class.clone();
+    let ring = &job.plan.ring;
+    let glue = Glue {
+        name: &job.name,
+        ring,
+        operands: job.operands.map(|operand| operand.range(ring.q())),
+        targets: &[target],
+        command: "ringforge mutate",
+    };
+    let symbol = glue.symbol(target);
+    let bar = ui.spinner(&format!("forging {symbol}"));
+    let made = make::make(&job.plan, target, &schedule, &job.name)?;
+    let source = make::source(&made, glue.command)?;
+    let mut flags: Vec<String> = args.opt.split_whitespace().map(str::to_owned).collect();
+    flags.push("-std=c99".into());
+    let object = compile(&compiler, &flags, &source)?;
+    bar.finish_and_clear();
+
+    let emit = |program: &Program| target.emit(program, &Preamble::default()).ok();
+    let subject = Subject {
+        product: Product {
+            symbol: symbol.clone(),
+            ring: ring.clone(),
+            input: glue.operands[0],
+            output: glue.output(),
+        },
+        object,
+        source: Some(source),
+        program: Some((&made.program, &emit)),
+        compiler: &compiler,
+        flags,
+    };
+    let judge = Prover {
+        contract: proof::contract("contract", &glue.contract(&symbol), None)?,
+        options: Options::default(),
+        still: Arc::new(|| true),
+    };
+    let all = ringforge_mutate::all_mutants(&subject).map_err(Failure::failed)?;
+    let chosen = Choice {
+        count: args.sample,
+        seed: args.seed,
+        classes: all
+            .made
+            .iter()
+            .map(|m| m.class)
+            .filter(|class| classes.contains(&class.to_string().replace(' ', "-")))
+            .collect(),
+    };
+    if !classes.is_empty() && chosen.classes.is_empty() {
+        let mut names: Vec<String> =
+            all.made.iter().map(|m| m.class.to_string().replace(' ', "-")).collect();
+        names.sort();
+        names.dedup();
+        return Err(Failure::input(format!("no such class; there are {}", names.join(", "))));
+    }
+    let bar = ui.bar("mutants", ringforge_mutate::choose(&all, &chosen).len() as u64);
+    let settings = Settings { seed: args.seed, ..Settings::default() };
+    let summary = campaign(&subject, &judge, &chosen, settings, &|done, _, trial| {
+        bar.set_position(done as u64);
+        // What must never happen is said at once, not after an hour.
+        if matches!(trial.outcome, Outcome::Unsound { .. } | Outcome::Crashed { .. }) {
+            bar.println(format!("{}: {}: {:?}", trial.class, trial.what, trial.outcome));
+        }
+    });
+    bar.finish_and_clear();
+    let summary = summary.map_err(Failure::failed)?;
+    ui.json(&serde_json::json!({
+        "symbol": symbol,
+        "compiler": compiler,
+        "mutants_that_exist": all.made.len(),
+        "passed": summary.passed(),
+        "summary": summary,
+    }))?;
+    ui.say(format!(
+        "{symbol}, {}: {} mutants exist, {} tried\n",
+        compiler.version,
+        all.made.len(),
+        summary.total.tried
+    ));
+    ui.say(summary.to_string());
+    Ok(if summary.passed() { 0 } else { 1 })
+}
+
+fn compile(
+    compiler: &ringforge_toolchain::Compiler,
+    flags: &[String],
+    source: &str,
+) -> Result<Vec<u8>, Failure> {
+    let failed = |e: std::io::Error| Failure::failed(format!("no temporary files: {e}"));
+    let dir = tempfile::tempdir().map_err(failed)?;
+    let (from, to) = (dir.path().join("original.c"), dir.path().join("original.o"));
+    std::fs::write(&from, source).map_err(failed)?;
+    compiler.compile(&from, flags, &to).map_err(|e| Failure::failed(e.to_string()))?;
+    std::fs::read(&to).map_err(failed)
+}
