@@ -1,18 +1,20 @@
 //! Certificates and their checker.
 //!
-//! A certificate lists what the proof took from enumeration, one fact to a line:
+//! A certificate lists what the proof took from enumeration, one function to a line:
+//! `F : facts`, the facts separated by `;`:
 //!
-//! - `cone LO HI MIN MAX C D : F`: for all integers x in \[LO, HI\] the value of F lies in
-//!   \[MIN, MAX\] and is congruent to C·x + D modulo q (`- -`: no such claim);
-//! - `linear LO HI BITS C D : F`: F is congruent to C·x + D modulo 2^BITS.
+//! - `cone LO HI MIN MAX C D`: for all integers x in \[LO, HI\] the value of F lies in \[MIN, MAX\]
+//!   and is congruent to C·x + D modulo q (`- -`: no such claim);
+//! - `linear LO HI BITS C D`: F is congruent to C·x + D modulo 2^BITS.
 //!
 //! F is a list of operations `(name width … #i …)`, each naming earlier ones by number; the last is
 //! the value. [`verify`] parses the text again and evaluates it point by point with an evaluator
 //! that shares no code with the one that made it.
 
 use crate::cones::Cones;
-use crate::funs::Funs;
+use crate::funs::{FunId, Funs};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The facts, for modulus `q`.
@@ -25,7 +27,7 @@ pub struct Facts {
 
 /// Writes down everything that was enumerated.
 pub(crate) fn certificate(funs: &mut Funs, cones: &Cones, q: u32) -> Facts {
-    let mut lines: Vec<String> = Vec::new();
+    let mut facts: BTreeMap<FunId, Vec<String>> = BTreeMap::new();
     let mut summaries: Vec<_> = cones.proved().collect();
     summaries.sort_unstable_by_key(|c| (c.0, c.1, c.2));
     for (f, lo, hi, s) in summaries {
@@ -33,13 +35,18 @@ pub(crate) fn certificate(funs: &mut Funs, cones: &Cones, q: u32) -> Facts {
             Some((c, d)) => (c.to_string(), d.to_string()),
             None => ("-".into(), "-".into()),
         };
-        lines.push(format!("cone {lo} {hi} {} {} {c} {d} : {}", s.min, s.max, funs.text(f)));
+        let fact = format!("cone {lo} {hi} {} {} {c} {d}", s.min, s.max);
+        facts.entry(f).or_default().push(fact);
     }
     let mut linear: Vec<_> = cones.linear_facts().collect();
     linear.sort_unstable_by_key(|c| (c.0, c.1, c.2, c.3));
     for (f, lo, hi, bits, c, d) in linear {
-        lines.push(format!("linear {lo} {hi} {bits} {c} {d} : {}", funs.text(f)));
+        facts.entry(f).or_default().push(format!("linear {lo} {hi} {bits} {c} {d}"));
     }
+    let lines = facts
+        .into_iter()
+        .map(|(f, facts)| format!("{} : {}", funs.text(f), facts.join("; ")))
+        .collect();
     Facts { q, cones: lines }
 }
 
@@ -52,7 +59,7 @@ pub fn verify(facts: &Facts, progress: &(dyn Fn(f64) -> bool + Sync)) -> Result<
     let total = facts.cones.len().max(1);
     facts.cones.par_iter().try_for_each(|line| {
         let d = done.fetch_add(1, Ordering::Relaxed);
-        if d % 64 == 0 {
+        if d % 16 == 0 {
             progress(d as f64 / total as f64);
         }
         line_holds(line, facts.q.into()).map_err(|e| format!("{e} in `{line}`"))
@@ -217,56 +224,102 @@ fn as_signed(bits: u64, width: u32) -> i64 {
     }
 }
 
+/// Values that are kept of one function; wider facts are evaluated by themselves.
+const KEPT: i64 = 1 << 17;
+
 fn line_holds(line: &str, q: i128) -> Result<(), String> {
-    let (head, text) = line.split_once(" : ").ok_or("` : ` expected")?;
+    let (text, facts) = line.split_once(" : ").ok_or("` : ` expected")?;
     let steps: Vec<(Code, Step)> = parse(text)?.into_iter().map(|s| (code(&s.name), s)).collect();
-    let words: Vec<&str> = head.split_whitespace().collect();
-    let number = |i: usize| -> Result<i64, String> {
+    let mut scratch = Vec::with_capacity(steps.len());
+    let mut parsed: Vec<Vec<&str>> = Vec::new();
+    for fact in facts.split(';') {
+        parsed.push(fact.split_whitespace().collect());
+    }
+    let number = |words: &[&str], i: usize| -> Result<i64, String> {
         let word = words.get(i).ok_or("too few numbers")?;
         word.parse().map_err(|_| format!("`{word}` is no number"))
     };
-    let (lo, hi) = (number(1)?, number(2)?);
-    let mut values = Vec::with_capacity(steps.len());
-    match words[0] {
-        "cone" => {
-            let (min, max) = (number(3)?, number(4)?);
-            let affine = match (words.get(5), words.get(6)) {
-                (Some(&"-"), Some(&"-")) => None,
-                _ => Some((number(5)?, number(6)?)),
-            };
-            let mut residue = affine
-                .map_or(0, |(c, d)| (i128::from(c) * i128::from(lo) + i128::from(d)).rem_euclid(q));
-            let small = q as i64;
-            for x in lo..=hi {
-                let v = evaluate(&steps, x, &mut values);
-                if v < min || v > max {
-                    return Err(format!("x = {x} gives {v}"));
-                }
-                if let Some((c, _)) = affine {
-                    if v.rem_euclid(small) != residue as i64 {
-                        return Err(format!("x = {x} gives {v}, not congruent"));
-                    }
-                    residue += i128::from(c);
-                    if residue >= q {
-                        residue %= q;
-                    }
-                }
-            }
+    // Widest first: what is congruent everywhere is so on every part.
+    let mut sized = Vec::with_capacity(parsed.len());
+    for words in parsed {
+        let size = i128::from(number(&words, 2)?) - i128::from(number(&words, 1)?);
+        sized.push((std::cmp::Reverse(size), words));
+    }
+    sized.sort_by_key(|s| s.0);
+    let parsed: Vec<Vec<&str>> = sized.into_iter().map(|s| s.1).collect();
+    let mut congruent: Vec<(i64, i64, i64, i64)> = Vec::new();
+    let (mut least, mut greatest) = (i64::MAX, i64::MIN);
+    for words in &parsed {
+        least = least.min(number(words, 1)?);
+        greatest = greatest.max(number(words, 2)?);
+    }
+    let keep = i128::from(greatest) - i128::from(least) < i128::from(KEPT);
+    let table: Vec<i64> = if keep {
+        (least..=greatest).map(|x| evaluate(&steps, x, &mut scratch)).collect()
+    } else {
+        Vec::new()
+    };
+    for words in &parsed {
+        let (lo, hi) = (number(words, 1)?, number(words, 2)?);
+        if lo > hi {
+            return Err("an empty interval".into());
         }
-        "linear" => {
-            let (bits, c, d) = (number(3)?, number(4)?, number(5)?);
-            if !(1..=64).contains(&bits) {
-                return Err("bits".into());
-            }
-            for x in lo..=hi {
-                let v = evaluate(&steps, x, &mut values);
-                let error = v.wrapping_sub(c.wrapping_mul(x).wrapping_add(d)) as u64;
-                if error << (64 - bits) != 0 {
-                    return Err(format!("x = {x} gives {v}"));
+        let mut value = |x: i64| {
+            if keep { table[(x - least) as usize] } else { evaluate(&steps, x, &mut scratch) }
+        };
+        match words[0] {
+            "cone" => {
+                let (min, max) = (number(words, 3)?, number(words, 4)?);
+                let affine = match (words.get(5), words.get(6)) {
+                    (Some(&"-"), Some(&"-")) => None,
+                    _ => Some((number(words, 5)?, number(words, 6)?)),
+                };
+                let small = q as i64;
+                let within = if keep {
+                    let part = &table[(lo - least) as usize..=(hi - least) as usize];
+                    let outside = |v: &i64| (*v < min) | (*v > max);
+                    !part.iter().fold(false, |bad, v| bad | outside(v))
+                } else {
+                    (lo..=hi).all(|x| (min..=max).contains(&value(x)))
+                };
+                if !within {
+                    return Err(format!("a value outside [{min}, {max}]"));
+                }
+                let known =
+                    |c, d| congruent.iter().any(|k| k.0 <= lo && hi <= k.1 && (k.2, k.3) == (c, d));
+                if let Some((c, d)) = affine
+                    && !known(c, d)
+                {
+                    let start = i128::from(c) * i128::from(lo) + i128::from(d);
+                    let (mut expected, step) = (start.rem_euclid(q) as i64, c.rem_euclid(small));
+                    for x in lo..=hi {
+                        let v = value(x);
+                        if (v - expected) % small != 0 {
+                            return Err(format!("x = {x} gives {v}, not congruent"));
+                        }
+                        expected += step;
+                        if expected >= small {
+                            expected -= small;
+                        }
+                    }
+                    congruent.push((lo, hi, c, d));
                 }
             }
+            "linear" => {
+                let (bits, c, d) = (number(words, 3)?, number(words, 4)?, number(words, 5)?);
+                if !(1..=64).contains(&bits) {
+                    return Err(format!("{bits} bits"));
+                }
+                for x in lo..=hi {
+                    let v = value(x);
+                    let error = v.wrapping_sub(c.wrapping_mul(x).wrapping_add(d)) as u64;
+                    if error << (64 - bits) != 0 {
+                        return Err(format!("x = {x} gives {v}"));
+                    }
+                }
+            }
+            other => return Err(format!("unknown fact {other}")),
         }
-        other => return Err(format!("unknown fact {other}")),
     }
     Ok(())
 }

@@ -1,7 +1,11 @@
 //! Cones: what a function of one variable does over the variable's whole interval, by
 //! enumeration. No lemma about any reduction is needed, and none is trusted.
+//!
+//! A function's values are kept, so that the many intervals over which one and the same reduction
+//! is asked about cost little more than one.
 
 use crate::funs::{FunId, Funs, centre};
+use crate::values::inverse;
 use rustc_hash::FxHashMap;
 
 /// All that is ever asked about a function over an interval.
@@ -19,27 +23,117 @@ pub struct Summary {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooWide;
 
+/// Values over `[lo, lo + values.len())`, with minima and maxima of aligned blocks.
+#[derive(Default)]
+struct Table {
+    lo: i64,
+    values: Vec<i64>,
+    /// Least and greatest value of each aligned block that lies wholly inside, by block number.
+    blocks: FxHashMap<i64, (i64, i64)>,
+    /// An interval over which the function was found affine.
+    affine: Option<(i64, i64, u32, u32)>,
+}
+
+/// Values per block.
+const BLOCK: i64 = 256;
+/// Widest interval that is kept as a table.
+const KEPT: i64 = 1 << 16;
+/// Values kept at most, 8 bytes each.
+const MEMORY: usize = 1 << 26;
+
+impl Table {
+    fn slice(&self, lo: i64, hi: i64) -> &[i64] {
+        &self.values[(lo - self.lo) as usize..=(hi - self.lo) as usize]
+    }
+
+    fn extremes(&mut self, lo: i64, hi: i64) -> (i64, i64) {
+        let (mut min, mut max) = (i64::MAX, i64::MIN);
+        let mut at = lo;
+        while at <= hi {
+            let block = at.div_euclid(BLOCK);
+            let end = block * BLOCK + BLOCK - 1;
+            if at == block * BLOCK && end <= hi {
+                let (l, h) = match self.blocks.get(&block) {
+                    Some(&x) => x,
+                    None => {
+                        let x = extremes(self.slice(at, end));
+                        self.blocks.insert(block, x);
+                        x
+                    }
+                };
+                (min, max) = (min.min(l), max.max(h));
+            } else {
+                let (l, h) = extremes(self.slice(at, end.min(hi)));
+                (min, max) = (min.min(l), max.max(h));
+            }
+            at = end + 1;
+        }
+        (min, max)
+    }
+}
+
+fn extremes(values: &[i64]) -> (i64, i64) {
+    values.iter().fold((i64::MAX, i64::MIN), |(l, h), &v| (l.min(v), h.max(v)))
+}
+
+/// Divisibility by an odd q without division: v is a multiple of q exactly if v·q⁻¹ modulo 2^64
+/// is a number of size at most 2^63/q.
+#[derive(Clone, Copy)]
+struct Multiple {
+    inverse: i64,
+    bound: i64,
+}
+
+impl Multiple {
+    fn of(q: i64) -> Multiple {
+        Multiple { inverse: inverse(q), bound: i64::MAX / q }
+    }
+    #[inline]
+    fn divides(self, v: i64) -> bool {
+        let t = v.wrapping_mul(self.inverse);
+        -self.bound <= t && t <= self.bound
+    }
+    /// Whether `values[i] - (c·(lo + i) + d)` are all multiples; sizes stay far below 2^62.
+    fn affine(self, values: &[i64], lo: i64, c: i64, d: i64) -> bool {
+        let mut expected = c * lo + d;
+        values.chunks(1024).all(|chunk| {
+            let mut ok = true;
+            for &v in chunk {
+                ok &= self.divides(v.wrapping_sub(expected));
+                expected += c;
+            }
+            ok
+        })
+    }
+}
+
 /// Enumeration with caches and limits.
 pub struct Cones {
     q: i64,
+    multiple: Multiple,
     /// Most points that one function may have.
     pub max_points: u64,
     /// Point evaluations (points times nodes) that remain.
     pub budget: u64,
     /// Point evaluations done.
     pub work: u64,
+    tables: FxHashMap<FunId, Table>,
+    kept: usize,
     summaries: FxHashMap<(FunId, i64, i64), Result<Summary, TooWide>>,
     linears: FxHashMap<(FunId, i64, i64, u8), Option<(i64, i64)>>,
 }
 
 impl Cones {
-    /// Empty caches for modulus `q`.
+    /// Empty caches for odd modulus `q`.
     pub fn new(q: u32) -> Cones {
         Cones {
             q: i64::from(q),
+            multiple: Multiple::of(i64::from(q)),
             max_points: 1 << 24,
             budget: 1 << 36,
             work: 0,
+            tables: FxHashMap::default(),
+            kept: 0,
             summaries: FxHashMap::default(),
             linears: FxHashMap::default(),
         }
@@ -65,6 +159,51 @@ impl Cones {
         Ok(())
     }
 
+    /// The function's table, extended to hold `[lo, hi]`.
+    fn table(
+        &mut self,
+        funs: &mut Funs,
+        f: FunId,
+        lo: i64,
+        hi: i64,
+    ) -> Result<&mut Table, TooWide> {
+        if self.kept > MEMORY {
+            self.tables.clear();
+            self.kept = 0;
+        }
+        let (from, to) = match self.tables.get(&f) {
+            Some(t) => (t.lo, t.lo + t.values.len() as i64),
+            None => (lo, lo),
+        };
+        let far = hi.max(to) - lo.min(from) >= 2 * KEPT;
+        let (from, to) = if far { (lo, lo) } else { (from, to) };
+        let (below, above) = ((from - lo).max(0), (hi + 1 - to).max(0));
+        let size = funs.size(f);
+        self.afford((below + above) as u64, size)?;
+        self.kept += (below + above) as usize;
+        let t = self.tables.entry(f).or_default();
+        if far || t.values.is_empty() {
+            *t = Table { lo, ..Table::default() };
+        }
+        if below > 0 {
+            let mut values = Vec::with_capacity((to - from + below + above) as usize);
+            funs.enumerate(f, lo, from - 1, |_, v| {
+                values.extend_from_slice(v);
+                true
+            });
+            values.append(&mut t.values);
+            t.values = values;
+            t.lo = lo;
+        }
+        if above > 0 {
+            funs.enumerate(f, to, hi, |_, v| {
+                t.values.extend_from_slice(v);
+                true
+            });
+        }
+        Ok(t)
+    }
+
     /// Enumerates `f` over `[lo, hi]`.
     ///
     /// # Errors
@@ -79,40 +218,66 @@ impl Cones {
         if let Some(&s) = self.summaries.get(&(f, lo, hi)) {
             return s;
         }
-        let points = (hi - lo) as u64 + 1;
-        let result = self.afford(points, funs.size(f)).map(|()| {
-            let q = self.q;
-            let first = funs.at(f, lo);
-            let c =
-                if points > 1 { (funs.at(f, lo + 1).wrapping_sub(first)).rem_euclid(q) } else { 0 };
-            let d =
-                (i128::from(first) - i128::from(c) * i128::from(lo)).rem_euclid(q.into()) as i64;
-            let (mut min, mut max, mut affine) = (i64::MAX, i64::MIN, true);
-            funs.enumerate(f, lo, hi, |at, values| {
-                for &v in values {
-                    min = min.min(v);
-                    max = max.max(v);
-                }
-                if affine {
-                    let mut expected = (i128::from(c) * i128::from(at) + i128::from(d))
-                        .rem_euclid(q.into()) as i64;
-                    for &v in values {
-                        if (v - expected) % q != 0 {
-                            affine = false;
-                            break;
-                        }
-                        expected += c;
-                        if expected >= q {
-                            expected -= q;
-                        }
-                    }
-                }
-                true
-            });
-            Summary { min, max, affine: affine.then_some((c as u32, d as u32)) }
-        });
+        let result = if hi - lo < KEPT {
+            self.from_table(funs, f, lo, hi)
+        } else {
+            self.stream(funs, f, lo, hi)
+        };
         self.summaries.insert((f, lo, hi), result);
         result
+    }
+
+    /// The only affine function that `values` from lo on may be congruent to.
+    fn candidate(&self, lo: i64, first: i64, second: Option<i64>) -> (i64, i64) {
+        let c = second.map_or(0, |s| (s - first).rem_euclid(self.q));
+        (c, (first - c * (lo % self.q)).rem_euclid(self.q))
+    }
+
+    fn from_table(
+        &mut self,
+        funs: &mut Funs,
+        f: FunId,
+        lo: i64,
+        hi: i64,
+    ) -> Result<Summary, TooWide> {
+        let t = self.table(funs, f, lo, hi)?;
+        let (min, max) = t.extremes(lo, hi);
+        if let Some((from, to, c, d)) = t.affine
+            && from <= lo
+            && hi <= to
+        {
+            // A point is affine in many ways; there the canonical one is asked for.
+            let affine = if lo == hi { None } else { Some((c, d)) };
+            if affine.is_some() {
+                return Ok(Summary { min, max, affine });
+            }
+        }
+        let values = t.slice(lo, hi);
+        let (first, second) = (values[0], values.get(1).copied());
+        let (c, d) = self.candidate(lo, first, second);
+        let multiple = self.multiple;
+        let Some(t) = self.tables.get_mut(&f) else { return Err(TooWide) };
+        let affine = multiple.affine(t.slice(lo, hi), lo, c, d).then_some((c as u32, d as u32));
+        if let Some((c, d)) = affine
+            && t.affine.is_none_or(|a| a.1 - a.0 < hi - lo)
+        {
+            t.affine = Some((lo, hi, c, d));
+        }
+        Ok(Summary { min, max, affine })
+    }
+
+    fn stream(&mut self, funs: &mut Funs, f: FunId, lo: i64, hi: i64) -> Result<Summary, TooWide> {
+        self.afford((hi - lo) as u64 + 1, funs.size(f))?;
+        let (first, second) = (funs.at(f, lo), funs.at(f, lo + 1));
+        let (c, d) = self.candidate(lo, first, Some(second));
+        let (mut min, mut max, mut affine) = (i64::MAX, i64::MIN, true);
+        funs.enumerate(f, lo, hi, |at, values| {
+            let (l, h) = extremes(values);
+            (min, max) = (min.min(l), max.max(h));
+            affine = affine && self.multiple.affine(values, at, c, d);
+            true
+        });
+        Ok(Summary { min, max, affine: affine.then_some((c as u32, d as u32)) })
     }
 
     /// `(c, d)` if `f(x) = c·x + d` modulo 2^bits for all x in `[lo, hi]`.

@@ -145,7 +145,9 @@ impl Cutter {
                     funs = true;
                     grouped.push((Base::Low(self.world.wides[w as usize].low.0), (a, c)));
                 }
-                Atom::Opaque(cause) => return Err(NoReading::Opaque(cause)),
+                Atom::Opaque(o) => {
+                    return Err(NoReading::Opaque(self.world.opaques[o as usize]));
+                }
             }
         }
         if funs {
@@ -373,7 +375,7 @@ impl Cutter {
             let good = match &reading {
                 Ok(r) => {
                     r.residue.is_some()
-                        && r.hi - r.lo < 1i128 << bits
+                        && r.hi - r.lo < 1i128 << width
                         && r.hi.abs().max(r.lo.abs()) < 1 << 48
                 }
                 Err(_) => false,
@@ -409,7 +411,7 @@ impl Cutter {
                 self.plain.insert(key);
                 return Err(None);
             }
-            let cause = self.explain(&bare, bits, failure);
+            let cause = self.explain(&bare, width, failure);
             self.failed.insert((bits, bare), cause);
             return Err(Some(cause));
         };

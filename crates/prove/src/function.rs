@@ -132,7 +132,10 @@ pub struct Check<'w> {
     late: Vec<(u32, u32, Vec<Term>)>,
     outputs: Vec<(u32, Vec<Term>)>,
     early: Vec<Sparse>,
-    early_values: Vec<u32>,
+    early_values: Vec<i16>,
+    inverse: f64,
+    /// Products of centred residues that a 32-bit accumulator holds.
+    room: usize,
     supports: Supports,
 }
 
@@ -219,6 +222,8 @@ impl<'w> Check<'w> {
             outputs: Vec::new(),
             early: vec![Sparse::default(); count],
             early_values: Vec::new(),
+            inverse: 1.0 / f64::from(q),
+            room: ((1u64 << 31) / (u64::from(q / 2 + 1) * u64::from(q / 2 + 1)) - 1) as usize,
             supports: Supports::default(),
         };
         this.supports.intern(Vec::new());
@@ -266,6 +271,10 @@ impl<'w> Check<'w> {
         Ok((this, stats))
     }
 
+    fn centred(&self, x: u32) -> i16 {
+        (if x > self.q / 2 { x as i32 - self.q as i32 } else { x as i32 }) as i16
+    }
+
     /// Products with a constant variable are outside what is handled.
     fn b_terms(&self, f: &ModForm) -> Result<Vec<(u32, u32)>, Mismatch> {
         f.t.iter()
@@ -295,7 +304,7 @@ impl<'w> Check<'w> {
     }
 
     fn early_vector(&mut self, f: &ModForm, side: &[Side]) -> Result<Sparse, Mismatch> {
-        let mut acc = vec![0u64; self.n + 1];
+        let mut acc = vec![0i64; self.n + 1];
         acc[self.n] = f.k.into();
         for &(a, c) in &f.t {
             let Atom::Var(VarId(v)) = self.world.atoms[a as usize] else {
@@ -305,15 +314,15 @@ impl<'w> Check<'w> {
             let s = self.early[v as usize];
             let values = &self.early_values[s.start as usize..][..s.len as usize];
             for (i, x) in self.supports.lists[s.support as usize].iter().zip(values) {
-                acc[*i as usize] += u64::from(c) * u64::from(*x);
+                acc[*i as usize] += i64::from(c) * i64::from(*x);
             }
         }
         let (mut list, start) = (Vec::new(), self.early_values.len() as u32);
         for (i, x) in acc.iter().enumerate() {
-            let x = (x % u64::from(self.q)) as u32;
+            let x = x.rem_euclid(i64::from(self.q)) as u32;
             if x != 0 {
                 list.push(i as u16);
-                self.early_values.push(x);
+                self.early_values.push(self.centred(x));
             }
         }
         let len = list.len() as u32;
@@ -418,6 +427,7 @@ impl<'w> Check<'w> {
                 expected,
             };
             for (&i, &x) in list.iter().zip(values) {
+                let x = i64::from(x).rem_euclid(q as i64) as u32;
                 while let Some(&(e, c)) = expected.peek()
                     && e < i
                 {
@@ -477,29 +487,36 @@ impl<'w> Check<'w> {
         s.acc.clear();
         s.acc.resize(len, 0);
         if constant != 0 {
-            s.acc[len - 1] = constant.into();
+            s.acc[len - 1] = self.centred(constant).into();
         }
+        let mut room = self.room;
         for i in 0..s.parts.len() {
             let (c, early, x) = s.parts[i];
+            let c = i32::from(self.centred(c));
             let from = if early { &self.early_values } else { &s.values };
             let values = &from[x.start as usize..][..x.len as usize];
+            if room == 0 {
+                s.acc.iter_mut().for_each(|a| *a = self.reduced(*a));
+                room = self.room;
+            }
+            room -= 1;
             if x.support == support {
                 for (a, v) in s.acc.iter_mut().zip(values) {
-                    *a += u64::from(c) * u64::from(*v);
+                    *a += c * i32::from(*v);
                 }
             } else {
                 let places = s.supports.places(x.support, support);
                 for (p, v) in places.iter().zip(values) {
-                    s.acc[*p as usize] += u64::from(c) * u64::from(*v);
+                    s.acc[*p as usize] += c * i32::from(*v);
                 }
             }
         }
         let start = s.values.len() as u32;
         let mut any = 0;
         for a in &s.acc {
-            let x = (a % q) as u32;
+            let x = self.reduced(*a);
             any |= x;
-            s.values.push(x);
+            s.values.push(x as i16);
         }
         if any == 0 {
             s.values.truncate(start as usize);
@@ -507,13 +524,27 @@ impl<'w> Check<'w> {
         }
         Sparse { support, start, len: len as u32 }
     }
+
+    /// The centred residue.
+    #[inline]
+    fn reduced(&self, a: i32) -> i32 {
+        // The quotient to nearest, off by one at most next to a half: two selections settle it.
+        let (q, half) = (self.q as i32, (self.q / 2) as i32);
+        let t = (f64::from(a) * self.inverse + ROUND).to_bits() as i32;
+        let r = a - t.wrapping_mul(q);
+        let r = if r > half { r - q } else { r };
+        if r < -half { r + q } else { r }
+    }
 }
+
+/// Adding it to a number of at most 51 bits leaves the nearest integer in the low bits.
+const ROUND: f64 = 6_755_399_441_055_744.0;
 
 struct Scratch {
     scalars: Vec<u32>,
     vectors: Vec<Sparse>,
-    values: Vec<u32>,
-    acc: Vec<u64>,
+    values: Vec<i16>,
+    acc: Vec<i32>,
     parts: Vec<(u32, bool, Sparse)>,
     supports: Supports,
     expected: Vec<Vec<(u16, u32)>>,

@@ -161,6 +161,33 @@ impl Funs {
         map[&outer]
     }
 
+    /// The low `w` bits of a wider function by its structure, where that removes something.
+    pub fn truncated(&mut self, f: FunId, w: u8) -> Option<FunId> {
+        let node = self.get(f).clone();
+        if node.width <= w {
+            return None;
+        }
+        match node.op {
+            FunOp::Lin { k, x, c } => {
+                let terms: Vec<(FunId, i64)> = node.args.into_iter().zip(c).collect();
+                Some(self.lin(w, k, x, &terms))
+            }
+            FunOp::Sext | FunOp::Zext | FunOp::Concat => {
+                let inner = *node.args.first()?;
+                let have = self.get(inner).width;
+                match have.cmp(&w) {
+                    std::cmp::Ordering::Equal => Some(inner),
+                    std::cmp::Ordering::Greater => self.truncated(inner, w),
+                    std::cmp::Ordering::Less if node.op != FunOp::Concat => {
+                        Some(self.intern(Fun { width: w, op: node.op, args: node.args }))
+                    }
+                    std::cmp::Ordering::Less => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
     fn order(&mut self, root: FunId) -> std::sync::Arc<[FunId]> {
         if let Some(o) = self.orders.get(&root) {
             return o.clone();

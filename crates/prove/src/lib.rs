@@ -6,6 +6,7 @@
 //! of the one variable it depends on, and compares the outputs with the ring product for all pairs
 //! of basis vectors. Anything that is not modelled leaves the verdict `unknown`.
 
+mod audit;
 pub mod check;
 mod cones;
 pub mod contract;

@@ -31,7 +31,8 @@ pub enum Atom {
     Prod(VarId, VarId),
     /// `floor(P / 2^16)` of a wide form ([`Wide`]).
     High(u32),
-    /// A value that is not understood; the number says why (index into [`World::causes`]).
+    /// A value that is not understood, each its own atom: two of them never cancel. The number is
+    /// an index into [`World::opaques`].
     Opaque(u32),
 }
 
@@ -214,6 +215,8 @@ pub struct World {
     pub funs: Funs,
     /// Reasons.
     pub causes: Vec<Cause>,
+    /// Reason of each opaque atom (index into `causes`).
+    pub opaques: Vec<u32>,
 }
 
 impl World {
@@ -232,6 +235,7 @@ impl World {
             wide_index: FxHashMap::default(),
             funs: Funs::default(),
             causes: Vec::new(),
+            opaques: Vec::new(),
         }
     }
 
@@ -308,17 +312,17 @@ impl World {
         id
     }
 
-    /// Records why something failed; the atom that stands for the value.
-    pub fn opaque(&mut self, cause: Cause) -> AtomId {
-        let id = self.causes.len() as u32;
-        self.causes.push(cause);
+    /// A new atom for a value that is not understood, for the reason `cause`.
+    pub fn opaque(&mut self, cause: u32) -> AtomId {
+        let id = self.opaques.len() as u32;
+        self.opaques.push(cause);
         self.atom(Atom::Opaque(id))
     }
 
     /// The first opaque atom of a form.
     pub fn cause_in(&self, form: &Form) -> Option<u32> {
         form.t.iter().find_map(|t| match self.atoms[t.0 as usize] {
-            Atom::Opaque(c) => Some(c),
+            Atom::Opaque(o) => Some(self.opaques[o as usize]),
             _ => None,
         })
     }

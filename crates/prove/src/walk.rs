@@ -112,7 +112,7 @@ impl<'g> Walk<'g> {
     }
 
     fn opaque(&mut self, cause: u32) -> Arc<Form> {
-        let a = self.cut.world.atom(Atom::Opaque(cause));
+        let a = self.cut.world.opaque(cause);
         Arc::new(Form::atom(a))
     }
 
@@ -233,21 +233,57 @@ impl<'g> Walk<'g> {
             if self.cut.world.funs.get(f).width <= w {
                 continue;
             }
-            let (lo, hi) = self.cut.world.domain(b);
-            let Some((x, d)) = self.cut.cones.linear(&mut self.cut.world.funs, f, lo, hi, w) else {
-                continue;
-            };
-            let Some(base) = self.base_form(b, w) else { continue };
+            let Some(part) = self.low_bits(b, f, w) else { continue };
             out = Form::combine(&out, 1, &Form::atom(a), c.wrapping_neg(), w);
-            out = Form::combine(&out, 1, &base, c.wrapping_mul(x), w).plus(c.wrapping_mul(d), w);
+            out = Form::combine(&out, 1, &part, c, w);
         }
         out
+    }
+
+    /// A function modulo 2^w, w below its width, as a form where that is simpler.
+    fn low_bits(&mut self, base: Base, f: FunId, w: u8) -> Option<Form> {
+        let short = self.cut.world.funs.truncated(f, w);
+        if let Some(short) = short {
+            let node = self.cut.world.funs.get(short).clone();
+            match node.op {
+                FunOp::Const(c) => return Some(Form::constant(c, w)),
+                FunOp::Lin { k, x, c } => {
+                    let mut form = match (x, self.base_form(base, w)) {
+                        (0, _) => Form::default(),
+                        (_, Some(b)) => b.scaled(x, w),
+                        (_, None) => return None,
+                    };
+                    form.k = k;
+                    for (g, c) in node.args.into_iter().zip(c) {
+                        let atom = self.cut.world.atom(Atom::Fun(base, g));
+                        form = Form::combine(&form, 1, &Form::atom(atom), c, w);
+                    }
+                    return Some(self.truncate(&form, w));
+                }
+                _ => {}
+            }
+        }
+        let (lo, hi) = self.cut.world.domain(base);
+        if hi - lo < 1 << 17
+            && let Some((c, d)) = self.cut.cones.linear(&mut self.cut.world.funs, f, lo, hi, w)
+            && let Some(b) = self.base_form(base, w)
+        {
+            return Some(b.scaled(c, w).plus(d, w));
+        }
+        short.map(|s| Form::atom(self.cut.world.atom(Atom::Fun(base, s))))
     }
 
     /// A base as a form modulo 2^w, where it is one.
     fn base_form(&self, b: Base, w: u8) -> Option<Form> {
         match b {
-            Base::Var(v) => Some(Form::atom(self.cut.world.var(v).atom)),
+            Base::Var(v) => {
+                let var = self.cut.world.var(v);
+                match &var.source {
+                    // A wide sum is better known by its terms: its halves are split by them.
+                    Source::Cut { form, .. } if var.hi - var.lo > 65535 => Some(form.scaled(1, w)),
+                    _ => Some(Form::atom(var.atom)),
+                }
+            }
             Base::Low(l) if w <= 16 => Some(self.cut.world.lows[l as usize].form.scaled(1, w)),
             Base::Low(_) => None,
         }
@@ -368,7 +404,11 @@ impl<'g> Walk<'g> {
                 let f = self.cut.extend(f, to, signed);
                 self.function(b, f)
             }
-            Use::Opaque(c) => self.opaque(c),
+            // The low bits are known all the same, and often only they are used.
+            Use::Opaque(c) => {
+                let top = Form::atom(self.cut.world.opaque(c)).scaled(1i64 << from, to);
+                Arc::new(Form::combine(form, 1, &top, 1, to))
+            }
         }
     }
 
@@ -386,6 +426,7 @@ impl<'g> Walk<'g> {
             }
         }
         whole.t.retain(|t| t.1 != 0);
+        let whole = self.truncate(&whole, w);
         if rest.t.is_empty() {
             return Arc::new(whole);
         }
@@ -489,6 +530,13 @@ impl<'g> Walk<'g> {
                 let y = Form::atom(world.var(y).atom).scaled(mb.wrapping_mul(ka), w);
                 let linear = Form::combine(&x, 1, &y, 1, w).plus(ka.wrapping_mul(kb), w);
                 Arc::new(Form::combine(&xy, 1, &linear, 1, w))
+            }
+            // The low half may be understood where the whole is not, and often only it is used.
+            (Err(c), _) | (_, Err(c)) if w > 16 => {
+                let (a, b) = (Arc::new(self.truncate(a, 16)), Arc::new(self.truncate(b, 16)));
+                let low = self.mul(&a, &b, 16);
+                let top = Form::atom(self.cut.world.opaque(c)).scaled(1 << 16, w);
+                Arc::new(Form::combine(&low, 1, &top, 1, w))
             }
             (Err(c), _) | (_, Err(c)) => self.opaque(c),
         }
