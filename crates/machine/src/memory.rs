@@ -9,8 +9,8 @@ pub(crate) enum RegionKind {
     Caller,
     /// The stack; offset 0 is the stack pointer at entry.
     Stack,
-    /// A section of the object, by position.
-    Section(usize),
+    /// A section of the object, by position; or one entry of it, and its first byte.
+    Section(usize, u64),
     /// Stands for a value that only the caller knows: the return address, a callee-saved
     /// register. It may be moved and nothing else.
     Token,
@@ -134,7 +134,7 @@ impl Region {
             self.kind == RegionKind::Stack && offset < 8 && offset + bytes.len() as i64 > 0;
         if !self.write {
             let why = match self.kind {
-                RegionKind::Section(_) => "write to the object's own section".to_string(),
+                RegionKind::Section(..) => "write to the object's own section".to_string(),
                 _ => "write to memory that is not an output".to_string(),
             };
             return Err(Fault::Refused(why));

@@ -3,12 +3,14 @@
 use crate::error::ObjectError;
 use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter};
 use object::elf;
+use object::read::elf::{ElfFile64, SectionHeader as _};
 use object::read::{Object as _, ObjectSection as _, ObjectSymbol as _, ObjectSymbolTable as _};
 use object::{
-    Architecture, ObjectKind, RelocationFlags, RelocationTarget, SectionFlags, SectionIndex,
-    SymbolFlags, SymbolScope, SymbolSection,
+    Architecture, Endianness, ObjectKind, RelocationFlags, RelocationTarget, SectionFlags,
+    SectionIndex, SymbolFlags, SymbolScope, SymbolSection,
 };
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// Gap between sections of a relocatable object, so that no address lies in two.
 const GAP: u64 = 0x1000;
@@ -46,8 +48,11 @@ pub(crate) struct Section {
     pub data: Vec<u8>,
     pub writable: bool,
     pub executable: bool,
+    /// Size of one entry if the linker may merge equal entries: it moves each on its own, so that
+    /// neighbours are neighbours no longer.
+    pub entry: Option<u64>,
     /// By offset of the field.
-    pub relocations: FxHashMap<u64, Relocation>,
+    pub relocations: BTreeMap<u64, Relocation>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -77,6 +82,8 @@ pub(crate) struct Relocation {
     pub kind: Kind,
     pub target: Target,
     pub addend: i64,
+    /// Relative to a section rather than to a symbol in it.
+    pub by_section: bool,
     /// Name of a definition that the final link may replace by another (weak, or global in a
     /// shared library).
     pub replaceable: Option<String>,
@@ -102,7 +109,7 @@ impl Object {
         if bytes.len() < 4 || bytes[..4] != *b"\x7fELF" {
             return Err(not_elf(&"it does not start with the ELF magic number"));
         }
-        let file = object::File::parse(bytes).map_err(|e| not_elf(&e))?;
+        let file = ElfFile64::<Endianness>::parse(bytes).map_err(|e| not_elf(&e))?;
         if file.architecture() != Architecture::X86_64 {
             return Err(not_elf(&format!("its processor is {:?}", file.architecture())));
         }
@@ -124,8 +131,9 @@ impl Object {
 
     fn read_sections(
         &mut self,
-        file: &object::File<'_>,
+        file: &ElfFile64<'_, Endianness>,
     ) -> Result<FxHashMap<SectionIndex, usize>, ObjectError> {
+        let relocatable = self.relocatable;
         let mut loaded = Vec::new();
         for section in file.sections() {
             let name = section.name().unwrap_or("?").to_string();
@@ -144,6 +152,10 @@ impl Object {
             };
             // Relocated constants live in sections that are made read-only before use.
             let writable = sh_flags.0 & elf::SHF_WRITE.0 != 0 && !name.starts_with(".data.rel.ro");
+            let merged = sh_flags.0 & (elf::SHF_MERGE.0 | elf::SHF_STRINGS.0);
+            let size_of_entry = section.elf_section_header().sh_entsize(file.endian());
+            let entry = (relocatable && merged == elf::SHF_MERGE.0 && size_of_entry > 0)
+                .then_some(size_of_entry);
             loaded.push((
                 section.index(),
                 Section {
@@ -153,7 +165,8 @@ impl Object {
                     data,
                     writable,
                     executable: sh_flags.0 & elf::SHF_EXECINSTR.0 != 0,
-                    relocations: FxHashMap::default(),
+                    entry,
+                    relocations: BTreeMap::new(),
                 },
             ));
         }
@@ -170,7 +183,11 @@ impl Object {
         Ok(position)
     }
 
-    fn read_symbols(&mut self, file: &object::File<'_>, position: &FxHashMap<SectionIndex, usize>) {
+    fn read_symbols(
+        &mut self,
+        file: &ElfFile64<'_, Endianness>,
+        position: &FxHashMap<SectionIndex, usize>,
+    ) {
         for symbol in file.symbols().chain(file.dynamic_symbols()) {
             let (Ok(name), Some(index)) = (symbol.name(), symbol.section_index()) else { continue };
             let Some(&section) = position.get(&index) else { continue };
@@ -202,7 +219,7 @@ impl Object {
 
     fn read_relocations(
         &mut self,
-        file: &object::File<'_>,
+        file: &ElfFile64<'_, Endianness>,
         position: &FxHashMap<SectionIndex, usize>,
     ) -> Result<(), ObjectError> {
         for section in file.sections() {
@@ -236,8 +253,9 @@ impl Object {
                 };
                 let replaceable = (symbol.is_weak() || symbol.scope() == SymbolScope::Dynamic)
                     .then_some(symbol_name);
-                let relocation =
-                    Relocation { kind, target, addend: relocation.addend(), replaceable };
+                let by_section = elf_type(symbol.flags()) == elf::STT_SECTION.0;
+                let addend = relocation.addend();
+                let relocation = Relocation { kind, target, addend, by_section, replaceable };
                 let end = offset.checked_add(relocation.size());
                 if end.is_none_or(|e| e > self.sections[here].data.len() as u64) {
                     return Err(damaged(name, offset, "a relocation past the section's end"));
@@ -251,7 +269,7 @@ impl Object {
     /// Slots that the loader fills.
     fn read_dynamic_relocations(
         &mut self,
-        file: &object::File<'_>,
+        file: &ElfFile64<'_, Endianness>,
         position: &FxHashMap<SectionIndex, usize>,
     ) {
         let Some(relocations) = file.dynamic_relocations() else { return };
@@ -291,7 +309,8 @@ impl Object {
                 other => Kind::Other(other.0),
             };
             let replaceable = symbol.and_then(|s| s.name().ok().map(str::to_string));
-            let relocation = Relocation { kind, target, addend, replaceable };
+            let by_section = false;
+            let relocation = Relocation { kind, target, addend, by_section, replaceable };
             self.sections[here].relocations.insert(offset, relocation);
         }
     }

@@ -248,6 +248,46 @@ fn static_memory() {
     refused(&body(".data", "movdqu [rip+table], xmm0"), memory, "own section");
     refused(&body(".section .rodata", "mov rax, [rip+table+12]"), memory, "outside its 16 bytes");
     refused("mov rax, [rip+elsewhere]\n ret", unsupported, "elsewhere");
+    // Entries that the linker may merge are neighbours in this object only.
+    let merged = |use_: &str| {
+        format!(
+            "{use_}\n ret\n .section .rodata.cst16,\"aM\",@progbits,16\n.balign 16\n\
+             .LC0: .quad 1,2\n.LC1: .quad 3,4\n.text"
+        )
+    };
+    fine(&merged("movdqa xmm0, [rip+.LC0]\n vmovdqa xmm1, [rip+.LC1]\n mov rax, [rip+.LC1+8]"));
+    fine(&merged("lea rax, [rip+.LC1]\n movdqa xmm0, [rax]\n movq rcx, xmm0\n mov al, [rsi+rcx]"));
+    refused(&merged("vmovdqu ymm0, [rip+.LC0]"), memory, "outside its 16 bytes");
+    refused(&merged("mov rax, [rip+.LC0+16]"), memory, "outside its 16 bytes");
+    refused(&merged("lea rax, [rip+.LC0]\n mov rax, [rax+16]"), memory, "outside its 16 bytes");
+    refused(&merged("vmovdqa ymm0, [rip+.LC1]"), memory, "multiple of 32");
+    // Relocations of other kinds.
+    let wide = "mov rax, [rip+table]\n ret\n.section .rodata\n.balign 8\ntable: .long f-table, 7";
+    refused(wide, unsupported, "-fno-jump-tables");
+    refused("lea rax, [rip+g@TLSGD]\n ret", unsupported, "relocation");
+}
+
+#[test]
+fn linked_objects() {
+    let source = "static const short table[8] = {1,2,3,4,5,6,7,8}; short twice(short x); \
+                  __attribute__((noinline)) short twice(short x) { return 2 * x; } \
+                  void f(short *restrict out, const short *restrict a, const short *restrict b) { \
+                  for (int i = 0; i < 8; i++) out[i] = twice(a[i]) * table[i] + b[i]; }";
+    for (compiler, flags) in [
+        ("gcc", &["-O2", "-shared", "-fPIC", "-nostdlib"][..]),
+        ("gcc", &["-O2", "-static", "-no-pie", "-fno-pie", "-nostdlib", "-Wl,-e,f"]),
+        ("gcc", &["-O3", "-static-pie", "-fPIE", "-nostdlib", "-Wl,-e,f", "-mavx2"]),
+        ("clang-19", &["-O1", "-static", "-no-pie", "-fno-pie", "-nostdlib", "-Wl,-e,f"]),
+        ("clang-19", &["-O2", "-shared", "-fPIC", "-nostdlib", "-mavx2"]),
+    ] {
+        let object = common::link(compiler, source, flags);
+        let mut graph = Graph::new();
+        let lifted = lift(&object, &call("f", 8), &mut graph)
+            .unwrap_or_else(|e| panic!("{compiler} {flags:?}: {e}"));
+        let (a, b) = ([3i16, -3, 100, 4591, -2295, 0, 1, 7], [1; 8]);
+        let want: Vec<i16> = (0..8).map(|i| (2 * a[i]).wrapping_mul(i as i16 + 1) + 1).collect();
+        assert_eq!(common::evaluate(&mut graph, &lifted, 8, &a, &b), want, "{compiler} {flags:?}");
+    }
 }
 
 #[test]

@@ -143,10 +143,10 @@ impl Machine<'_> {
             return Ok(Destination::Return);
         }
         match self.regions[usize::from(region)].kind {
-            RegionKind::Section(section)
+            RegionKind::Section(section, start)
                 if self.object.sections[section].executable && offset >= 0 =>
             {
-                Ok(Destination::Code(section, offset as u64))
+                Ok(Destination::Code(section, start + offset as u64))
             }
             _ => Err(self.unsupported("a jump into memory that is no code")),
         }
@@ -157,7 +157,7 @@ impl Machine<'_> {
             Destination::Code(section, offset) => {
                 if call {
                     let (s, o) = self.next;
-                    let back = self.g.address(self.first_section + s as u16, o as i64);
+                    let back = self.section_address(s, o as i64, o as i64);
                     let mut bytes = [Byte::Undefined; 8];
                     scatter(self.g, back, &mut bytes);
                     self.push(&bytes)?;

@@ -143,9 +143,10 @@ pub(crate) struct Machine<'a> {
     pub next: (usize, u64),
     pub ins: Instruction,
     pub constants: ConstantOffsets,
-    /// Region numbers: the stack, the return token, the first section.
+    /// Region number of the stack (the return token is the next one).
     pub stack: u16,
-    pub first_section: u16,
+    /// Region number of each section, or of its first entry.
+    section_regions: Vec<u16>,
     returned: bool,
     /// Lowest stack offset that may hold something.
     used: i64,
@@ -247,16 +248,30 @@ impl<'a> Machine<'a> {
             gpr[*r] = pointer(g, stack + 2 + i as u16, 0);
             regions.push(token(&format!("{name} at entry")));
         }
-        let first_section = regions.len() as u16;
+        let mut section_regions = Vec::new();
         for (i, section) in object.sections.iter().enumerate() {
-            // Its bytes are filled in when first read.
-            let mut region = Region::new(&section.name, RegionKind::Section(i), Vec::new());
-            region.high = section.data.len() as i64;
-            region.align = if object.relocatable { section.align } else { 4096 };
-            region.align = if region.align.is_power_of_two() { region.align } else { 1 };
-            region.residue =
-                if object.relocatable { 0 } else { section.address & (region.align - 1) };
-            regions.push(region);
+            section_regions.push(regions.len() as u16);
+            let size = section.data.len() as u64;
+            let step = section.entry.unwrap_or(size);
+            for start in (0..size).step_by(step as usize) {
+                // Its bytes are filled in when first read.
+                let kind = RegionKind::Section(i, start);
+                let mut region = Region::new(&section.name, kind, Vec::new());
+                region.high = step.min(size - start) as i64;
+                region.align = if object.relocatable { section.align } else { 4096 };
+                // The lowest bit of the start bounds what an entry keeps of it.
+                if start > 0 {
+                    region.align = region.align.min(1 << start.trailing_zeros());
+                }
+                region.align = if region.align.is_power_of_two() { region.align } else { 1 };
+                region.residue =
+                    if object.relocatable { 0 } else { section.address & (region.align - 1) };
+                regions.push(region);
+                if regions.len() > 60_000 {
+                    let what = "the object has too many mergeable constants".into();
+                    return Err(LiftError::BadCall(what).into());
+                }
+            }
         }
         for &(region, modulus, residue) in &choice.residues {
             let r = &mut regions[usize::from(region)];
@@ -277,7 +292,7 @@ impl<'a> Machine<'a> {
             ins: Instruction::default(),
             constants: ConstantOffsets::default(),
             stack,
-            first_section,
+            section_regions,
             returned: false,
             used: 0,
             deepest: 0,
@@ -334,12 +349,34 @@ impl<'a> Machine<'a> {
             self.ins = ins;
             return Err(self.unsupported("code in a writable section"));
         }
+        (self.ins, self.constants) = (ins, constants);
+        self.check_relocations()?;
         let class = lanes::classify(&ins);
         let code = self.code.len();
         self.code.push(Decoded { ins, constants, class, executed: 0 });
         self.decoded.insert(self.at, code as u32);
-        (self.ins, self.constants) = (ins, constants);
         Ok(code)
+    }
+
+    /// Every relocation in the instruction must fill its displacement or its immediate: only there
+    /// it is looked for.
+    fn check_relocations(&self) -> Fallible<()> {
+        let (c, here) = (&self.constants, self.at.1);
+        let end = here + self.ins.len() as u64;
+        let fields = [
+            (c.has_displacement(), c.displacement_offset(), c.displacement_size()),
+            (c.has_immediate(), c.immediate_offset(), c.immediate_size()),
+        ];
+        let relocations = &self.object.sections[self.at.0].relocations;
+        for (&offset, r) in relocations.range(here.saturating_sub(7)..end) {
+            let fits = fields.iter().any(|&(has, at, size)| {
+                has && here + at as u64 == offset && size as u64 == r.size()
+            });
+            if offset + r.size() > here && !fits {
+                return Err(self.unsupported("a relocation that is no field of the instruction"));
+            }
+        }
+        Ok(())
     }
 
     /// Executes `self.ins`.
@@ -489,7 +526,7 @@ impl<'a> Machine<'a> {
             let why = "read below the stack pointer and its red zone".into();
             return Err(self.fault(Fault::Refused(why), region, offset, size));
         }
-        if let RegionKind::Section(i) = self.regions[usize::from(region)].kind {
+        if let RegionKind::Section(i, start) = self.regions[usize::from(region)].kind {
             if self.object.sections[i].writable {
                 return Err(self.unsupported(format!(
                     "data is read from {}, a section that can be written: its content at entry \
@@ -497,7 +534,7 @@ impl<'a> Machine<'a> {
                     self.object.sections[i].name
                 )));
             }
-            self.fill(region, i);
+            self.fill(region, i, start);
         }
         self.loaded += size;
         match self.regions[usize::from(region)].load(offset, out) {
@@ -506,29 +543,55 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// A section's bytes, relocations applied.
-    fn fill(&mut self, region: u16, section: usize) {
+    /// The address of a place in a section. Where the linker merges entries, `anchor` says which
+    /// entry is meant, even if the offset lies outside it.
+    pub fn section_address(&mut self, section: usize, offset: i64, anchor: i64) -> NodeId {
         let s = &self.object.sections[section];
-        if !self.regions[usize::from(region)].data.is_empty() {
+        let first = self.section_regions[section];
+        match s.entry {
+            Some(step) if (0..s.data.len() as i64).contains(&anchor) => {
+                let entry = anchor / step as i64;
+                self.g.address(first + entry as u16, offset - entry * step as i64)
+            }
+            _ => self.g.address(first, offset),
+        }
+    }
+
+    /// The bytes of a section or of its entry at `start`, relocations applied.
+    fn fill(&mut self, region: u16, section: usize, start: u64) {
+        let s = &self.object.sections[section];
+        let r = &self.regions[usize::from(region)];
+        if !r.data.is_empty() {
             return;
         }
-        let mut data: Vec<Byte> = s.data.iter().map(|b| Byte::Const(*b)).collect();
+        let end = start + r.high as u64;
+        let bytes = &s.data[start as usize..end as usize];
+        let mut data: Vec<Byte> = bytes.iter().map(|b| Byte::Const(*b)).collect();
         let mut opaque = Vec::new();
-        for (&offset, r) in &s.relocations {
+        for (&offset, r) in s.relocations.range(start.saturating_sub(7)..end) {
+            let (from, to) =
+                (offset as i64 - start as i64, (offset + r.size()) as i64 - start as i64);
+            let inside = from >= 0 && to <= data.len() as i64;
             match (&r.kind, &r.target) {
-                (Kind::Absolute64, Target::Inside { section, offset: inner }) => {
-                    let target = self.first_section + *section as u16;
-                    let node = self.g.address(target, inner.wrapping_add(r.addend));
-                    for k in 0..8u8 {
-                        data[offset as usize + usize::from(k)] = Byte::Node(node, k);
+                (Kind::Absolute64, Target::Inside { .. }) if inside => {
+                    let Ok(node) = self.linked(r, 0) else {
+                        opaque.push((from, to, "data with an unusual relocation".into()));
+                        continue;
+                    };
+                    for (k, b) in data[from as usize..to as usize].iter_mut().enumerate() {
+                        *b = Byte::Node(node, k as u8);
                     }
                 }
                 _ => {
                     let why = match &r.target {
-                        Target::Outside(name) => format!("data that refers to `{name}`, which another object defines"),
-                        _ => "data with a relocation that is not modelled (a jump table? compile with -fno-jump-tables)".into(),
+                        Target::Outside(name) => {
+                            format!("data that refers to `{name}`, which another object defines")
+                        }
+                        _ => "data with a relocation that is not modelled (a jump table? compile \
+                              with -fno-jump-tables)"
+                            .into(),
                     };
-                    opaque.push((offset as i64, (offset + r.size()) as i64, why));
+                    opaque.push((from, to, why));
                 }
             }
         }

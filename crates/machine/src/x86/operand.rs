@@ -182,8 +182,9 @@ impl Machine<'_> {
         if let Some(name) = &r.replaceable {
             self.assume(format!("`{name}` is not replaced by another definition when linking"));
         }
-        let region = self.first_section + section as u16;
-        Ok(self.g.address(region, offset.wrapping_add(r.addend).wrapping_add(extra)))
+        let to = offset.wrapping_add(r.addend).wrapping_add(extra);
+        let anchor = if r.by_section { to } else { offset };
+        Ok(self.section_address(section, to, anchor))
     }
 
     /// The displacement's relocation, if it has one.
@@ -219,7 +220,7 @@ impl Machine<'_> {
                 let Some((section, offset)) = place else {
                     return Err(self.unsupported("an address outside every section"));
                 };
-                self.g.address(self.first_section + section as u16, offset)
+                self.section_address(section, offset, offset)
             }
             None => self.g.constant(64, ins.memory_displacement64()),
         };
@@ -274,6 +275,14 @@ impl Machine<'_> {
             return Ok(found);
         }
         if let Some(v) = self.g.value(address) {
+            // A linked executable knows its addresses as numbers.
+            if !self.object.relocatable {
+                let Some((section, offset)) = self.object.locate(v) else {
+                    return Err(self.unsupported("a number as an address outside every section"));
+                };
+                let node = self.section_address(section, offset as i64, offset as i64);
+                return Ok(self.g.address_of(node).expect("made as an address"));
+            }
             return Err(LiftError::from(Violation::Memory {
                 at: self.place(),
                 region: "no region".into(),

@@ -15,6 +15,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Compiles a source text (`.c` or `.s` by `extension`) and returns the object's bytes.
 pub fn compile(compiler: &str, extension: &str, source: &str, flags: &[&str]) -> Vec<u8> {
+    let mut all = flags.to_vec();
+    all.push("-c");
+    build(compiler, extension, source, &all)
+}
+
+/// The same, linked (C only).
+pub fn link(compiler: &str, source: &str, flags: &[&str]) -> Vec<u8> {
+    build(compiler, "c", source, flags)
+}
+
+fn build(compiler: &str, extension: &str, source: &str, flags: &[&str]) -> Vec<u8> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let n = NEXT.fetch_add(1, Ordering::Relaxed);
     let stem = format!("ringforge-machine-{}-{n}", std::process::id());
@@ -22,7 +33,6 @@ pub fn compile(compiler: &str, extension: &str, source: &str, flags: &[&str]) ->
     std::fs::write(path(extension), source).expect("the temporary directory is writable");
     let done = Command::new(compiler)
         .args(flags)
-        .arg("-c")
         .arg(path(extension))
         .arg("-o")
         .arg(path("o"))
