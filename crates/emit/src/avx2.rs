@@ -53,6 +53,9 @@ pub fn avx2(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
     let features = Features::needed(&program);
     let mut out = preamble.comment(&program, "multiplication with AVX2");
     out.push_str("#include <immintrin.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
+    // Otherwise gcc moves every operation to its use, and spills what it had in registers.
+    out.push_str("#if defined(__GNUC__) && !defined(__clang__)\n");
+    out.push_str("#pragma GCC optimize(\"no-tree-ter\")\n#endif\n");
     let _ = writeln!(out, "#define TARGET __attribute__((target(\"{}\")))", features.attribute());
     out.push_str("/* Two neighbouring words read as one, whatever type they were stored as. */\n");
     out.push_str("typedef int32_t pair __attribute__((may_alias, aligned(2)));\n");

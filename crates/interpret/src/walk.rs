@@ -362,7 +362,8 @@ impl<'p, D: Domain> Machine<'p, D> {
         match factor {
             Factor::Splat(c) => Ok(*c),
             Factor::Lanes(all) => all.get(lane).copied().ok_or_else(|| "too few lanes".into()),
-            Factor::Table { buffer, at } => {
+            Factor::Table { buffer, at } | Factor::Repeated { buffer, at } => {
+                let lane = if matches!(factor, Factor::Repeated { .. }) { 0 } else { lane };
                 let declared = &frame.procedure.buffers[buffer.0 as usize];
                 let Role::Factors(residues) = &declared.role else {
                     return Err(format!("{} holds no factors", declared.name));

@@ -56,3 +56,32 @@ impl Builder {
 pub fn repeat(counter: LoopVar, count: usize, body: Vec<Stmt>) -> Stmt {
     Stmt::Loop { counter, count: count as u32, body }
 }
+
+/// `count` runs of a body as a loop over `unroll` copies, and the rest after it; the body is given
+/// the index `base + run·stride` in words as a function of `base` and `stride`.
+pub fn repeat_unrolled(
+    counter: LoopVar,
+    count: usize,
+    unroll: usize,
+    body: &dyn Fn(&mut Block, &dyn Fn(usize, usize) -> Index),
+) -> Vec<Stmt> {
+    let rounds = count / unroll;
+    let mut looped = Block::default();
+    for copy in 0..unroll {
+        body(&mut looped, &|base, stride| {
+            Index::strided(base + copy * stride, counter, unroll * stride)
+        });
+    }
+    let mut rest = Block::default();
+    for run in rounds * unroll..count {
+        body(&mut rest, &|base, stride| Index::at(base + run * stride));
+    }
+    let mut all = Vec::new();
+    if rounds > 0 {
+        all.push(repeat(counter, rounds, vec![Stmt::Block(looped)]));
+    }
+    if !rest.ops.is_empty() {
+        all.push(Stmt::Block(rest));
+    }
+    all
+}

@@ -34,20 +34,24 @@ impl Program {
 struct Tables<'a> {
     q: u64,
     buffers: &'a mut Vec<Buffer>,
-    made: HashMap<(BufferId, MulMethod), (BufferId, BufferId)>,
+    made: HashMap<(BufferId, MulMethod, bool), (BufferId, BufferId)>,
 }
 
 impl Tables<'_> {
-    fn pair(&mut self, buffer: BufferId, method: MulMethod) -> (BufferId, BufferId) {
-        if let Some(&pair) = self.made.get(&(buffer, method)) {
+    /// The tables of a buffer's constants; each word twice where `doubled`.
+    fn pair(&mut self, buffer: BufferId, method: MulMethod, doubled: bool) -> (BufferId, BufferId) {
+        if let Some(&pair) = self.made.get(&(buffer, method, doubled)) {
             return pair;
         }
         let source = &self.buffers[buffer.0 as usize];
         let Role::Factors(residues) = &source.role else {
-            panic!("the lowering gave Factor::Table a buffer that holds no factors");
+            panic!("the lowering gave a factor a buffer that holds none");
         };
         let (first, second): (Vec<i16>, Vec<i16>) =
             residues.iter().map(|&c| mul_constants(method, c, self.q)).unzip();
+        let double = |words: Vec<i16>| words.into_iter().flat_map(|w| [w, w]).collect();
+        let (first, second) =
+            if doubled { (double(first), double(second)) } else { (first, second) };
         let suffix = match method {
             MulMethod::Montgomery => ["r", "rq"],
             MulMethod::Barrett => ["c", "cq"],
@@ -64,7 +68,7 @@ impl Tables<'_> {
             BufferId(self.buffers.len() as u32 - 1)
         };
         let pair = (add(first, suffix[0]), add(second, suffix[1]));
-        self.made.insert((buffer, method), pair);
+        self.made.insert((buffer, method, doubled), pair);
         pair
     }
 }
@@ -125,9 +129,16 @@ impl Writer {
                 (self.op(Op::Lanes(b)), self.op(Op::Lanes(b2)))
             }
             Factor::Table { buffer, at } => {
-                let (b, b2) = tables.pair(buffer, method);
+                let (b, b2) = tables.pair(buffer, method, false);
                 let first = self.op(Op::Load { buffer: b, at: at.clone() });
                 (first, self.op(Op::Load { buffer: b2, at }))
+            }
+            // Every word twice, so that a pair of them is broadcast by the load alone.
+            Factor::Repeated { buffer, at } => {
+                let (b, b2) = tables.pair(buffer, method, true);
+                let at = at.times(2);
+                let first = self.op(Op::BroadcastPair { buffer: b, at: at.clone() });
+                (first, self.op(Op::BroadcastPair { buffer: b2, at }))
             }
         }
     }

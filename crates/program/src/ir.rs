@@ -97,7 +97,7 @@ pub enum Role {
     Local,
     /// Constant words.
     Table(Vec<i16>),
-    /// Residues in `[0, q)` that [`Factor::Table`] multiplies by; no load reads it. Expansion
+    /// Residues in `[0, q)` that [`Factor::Table`] and [`Factor::Repeated`] multiply by; no load reads it. Expansion
     /// turns it into [`Role::Table`]s that hold what the method needs.
     Factors(Vec<u64>),
 }
@@ -132,6 +132,12 @@ impl Index {
     /// This index moved by `words`.
     pub fn plus(&self, words: usize) -> Index {
         Index { base: self.base + words as i64, terms: self.terms.clone() }
+    }
+
+    /// This index `times` over.
+    pub fn times(&self, times: i64) -> Index {
+        let terms = self.terms.iter().map(|&(v, stride)| (v, stride * times)).collect();
+        Index { base: self.base * times, terms }
     }
 
     /// Its value when `counter(v)` is the value of counter `v`.
@@ -201,6 +207,13 @@ pub enum Factor {
         /// The buffer.
         buffer: BufferId,
         /// Index of the residue for word 0.
+        at: Index,
+    },
+    /// The residue at `at` of a buffer with [`Role::Factors`], in every word.
+    Repeated {
+        /// The buffer.
+        buffer: BufferId,
+        /// Index of the residue.
         at: Index,
     },
 }

@@ -120,20 +120,25 @@ impl Writer<'_> {
         let mut names: Vec<String> = Vec::new();
         let mut bases = Bases::default();
         for (i, op) in block.ops.iter().enumerate() {
-            let operands: Vec<String> =
+            let mut operands: Vec<String> =
                 op.operands().iter().map(|v| names[v.0 as usize].clone()).collect();
+            if let Op::MulLo(a, b) = op
+                && lanes == self.program.lanes
+                && !uniform[i]
+            {
+                // gcc would replace a product by a constant that it sees by four or five shifts
+                // and sums; it loads one from a table.
+                for (operand, v) in operands.iter_mut().zip([a, b]) {
+                    if let Op::Splat(word) = block.ops[v.0 as usize] {
+                        *operand = format!("k{}[l]", self.constant(vec![word; lanes]));
+                    }
+                }
+            }
             let mut name = format!("v{i}");
             let place = if uniform[i] { &mut before } else { &mut inside };
             match op {
                 Op::Splat(word) => name = word.to_string(),
-                Op::Lanes(words) => {
-                    let known = self.constants.iter().position(|k| k == words);
-                    let k = known.unwrap_or_else(|| {
-                        self.constants.push(words.clone());
-                        self.constants.len() - 1
-                    });
-                    name = format!("k{k}[l]");
-                }
+                Op::Lanes(words) => name = format!("k{}[l]", self.constant(words.clone())),
                 Op::Load { buffer, at } => {
                     let word = bases.access(self, *buffer, at, Some(1));
                     place.push(format!("const int16_t {name} = {word};"));
@@ -224,6 +229,14 @@ impl Writer<'_> {
         let lanes = lanes * count as usize;
         self.check_order(&joined, lanes).ok()?;
         Some((joined, lanes))
+    }
+
+    /// The number of a constant register.
+    fn constant(&mut self, words: Vec<i16>) -> usize {
+        self.constants.iter().position(|k| *k == words).unwrap_or_else(|| {
+            self.constants.push(words);
+            self.constants.len() - 1
+        })
     }
 
     /// Whether doing the block lane by lane leaves its meaning.

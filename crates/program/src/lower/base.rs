@@ -78,9 +78,7 @@ impl Lowering<'_> {
         let (lanes, blocks) = (self.lanes, part.blocks());
         let weights = weights_by_cell(part);
         let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
-        let residues = weights.iter().flat_map(|&w| vec![w; lanes]).collect();
-        let table =
-            self.builder.buffer(&named("weights"), Role::Factors(residues), blocks * lanes, 64);
+        let table = self.builder.buffer(&named("weights"), Role::Factors(weights), blocks, 64);
         let unroll = unrolled(blocks, 4 * self.schedule.unroll);
         let counter = self.builder.counter();
         let mut block = Block::default();
@@ -89,8 +87,8 @@ impl Lowering<'_> {
                 Index::strided(copy * 2 * lanes + words, counter, unroll * 2 * lanes)
             };
             let a = block.push(Op::Load { buffer: b, at: at(lanes) });
-            let row = Index::strided(copy * lanes, counter, unroll * lanes);
-            let factor = Factor::Table { buffer: table, at: row };
+            let weight = Index::strided(copy, counter, unroll);
+            let factor = Factor::Repeated { buffer: table, at: weight };
             let a = block.push(Op::MulMod { a, factor, method: self.schedule.multiply });
             block.push(Op::Store { buffer: b, at: at(0), a });
         }

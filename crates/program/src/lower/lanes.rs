@@ -87,13 +87,12 @@ impl Lowering<'_> {
         let local = |lowering: &mut Self, name: &str, words: usize| {
             lowering.builder.buffer(&named(name), Role::Local, words, 64)
         };
-        let (ta, tb) = (local(self, "across_a", words), local(self, "across_b", words));
-        let (across, between) = (local(self, "across_c", words), local(self, "between", words));
+        // In place by way of one more array: a small stack matters more than names.
+        let between = local(self, "between", words);
         let transpose =
-            |to, from| [call(interleave, &[between, from]), call(interleave, &[to, between])];
-        let body = [transpose(ta, a), transpose(tb, b)].concat();
+            |buffer| [call(interleave, &[between, buffer]), call(interleave, &[buffer, between])];
         let title = format!("{tag} part: transpose, one lane for each convolution");
-        self.builder.stage(&title, "", body);
+        self.builder.stage(&title, "", [transpose(a), transpose(b)].concat());
 
         let table = Role::Factors(weights);
         let table = self.builder.buffer(&named("weights"), table, groups * lanes, 64);
@@ -110,7 +109,7 @@ impl Lowering<'_> {
         // t = w·b_1, …, w·b_(k-1), b_0, …, b_(k-1), as rows of lanes.
         let mut make = Block::default();
         let bs: Vec<Value> =
-            (0..lanes).map(|i| make.push(Op::Load { buffer: tb, at: row(i) })).collect();
+            (0..lanes).map(|i| make.push(Op::Load { buffer: b, at: row(i) })).collect();
         let mut t = Vec::new();
         for &v in &bs[1..] {
             let factor = Factor::Table { buffer: table, at: Index::strided(0, group, lanes) };
@@ -129,8 +128,8 @@ impl Lowering<'_> {
         }
         let mut fold = Block::default();
         for i in 0..half {
-            let x = fold.push(Op::Load { buffer: ta, at: row(i) });
-            let y = fold.push(Op::Load { buffer: ta, at: row(half + i) });
+            let x = fold.push(Op::Load { buffer: a, at: row(i) });
+            let y = fold.push(Op::Load { buffer: a, at: row(half + i) });
             let v = fold.push(Op::Add(x, y));
             fold.push(Op::Store { buffer: folded, at: plain(i), a: v });
         }
@@ -142,7 +141,7 @@ impl Lowering<'_> {
             });
             for (p, at) in [(p2, row(i)), (p3, row(half + i))] {
                 let v = join.push(Op::Add(p1, p));
-                join.push(Op::Store { buffer: across, at, a: v });
+                join.push(Op::Store { buffer: a, at, a: v });
             }
         }
         let at = |buffer, at: Index| (buffer, at);
@@ -154,8 +153,8 @@ impl Lowering<'_> {
             Stmt::Block(make),
             Stmt::Block(fold),
             product(parts[0], at(folded, plain(0)), at(diagonals, plain(half))),
-            product(parts[1], at(ta, row(half)), at(lower, plain(0))),
-            product(parts[2], at(ta, row(0)), at(upper, plain(0))),
+            product(parts[1], at(a, row(half)), at(lower, plain(0))),
+            product(parts[2], at(a, row(0)), at(upper, plain(0))),
             Stmt::Block(join),
         ];
         let title = format!(
@@ -163,10 +162,9 @@ impl Lowering<'_> {
         );
         self.builder.stage(&title, "[Chiu25 §3.2.3]", vec![repeat(group, groups, body)]);
 
-        let products = local(self, "products", words);
         let title = format!("{tag} part: transpose back");
-        self.builder.stage(&title, "", transpose(products, across).into());
-        Ok(Products { buffer: products, bounds: vec![product_bound; blocks] })
+        self.builder.stage(&title, "", transpose(a).into());
+        Ok(Products { buffer: a, bounds: vec![product_bound; blocks] })
     }
 
     fn procedure_named(&self, name: &str) -> Option<ProcedureId> {

@@ -2,7 +2,7 @@
 
 use super::transform::{Layout, inverse_phases};
 use super::{LowerError, Lowering, Operand, is_truncated, low_transform, main_scale, unsupported};
-use crate::build::repeat;
+use crate::build::repeat_unrolled;
 use crate::ir::*;
 use crate::method::ProductMethod;
 use crate::schedule::BaseProducts;
@@ -57,22 +57,22 @@ impl Lowering<'_> {
         let lanes = self.lanes;
         let words = n.next_multiple_of(lanes);
         let buffer = self.builder.buffer(&format!("f{name}"), Role::Local, words, 64);
-        let swap = |load: Op, at: Index| {
-            let mut block = Block::default();
+        let swap = |block: &mut Block, load: Op, at: Index| {
             let a = block.push(load);
             let a = block.push(Op::SwapPairs(a));
             block.push(Op::Store { buffer, at, a });
-            Stmt::Block(block)
         };
         let counter = self.builder.counter();
-        let at = Index::strided(0, counter, lanes);
-        let load = Op::Load { buffer: from, at: at.clone() };
-        let mut body = vec![repeat(counter, n / lanes, vec![swap(load, at)])];
+        let mut body = repeat_unrolled(counter, n / lanes, 4, &|block, at| {
+            swap(block, Op::Load { buffer: from, at: at(0, lanes) }, at(0, lanes));
+        });
         if !n.is_multiple_of(lanes) {
             let at = Index::at(n - n % lanes);
             let count = (n % lanes) as u32;
             let load = Op::LoadPartial { buffer: from, at: at.clone(), count };
-            body.push(swap(load, at));
+            let mut block = Block::default();
+            swap(&mut block, load, at);
+            body.push(Stmt::Block(block));
         }
         self.builder.stage(&format!("bring in {name}, words of pairs swapped"), "", body);
         let tail = (!n.is_multiple_of(lanes)).then(|| (buffer, Index::at(n - n % lanes)));
