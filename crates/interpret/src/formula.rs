@@ -254,7 +254,13 @@ impl Arena {
     /// `c·f`, where f may lie in another arena.
     fn scaled(&mut self, from: Option<&Arena>, f: Form, c: u64, q: u64) -> Form {
         let values = self.values.len() as u32;
-        let times = |v: u32| (u64::from(v) * c % q) as u32;
+        // v·c/q is at most one below the quotient by the rounded-down c/q [the remainder is then
+        // below 2q]; divisions would take most of the time.
+        let ratio = (c << 32) / q;
+        let times = |v: u32| {
+            let rest = u64::from(v) * c - ((u64::from(v) * ratio) >> 32) * q;
+            rest.min(rest.wrapping_sub(q)) as u32
+        };
         match from {
             Some(other) => {
                 let indices = self.indices.len() as u32;
@@ -263,31 +269,33 @@ impl Arena {
                 Form { indices, values, len: f.len }
             }
             None => {
-                for i in f.values..f.values + f.len {
-                    let v = times(self.values[i as usize]);
-                    self.values.push(v);
-                }
+                let range = f.values as usize..(f.values + f.len) as usize;
+                self.values.extend_from_within(range);
+                self.values[values as usize..].iter_mut().for_each(|v| *v = times(*v));
                 Form { values, ..f }
             }
         }
     }
 
-    /// `f + c·g`.
-    fn sum(&mut self, f: Form, g: Form, c: u64, q: u64) -> Form {
-        let at = self.values.len() as u32;
-        let plus = |x: u32, y: u32| ((u64::from(x) + u64::from(y) * c) % q) as u32;
+    /// `f + g`, or with `minus` `f - g`.
+    fn sum(&mut self, f: Form, g: Form, minus: bool, q: u64) -> Form {
+        let (at, q32) = (self.values.len() as u32, q as u32);
         if f.len == 0 {
-            return if c == 1 { g } else { self.scaled(None, g, c, q) };
+            return if minus { self.scaled(None, g, q - 1, q) } else { g };
         }
         if g.len == 0 {
             return f;
         }
+        let plus = |x: u32, y: u32| {
+            let sum = x + if minus { q32 - y } else { y };
+            sum.min(sum.wrapping_sub(q32))
+        };
         let same = f.len == g.len && (f.indices == g.indices || self.indices(f) == self.indices(g));
         if same {
-            for k in 0..f.len {
-                let (x, y) = (f.values + k, g.values + k);
-                let v = plus(self.values[x as usize], self.values[y as usize]);
-                self.values.push(v);
+            self.values.extend_from_within(f.values as usize..(f.values + f.len) as usize);
+            let (old, new) = self.values.split_at_mut(at as usize);
+            for (x, y) in new.iter_mut().zip(&old[g.values as usize..]) {
+                *x = plus(*x, *y);
             }
             return Form { values: at, ..f };
         }
@@ -376,6 +384,9 @@ pub fn forms(program: &Program) -> Result<Forms, Fault> {
         place: Box::new(Place { procedure: procedure.name.clone(), ..Place::default() }),
         reason,
     };
+    if program.q >> 31 != 0 {
+        return Err(refuse(format!("forms mod q need q below 2^31, not {}", program.q)));
+    }
     let mut machine = Machine::new(program, Recorder::new(program.q));
     let (mut arguments, mut inputs, mut output) = (Vec::new(), Vec::new(), None);
     for buffer in procedure.buffers.iter().filter(|b| b.role.is_parameter()) {
@@ -419,10 +430,8 @@ impl Forms {
             }
             forms[id] = match *node {
                 Node::Input { index, .. } => arena.unit(index),
-                Node::Add(a, b) => arena.sum(forms[a as usize], forms[b as usize], 1, self.q),
-                Node::Sub(a, b) => {
-                    arena.sum(forms[a as usize], forms[b as usize], self.q - 1, self.q)
-                }
+                Node::Add(a, b) => arena.sum(forms[a as usize], forms[b as usize], false, self.q),
+                Node::Sub(a, b) => arena.sum(forms[a as usize], forms[b as usize], true, self.q),
                 Node::Scale(a, c) => arena.scaled(None, forms[a as usize], c, self.q),
                 Node::Constant(_) | Node::Product(..) => Form::default(),
             };
@@ -499,8 +508,8 @@ impl Forms {
                     for &id in &bilinear {
                         let form = |a: Id| forms[a as usize];
                         forms[id as usize] = match self.nodes[id as usize] {
-                            Node::Add(a, b) => arena.sum(form(a), form(b), 1, self.q),
-                            Node::Sub(a, b) => arena.sum(form(a), form(b), self.q - 1, self.q),
+                            Node::Add(a, b) => arena.sum(form(a), form(b), false, self.q),
+                            Node::Sub(a, b) => arena.sum(form(a), form(b), true, self.q),
                             Node::Scale(a, c) => arena.scaled(None, form(a), c, self.q),
                             _ => Form::default(),
                         };
@@ -575,5 +584,34 @@ impl fmt::Debug for Forms {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (nodes, outputs) = (self.nodes.len(), self.outputs.len());
         write!(f, "Forms {{ q: {}, {nodes} nodes, {outputs} outputs }}", self.q)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sums and multiples of forms are those of their coefficients, whatever their supports.
+    #[test]
+    fn arena_arithmetic() {
+        for q in [3u64, 4591, 12289, (1 << 31) - 1] {
+            let mut arena = Arena::default();
+            let (x, y) = (arena.unit(3), arena.unit(5));
+            let x = arena.scaled(None, x, q - 1, q);
+            let f = arena.sum(x, y, true, q); // -x - y
+            let g = arena.sum(f, f, false, q);
+            assert_eq!(arena.indices(g), [3, 5]);
+            assert_eq!(arena.values(g), [((2 * q - 2) % q) as u32; 2]);
+            let zero = arena.sum(g, g, true, q);
+            assert_eq!(arena.values(zero), [0; 2]);
+            for c in [1, 2, q / 2, q - 1] {
+                for v in [0, 1, q / 3, q - 2, q - 1] {
+                    let e = arena.unit(0);
+                    let e = arena.scaled(None, e, v, q);
+                    let e = arena.scaled(None, e, c, q);
+                    assert_eq!(u64::from(arena.values(e)[0]), zq::mul(v, c, q), "{v}·{c} mod {q}");
+                }
+            }
+        }
     }
 }
