@@ -59,7 +59,7 @@ pub fn verify(facts: &Facts, progress: &(dyn Fn(f64) -> bool + Sync)) -> Result<
     let total = facts.cones.len().max(1);
     facts.cones.par_iter().try_for_each(|line| {
         let d = done.fetch_add(1, Ordering::Relaxed);
-        if d % 16 == 0 {
+        if d.is_multiple_of(16) {
             progress(d as f64 / total as f64);
         }
         line_holds(line, facts.q.into()).map_err(|e| format!("{e} in `{line}`"))

@@ -34,6 +34,9 @@ struct Table {
     affine: Option<(i64, i64, u32, u32)>,
 }
 
+/// A function, an interval and a number of bits.
+type Interval = (FunId, i64, i64, u8);
+
 /// Values per block.
 const BLOCK: i64 = 256;
 /// Widest interval that is kept as a table.
@@ -120,7 +123,7 @@ pub struct Cones {
     tables: FxHashMap<FunId, Table>,
     kept: usize,
     summaries: FxHashMap<(FunId, i64, i64), Result<Summary, TooWide>>,
-    linears: FxHashMap<(FunId, i64, i64, u8), Option<(i64, i64)>>,
+    linears: FxHashMap<Interval, Option<(i64, i64)>>,
 }
 
 impl Cones {
@@ -219,7 +222,7 @@ impl Cones {
             return s;
         }
         let result = if hi - lo < KEPT {
-            self.from_table(funs, f, lo, hi)
+            self.tabulate(funs, f, lo, hi)
         } else {
             self.stream(funs, f, lo, hi)
         };
@@ -233,7 +236,7 @@ impl Cones {
         (c, (first - c * (lo % self.q)).rem_euclid(self.q))
     }
 
-    fn from_table(
+    fn tabulate(
         &mut self,
         funs: &mut Funs,
         f: FunId,

@@ -50,6 +50,9 @@ enum Side {
     Both,
 }
 
+/// A variable of the b side: its number, constant and terms.
+type Scalar = (u32, u32, Vec<(u32, u32)>);
+
 /// A term of a variable that depends on both operands.
 #[derive(Clone, Copy)]
 enum Term {
@@ -127,7 +130,7 @@ pub struct Check<'w> {
     q: u32,
     n: usize,
     /// Variables of one side, in order, with their terms over that side's variables.
-    b_vars: Vec<(u32, u32, Vec<(u32, u32)>)>,
+    b_vars: Vec<Scalar>,
     b_inputs: Vec<(u32, u32)>,
     late: Vec<(u32, u32, Vec<Term>)>,
     outputs: Vec<(u32, Vec<Term>)>,
@@ -428,7 +431,7 @@ impl<'w> Check<'w> {
             };
             for (&i, &x) in list.iter().zip(values) {
                 let x = i64::from(x).rem_euclid(q as i64) as u32;
-                while let Some(&(e, c)) = expected.peek()
+                if let Some(&(e, c)) = expected.peek()
                     && e < i
                 {
                     return Err(wrong(e, 0, c));

@@ -18,6 +18,8 @@ mod ranges;
 pub mod report;
 mod values;
 mod walk;
+#[cfg(test)]
+mod walk_tests;
 mod witness;
 
 pub use contract::{Contract, ContractError};

@@ -2,11 +2,10 @@
 
 use crate::audit::Audit;
 use crate::contract::{Contract, Role};
-use crate::cut::Use;
 use crate::function::{Check, Mismatch};
 use crate::report::{Counts, Reason, ReasonKind, Report, Verdict};
-use crate::values::{Base, CauseKind, ModForm};
-use crate::walk::{InputRange, Walk};
+use crate::values::{CauseKind, ModForm};
+use crate::walk::{InputRange, Output, Walk};
 use crate::{Options, Progress, check, ranges, witness};
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId};
@@ -404,40 +403,14 @@ impl<'a> Job<'a> {
     ) -> Option<Vec<ModForm>> {
         let contract = self.contract;
         let output = &contract.arguments[contract.output()];
-        let (bits, signed, q) = (output.element.bits(), output.element.signed(), contract.ring.q());
+        let (bits, signed) = (output.element.bits(), output.element.signed());
         let mut forms = Vec::with_capacity(case.outputs.len());
         let mut found: Vec<(i64, i64)> = Vec::new();
         let mut outside: Option<(usize, i64, i64)> = None;
         for (k, &node) in case.outputs.iter().enumerate() {
-            walk.cut.node = node.0;
-            let form = walk.form(node)?.clone();
-            let (lo, hi, form) = match walk.cut.use_form(&form, bits) {
-                Use::Const(c) => {
-                    let c = if signed { c } else { (c as u64 & (u64::MAX >> (64 - bits))) as i64 };
-                    let k = ringforge_ring::zq::unsigned(c, q) as u32;
-                    (c, c, ModForm { k, t: Vec::new() })
-                }
-                Use::One(Base::Var(v), f) => {
-                    let f = walk.cut.extend(f, 64, signed);
-                    let (lo, hi) = walk.cut.world.domain(Base::Var(v));
-                    let s = walk.cut.cones.summary(&mut walk.cut.world.funs, f, lo, hi);
-                    let Some((s, (c, d))) = s.ok().and_then(|s| s.affine.map(|a| (s, a))) else {
-                        let cause = walk.cut.unmodelled("an output is not linear modulo q");
-                        self.blame(graph, walk, cause, &case.name, k);
-                        return None;
-                    };
-                    let t = if c == 0 { Vec::new() } else { vec![(walk.cut.world.var(v).atom, c)] };
-                    (s.min, s.max, ModForm { k: d, t })
-                }
-                Use::One(Base::Low(l), _) => {
-                    let cause = walk.cut.world.lows[l as usize].cause;
-                    let cause = cause.unwrap_or_else(|| {
-                        walk.cut.unmodelled("an output is the low half of a sum of products")
-                    });
-                    self.blame(graph, walk, cause, &case.name, k);
-                    return None;
-                }
-                Use::Opaque(cause) => {
+            let (lo, hi, form) = match walk.output(node, bits, signed) {
+                Ok(Output { lo, hi, residue }) => (lo, hi, residue),
+                Err(cause) => {
                     self.blame(graph, walk, cause, &case.name, k);
                     return None;
                 }

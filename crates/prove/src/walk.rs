@@ -2,7 +2,7 @@
 
 use crate::cut::{Cutter, Use};
 use crate::funs::{FunId, FunOp, centre};
-use crate::values::{Atom, Base, Form, Source, Var};
+use crate::values::{Atom, Base, Form, ModForm, Source, Var, residue};
 use ringforge_machine::graph::{Graph, NodeId, Op};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -18,6 +18,17 @@ pub struct InputRange {
     pub signed: bool,
 }
 
+/// An output read as an integer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Least value.
+    pub lo: i64,
+    /// Greatest value.
+    pub hi: i64,
+    /// What it is modulo q.
+    pub residue: ModForm,
+}
+
 /// Interprets a graph over inputs with known ranges.
 pub struct Walk<'g> {
     graph: &'g Graph,
@@ -25,12 +36,14 @@ pub struct Walk<'g> {
     pub cut: Cutter,
     inputs: Vec<InputRange>,
     forms: FxHashMap<NodeId, Arc<Form>>,
+    /// Whether forms stay after their last use.
+    pub keep: bool,
 }
 
 impl<'g> Walk<'g> {
     /// A walk with empty tables; `inputs[o]` is the range of operand o's elements.
     pub fn new(graph: &'g Graph, q: u32, inputs: Vec<InputRange>) -> Self {
-        Walk { graph, cut: Cutter::new(q), inputs, forms: FxHashMap::default() }
+        Walk { graph, cut: Cutter::new(q), inputs, forms: FxHashMap::default(), keep: false }
     }
 
     /// The form of a node that was visited.
@@ -83,7 +96,7 @@ impl<'g> Walk<'g> {
             let mut drop = |w: &mut Self, a: NodeId| {
                 let u = &mut uses[a.0 as usize];
                 *u -= 1;
-                if *u == 0 {
+                if *u == 0 && !w.keep {
                     w.forms.remove(&a);
                 }
             };
@@ -101,6 +114,39 @@ impl<'g> Walk<'g> {
             }
         }
         Some(done)
+    }
+
+    /// The integer reading of a visited node as an output of `bits` bits.
+    ///
+    /// # Errors
+    /// Why there is none (index into the causes).
+    pub fn output(&mut self, node: NodeId, bits: u8, signed: bool) -> Result<Output, u32> {
+        self.cut.node = node.0;
+        let form = self.get(node);
+        match self.cut.use_form(&form, bits) {
+            Use::Const(c) => {
+                let c = if signed { c } else { (c as u64 & (u64::MAX >> (64 - bits))) as i64 };
+                let k = residue(c.into(), self.cut.world.q);
+                Ok(Output { lo: c, hi: c, residue: ModForm { k, t: Vec::new() } })
+            }
+            Use::One(Base::Var(v), f) => {
+                let f = self.cut.extend(f, 64, signed);
+                let (lo, hi) = self.cut.world.domain(Base::Var(v));
+                let s = self.cut.cones.summary(&mut self.cut.world.funs, f, lo, hi);
+                let Some((s, (c, d))) = s.ok().and_then(|s| s.affine.map(|a| (s, a))) else {
+                    return Err(self.cut.unmodelled("an output is not linear modulo q"));
+                };
+                let t = if c == 0 { Vec::new() } else { vec![(self.cut.world.var(v).atom, c)] };
+                Ok(Output { lo: s.min, hi: s.max, residue: ModForm { k: d, t } })
+            }
+            Use::One(Base::Low(l), _) => {
+                let cause = self.cut.world.lows[l as usize].cause;
+                Err(cause.unwrap_or_else(|| {
+                    self.cut.unmodelled("an output is the low half of a sum of products")
+                }))
+            }
+            Use::Opaque(cause) => Err(cause),
+        }
     }
 
     fn get(&self, id: NodeId) -> Arc<Form> {
