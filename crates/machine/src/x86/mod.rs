@@ -10,13 +10,16 @@
 //! [`Violation::Undefined`](crate::error::Violation::Undefined) where they matter: as address,
 //! branch condition, count or divisor here, and in an output when it is read.
 
+mod access;
 mod arith;
 mod control;
+mod entry;
 mod flags;
 mod integer;
 mod lanes;
 mod logic;
 mod moves;
+mod multiply;
 mod operand;
 mod permute;
 mod pointers;
@@ -26,12 +29,11 @@ mod shuffle;
 mod strings;
 
 use crate::byte::Byte;
-use crate::call::{ArgSpec, CallSpec, Initial};
 use crate::error::{LiftError, Place, Timing, Violation};
 use crate::graph::{Graph, NodeId, Op};
 use crate::lifted::Class;
-use crate::memory::{Fault, Region, RegionKind};
-use crate::object::{Kind, Object, Target};
+use crate::memory::{Region, RegionKind};
+use crate::object::Object;
 use flags::Flags;
 use iced_x86::{ConstantOffsets, EncodingKind, Instruction, Register};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -111,9 +113,6 @@ pub(crate) const RSP: usize = 4;
 pub(crate) const RSI: usize = 6;
 pub(crate) const RDI: usize = 7;
 
-const ARGUMENTS: [usize; 6] = [RDI, RSI, RDX, RCX, 8, 9];
-const CALLEE_SAVED: [(usize, &str); 6] =
-    [(3, "rbx"), (5, "rbp"), (12, "r12"), (13, "r13"), (14, "r14"), (15, "r15")];
 /// Bytes below the stack pointer that signal handlers leave alone.
 const RED_ZONE: i64 = 128;
 
@@ -160,151 +159,6 @@ pub(crate) struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    /// The state at entry of `call` in the case `choice`.
-    pub fn new(
-        object: &'a Object,
-        call: &CallSpec,
-        g: &'a mut Graph,
-        choice: &Choice,
-    ) -> Fallible<Machine<'a>> {
-        let Some(function) = object.function(&call.symbol) else {
-            let available = object.functions().map(|f| f.name.clone()).collect();
-            return Err(LiftError::NoSymbol { symbol: call.symbol.clone(), available }.into());
-        };
-        g.set_origin(None);
-        let mut regions: Vec<Region> = Vec::new();
-        for spec in &call.regions {
-            let bad = |why: &str| LiftError::BadCall(format!("region {}: {why}", spec.name));
-            if !spec.align.is_power_of_two() {
-                return Err(bad("its alignment is not a power of two").into());
-            }
-            if spec.bytes > 1 << 28 {
-                return Err(bad("it is larger than 256 MiB").into());
-            }
-            let mut data = vec![Byte::Undefined; spec.bytes as usize];
-            match &spec.initial {
-                Initial::Undefined => {}
-                Initial::Bytes(bytes) => {
-                    if bytes.len() != data.len() {
-                        return Err(bad("its content does not have its size").into());
-                    }
-                    data.iter_mut().zip(bytes).for_each(|(d, b)| *d = Byte::Const(*b));
-                }
-                Initial::Inputs { operand, element_bits } => {
-                    if ![8, 16, 32, 64].contains(element_bits) {
-                        return Err(bad("elements have 8, 16, 32 or 64 bits").into());
-                    }
-                    let size = usize::from(element_bits / 8);
-                    if !data.len().is_multiple_of(size) {
-                        return Err(bad("it does not hold whole elements").into());
-                    }
-                    for (i, chunk) in data.chunks_mut(size).enumerate() {
-                        let node = g.input(*element_bits, *operand, i as u32);
-                        for (k, b) in chunk.iter_mut().enumerate() {
-                            *b = Byte::Node(node, k as u8);
-                        }
-                    }
-                }
-            }
-            let mut region = Region::new(&spec.name, RegionKind::Caller, data);
-            (region.read, region.write, region.align) = (spec.read, spec.write, spec.align);
-            regions.push(region);
-        }
-        if regions.len() + object.sections.len() > 60_000 {
-            return Err(LiftError::BadCall("too many regions".into()).into());
-        }
-        let stack = regions.len() as u16;
-        let pointer = |g: &mut Graph, region: u16, offset: i64| -> [Byte; 8] {
-            let node = g.address(region, offset);
-            std::array::from_fn(|k| Byte::Node(node, k as u8))
-        };
-        // Tokens stand behind the stack: the return address, then the callee-saved registers.
-        let mut above = pointer(g, stack + 1, 0).to_vec();
-        let mut gpr = [[Byte::Undefined; 8]; 16];
-        gpr[RSP] = pointer(g, stack, 0);
-        for (i, arg) in call.args.iter().enumerate() {
-            let value = match *arg {
-                ArgSpec::Constant(c) => c.to_le_bytes().map(Byte::Const),
-                ArgSpec::Pointer(r, offset) if r < call.regions.len() => {
-                    pointer(g, r as u16, offset)
-                }
-                ArgSpec::Pointer(r, _) => {
-                    return Err(LiftError::BadCall(format!("argument {i}: no region {r}")).into());
-                }
-            };
-            match ARGUMENTS.get(i) {
-                Some(&r) => gpr[r] = value,
-                None => above.extend_from_slice(&value),
-            }
-        }
-        regions.push(Region::stack(above));
-        let token = |name: &str| {
-            let mut region = Region::new(name, RegionKind::Token, Vec::new());
-            region.read = false;
-            region
-        };
-        regions.push(token("the return address"));
-        for (i, (r, name)) in CALLEE_SAVED.iter().enumerate() {
-            gpr[*r] = pointer(g, stack + 2 + i as u16, 0);
-            regions.push(token(&format!("{name} at entry")));
-        }
-        let mut section_regions = Vec::new();
-        for (i, section) in object.sections.iter().enumerate() {
-            section_regions.push(regions.len() as u16);
-            let size = section.data.len() as u64;
-            let step = section.entry.unwrap_or(size);
-            for start in (0..size).step_by(step as usize) {
-                // Its bytes are filled in when first read.
-                let kind = RegionKind::Section(i, start);
-                let mut region = Region::new(&section.name, kind, Vec::new());
-                region.high = step.min(size - start) as i64;
-                region.align = if object.relocatable { section.align } else { 4096 };
-                // The lowest bit of the start bounds what an entry keeps of it.
-                if start > 0 {
-                    region.align = region.align.min(1 << start.trailing_zeros());
-                }
-                region.align = if region.align.is_power_of_two() { region.align } else { 1 };
-                region.residue =
-                    if object.relocatable { 0 } else { section.address & (region.align - 1) };
-                regions.push(region);
-                if regions.len() > 60_000 {
-                    let what = "the object has too many mergeable constants".into();
-                    return Err(LiftError::BadCall(what).into());
-                }
-            }
-        }
-        for &(region, modulus, residue) in &choice.residues {
-            let r = &mut regions[usize::from(region)];
-            (r.align, r.residue) = (modulus, residue);
-        }
-        let at = (function.section, function.offset);
-        Ok(Machine {
-            orders: choice.orders.iter().map(|o| ((o.0, o.1), o.2)).collect(),
-            decisions: choice.decisions.iter().map(|d| (d.0, d.1)).collect(),
-            object,
-            g,
-            regions,
-            gpr,
-            vec: [[Byte::Undefined; 32]; 16],
-            flags: Flags::default(),
-            at,
-            next: at,
-            ins: Instruction::default(),
-            constants: ConstantOffsets::default(),
-            stack,
-            section_regions,
-            returned: false,
-            used: 0,
-            deepest: 0,
-            decoded: FxHashMap::default(),
-            code: Vec::new(),
-            steps: 0,
-            loaded: 0,
-            stored: 0,
-            assumptions: Vec::new(),
-        })
-    }
-
     /// Runs to the return.
     pub fn run(&mut self, max_steps: u64, progress: &mut dyn FnMut(u64)) -> Fallible<()> {
         while !self.returned {
@@ -507,168 +361,11 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// A fault of region `region` as an error.
-    fn fault(&self, fault: Fault, region: u16, offset: i64, size: u64) -> Box<Stop> {
-        match fault {
-            Fault::Refused(why) => {
-                let region = self.regions[usize::from(region)].name.clone();
-                LiftError::from(Violation::Memory { at: self.place(), region, offset, size, why })
-                    .into()
-            }
-            Fault::Unknown(why) => self.unsupported(why),
-        }
-    }
-
-    /// Reads memory.
-    pub fn load(&mut self, (region, offset): (u16, i64), out: &mut [Byte]) -> Fallible<()> {
-        let size = out.len() as u64;
-        if region == self.stack && offset < self.rsp()? - RED_ZONE {
-            let why = "read below the stack pointer and its red zone".into();
-            return Err(self.fault(Fault::Refused(why), region, offset, size));
-        }
-        if let RegionKind::Section(i, start) = self.regions[usize::from(region)].kind {
-            if self.object.sections[i].writable {
-                return Err(self.unsupported(format!(
-                    "data is read from {}, a section that can be written: its content at entry \
-                     is not known; make the table const, or the buffer automatic",
-                    self.object.sections[i].name
-                )));
-            }
-            self.fill(region, i, start);
-        }
-        self.loaded += size;
-        match self.regions[usize::from(region)].load(offset, out) {
-            Ok(()) => Ok(()),
-            Err(fault) => Err(self.fault(fault, region, offset, size)),
-        }
-    }
-
-    /// The address of a place in a section. Where the linker merges entries, `anchor` says which
-    /// entry is meant, even if the offset lies outside it.
-    pub fn section_address(&mut self, section: usize, offset: i64, anchor: i64) -> NodeId {
-        let s = &self.object.sections[section];
-        let first = self.section_regions[section];
-        match s.entry {
-            Some(step) if (0..s.data.len() as i64).contains(&anchor) => {
-                let entry = anchor / step as i64;
-                self.g.address(first + entry as u16, offset - entry * step as i64)
-            }
-            _ => self.g.address(first, offset),
-        }
-    }
-
-    /// The bytes of a section or of its entry at `start`, relocations applied.
-    fn fill(&mut self, region: u16, section: usize, start: u64) {
-        let s = &self.object.sections[section];
-        let r = &self.regions[usize::from(region)];
-        if !r.data.is_empty() {
-            return;
-        }
-        let end = start + r.high as u64;
-        let bytes = &s.data[start as usize..end as usize];
-        let mut data: Vec<Byte> = bytes.iter().map(|b| Byte::Const(*b)).collect();
-        let mut opaque = Vec::new();
-        for (&offset, r) in s.relocations.range(start.saturating_sub(7)..end) {
-            let (from, to) =
-                (offset as i64 - start as i64, (offset + r.size()) as i64 - start as i64);
-            let inside = from >= 0 && to <= data.len() as i64;
-            match (&r.kind, &r.target) {
-                (Kind::Absolute64, Target::Inside { .. }) if inside => {
-                    let Ok(node) = self.linked(r, 0) else {
-                        opaque.push((from, to, "data with an unusual relocation".into()));
-                        continue;
-                    };
-                    for (k, b) in data[from as usize..to as usize].iter_mut().enumerate() {
-                        *b = Byte::Node(node, k as u8);
-                    }
-                }
-                _ => {
-                    let why = match &r.target {
-                        Target::Outside(name) => {
-                            format!("data that refers to `{name}`, which another object defines")
-                        }
-                        _ => "data with a relocation that is not modelled (a jump table? compile \
-                              with -fno-jump-tables)"
-                            .into(),
-                    };
-                    opaque.push((from, to, why));
-                }
-            }
-        }
-        let region = &mut self.regions[usize::from(region)];
-        (region.data, region.opaque) = (data, opaque);
-    }
-
-    /// Writes memory.
-    pub fn store(&mut self, (region, offset): (u16, i64), bytes: &[Byte]) -> Fallible<()> {
-        let size = bytes.len() as u64;
-        if region == self.stack {
-            if offset < self.rsp()? - RED_ZONE {
-                let why = "write below the stack pointer and its red zone".into();
-                return Err(self.fault(Fault::Refused(why), region, offset, size));
-            }
-            self.used = self.used.min(offset);
-            self.deepest = self.deepest.min(offset);
-        }
-        self.stored += size;
-        match self.regions[usize::from(region)].store(offset, bytes) {
-            Ok(()) => Ok(()),
-            Err(fault) => Err(self.fault(fault, region, offset, size)),
-        }
-    }
-
-    /// The stack pointer's offset in the stack.
-    pub fn rsp(&mut self) -> Fallible<i64> {
-        let node = crate::fold::gather(self.g, &self.gpr[RSP]);
-        match node.and_then(|n| self.g.address_of(n)) {
-            Some((region, offset)) if region == self.stack => Ok(offset),
-            _ => Err(self.unsupported("the stack pointer does not point into the stack")),
-        }
-    }
-
-    /// After a change of the stack pointer: what lies below its red zone is lost, because a signal
-    /// handler may use it.
-    pub fn stack_moved(&mut self) -> Fallible<()> {
-        let rsp = self.rsp()?;
-        self.deepest = self.deepest.min(rsp);
-        self.forget_stack(rsp - RED_ZONE);
-        Ok(())
-    }
-
-    /// Forgets the stack below `limit`.
-    pub fn forget_stack(&mut self, limit: i64) {
-        if self.used < limit {
-            let used = self.used;
-            self.regions[usize::from(self.stack)].forget_below(used, limit);
-            self.used = limit;
-        }
-    }
-
     /// Takes something for granted, once.
     pub fn assume(&mut self, sentence: String) {
         if !self.assumptions.contains(&sentence) {
             self.assumptions.push(sentence);
         }
-    }
-
-    /// Checks what the caller relies on and ends the run; `rsp` is already past the return address.
-    fn finish(&mut self) -> Fallible<()> {
-        let saved = |register: &str, m: &Self| -> Box<Stop> {
-            LiftError::from(Violation::CalleeSaved { register: register.into(), at: m.place() })
-                .into()
-        };
-        if self.rsp()? != 8 {
-            return Err(saved("rsp", self));
-        }
-        for (i, (r, name)) in CALLEE_SAVED.iter().enumerate() {
-            let token = self.g.address(self.stack + 2 + i as u16, 0);
-            let kept = (0..8u8).all(|k| self.gpr[*r][usize::from(k)] == Byte::Node(token, k));
-            if !kept {
-                return Err(saved(name, self));
-            }
-        }
-        self.returned = true;
-        Ok(())
     }
 
     /// Whether the encoding is VEX: it clears the upper half of the destination, legacy keeps it.

@@ -168,6 +168,9 @@ impl Built {
 pub struct Constant {
     pub vectors: u16,
     pub general: u16,
+    /// Of registers named here the low 16 bits (general) or the words of this mask (vectors) come
+    /// from the state all the same.
+    pub mixed: Option<u32>,
 }
 
 /// The function f(state, memory, result, constant state). Registers in `constant` are loaded from
@@ -190,6 +193,9 @@ pub fn function(ins: &Instruction, constant: &Constant, flags: [bool; 5]) -> Vec
         for (n, r) in ymm.into_iter().enumerate() {
             let from = if constant.vectors >> n & 1 == 1 { rcx } else { rdi };
             a.vmovdqu(r, ymmword_ptr(from + 32 * n))?;
+            if let (Some(mask), 1) = (constant.mixed, constant.vectors >> n & 1) {
+                a.vpblendw(r, r, ymmword_ptr(rdi + 32 * n), mask)?;
+            }
         }
         let mut order = GENERAL.to_vec();
         order.retain(|&n| n != 1);
@@ -197,6 +203,11 @@ pub fn function(ins: &Instruction, constant: &Constant, flags: [bool; 5]) -> Vec
         for n in order {
             let from = if constant.general >> n & 1 == 1 { rcx } else { rdi };
             a.mov(gpr[n], qword_ptr(from + 512 + 8 * n))?;
+            if let (Some(_), 1) = (constant.mixed, constant.general >> n & 1) {
+                let low =
+                    [ax, cx, dx, bx, sp, bp, si, di, r8w, r9w, r10w, r11w, r12w, r13w, r14w, r15w];
+                a.mov(low[n], word_ptr(rdi + 512 + 8 * n))?;
+            }
         }
         a.add_instruction(*ins)?;
         a.mov(rdi, qword_ptr(rsp))?;

@@ -1,0 +1,182 @@
+//! The calling convention: the state at entry, and what must hold at return.
+
+use super::{Choice, Fallible, Flags, Machine, RCX, RDI, RDX, RSI, RSP, Stop};
+use crate::byte::Byte;
+use crate::call::{ArgSpec, CallSpec, Initial};
+use crate::error::{LiftError, Violation};
+use crate::graph::Graph;
+use crate::memory::{Region, RegionKind};
+use crate::object::Object;
+use iced_x86::{ConstantOffsets, Instruction};
+use rustc_hash::FxHashMap;
+
+const ARGUMENTS: [usize; 6] = [RDI, RSI, RDX, RCX, 8, 9];
+const CALLEE_SAVED: [(usize, &str); 6] =
+    [(3, "rbx"), (5, "rbp"), (12, "r12"), (13, "r13"), (14, "r14"), (15, "r15")];
+
+impl<'a> Machine<'a> {
+    /// The state at entry of `call` in the case `choice`.
+    pub fn new(
+        object: &'a Object,
+        call: &CallSpec,
+        g: &'a mut Graph,
+        choice: &Choice,
+    ) -> Fallible<Machine<'a>> {
+        let Some(function) = object.function(&call.symbol) else {
+            let available = object.functions().map(|f| f.name.clone()).collect();
+            return Err(LiftError::NoSymbol { symbol: call.symbol.clone(), available }.into());
+        };
+        g.set_origin(None);
+        let mut regions: Vec<Region> = Vec::new();
+        for spec in &call.regions {
+            let bad = |why: &str| LiftError::BadCall(format!("region {}: {why}", spec.name));
+            if !spec.align.is_power_of_two() {
+                return Err(bad("its alignment is not a power of two").into());
+            }
+            if spec.bytes > 1 << 28 {
+                return Err(bad("it is larger than 256 MiB").into());
+            }
+            let mut data = vec![Byte::Undefined; spec.bytes as usize];
+            match &spec.initial {
+                Initial::Undefined => {}
+                Initial::Bytes(bytes) => {
+                    if bytes.len() != data.len() {
+                        return Err(bad("its content does not have its size").into());
+                    }
+                    data.iter_mut().zip(bytes).for_each(|(d, b)| *d = Byte::Const(*b));
+                }
+                Initial::Inputs { operand, element_bits } => {
+                    if ![8, 16, 32, 64].contains(element_bits) {
+                        return Err(bad("elements have 8, 16, 32 or 64 bits").into());
+                    }
+                    let size = usize::from(element_bits / 8);
+                    if !data.len().is_multiple_of(size) {
+                        return Err(bad("it does not hold whole elements").into());
+                    }
+                    for (i, chunk) in data.chunks_mut(size).enumerate() {
+                        let node = g.input(*element_bits, *operand, i as u32);
+                        for (k, b) in chunk.iter_mut().enumerate() {
+                            *b = Byte::Node(node, k as u8);
+                        }
+                    }
+                }
+            }
+            let mut region = Region::new(&spec.name, RegionKind::Caller, data);
+            (region.read, region.write, region.align) = (spec.read, spec.write, spec.align);
+            regions.push(region);
+        }
+        if regions.len() + object.sections.len() > 60_000 {
+            return Err(LiftError::BadCall("too many regions".into()).into());
+        }
+        let stack = regions.len() as u16;
+        let pointer = |g: &mut Graph, region: u16, offset: i64| -> [Byte; 8] {
+            let node = g.address(region, offset);
+            std::array::from_fn(|k| Byte::Node(node, k as u8))
+        };
+        // Tokens stand behind the stack: the return address, then the callee-saved registers.
+        let mut above = pointer(g, stack + 1, 0).to_vec();
+        let mut gpr = [[Byte::Undefined; 8]; 16];
+        gpr[RSP] = pointer(g, stack, 0);
+        for (i, arg) in call.args.iter().enumerate() {
+            let value = match *arg {
+                ArgSpec::Constant(c) => c.to_le_bytes().map(Byte::Const),
+                ArgSpec::Pointer(r, offset) if r < call.regions.len() => {
+                    pointer(g, r as u16, offset)
+                }
+                ArgSpec::Pointer(r, _) => {
+                    return Err(LiftError::BadCall(format!("argument {i}: no region {r}")).into());
+                }
+            };
+            match ARGUMENTS.get(i) {
+                Some(&r) => gpr[r] = value,
+                None => above.extend_from_slice(&value),
+            }
+        }
+        regions.push(Region::stack(above));
+        let token = |name: &str| {
+            let mut region = Region::new(name, RegionKind::Token, Vec::new());
+            region.read = false;
+            region
+        };
+        regions.push(token("the return address"));
+        for (i, (r, name)) in CALLEE_SAVED.iter().enumerate() {
+            gpr[*r] = pointer(g, stack + 2 + i as u16, 0);
+            regions.push(token(&format!("{name} at entry")));
+        }
+        let mut section_regions = Vec::new();
+        for (i, section) in object.sections.iter().enumerate() {
+            section_regions.push(regions.len() as u16);
+            let size = section.data.len() as u64;
+            let step = section.entry.unwrap_or(size);
+            for start in (0..size).step_by(step as usize) {
+                // Its bytes are filled in when first read.
+                let kind = RegionKind::Section(i, start);
+                let mut region = Region::new(&section.name, kind, Vec::new());
+                region.high = step.min(size - start) as i64;
+                region.align = if object.relocatable { section.align } else { 4096 };
+                // The lowest bit of the start bounds what an entry keeps of it.
+                if start > 0 {
+                    region.align = region.align.min(1 << start.trailing_zeros());
+                }
+                region.align = if region.align.is_power_of_two() { region.align } else { 1 };
+                region.residue =
+                    if object.relocatable { 0 } else { section.address & (region.align - 1) };
+                regions.push(region);
+                if regions.len() > 60_000 {
+                    let what = "the object has too many mergeable constants".into();
+                    return Err(LiftError::BadCall(what).into());
+                }
+            }
+        }
+        for &(region, modulus, residue) in &choice.residues {
+            let r = &mut regions[usize::from(region)];
+            (r.align, r.residue) = (modulus, residue);
+        }
+        let at = (function.section, function.offset);
+        Ok(Machine {
+            orders: choice.orders.iter().map(|o| ((o.0, o.1), o.2)).collect(),
+            decisions: choice.decisions.iter().map(|d| (d.0, d.1)).collect(),
+            object,
+            g,
+            regions,
+            gpr,
+            vec: [[Byte::Undefined; 32]; 16],
+            flags: Flags::default(),
+            at,
+            next: at,
+            ins: Instruction::default(),
+            constants: ConstantOffsets::default(),
+            stack,
+            section_regions,
+            returned: false,
+            used: 0,
+            deepest: 0,
+            decoded: FxHashMap::default(),
+            code: Vec::new(),
+            steps: 0,
+            loaded: 0,
+            stored: 0,
+            assumptions: Vec::new(),
+        })
+    }
+
+    /// Checks what the caller relies on and ends the run; `rsp` is already past the return address.
+    pub(super) fn finish(&mut self) -> Fallible<()> {
+        let saved = |register: &str, m: &Self| -> Box<Stop> {
+            LiftError::from(Violation::CalleeSaved { register: register.into(), at: m.place() })
+                .into()
+        };
+        if self.rsp()? != 8 {
+            return Err(saved("rsp", self));
+        }
+        for (i, (r, name)) in CALLEE_SAVED.iter().enumerate() {
+            let token = self.g.address(self.stack + 2 + i as u16, 0);
+            let kept = (0..8u8).all(|k| self.gpr[*r][usize::from(k)] == Byte::Node(token, k));
+            if !kept {
+                return Err(saved(name, self));
+            }
+        }
+        self.returned = true;
+        Ok(())
+    }
+}
