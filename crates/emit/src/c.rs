@@ -78,8 +78,9 @@ fn table_name(procedure: &Procedure, buffer: &Buffer) -> String {
 /// A constant array.
 fn table(name: &str, words: &[i16]) -> String {
     let mut text = format!("static const int16_t {name}[{}] = {{", words.len());
+    let columns = if words.len() == 16 { 8 } else { 12 };
     for (i, word) in words.iter().enumerate() {
-        text += if i % 12 == 0 { "\n   " } else { "" };
+        text += if i % columns == 0 { "\n   " } else { "" };
         let _ = write!(text, " {word}{}", if i + 1 < words.len() { "," } else { "" });
     }
     text + "\n};\n"

@@ -4,7 +4,7 @@ use ringforge_program::ir::Op;
 use std::collections::BTreeSet;
 
 /// Name, parameters and value of every helper, in the order of their definition.
-const ALL: [(&str, &str, &str); 14] = [
+const ALL: [(&str, &str, &str); 13] = [
     ("word", "uint32_t x", "(int16_t)(uint16_t)x"),
     ("add", "int16_t a, int16_t b", "word((uint32_t)a + (uint32_t)b)"),
     ("sub", "int16_t a, int16_t b", "word((uint32_t)a - (uint32_t)b)"),
@@ -18,7 +18,6 @@ const ALL: [(&str, &str, &str); 14] = [
     ("minu", "int16_t a, int16_t b", "(uint16_t)a < (uint16_t)b ? a : b"),
     ("min", "int16_t a, int16_t b", "a < b ? a : b"),
     ("max", "int16_t a, int16_t b", "a > b ? a : b"),
-    ("bits", "uint32_t x", "word(x)"),
 ];
 
 const NOTE: &str = "
@@ -27,8 +26,7 @@ const NOTE: &str = "
  * MSVC define alike: a conversion to int16_t keeps the low 16 bits, and a right shift of a
  * negative number copies its sign. Nothing here is undefined: sums and products are unsigned or
  * fit 32 bits.
- */
-";
+ */";
 
 /// Whether a name is one that the generated code gives: a helper's, or a letter and a number.
 pub fn taken(name: &str) -> bool {
@@ -79,12 +77,12 @@ impl Helpers {
     }
 
     fn logic(&mut self, sign: &str, operands: &[String]) -> String {
-        format!("{}((uint32_t){} {sign} (uint32_t){})", self.need("bits"), operands[0], operands[1])
+        format!("{}((uint32_t){} {sign} (uint32_t){})", self.need("word"), operands[0], operands[1])
     }
 
     /// The definitions.
     pub fn render(&self) -> String {
-        let wraps = ["add", "sub", "mullo", "shl", "bits"];
+        let wraps = ["add", "sub", "mullo", "shl"];
         let mut used = self.used.clone();
         if wraps.iter().any(|name| used.contains(name)) {
             used.insert("word");
@@ -92,7 +90,7 @@ impl Helpers {
         let mut text = NOTE.to_string();
         for (name, parameters, value) in ALL.iter().filter(|(name, ..)| used.contains(name)) {
             text += &format!(
-                "static inline int16_t {name}({parameters})\n{{\n    return {value};\n}}\n"
+                "\nstatic inline int16_t {name}({parameters})\n{{\n    return {value};\n}}\n"
             );
         }
         text
