@@ -93,9 +93,9 @@ impl Lowering<'_> {
         Ok((group, placement))
     }
 
-    /// Appends a network to a block: operations in the order in which outputs need them, each
-    /// output stored as soon as it is made. With `eager`, all inputs are loaded first (for work in
-    /// place).
+    /// Appends a network to a block: operations in the order of recording, butterfly by
+    /// butterfly, which keeps few values alive; each output stored as soon as it is made. With
+    /// `eager`, all inputs are loaded first (for work in place).
     pub fn network(
         &self,
         block: &mut Block,
@@ -111,14 +111,22 @@ impl Lowering<'_> {
             placement,
             made: vec![None; group.net.ops().len()],
         };
-        if eager {
-            for v in group.net.live(&group.outputs) {
-                if let NetOp::Input(_) = group.net.op(v) {
-                    writer.value(block, v, load);
-                }
+        let mut waiting: Vec<(usize, Val)> = group.outputs.iter().copied().enumerate().collect();
+        for v in group.net.live(&group.outputs) {
+            // Inputs are loaded where they are first used.
+            if !eager && matches!(group.net.op(v), NetOp::Input(_)) {
+                continue;
             }
+            let value = writer.value(block, v, load);
+            waiting.retain(|&(i, output)| {
+                if output == v {
+                    store(block, i, value);
+                }
+                output != v
+            });
         }
-        for (i, &v) in group.outputs.iter().enumerate() {
+        // Inputs that are outputs as they are.
+        for (i, v) in waiting {
             let value = writer.value(block, v, load);
             store(block, i, value);
         }
