@@ -56,6 +56,9 @@ fn every_level_of_both_compilers() {
             ["-O3", "-msse4.1"],
             ["-O3", "-march=haswell"],
             ["-O3", "-march=alderlake"],
+            ["-O2", "-fstack-protector-all"],
+            ["-O1", "-fcf-protection=full"],
+            ["-O2", "-fstack-clash-protection"],
         ] {
             let object = compile(compiler, "c", SOURCE, &flags);
             let mut graph = Graph::new();

@@ -208,6 +208,25 @@ fn the_calling_convention() {
 }
 
 #[test]
+fn the_canary() {
+    let guarded = |body: &str| {
+        format!(
+            "sub rsp, 24\n mov rax, fs:[0x28]\n mov [rsp+8], rax\n {body}\n mov rax, [rsp+8]\n \
+             sub rax, fs:[0x28]\n jne 1f\n add rsp, 24\n ret\n1: call __stack_chk_fail"
+        )
+    };
+    fine(&guarded("mov ax, [rsi]\n mov [rdi], ax"));
+    // Overwritten, or used as a number.
+    refused(
+        &guarded("mov ax, [rsi]\n mov [rsp+9], ax"),
+        |e| undefined(e) || timing(Timing::Branch)(e),
+        "",
+    );
+    refused("mov rax, fs:[0x28]\n test al, 1\n je 1f\n nop\n1: ret", undefined, "canary");
+    refused("mov rax, fs:[0x28]\n mov al, [rsi+rax]\n ret", undefined, "canary");
+}
+
+#[test]
 fn outside_the_whitelist() {
     refused("cvtsi2sd xmm0, eax\n ret", unsupported, "cvtsi2sd");
     refused("addps xmm0, xmm1\n ret", unsupported, "bytes 0f 58 c1");
@@ -218,7 +237,11 @@ fn outside_the_whitelist() {
     refused("vpaddw ymm16, ymm1, ymm2\n ret", unsupported, "EVEX");
     refused("lock add [rdi], eax\n ret", unsupported, "atomic");
     refused("xchg [rdi], eax\n ret", unsupported, "exchange");
-    refused("mov rax, fs:[0x28]\n ret", unsupported, "-fno-stack-protector");
+    refused("mov rax, fs:[0x30]\n ret", unsupported, "thread-local");
+    refused("mov eax, fs:[0x28]\n ret", unsupported, "thread-local");
+    refused("mov fs:[0x28], rax\n ret", unsupported, "thread-local");
+    refused("mov rax, gs:[0x28]\n ret", unsupported, "thread-local");
+    refused("mov rax, fs:[rdi+0x28]\n ret", unsupported, "thread-local");
     refused("cpuid\n ret", unsupported, "cpuid");
     refused("rdtsc\n ret", unsupported, "rdtsc");
     refused("syscall\n ret", unsupported, "syscall");

@@ -4,7 +4,7 @@ use super::{Choice, Fallible, Flags, Machine, RCX, RDI, RDX, RSI, RSP, Stop};
 use crate::byte::Byte;
 use crate::call::{ArgSpec, CallSpec, Initial};
 use crate::error::{LiftError, Violation};
-use crate::graph::Graph;
+use crate::graph::{Graph, NodeId};
 use crate::memory::{Region, RegionKind};
 use crate::object::Object;
 use iced_x86::{ConstantOffsets, Instruction};
@@ -103,6 +103,7 @@ impl<'a> Machine<'a> {
             gpr[*r] = pointer(g, stack + 2 + i as u16, 0);
             regions.push(token(&format!("{name} at entry")));
         }
+        regions.push(token("the stack protector's canary"));
         let mut section_regions = Vec::new();
         for (i, section) in object.sections.iter().enumerate() {
             section_regions.push(regions.len() as u16);
@@ -158,6 +159,11 @@ impl<'a> Machine<'a> {
             stored: 0,
             assumptions: Vec::new(),
         })
+    }
+
+    /// The value at `fs:0x28`: the same at entry and at return, and good for nothing else.
+    pub(super) fn canary(&mut self) -> NodeId {
+        self.g.address(self.stack + 2 + CALLEE_SAVED.len() as u16, 0)
     }
 
     /// Checks what the caller relies on and ends the run; `rsp` is already past the return address.

@@ -239,17 +239,11 @@ impl<'a> Machine<'a> {
         if !matches!(ins.code().encoding(), EncodingKind::Legacy | EncodingKind::VEX) {
             return Err(self.unsupported(
                 "EVEX and XOP encodings are not modelled; compile without AVX-512 (for example \
-                 -mno-avx512f or -march=haswell)",
+                 -mavx2 or -march=x86-64-v3)",
             ));
         }
         if ins.has_lock_prefix() {
             return Err(self.unsupported("atomic instructions are not modelled"));
-        }
-        if matches!(ins.segment_prefix(), Register::FS | Register::GS) {
-            return Err(self.unsupported(
-                "thread-local data is not modelled; if this is a stack protector, compile with \
-                 -fno-stack-protector",
-            ));
         }
         let done = self.control(ins)?
             || self.integer(ins)?

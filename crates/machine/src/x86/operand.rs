@@ -200,6 +200,11 @@ impl Machine<'_> {
     pub(super) fn effective_address(&mut self) -> Fallible<Value> {
         let ins = self.ins;
         let (base, index) = (ins.memory_base(), ins.memory_index());
+        if self.thread_local() {
+            return Err(self.unsupported(
+                "thread-local data is not modelled, besides reading the stack protector's canary",
+            ));
+        }
         let relocation = self.displacement_relocation();
         let mut sum = match &relocation {
             Some((r, after)) => {
@@ -295,8 +300,22 @@ impl Machine<'_> {
         Err(self.not_concrete(Timing::Address, address))
     }
 
+    fn thread_local(&self) -> bool {
+        matches!(self.ins.memory_segment(), Register::FS | Register::GS)
+    }
+
     /// Loads the memory operand. A slot of the global offset table holds the symbol's address.
     pub(super) fn load_operand(&mut self, out: &mut [Byte]) -> Fallible<()> {
+        if self.ins.memory_segment() == Register::FS
+            && self.ins.memory_base() == Register::None
+            && self.ins.memory_index() == Register::None
+            && self.ins.memory_displacement64() == 0x28
+            && out.len() == 8
+        {
+            let node = self.canary();
+            scatter(self.g, node, out);
+            return Ok(());
+        }
         if let Some((r, _)) = self.displacement_relocation()
             && r.kind == Kind::GotSlot
         {

@@ -1,0 +1,209 @@
+//! Sums, products and shifts.
+
+use super::signed;
+use crate::graph::{Graph, NodeId, Op};
+
+impl Graph {
+    /// The folded node of an operation on other arguments of the same widths.
+    pub fn rebuild(&mut self, width: u8, op: Op, args: &[NodeId]) -> NodeId {
+        match (op, args) {
+            (Op::Slice { lo }, &[a]) => self.slice(a, lo, width),
+            (Op::Concat, parts) => self.concat(parts),
+            (Op::Sext, &[a]) => self.sext(a, width),
+            (Op::Zext, &[a]) => self.zext(a, width),
+            (Op::Add, &[a, b]) => self.add(a, b),
+            (Op::Sub, &[a, b]) => self.sub(a, b),
+            (Op::Mul, &[a, b]) => self.mul(a, b),
+            (Op::And, &[a, b]) => self.and(a, b),
+            (Op::Or, &[a, b]) => self.or(a, b),
+            (Op::Xor, &[a, b]) => self.xor(a, b),
+            (Op::Shl(c), &[a]) => self.shl(a, c.into()),
+            (Op::Lshr(c), &[a]) => self.lshr(a, c.into()),
+            (Op::Ashr(c), &[a]) => self.ashr(a, c.into()),
+            (Op::Eq, &[a, b]) => self.eq(a, b),
+            (Op::Ult, &[a, b]) => self.ult(a, b),
+            (Op::Slt, &[a, b]) => self.slt(a, b),
+            (Op::Select, &[c, a, b]) => self.select(c, a, b),
+            (Op::SatS, &[a]) => self.sat_s(a, width),
+            (Op::SatU, &[a]) => self.sat_u(a, width),
+            (op, args) => self.make(width, op, args.iter().copied().collect()),
+        }
+    }
+
+    /// Sum modulo 2^width.
+    pub fn add(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        let width = self.width(a);
+        debug_assert_eq!(width, self.width(b));
+        match (self.value(a), self.value(b)) {
+            (Some(x), Some(y)) => return self.constant(width, x.wrapping_add(y)),
+            (Some(_), None) => return self.add(b, a),
+            (_, Some(0)) => return a,
+            (_, Some(y)) => {
+                let node = self.node(a);
+                match node.op {
+                    Op::Address { region, offset } => {
+                        return self.address(region, offset.wrapping_add(y as i64));
+                    }
+                    Op::Add => {
+                        let (x, c) = (node.args[0], node.args[1]);
+                        if let Some(c) = self.value(c) {
+                            let c = self.constant(width, c.wrapping_add(y));
+                            return self.add(x, c);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        if let Some(sum) = self.rebase(a, b).or_else(|| self.rebase(b, a)) {
+            return sum;
+        }
+        self.commutative(width, Op::Add, a, b)
+    }
+
+    /// `(P - Q + c) + R` for pointers with Q and R of one region: compilers step through one array
+    /// by the distance of two.
+    fn rebase(&mut self, distance: NodeId, base: NodeId) -> Option<NodeId> {
+        let (region, offset) = self.address_of(base)?;
+        let node = self.node(distance);
+        let (difference, c) = match node.op {
+            Op::Add => (node.args[0], self.value(node.args[1])?),
+            _ => (distance, 0),
+        };
+        let node = self.node(difference);
+        if node.op != Op::Sub {
+            return None;
+        }
+        let (p, q) = (self.address_of(node.args[0])?, self.address_of(node.args[1])?);
+        if q.0 != region {
+            return None;
+        }
+        let offset = offset.wrapping_sub(q.1).wrapping_add(p.1).wrapping_add(c as i64);
+        Some(self.address(p.0, offset))
+    }
+
+    /// Difference modulo 2^width.
+    pub fn sub(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        let width = self.width(a);
+        debug_assert_eq!(width, self.width(b));
+        if a == b {
+            return self.constant(width, 0);
+        }
+        if let Some(y) = self.value(b) {
+            let minus = self.constant(width, y.wrapping_neg());
+            return self.add(a, minus);
+        }
+        if let (Some((r, x)), Some((s, y))) = (self.address_of(a), self.address_of(b)) {
+            let difference = x.wrapping_sub(y);
+            if r == s {
+                return self.constant(64, difference as u64);
+            }
+            let (p, q) = (self.address(r, 0), self.address(s, 0));
+            let base = self.binary(64, Op::Sub, p, q);
+            let c = self.constant(64, difference as u64);
+            return self.add(base, c);
+        }
+        self.binary(width, Op::Sub, a, b)
+    }
+
+    /// Two's complement negation.
+    pub fn neg(&mut self, a: NodeId) -> NodeId {
+        let zero = self.constant(self.width(a), 0);
+        self.sub(zero, a)
+    }
+
+    /// Low half of the product.
+    pub fn mul(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        let width = self.width(a);
+        debug_assert_eq!(width, self.width(b));
+        match (self.value(a), self.value(b)) {
+            (Some(x), Some(y)) => self.constant(width, x.wrapping_mul(y)),
+            (Some(_), None) => self.mul(b, a),
+            (_, Some(0)) => b,
+            (_, Some(1)) => a,
+            _ => self.commutative(width, Op::Mul, a, b),
+        }
+    }
+
+    /// Shift left by a constant; 0 from the width on.
+    pub fn shl(&mut self, a: NodeId, count: u64) -> NodeId {
+        let width = self.width(a);
+        if count >= u64::from(width) {
+            return self.constant(width, 0);
+        }
+        let c = count as u8;
+        if c == 0 {
+            return a;
+        }
+        if let Some(v) = self.value(a) {
+            return self.constant(width, v << c);
+        }
+        if c.is_multiple_of(8) && width.is_multiple_of(8) {
+            let zeros = self.constant(c, 0);
+            let low = self.slice(a, 0, width - c);
+            return self.concat(&[zeros, low]);
+        }
+        if let Op::Shl(d) = self.node(a).op {
+            let x = self.node(a).args[0];
+            return self.shl(x, u64::from(c) + u64::from(d));
+        }
+        self.unary(width, Op::Shl(c), a)
+    }
+
+    /// Logical shift right by a constant; 0 from the width on.
+    pub fn lshr(&mut self, a: NodeId, count: u64) -> NodeId {
+        let width = self.width(a);
+        if count >= u64::from(width) {
+            return self.constant(width, 0);
+        }
+        let c = count as u8;
+        if c == 0 {
+            return a;
+        }
+        match self.node(a).op {
+            Op::Const(v) => self.constant(width, v >> c),
+            _ if c.is_multiple_of(8) && width.is_multiple_of(8) => {
+                let high = self.slice(a, c, width - c);
+                self.zext(high, width)
+            }
+            Op::Lshr(d) => {
+                let x = self.node(a).args[0];
+                self.lshr(x, u64::from(c) + u64::from(d))
+            }
+            Op::Zext => {
+                let x = self.node(a).args[0];
+                let y = self.lshr(x, count);
+                self.zext(y, width)
+            }
+            _ => self.unary(width, Op::Lshr(c), a),
+        }
+    }
+
+    /// Arithmetic shift right by a constant; copies of the sign from the width on.
+    pub fn ashr(&mut self, a: NodeId, count: u64) -> NodeId {
+        let width = self.width(a);
+        let c = count.min(u64::from(width) - 1) as u8;
+        if c == 0 {
+            return a;
+        }
+        match self.node(a).op {
+            Op::Const(v) => self.constant(width, (signed(v, width) >> c) as u64),
+            Op::Zext => self.lshr(a, u64::from(c)),
+            Op::Sext => {
+                let x = self.node(a).args[0];
+                let y = self.ashr(x, u64::from(c));
+                self.sext(y, width)
+            }
+            Op::Ashr(d) => {
+                let x = self.node(a).args[0];
+                self.ashr(x, u64::from(c) + u64::from(d))
+            }
+            _ if c.is_multiple_of(8) && width.is_multiple_of(8) => {
+                let high = self.slice(a, c, width - c);
+                self.sext(high, width)
+            }
+            _ => self.unary(width, Op::Ashr(c), a),
+        }
+    }
+}
