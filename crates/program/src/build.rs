@@ -57,14 +57,12 @@ pub fn repeat(counter: LoopVar, count: usize, body: Vec<Stmt>) -> Stmt {
     Stmt::Loop { counter, count: count as u32, body }
 }
 
+/// One run of an unrolled body; it is given where words are, as a function of base and stride.
+type Run<'a> = dyn Fn(&mut Block, &dyn Fn(usize, usize) -> Index) + 'a;
+
 /// `count` runs of a body as a loop over `unroll` copies, and the rest after it; the body is given
 /// the index `base + run·stride` in words as a function of `base` and `stride`.
-pub fn repeat_unrolled(
-    counter: LoopVar,
-    count: usize,
-    unroll: usize,
-    body: &dyn Fn(&mut Block, &dyn Fn(usize, usize) -> Index),
-) -> Vec<Stmt> {
+pub fn repeat_unrolled(counter: LoopVar, count: usize, unroll: usize, body: &Run) -> Vec<Stmt> {
     let rounds = count / unroll;
     let mut looped = Block::default();
     for copy in 0..unroll {
