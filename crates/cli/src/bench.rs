@@ -5,7 +5,7 @@ use std::process::Command;
 
 use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN, presets::UTF8_BORDERS_ONLY};
 use ringforge_toolchain::timing::{Candidate, Code, Settings, Timing, measure};
-use ringforge_toolchain::{Compiler, Host};
+use ringforge_toolchain::{Compiler, Host, Scratch};
 use serde::Serialize;
 
 use crate::args::Bench;
@@ -53,7 +53,7 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
     let compilers = compilers(&args.cc)?;
     let host = Host::detect();
     let scratch =
-        tempfile::tempdir().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
+        Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
     let mut entries = Vec::new();
     let mut missing = Vec::new();
     if args.peers {

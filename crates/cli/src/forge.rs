@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use ringforge_toolchain::timing::{self, Candidate, Code, Settings, Timing};
-use ringforge_toolchain::{Compiler, Host, OutputDir};
+use ringforge_toolchain::{Compiler, Host, OutputDir, Scratch};
 
 use crate::args::Forge;
 use crate::bench;
@@ -63,7 +63,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
         made.push((one, interpreted));
     }
     let scratch =
-        tempfile::tempdir().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
+        Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
     let bar = ui.spinner("compiling");
     let built = build(&out, scratch.path(), &glue, &made, &compiler, &args.make.opt)?;
     bar.finish_and_clear();

@@ -6,6 +6,7 @@ use ringforge_emit::Preamble;
 use ringforge_mutate::{Choice, Outcome, Product, Prover, Settings, Subject, run as campaign};
 use ringforge_program::ir::Program;
 use ringforge_prove::Options;
+use ringforge_toolchain::{Compiler, Scratch};
 
 use crate::args::Mutate;
 use crate::forge;
@@ -108,13 +109,9 @@ pub fn run(ui: &Ui, args: &Mutate) -> Result<u8, Failure> {
     Ok(if summary.passed() { 0 } else { 1 })
 }
 
-fn compile(
-    compiler: &ringforge_toolchain::Compiler,
-    flags: &[String],
-    source: &str,
-) -> Result<Vec<u8>, Failure> {
+fn compile(compiler: &Compiler, flags: &[String], source: &str) -> Result<Vec<u8>, Failure> {
     let failed = |e: std::io::Error| Failure::failed(format!("no temporary files: {e}"));
-    let dir = tempfile::tempdir().map_err(failed)?;
+    let dir = Scratch::new().map_err(failed)?;
     let (from, to) = (dir.path().join("original.c"), dir.path().join("original.o"));
     std::fs::write(&from, source).map_err(failed)?;
     compiler.compile(&from, flags, &to).map_err(|e| Failure::failed(e.to_string()))?;

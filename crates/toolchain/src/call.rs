@@ -6,13 +6,13 @@ use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::driver::Signature;
-use crate::{CompileError, Compiler, Runner};
+use crate::{CompileError, Compiler, Runner, Scratch};
 
 /// A compiled function linked with a driver, ready to be called any number of times. Its
 /// directory vanishes with it.
 #[derive(Debug)]
 pub struct Callee {
-    _dir: tempfile::TempDir,
+    _dir: Scratch,
     program: PathBuf,
     signature: Signature,
     runner: Runner,
@@ -84,7 +84,7 @@ impl Callee {
         signature: &Signature,
         alias: &[(usize, usize)],
     ) -> Result<Callee, CallError> {
-        let dir = tempfile::tempdir()?;
+        let dir = Scratch::new()?;
         let source = dir.path().join("driver.c");
         std::fs::write(&source, signature.call_driver(alias))?;
         let program = dir.path().join("driver");

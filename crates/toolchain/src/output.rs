@@ -3,17 +3,22 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use tempfile::TempDir;
 
-/// Directories that exist only while something is being written, for [`remove_unfinished`].
+/// Directories that must not outlive the process, for [`remove_unfinished`].
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes every unfinished output directory; for a handler of Ctrl-C, before it exits.
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    // A list of paths is sound whatever the thread was doing that panicked.
+    UNFINISHED.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Removes every unfinished output directory and every [`Scratch`]; for a handler of Ctrl-C,
+/// before it exits.
 pub fn remove_unfinished() {
-    let paths = std::mem::take(&mut *UNFINISHED.lock().unwrap_or_else(|e| e.into_inner()));
-    for path in paths {
+    for path in std::mem::take(&mut *unfinished()) {
         // A path that is gone already is what we want.
         let _ = fs::remove_dir_all(path);
     }
@@ -51,6 +56,33 @@ pub enum OutputError {
 fn io_error(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> OutputError {
     let path = path.to_owned();
     move |error| OutputError::Io { what, path, error }
+}
+
+/// A temporary directory that vanishes when dropped, and when the process is interrupted.
+#[derive(Debug)]
+pub struct Scratch(TempDir);
+
+impl Scratch {
+    /// A new, empty one.
+    ///
+    /// # Errors
+    /// The place for temporary files cannot be written.
+    pub fn new() -> io::Result<Scratch> {
+        let temp = tempfile::Builder::new().prefix("ringforge-").tempdir()?;
+        unfinished().push(temp.path().to_owned());
+        Ok(Scratch(temp))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        unfinished().retain(|p| p != self.0.path());
+    }
 }
 
 /// A directory under construction beside its destination. Dropped without
@@ -95,7 +127,7 @@ impl OutputDir {
             .prefix(".ringforge-")
             .tempdir_in(beside)
             .map_err(io_error("write into", beside))?;
-        UNFINISHED.lock().unwrap_or_else(|e| e.into_inner()).push(temp.path().to_owned());
+        unfinished().push(temp.path().to_owned());
         Ok(OutputDir { temp, target })
     }
 
@@ -147,8 +179,7 @@ impl OutputDir {
 
 impl Drop for OutputDir {
     fn drop(&mut self) {
-        let path = self.temp.path();
-        UNFINISHED.lock().unwrap_or_else(|e| e.into_inner()).retain(|p| p != path);
+        unfinished().retain(|p| p != self.temp.path());
     }
 }
 

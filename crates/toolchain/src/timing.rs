@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::call::link;
 use crate::driver::Signature;
-use crate::{CompileError, Compiler, Runner};
+use crate::{CompileError, Compiler, Runner, Scratch};
 
 /// Something to be timed.
 #[derive(Clone, Debug)]
@@ -114,7 +114,7 @@ pub fn measure(
     // Slices of a copy, for the progress bar.
     let total = settings.copies * settings.samples;
     for copy in 0..settings.copies {
-        let dir = tempfile::tempdir()?;
+        let dir = Scratch::new()?;
         let mut servers = Vec::new();
         for (i, candidate) in candidates.iter().enumerate() {
             let program = dir.path().join(format!("candidate{i}"));
