@@ -373,13 +373,17 @@ fn undefined(
         let mut graph = Graph::new();
         lift(&object, &call, &mut graph, &mut |_| {}).ok().map(|lifted| (graph, lifted))
     };
-    let mut flags = [false; 5];
-    for i in 0..5 {
-        let mut only = [false; 5];
-        only[i] = true;
-        flags[i] = run(only).is_some();
+    let mut flags = ALL;
+    let mut found = run(flags);
+    if found.is_none() {
+        for i in 0..5 {
+            let mut only = [false; 5];
+            only[i] = true;
+            flags[i] = run(only).is_some();
+        }
+        found = run(flags);
     }
-    let (mut graph, lifted) = run(flags)?;
+    let (mut graph, lifted) = found?;
     let regions = &lifted.cases[0].regions;
     let (mut places, mut roots, mut not) = (Vec::new(), Vec::new(), 0);
     for i in 0..8 * (RESULT + MEMORY) {
