@@ -1,7 +1,7 @@
 //! One program, many meanings [TokudaKameyama23 §3].
 //!
 //! [`walk`] is the language abstraction: it executes statements, loops and moves once and for all.
-//! A [`Domain`] says what a word is, and thereby gives the program a meaning:
+//! A [`domain::Domain`] says what a word is, and thereby gives the program a meaning:
 //!
 //! | module | a word is | answers |
 //! |---|---|---|
@@ -13,6 +13,7 @@
 //! [`draw`] makes pictures of what they find, [`text`] the same for terminals.
 
 pub mod count;
+pub mod domain;
 pub mod draw;
 pub mod formula;
 pub mod range;
@@ -20,4 +21,5 @@ pub mod run;
 pub mod text;
 pub mod walk;
 
-pub use walk::{Domain, Fault, Place};
+pub use domain::Domain;
+pub use walk::{Fault, Place};
