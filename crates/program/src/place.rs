@@ -155,3 +155,51 @@ impl Task<'_> {
         self.outputs.iter().zip(self.limits).all(fits).then_some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::method::{MulMethod, ReduceMethod};
+    use ringforge_plan::Plan;
+    use ringforge_plan::{Lift, Substitute};
+
+    const Q: u64 = 4591;
+
+    fn nine_points() -> (Network, Vec<Val>) {
+        let text = "(plan nine (ring \"Z4591[x]/(x^5 - x - 1)\") (lift 9 (substitute 1 \
+                    (cooley-tukey 3 3 (rader 3 unscaled) (rader 3 unscaled)) \
+                    (weighted-convolution (toeplitz)))))";
+        let plan = Plan::parse(text).unwrap();
+        let lift = plan.root.as_method::<Lift>().unwrap();
+        lift.inner.as_method::<Substitute>().unwrap().inverse_network()
+    }
+
+    #[test]
+    fn no_reduction_can_be_spared() {
+        let (net, outputs) = nine_points();
+        let mut bounds = Bounds::new(Q, MulMethod::Montgomery, ReduceMethod::Barrett);
+        let (inputs, limits) = (vec![9000; 9], vec![11_000; outputs.len()]);
+        let task =
+            Task { net: &net, outputs: &outputs, inputs: &inputs, limits: &limits, cost: (3, 4) };
+        let placement = place(task, &mut bounds, 50).unwrap();
+        let live = net.live(&outputs);
+        let reduced: Vec<usize> =
+            (0..placement.reduced.len()).filter(|&i| placement.reduced[i]).collect();
+        assert!(!reduced.is_empty());
+        for i in reduced {
+            let mut spared = placement.clone();
+            spared.reduced[i] = false;
+            assert!(task.evaluate(&live, &mut spared, &mut bounds).is_none(), "node {i}");
+        }
+    }
+
+    #[test]
+    fn limits_below_what_reductions_give_are_impossible() {
+        let (net, outputs) = nine_points();
+        let mut bounds = Bounds::new(Q, MulMethod::Montgomery, ReduceMethod::Barrett);
+        let (inputs, limits) = (vec![9000; 9], vec![2000; outputs.len()]);
+        let task =
+            Task { net: &net, outputs: &outputs, inputs: &inputs, limits: &limits, cost: (3, 4) };
+        assert_eq!(place(task, &mut bounds, 5).unwrap_err(), Impossible);
+    }
+}
