@@ -57,7 +57,8 @@ pub struct Subject {
 /// How code is made.
 #[derive(Args, Debug, Clone)]
 pub struct Make {
-    /// For which machine: `c`, `avx2`, or `all` with a choice at run time
+    /// For which machines: `avx2`, `sse41`, `c`, several with commas, or `all` for `avx2,c`; several
+    /// come with a choice at run time
     #[arg(long, default_value = "all", value_name = "TARGET")]
     pub target: String,
     /// C compiler, by name or path [default: $CC, else gcc, else clang]
@@ -162,7 +163,7 @@ pub struct Explain {
     /// What.
     #[command(flatten)]
     pub subject: Subject,
-    /// For which machine ranges and counts are: `c` or `avx2`
+    /// For which machine ranges and counts are: `avx2`, `sse41` or `c`
     #[arg(long, default_value = "avx2", value_name = "TARGET")]
     pub target: String,
     /// Schedule: a file, instead of the target's default

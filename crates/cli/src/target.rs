@@ -20,8 +20,10 @@ pub struct Target {
     pub levels: &'static [&'static str],
     /// Program to C.
     emit: fn(&Program, &Preamble) -> Result<String, String>,
-    /// Features of the processor that it needs, under the kernel's names.
+    /// Features of the processor that it needs, under the compilers' names.
     pub features: &'static [&'static str],
+    /// Whether `all` means it too; others are forged where they are named.
+    pub usual: bool,
 }
 
 /// All targets, the fastest first.
@@ -35,6 +37,18 @@ pub const TARGETS: &[Target] = &[
             ringforge_emit::avx2::avx2(program, preamble).map_err(|e| e.to_string())
         },
         features: &["avx2"],
+        usual: true,
+    },
+    Target {
+        name: "sse41",
+        what: "x86-64 with SSE4.1, C with intrinsics",
+        schedule: Schedule::default,
+        levels: &["-O3"],
+        emit: |program, preamble| {
+            ringforge_emit::sse41::sse41(program, preamble).map_err(|e| e.to_string())
+        },
+        features: &["sse4.1"],
+        usual: false,
     },
     Target {
         name: "c",
@@ -45,6 +59,7 @@ pub const TARGETS: &[Target] = &[
             ringforge_emit::c::c(program, preamble).map_err(|e| e.to_string())
         },
         features: &[],
+        usual: true,
     },
 ];
 
@@ -64,7 +79,8 @@ impl Target {
 
     /// Whether `host` runs its code.
     pub fn runs_on(&self, host: &Host) -> bool {
-        self.features.iter().all(|f| host.has(f))
+        // The kernel says `sse4_1` where compilers say `sse4.1`.
+        self.features.iter().all(|f| host.has(&f.replace('.', "_")))
     }
 }
 
@@ -76,12 +92,17 @@ pub fn find(name: &str) -> Result<&'static Target, Failure> {
     TARGETS.iter().find(|t| t.name == name).ok_or_else(|| unknown(name))
 }
 
-/// The targets that `name` stands for: one, or every one for `all`.
+/// The targets that `names` stands for: the usual ones for `all`, or those of a comma-separated
+/// list, the fastest first.
 ///
 /// # Errors
 /// There is none of that name.
-pub fn choose(name: &str) -> Result<Vec<&'static Target>, Failure> {
-    if name == "all" { Ok(TARGETS.iter().collect()) } else { Ok(vec![find(name)?]) }
+pub fn choose(names: &str) -> Result<Vec<&'static Target>, Failure> {
+    if names == "all" {
+        return Ok(TARGETS.iter().filter(|t| t.usual).collect());
+    }
+    let named = names.split(',').map(find).collect::<Result<Vec<_>, _>>()?;
+    Ok(TARGETS.iter().filter(|t| named.iter().any(|n| n.name == t.name)).collect())
 }
 
 fn unknown(name: &str) -> Failure {

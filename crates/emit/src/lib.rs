@@ -3,5 +3,7 @@
 pub mod avx2;
 pub mod c;
 pub mod preamble;
+pub mod sse41;
+mod x86;
 
 pub use preamble::Preamble;

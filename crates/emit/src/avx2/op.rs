@@ -1,59 +1,8 @@
 //! One operation as one intrinsic, or a few.
 
-use super::table_name;
+use crate::x86::{address, eight, list};
 use ringforge_program::ir::*;
 use std::fmt::Write;
-
-/// The C name of a loop counter.
-pub(super) fn counter(v: LoopVar) -> String {
-    format!("i{}", v.0)
-}
-
-/// The C name of a buffer.
-fn buffer(procedure: &Procedure, id: BufferId) -> String {
-    let buffer = &procedure.buffers[id.0 as usize];
-    match buffer.role {
-        Role::Table(_) => table_name(procedure, buffer),
-        _ => buffer.name.clone(),
-    }
-}
-
-/// `&name[index]` as pointer arithmetic.
-pub(super) fn address(procedure: &Procedure, id: BufferId, at: &Index) -> String {
-    let mut text = buffer(procedure, id);
-    for &(v, stride) in &at.terms {
-        let _ = write!(text, " + {stride} * {}", counter(v));
-    }
-    if at.base != 0 {
-        let sign = if at.base < 0 { '-' } else { '+' };
-        let _ = write!(text, " {sign} {}", at.base.abs());
-    }
-    text
-}
-
-fn list(words: &[i16]) -> String {
-    words.iter().map(i16::to_string).collect::<Vec<_>>().join(", ")
-}
-
-/// Eight words, or `count` words and zeros, as a 128-bit register.
-fn half(procedure: &Procedure, id: BufferId, at: &Index, count: usize) -> String {
-    let mut text;
-    let mut done = 0;
-    if count >= 8 {
-        return format!("_mm_loadu_si128((const __m128i *)({}))", address(procedure, id, at));
-    } else if count >= 4 {
-        text = format!("_mm_loadl_epi64((const __m128i *)({}))", address(procedure, id, at));
-        done = 4;
-    } else {
-        text = "_mm_setzero_si128()".to_string();
-    }
-    while done < count {
-        let word = address(procedure, id, &at.plus(done));
-        text = format!("_mm_insert_epi16({text}, *({word}), {done})");
-        done += 1;
-    }
-    text
-}
 
 /// The operations of a block as declarations and stores.
 pub(super) fn block(out: &mut String, procedure: &Procedure, block: &Block, depth: usize) {
@@ -129,17 +78,17 @@ fn expression(procedure: &Procedure, op: &Op) -> String {
         }
         Op::LoadPartial { buffer, at: index, count } => {
             let count = *count as usize;
-            let low = half(procedure, *buffer, index, count.min(8));
+            let low = eight(procedure, *buffer, index, count.min(8));
             match count {
                 0..=8 => format!("_mm256_zextsi128_si256({low})"),
                 _ => {
-                    let high = half(procedure, *buffer, &index.plus(8), count - 8);
+                    let high = eight(procedure, *buffer, &index.plus(8), count - 8);
                     format!("_mm256_set_m128i({high}, {low})")
                 }
             }
         }
         Op::LoadParts { buffer, at: all } => {
-            let part = |index: &Index| half(procedure, *buffer, index, 8);
+            let part = |index: &Index| eight(procedure, *buffer, index, 8);
             format!("_mm256_set_m128i({}, {})", part(&all[1]), part(&all[0]))
         }
         Op::BroadcastPair { buffer, at: index } => {

@@ -1,0 +1,70 @@
+//! A ring that no code knows, from two texts: forged, proved and run for every target. The worked
+//! example of docs/add-a-ring.md and docs/add-a-target.md.
+
+mod common;
+
+use common::Sandbox;
+
+const TARGETS: &[&str] = &["avx2", "sse41", "c"];
+const STRICT: &[&str] = &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
+
+fn toy(dir: &Sandbox) {
+    let ring = include_str!("toy/toy.toml").replace("tests/toy/", "");
+    dir.file("toy.toml", &ring);
+    dir.file("toy.plan", include_str!("toy/toy.plan"));
+}
+
+#[test]
+fn a_ring_from_two_texts_is_forged_and_proved_for_every_target() {
+    let dir = Sandbox::new();
+    toy(&dir);
+    let targets = TARGETS.join(",");
+    let args = ["--json", "forge", "toy.toml", "--target", &targets, "--no-bench", "--out", "p"];
+    let proof = dir.ringforge(&args).succeeds().json();
+    assert_eq!(proof["verdict"], "proved");
+    let forged = proof["targets"].as_array().expect("targets");
+    assert_eq!(forged.len(), TARGETS.len());
+    for (one, target) in forged.iter().zip(TARGETS) {
+        assert_eq!(one["target"], *target);
+        assert_eq!(one["proof"]["verdict"], "proved", "{target}");
+        assert!(one["proof"]["counts"]["equations"].as_u64().is_some_and(|n| n > 64), "{target}");
+    }
+    // The choice at run time asks for each but the last.
+    let choice = dir.read("p/toy.c");
+    for test in ["__builtin_cpu_supports(\"avx2\")", "__builtin_cpu_supports(\"sse4.1\")"] {
+        assert!(choice.contains(test), "no {test}");
+    }
+}
+
+#[test]
+fn every_target_compiles_without_warnings_and_multiplies_right() {
+    let dir = Sandbox::new();
+    toy(&dir);
+    let targets = TARGETS.join(",");
+    let args =
+        ["--quiet", "forge", "toy.toml", "--target", &targets, "--no-bench", "--out=p", "--pairs=0"];
+    dir.ringforge(&args).succeeds();
+    for target in TARGETS {
+        let source = dir.read(&format!("p/toy_{target}.c"));
+        for level in ["-O0", "-O1", "-O2", "-O3"] {
+            let mut flags = vec![level];
+            flags.extend(STRICT);
+            let object = dir.compile_with("cc", &flags, "toy.o", &source);
+            let symbol = format!("toy_mul_{target}");
+            let args = ["check", &object, "--contract", "p/toy.contract.toml", "--symbol", &symbol];
+            let run = dir.ringforge(&[&args[..], &["--pairs", "500"]].concat()).succeeds();
+            assert!(run.stdout.contains("agree with the oracle"), "{run:?}");
+        }
+    }
+}
+
+#[test]
+fn a_plan_for_another_ring_is_refused() {
+    let dir = Sandbox::new();
+    toy(&dir);
+    let run = dir.ringforge(&["forge", "Z3329[x]/(x^64 + 1)", "--plan", "toy.plan"]);
+    run.fails(2, &["x^64 - x - 1", "Z3329[x]/(x^64 + 1)"]);
+    let run = dir.ringforge(&["forge", "toy.toml", "--target", "sse41,mmx"]);
+    run.fails(2, &["mmx", "sse41"]);
+    dir.holds_only(&["toy.plan", "toy.toml"]);
+}
