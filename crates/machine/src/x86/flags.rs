@@ -33,6 +33,8 @@ pub(super) enum Flag {
     AddOverflow { a: NodeId, b: NodeId, r: NodeId },
     /// Signed overflow of r = a - b.
     SubOverflow { a: NodeId, b: NodeId, r: NodeId },
+    /// Signed overflow of r = a - b - borrow-in.
+    BorrowOverflow { a: NodeId, b: NodeId, r: NodeId },
     /// Whether `r`, the whole product, is not the sign extension of its low half.
     SignedWide(NodeId),
 }
@@ -103,7 +105,7 @@ impl Machine<'_> {
                 let both = g.and(x, y);
                 top(g, both)
             }
-            Flag::SubOverflow { a, b, r } => {
+            Flag::SubOverflow { a, b, r } | Flag::BorrowOverflow { a, b, r } => {
                 let (x, y) = (g.xor(a, b), g.xor(a, r));
                 let both = g.and(x, y);
                 top(g, both)
@@ -131,7 +133,8 @@ impl Machine<'_> {
             C::ne => (self.flag(f.zero)?, true),
             C::be | C::a => {
                 let node = match (f.carry, f.zero) {
-                    (Flag::Below(a, b), Flag::Equal(..)) => {
+                    // One comparison set both.
+                    (Flag::Below(a, b), zero) if zero == Flag::Equal(a, b) => {
                         let above = self.ult(b, a);
                         self.g.not(above)
                     }
@@ -149,7 +152,9 @@ impl Machine<'_> {
             C::l | C::ge => (self.less(f)?, code == C::ge),
             C::le | C::g => {
                 let node = match (f.overflow, f.zero) {
-                    (Flag::SubOverflow { a, b, r }, Flag::Equal(..)) if f.sign == Flag::Sign(r) => {
+                    (Flag::SubOverflow { a, b, r }, zero)
+                        if f.sign == Flag::Sign(r) && zero == Flag::Equal(a, b) =>
+                    {
                         let greater = self.g.slt(b, a);
                         self.g.not(greater)
                     }

@@ -320,7 +320,7 @@ impl Machine<'_> {
         // 0 - borrow, spread over the word, is how compilers make masks.
         let minus = self.g.sext(borrow, w);
         let r = self.g.add(difference, minus);
-        self.flags = Flags::of(r, Flag::Borrow { a, b, r }, Flag::SubOverflow { a, b, r });
+        self.flags = Flags::of(r, Flag::Borrow { a, b, r }, Flag::BorrowOverflow { a, b, r });
         Ok(Some(r))
     }
 

@@ -15,6 +15,10 @@ pub const GENERAL: [usize; 13] = [0, 1, 2, 3, 5, 8, 9, 10, 11, 12, 13, 14, 15];
 /// Offset of the memory operand in its buffer.
 const OPERAND: i32 = 32;
 
+/// Which conditions are stored: carry, parity, zero, sign, overflow, and the combined
+/// below-or-equal, less, less-or-equal.
+pub type Flags = [bool; 8];
+
 /// How operands are chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
@@ -164,6 +168,40 @@ impl Built {
     }
 }
 
+/// Replaces the operand registers that the form leaves open by others; `pick(n)` is below n.
+pub fn shuffle_registers(ins: &mut Instruction, mut pick: impl FnMut(usize) -> usize) {
+    let info = ins.code().op_code();
+    for i in 0..info.op_count() {
+        let fixed = matches!(info.op_kind(i), K::al | K::cl | K::ax | K::eax | K::rax);
+        if fixed || ins.op_kind(i) != OpKind::Register {
+            continue;
+        }
+        let old = ins.op_register(i);
+        let n = GENERAL[pick(GENERAL.len())] as u32;
+        let new = match old.size() {
+            1 => {
+                let high = [Register::AH, Register::CH, Register::DH, Register::BH];
+                let low = [Register::AL, Register::CL, Register::DL, Register::BL];
+                match n {
+                    0..=3 if pick(3) == 0 => high[n as usize],
+                    0..=3 => low[n as usize],
+                    5 => Register::BPL,
+                    _ => Register::R8L + (n - 8),
+                }
+            }
+            2 => Register::AX + n,
+            4 => Register::EAX + n,
+            8 => Register::RAX + n,
+            16 => Register::XMM0 + pick(6) as u32,
+            _ => Register::YMM0 + pick(6) as u32,
+        };
+        ins.set_op_register(i, new);
+    }
+    if ins.memory_base() == Register::RSI {
+        ins.set_memory_displacement64(32 * pick(3) as u64);
+    }
+}
+
 /// Where a register's initial value comes from.
 pub struct Constant {
     pub vectors: u16,
@@ -174,8 +212,8 @@ pub struct Constant {
 }
 
 /// The function f(state, memory, result, constant state). Registers in `constant` are loaded from
-/// the fourth argument. `flags` says which of carry, parity, zero, sign, overflow are stored.
-pub fn function(ins: &Instruction, constant: &Constant, flags: [bool; 5]) -> Vec<u8> {
+/// the fourth argument. `flags` says which conditions are stored.
+pub fn function(body: &[Instruction], constant: &Constant, flags: Flags) -> Vec<u8> {
     let mut a = CodeAssembler::new(64).expect("64 bit");
     let gpr = [rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15];
     let ymm = [
@@ -209,7 +247,9 @@ pub fn function(ins: &Instruction, constant: &Constant, flags: [bool; 5]) -> Vec
                 a.mov(low[n], word_ptr(rdi + 512 + 8 * n))?;
             }
         }
-        a.add_instruction(*ins)?;
+        for ins in body {
+            a.add_instruction(*ins)?;
+        }
         a.mov(rdi, qword_ptr(rsp))?;
         for (i, wanted) in flags.into_iter().enumerate() {
             let to = byte_ptr(rdi + 640 + i);
@@ -219,7 +259,10 @@ pub fn function(ins: &Instruction, constant: &Constant, flags: [bool; 5]) -> Vec
                 (_, 1) => a.setp(to)?,
                 (_, 2) => a.sete(to)?,
                 (_, 3) => a.sets(to)?,
-                _ => a.seto(to)?,
+                (_, 4) => a.seto(to)?,
+                (_, 5) => a.setbe(to)?,
+                (_, 6) => a.setl(to)?,
+                _ => a.setle(to)?,
             }
         }
         for n in GENERAL {
@@ -228,9 +271,6 @@ pub fn function(ins: &Instruction, constant: &Constant, flags: [bool; 5]) -> Vec
         for n in [4, 6, 7] {
             a.mov(dword_ptr(rdi + 512 + 8 * n), 0)?;
             a.mov(dword_ptr(rdi + 516 + 8 * n), 0)?;
-        }
-        for i in 5..8 {
-            a.mov(byte_ptr(rdi + 640 + i), 0)?;
         }
         for (n, r) in ymm.into_iter().enumerate() {
             a.vmovdqu(ymmword_ptr(rdi + 32 * n), r)?;
