@@ -308,6 +308,15 @@ impl Cutter {
     /// on through functions by the variable itself, so that a sum and a function of the same sum
     /// meet in one cone.
     pub fn resolve(&mut self, form: &mut Form, width: u8) {
+        // One replacement may make room for the next.
+        for _ in 0..8 {
+            if !self.resolve_once(form, width) {
+                return;
+            }
+        }
+    }
+
+    fn resolve_once(&mut self, form: &mut Form, width: u8) -> bool {
         let mut candidates: Vec<VarId> = Vec::new();
         for &(a, _) in &form.t {
             let v = match self.world.atoms[a as usize] {
@@ -320,6 +329,7 @@ impl Cutter {
         }
         candidates.sort_unstable();
         candidates.dedup();
+        let mut changed = false;
         for v in candidates.into_iter().rev() {
             let Source::Cut { form: d, bits } = self.world.var(v).source.clone() else { continue };
             if bits < width {
@@ -329,7 +339,9 @@ impl Cutter {
             let mut next = Form::combine(form, 1, &d, k.wrapping_neg(), width);
             next = Form::combine(&next, 1, &Form::atom(self.world.var(v).atom), k, width);
             *form = next;
+            changed = true;
         }
+        changed
     }
 
     /// A variable for a form (constant ignored): `(v, m)` with `form - k = m·v` modulo 2^width.

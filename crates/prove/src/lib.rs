@@ -51,8 +51,8 @@ impl Default for Options {
         Options {
             time_limit: None,
             max_steps: 50_000_000,
-            max_points: 1 << 24,
-            max_work: 1 << 36,
+            max_points: 1 << 28,
+            max_work: 1 << 35,
             certificate: false,
             search: Duration::from_secs(10),
         }

@@ -479,8 +479,15 @@ impl<'g> Walk<'g> {
         let mut resolved = rest;
         self.cut.resolve(&mut resolved, from);
         let rest = resolved;
-        let part = if lo == 16 && from >= 32 && self.is_wide(&rest) {
+        let up = 16u8.saturating_sub(lo);
+        let part = if lo == 16 && from >= 32 && self.is_wide(&rest, 1 << 16) {
             self.high(&rest, from, w)
+        } else if (8..16).contains(&lo)
+            && (32..=48).contains(&from)
+            && self.is_wide(&rest, 1 << 20)
+        {
+            // floor(x / 2^lo) is floor(2^(16 - lo)·x / 2^16): compilers fold shifts into slices.
+            self.high(&rest.scaled(1 << up, from + up), from + up, w)
         } else {
             match self.cut.use_form(&rest, from) {
                 Use::Const(c) => Arc::new(Form::constant(
@@ -497,8 +504,8 @@ impl<'g> Walk<'g> {
         Arc::new(Form::combine(&whole, 1, &part, 1, w))
     }
 
-    /// Whether a form is a sum too large for one small variable.
-    fn is_wide(&mut self, form: &Form) -> bool {
+    /// Whether a form of several variables takes `span` values or more.
+    fn is_wide(&mut self, form: &Form, span: i128) -> bool {
         let bases: Vec<Option<Base>> = form.t.iter().map(|t| self.cut.base(t.0)).collect();
         if bases.is_empty() {
             return false;
@@ -507,7 +514,7 @@ impl<'g> Walk<'g> {
             return false;
         }
         match self.cut.read(form) {
-            Ok(r) => r.hi - r.lo > 65535 || r.residue.is_none(),
+            Ok(r) => r.hi - r.lo >= span || r.residue.is_none(),
             Err(_) => false,
         }
     }
