@@ -1,6 +1,8 @@
 //! A directory of its own for each test, and the `ringforge` binary run in it.
 #![allow(dead_code)] // each test binary uses its share
 
+pub mod figures;
+
 use std::path::Path;
 use std::process::{Command, Stdio};
 

@@ -1,0 +1,197 @@
+//! Tables of the README and of docs/results.md, from what was measured (`docs/figures/`).
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Reads a file of figures.
+pub type Read<'a> = &'a dyn Fn(&str) -> String;
+
+/// Fills what stands between `<!-- NAME -->` and `<!-- end -->`.
+pub fn fill(text: &str, read: Read) -> Result<String, String> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("<!-- figures: ") {
+        let after = &rest[at + "<!-- figures: ".len()..];
+        let (name, after) = after.split_once(" -->").ok_or("a marker does not end")?;
+        let end = after.find("<!-- end -->").ok_or_else(|| format!("`{name}` has no end"))?;
+        out += &rest[..at];
+        out += &format!("<!-- figures: {name} -->\n{}", table(name, read)?);
+        rest = &after[end..];
+    }
+    Ok(out + rest)
+}
+
+fn table(name: &str, read: Read) -> Result<String, String> {
+    let parse = |file: &str| -> Result<Value, String> {
+        serde_json::from_str(&read(file)).map_err(|e| format!("{file}: {e}"))
+    };
+    match name {
+        "cycles" => Ok(cycles(&parse("bench.json")?, false)),
+        "best cycles" => Ok(cycles(&parse("bench.json")?, true)),
+        "proofs" => Ok(proofs(&parse("proofs.json")?)),
+        "mutants" => Ok(mutants(&parse("mutants.json")?)),
+        "counts" => Ok(counts(&parse("counts.json")?)),
+        _ => Err(format!("no table is called `{name}`")),
+    }
+}
+
+/// Rows as Markdown; all but the first `left` columns are aligned right.
+fn markdown(head: &[&str], left: usize, rows: &[Vec<String>]) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let head: Vec<String> = head.iter().map(|s| s.to_string()).collect();
+    let rule = (0..head.len()).map(|i| if i < left { "---" } else { "---:" });
+    let mut out = line(&head) + &format!("|{}|\n", rule.collect::<Vec<_>>().join("|"));
+    rows.iter().for_each(|row| out += &line(row));
+    out
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or("").to_owned()
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// 12345 as `12,345`.
+fn number(value: &Value) -> String {
+    let digits = format!("{:.0}", value.as_f64().unwrap_or(0.0));
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// `ringforge bench sntrup761 --peers --json`; of each product all lines, or the fastest.
+fn cycles(bench: &Value, best: bool) -> String {
+    let mut rows: Vec<&Value> = list(&bench["rows"]).iter().collect();
+    let median = |row: &Value| row["median"].as_f64().unwrap_or(f64::MAX);
+    rows.sort_by(|a, b| median(a).total_cmp(&median(b)));
+    let mut seen = BTreeSet::new();
+    let rows: Vec<Vec<String>> = rows
+        .into_iter()
+        .filter(|row| seen.insert(text(&row["name"])) || !best)
+        .map(|row| {
+            let noisy = if row["noisy"] == true { " (noisy)" } else { "" };
+            vec![
+                text(&row["name"]),
+                text(&row["operands"]),
+                text(&row["compiled"]),
+                number(&row["min"]),
+                number(&row["median"]) + noisy,
+            ]
+        })
+        .collect();
+    let host = &bench["host"];
+    markdown(&["product", "operands", "compiled by", "min", "median"], 3, &rows)
+        + &format!(
+            "\n{} ({}); core cycles of one product, calibrated, {} fresh copies of {} interleaved samples.\n",
+            text(&host["processor"]),
+            text(&host["model"]),
+            bench["copies"],
+            bench["samples"]
+        )
+}
+
+/// `ringforge prove OBJECT… --json`, one for each target.
+fn proofs(all: &Value) -> String {
+    let mut rows = Vec::new();
+    for run in list(all) {
+        for object in list(&run["objects"]) {
+            let counts = &object["counts"];
+            rows.push(vec![
+                text(&object["object"]),
+                text(&object["verdict"]),
+                format!("{:.1} s", object["times"]["total"].as_f64().unwrap_or(0.0)),
+                number(&counts["instructions"]),
+                number(&counts["code_bytes"]),
+                number(&counts["stack_bytes"]),
+            ]);
+        }
+    }
+    markdown(
+        &["object", "verdict", "proof", "instructions executed", "code bytes", "stack bytes"],
+        2,
+        &rows,
+    )
+}
+
+/// `ringforge mutate sntrup761 --json`.
+fn mutants(run: &Value) -> String {
+    let row = |name: &str, tally: &Value| {
+        let cell = |key: &str| tally[key].as_u64().unwrap_or(0).to_string();
+        let keys = [
+            "tried",
+            "refuted",
+            "confirmed",
+            "unknown",
+            "accepted",
+            "unsound",
+            "crashed",
+            "timed_out",
+        ];
+        std::iter::once(name.to_owned()).chain(keys.map(cell)).collect::<Vec<_>>()
+    };
+    let summary = &run["summary"];
+    let mut rows = Vec::new();
+    if let Some(classes) = summary["classes"].as_object() {
+        rows.extend(classes.iter().map(|(name, tally)| row(name, tally)));
+    }
+    rows.push(row("total", &summary["total"]));
+    markdown(
+        &[
+            "class",
+            "tried",
+            "refuted",
+            "shown by running",
+            "left open",
+            "proved right",
+            "proved wrongly",
+            "crashed",
+            "timed out",
+        ],
+        1,
+        &rows,
+    )
+}
+
+/// `ringforge explain sntrup761 --json`, one for each plan.
+fn counts(all: &Value) -> String {
+    let mut rows = Vec::new();
+    for run in list(all) {
+        let plan = text(&run["plan"]);
+        let plan = plan.strip_prefix("(plan ").and_then(|p| p.split_whitespace().next());
+        let plan = format!("{}, {}", plan.unwrap_or("?"), text(&run["target"]));
+        let total = &run["counts"]["total"];
+        for (stage, counts) in list(&run["counts"]["stages"])
+            .iter()
+            .map(|s| {
+                let path: Vec<String> = list(&s["path"]).iter().map(text).collect();
+                (path.join(" › "), &s["counts"])
+            })
+            .chain([("**total**".to_owned(), total)])
+        {
+            let sum = |keys: &[&str]| -> String {
+                keys.iter().filter_map(|k| counts[*k].as_u64()).sum::<u64>().to_string()
+            };
+            rows.push(vec![
+                plan.clone(),
+                stage,
+                sum(&["modular_products", "word_products"]),
+                sum(&["reductions", "narrowings", "freezes"]),
+                sum(&["multiplies"]),
+                sum(&["additions"]),
+                sum(&["shuffles"]),
+            ]);
+        }
+    }
+    markdown(
+        &["plan, target", "stage", "products", "reductions", "multiplies", "additions", "shuffles"],
+        2,
+        &rows,
+    )
+}

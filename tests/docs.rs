@@ -1,0 +1,176 @@
+//! What the README and the recipes show is run: every command in a `console` block, line by line,
+//! with its output; every file that a block quotes; every figure that a table states.
+//!
+//! `RINGFORGE_BLESS=1` rewrites the tables that are made from `docs/figures/`.
+
+mod common;
+
+use common::{Sandbox, figures};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// A fenced block: what follows the fence, and its lines.
+struct Block {
+    info: String,
+    line: usize,
+    lines: Vec<String>,
+}
+
+fn blocks(text: &str) -> Vec<Block> {
+    let mut all: Vec<Block> = Vec::new();
+    let mut inside = false;
+    for (number, line) in text.lines().enumerate() {
+        if let Some(info) = line.strip_prefix("```") {
+            inside = !inside;
+            if inside {
+                all.push(Block { info: info.into(), line: number + 1, lines: Vec::new() });
+            }
+        } else if let (true, Some(block)) = (inside, all.last_mut()) {
+            block.lines.push(line.into());
+        }
+    }
+    all
+}
+
+/// One command and what the page shows of its output.
+#[derive(Default)]
+struct Step {
+    command: String,
+    shown: Vec<String>,
+}
+
+fn steps(block: &Block) -> Vec<Step> {
+    let mut all: Vec<Step> = Vec::new();
+    for line in &block.lines {
+        match (line.strip_prefix("$ "), all.last_mut()) {
+            (Some(command), _) => all.push(Step { command: command.into(), shown: Vec::new() }),
+            (None, Some(step)) if step.command.ends_with('\\') && step.shown.is_empty() => {
+                step.command += &format!("\n{line}");
+            }
+            (None, Some(step)) => step.shown.push(line.clone()),
+            (None, None) => panic!("line {}: a console block starts with `$ `", block.line),
+        }
+    }
+    all
+}
+
+/// A line as it is compared: runs of digits, blanks and rules do not count, so that figures may
+/// change. Those that matter are in `docs/figures/`.
+fn shape(line: &str) -> String {
+    let mut out = String::new();
+    for c in line.chars() {
+        let c = if c.is_ascii_digit() { '0' } else { c };
+        if !(matches!(c, '0' | ' ' | '─' | '═') && out.ends_with(c)) {
+            out.push(c);
+        }
+    }
+    out.trim().replace("0.0", "0")
+}
+
+/// Runs all console blocks of a page in one sandbox that looks like the source tree.
+fn run(page: &str) {
+    let dir = Sandbox::new();
+    for entry in std::fs::read_dir(root()).expect("the source tree") {
+        let entry = entry.expect("an entry");
+        let name = entry.file_name();
+        if name != "target" && name != "out" && name != ".git" {
+            let from = entry.path().canonicalize().expect("an entry");
+            std::os::unix::fs::symlink(from, dir.path().join(name)).expect("a link");
+        }
+    }
+    let ringforge = Path::new(env!("CARGO_BIN_EXE_ringforge"));
+    let bin = ringforge.parent().expect("a directory").to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&path)));
+    let mut ran = 0;
+    for block in blocks(&read(page)).iter().filter(|b| b.info == "console") {
+        for step in steps(block) {
+            let place = format!("{page}, block at line {}: {}", block.line, step.command);
+            if step.command.starts_with("cargo test") {
+                // That is what is running; CI runs the same.
+                assert!(read(".ci/run").contains(&step.command), "{place}: not what CI runs");
+                continue;
+            }
+            let command = step.command.replace("cargo run --release --", "ringforge");
+            let output = Command::new("sh")
+                .args(["-c", &format!("exec 2>&1; {command}")])
+                .current_dir(dir.path())
+                .env("PATH", path.as_ref().expect("a path"))
+                .env_remove("CC")
+                .stdin(Stdio::null())
+                .output()
+                .expect("sh");
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success(), "{place}: {}\n{said}", output.status);
+            let mut lines = said.lines().map(shape);
+            for shown in step.shown.iter().filter(|l| !l.trim().is_empty() && *l != "...") {
+                let wanted = shape(shown);
+                assert!(lines.any(|l| l == wanted), "{place}: no line `{wanted}` in\n{said}");
+            }
+            ran += 1;
+        }
+    }
+    assert!(ran > 0, "{page} has no console block");
+    // Blocks that quote a file quote it truly.
+    for block in blocks(&read(page)) {
+        if let Some(file) = block.info.split_whitespace().find_map(|w| w.strip_prefix("file=")) {
+            let content = read(file);
+            assert!(
+                content.contains(&block.lines.join("\n")),
+                "{page}, line {}: not what {file} says",
+                block.line
+            );
+        }
+    }
+}
+
+#[test]
+fn the_readme_shows_what_happens() {
+    run("README.md");
+}
+
+#[test]
+fn adding_a_ring_works_as_its_recipe_says() {
+    run("docs/add-a-ring.md");
+}
+
+#[test]
+fn adding_a_target_works_as_its_recipe_says() {
+    run("docs/add-a-target.md");
+}
+
+#[test]
+fn tables_are_made_from_measured_figures() {
+    let bless = std::env::var_os("RINGFORGE_BLESS").is_some();
+    for page in ["README.md", "docs/results.md"] {
+        let text = read(page);
+        let made = figures::fill(&text, &|file| read(&format!("docs/figures/{file}")));
+        let made = made.unwrap_or_else(|e| panic!("{page}: {e}"));
+        if bless && made != text {
+            std::fs::write(root().join(page), &made).expect("the page");
+        }
+        assert!(bless || made == text, "{page} is not what docs/figures/ says: RINGFORGE_BLESS=1");
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let pages = ["README.md", "SOUNDNESS.md", "docs/add-a-ring.md", "docs/add-a-target.md"];
+    for page in pages.into_iter().chain(["docs/add-a-method.md", "docs/results.md"]) {
+        let text = read(page);
+        let base = root().join(page).parent().expect("a directory").to_owned();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = target.split('#').next().unwrap_or("");
+            let outside = target.contains("://") || file.is_empty() || target.contains(' ');
+            assert!(outside || base.join(file).exists(), "{page} links to {target}");
+        }
+    }
+}
