@@ -6,6 +6,7 @@
 //! of the one variable it depends on, and compares the outputs with the ring product for all pairs
 //! of basis vectors. Anything that is not modelled leaves the verdict `unknown`.
 
+mod aim;
 mod audit;
 pub mod check;
 mod cones;
@@ -54,7 +55,7 @@ impl Default for Options {
             max_points: 1 << 28,
             max_work: 1 << 35,
             certificate: false,
-            search: Duration::from_secs(10),
+            search: Duration::from_secs(5),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::audit::Audit;
 use crate::contract::{Contract, Role};
 use crate::function::{Check, Mismatch};
 use crate::report::{Counts, Reason, ReasonKind, Report, Verdict};
-use crate::values::{CauseKind, ModForm};
+use crate::values::{CauseKind, Form, ModForm};
 use crate::walk::{InputRange, Output, Walk};
 use crate::{Options, Progress, check, ranges, witness};
 use ringforge_machine::eval::Tape;
@@ -285,7 +285,7 @@ impl<'a> Job<'a> {
         count(c, &walk);
         ranges::summarise(&mut self.report.ranges, graph, &walk, self.object);
         let Some(outputs) = read else {
-            self.refute(graph, &walk, case, None);
+            self.refute(graph, &mut walk, case, None);
             return false;
         };
         let t = Instant::now();
@@ -321,7 +321,7 @@ impl<'a> Job<'a> {
             }
             Err(m) => {
                 self.mismatch(&m, &case.name);
-                self.refute(graph, &walk, case, Some(&m));
+                self.refute(graph, &mut walk, case, Some(&m));
                 return false;
             }
         }
@@ -489,11 +489,39 @@ impl<'a> Job<'a> {
         self.reason(ReasonKind::Function, call, text);
     }
 
+    /// The sums that may not fit, or whose value leaves the output's range.
+    fn suspects(&self, walk: &mut Walk, case: &CallCase) -> Vec<Form> {
+        let output = &self.contract.arguments[self.contract.output()];
+        let mut sums: Vec<Form> = Vec::new();
+        for &node in &case.outputs {
+            let form = match walk.output(node, output.element.bits(), output.element.signed()) {
+                Ok(o) if o.lo < output.range.0 || o.hi > output.range.1 => {
+                    walk.form(node).map(|f| (**f).clone())
+                }
+                Ok(_) => None,
+                Err(c) => match walk.cut.world.causes.get(c as usize).map(|c| &c.kind) {
+                    Some(CauseKind::Range { form, .. }) => Some(form.clone()),
+                    _ => None,
+                },
+            };
+            if let Some(form) = form
+                && !sums.contains(&form)
+            {
+                sums.push(form);
+                if sums.len() >= 12 {
+                    break;
+                }
+            }
+        }
+        sums
+    }
+
     /// Looks for inputs that show the failure; sets the verdict.
-    fn refute(&mut self, graph: &Graph, walk: &Walk, case: &CallCase, m: Option<&Mismatch>) {
+    fn refute(&mut self, graph: &Graph, walk: &mut Walk, case: &CallCase, m: Option<&Mismatch>) {
         let t = Instant::now();
         self.report.verdict = Verdict::Unknown;
-        let found = witness::search(self, graph, walk, case, m);
+        let sums = self.suspects(walk, case);
+        let found = witness::search(self, graph, walk, case, m, &sums);
         self.time("search", t);
         if let Some(w) = found {
             self.report.witness = Some(w);

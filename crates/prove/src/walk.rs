@@ -482,9 +482,7 @@ impl<'g> Walk<'g> {
         let up = 16u8.saturating_sub(lo);
         let part = if lo == 16 && from >= 32 && self.is_wide(&rest, 1 << 16) {
             self.high(&rest, from, w)
-        } else if (8..16).contains(&lo)
-            && (32..=48).contains(&from)
-            && self.is_wide(&rest, 1 << 20)
+        } else if (8..16).contains(&lo) && (32..=48).contains(&from) && self.is_wide(&rest, 1 << 20)
         {
             // floor(x / 2^lo) is floor(2^(16 - lo)·x / 2^16): compilers fold shifts into slices.
             self.high(&rest.scaled(1 << up, from + up), from + up, w)
@@ -535,10 +533,23 @@ impl<'g> Walk<'g> {
         }
         let wide = self.cut.world.wide(&p);
         let (low, m) = self.cut.world.wides[wide as usize].low;
-        if g.iter().any(|g| g.0 != Base::Low(low)) {
-            let c = self.cut.unmodelled(
-                "the high half of a sum of products and functions of the low half of another sum",
-            );
+        if let Some(other) = g.iter().find(|g| g.0 != Base::Low(low)) {
+            // A sum of variables, not of products, should have been one variable.
+            let plain = match other.0 {
+                Base::Low(l) => {
+                    let low = &self.cut.world.lows[l as usize];
+                    let product = |t: &(u32, i64)| {
+                        matches!(self.cut.world.atoms[t.0 as usize], Atom::Prod(..))
+                    };
+                    low.cause.filter(|_| !low.form.t.iter().any(product))
+                }
+                Base::Var(_) => None,
+            };
+            let c = plain.unwrap_or_else(|| {
+                self.cut.unmodelled(
+                    "the high half of a sum of products and functions of the low half of another sum",
+                )
+            });
             return self.opaque(c);
         }
         let high = Form::atom(self.cut.world.atom(Atom::High(wide)));

@@ -1,9 +1,11 @@
 //! Inputs that show a failure, by evaluating the lifted terms on candidates.
 
+use crate::aim::{Aim, Pair};
 use crate::contract::Contract;
 use crate::function::Mismatch;
 use crate::prove::{CallCase, Job};
 use crate::report::Witness;
+use crate::values::Form;
 use crate::walk::Walk;
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId, Op};
@@ -34,9 +36,6 @@ pub(crate) fn inputs_below(graph: &Graph, node: NodeId, contract: &Contract) -> 
     }
     if names.is_empty() { "no input".into() } else { names.join(", ") }
 }
-
-/// A pair of inputs.
-type Pair = [Vec<i64>; 2];
 
 /// Assignments that are evaluated together.
 const BATCH: usize = 8;
@@ -109,9 +108,10 @@ impl Search<'_> {
 pub(crate) fn search(
     job: &mut Job,
     graph: &Graph,
-    walk: &Walk,
+    walk: &mut Walk,
     case: &CallCase,
     mismatch: Option<&Mismatch>,
+    sums: &[Form],
 ) -> Option<Witness> {
     let contract = job.contract;
     let tape = Tape::new(graph, &case.outputs).ok()?;
@@ -144,9 +144,22 @@ pub(crate) fn search(
     if let Some(w) = s.first_wrong(&candidates) {
         return Some(w);
     }
-    let _ = walk;
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    while started.elapsed() < job.options.search.min(std::time::Duration::from_secs(2)) {
+    for round in 0..4 {
+        for form in sums {
+            if started.elapsed() > job.options.search {
+                return None;
+            }
+            let Some(mut aim) = Aim::new(&mut walk.cut, form, n, ranges) else { continue };
+            let batch: Vec<Pair> =
+                (0..2 + 2 * round).filter_map(|i| aim.attempt(i % 2 == 0, &mut random)).collect();
+            if let Some(w) = s.first_wrong(&batch) {
+                return Some(w);
+            }
+        }
+    }
+    let end = started.elapsed() + job.options.search / 5;
+    while started.elapsed() < end {
         let mut batch: Vec<Pair> = Vec::new();
         for _ in 0..BATCH {
             let kind = random.next() % 2;
