@@ -67,7 +67,7 @@ fn products_are_right_for_every_compiler_and_level() {
         assert_eq!(runs.len(), objects.len());
         for run in runs {
             let executed = &run["executed"];
-            assert!(executed["products"].as_u64() >= Some(300_000), "{run}");
+            assert!(executed["products"].as_u64() > Some(100_000), "{run}");
             assert!(executed["worst_cases"].as_u64() >= Some(1_000), "{run}");
         }
     }

@@ -27,6 +27,7 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
         "ring": job.plan.ring.to_string(),
         "plan": job.plan.to_string(),
         "tree": tree,
+        "notes": made.as_ref().map(|m| &m.notes),
         "target": target.name,
         "schedule": schedule.to_string(),
         "ranges": made.as_ref().map(|m| &m.ranges),
@@ -52,6 +53,9 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
 }
 
 fn say_ranges(ui: &Ui, made: &Made) {
+    for note in &made.notes {
+        ui.say(format!("\nTarget {}, {note}.", made.target.name));
+    }
     ui.say(format!("\nRanges by stage for target {}, proven for the program:", made.target.name));
     ui.say(range_table(&made.ranges).to_string());
 }

@@ -81,6 +81,10 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     let check =
         Check { ui, args, glue: &glue, compiler: &compiler, host: &host, object: &built.object };
     let executed = check.executed(&job)?;
+    let mut notes = Vec::new();
+    for (one, _) in &made {
+        notes.extend(one.notes.iter().map(|note| format!("{}: {note}", one.target.name)));
+    }
     let mut forged = Vec::new();
     let mut pictures =
         Pictures { tree: picture::tree(&job.plan), ranges: Vec::new(), counts: Vec::new() };
@@ -125,6 +129,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
             name: job.plan.name.clone(),
             cite: job.plan.cite.clone(),
             text: job.plan.to_string(),
+            notes,
         },
         tool: Tool::THIS,
         host,

@@ -25,6 +25,8 @@ pub struct Made {
     pub target: &'static Target,
     /// The schedule's text.
     pub schedule: String,
+    /// Where the program does not compute as the plan says.
+    pub notes: Vec<String>,
     /// The program.
     pub program: Program,
     /// Ranges by stage.
@@ -68,12 +70,12 @@ pub fn make(
     let lowered = lower(plan, schedule, name).map_err(|e| {
         Failure::input(format!("plan `{}` for target `{}`: {e}", plan.name, target.name))
     })?;
-    let program = lowered.program;
+    let (program, notes) = (lowered.program, lowered.notes);
     let fault =
         |e| Failure::failed(format!("the program for target `{}` is faulty: {e}", target.name));
     let ranges = ranges(&program).map_err(fault)?;
     let costs = count(&program).map_err(fault)?;
-    Ok(Made { target, schedule: schedule.to_string(), program, ranges, costs })
+    Ok(Made { target, schedule: schedule.to_string(), notes, program, ranges, costs })
 }
 
 /// Runs the program by interpretation on worst cases and random pairs against the oracle;
@@ -102,8 +104,13 @@ pub fn self_check(made: &Made, ring: &Ring) -> Result<usize, Failure> {
 /// # Errors
 /// The target cannot express it.
 pub fn source(made: &Made, command: &str) -> Result<String, Failure> {
-    let mut facts =
-        vec!["Ranges by stage, proven for the program by interval analysis:".to_owned()];
+    let mut facts = Vec::new();
+    if !made.notes.is_empty() {
+        facts.push("Otherwise than the plan says:".to_owned());
+        facts.extend(made.notes.iter().map(|note| format!("  {note}")));
+        facts.push(String::new());
+    }
+    facts.push("Ranges by stage, proven for the program by interval analysis:".to_owned());
     for stage in &made.ranges.stages {
         if let (Some(title), Some((low, high))) = (stage.path.last(), stage.words) {
             facts.push(format!("  [{low}, {high}] {title}"));

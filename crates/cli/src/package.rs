@@ -51,6 +51,8 @@ pub struct PlanText {
     pub cite: Option<String>,
     /// Its text.
     pub text: String,
+    /// Where a target's program does not compute as the text says, the target's name first.
+    pub notes: Vec<String>,
 }
 
 /// This program.

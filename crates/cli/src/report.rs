@@ -42,6 +42,7 @@ pub fn render(package: &Package, pictures: &Pictures) -> String {
                         p { "Plan " code { (package.plan.name) }
                             @if let Some(cite) = &package.plan.cite { " after [" (cite) "]" } "." }
                         figure { (PreEscaped(without_prologue(&pictures.tree))) }
+                        @for note in &package.plan.notes { p { (note) "." } }
                         details { summary { "The plan's text" } pre { (package.plan.text) } }
                     }
                     @for (i, forged) in package.targets.iter().enumerate() {

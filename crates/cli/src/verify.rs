@@ -42,7 +42,7 @@ pub enum CheckError {
         "the product of case {case} ({kind}) is wrong at coefficient {index}: {got}, not {want}"
     )]
     Wrong {
-        /// Number of the case.
+        /// Number of the case in its batch.
         case: usize,
         /// Buffers separate or shared.
         kind: String,
@@ -216,13 +216,16 @@ impl Runs {
         Ok(Runs { kinds, done: Checked { products: 0, worst_cases: 0, calls } })
     }
 
-    /// Runs on more cases.
+    /// Runs on more cases; calls in place on the first batch only, which has the worst cases.
     ///
     /// # Errors
     /// A wrong product, a crash, a change of an input, a write outside.
     pub fn add(&mut self, batch: &Batch) -> Result<(), CheckError> {
-        for (name, callee, guard) in &self.kinds {
+        let first = self.done.products == 0;
+        for (name, callee, guard) in self.kinds.iter().take(if first { usize::MAX } else { 1 }) {
             let signature = callee.signature();
+            let output = signature.arguments[0].element;
+            let mut expected = Vec::with_capacity(signature.output_bytes());
             let mut records = Vec::with_capacity(batch.cases.len() * signature.input_bytes());
             for case in &batch.cases {
                 records.extend(signature.record(&[&case.a, &case.b]));
@@ -233,20 +236,24 @@ impl Runs {
                 .map_err(|error| CheckError::Call { kind: name.clone(), error })?;
             let size = signature.output_bytes();
             for (i, (answer, case)) in answers.chunks_exact(size).zip(&batch.cases).enumerate() {
-                let c = signature.outputs(answer).swap_remove(0);
-                if let Some(index) = (0..case.c.len()).find(|&k| c.get(k) != Some(&case.c[k])) {
-                    return Err(CheckError::Wrong {
-                        case: self.done.products + i,
-                        kind: name.clone(),
-                        index,
-                        got: c.get(index).copied().unwrap_or(0),
-                        want: case.c[index],
-                    });
+                expected.clear();
+                output.encode(&case.c, &mut expected);
+                if answer == expected {
+                    continue;
                 }
+                let c = output.decode(answer);
+                let index = (0..case.c.len()).find(|&k| c.get(k) != Some(&case.c[k])).unwrap_or(0);
+                return Err(CheckError::Wrong {
+                    case: i,
+                    kind: name.clone(),
+                    index,
+                    got: c.get(index).copied().unwrap_or(0),
+                    want: case.c[index],
+                });
             }
+            self.done.products += batch.cases.len();
+            self.done.worst_cases += batch.worst;
         }
-        self.done.products += batch.cases.len() * self.kinds.len();
-        self.done.worst_cases += batch.worst * self.kinds.len();
         Ok(())
     }
 
@@ -315,7 +322,7 @@ mod tests {
     fn right_products_pass_also_in_place() {
         let done = run("", &[(0, 1), (0, 2)]).unwrap();
         assert_eq!(done.calls, ["separate buffers", "c in the place of a", "c in the place of b"]);
-        assert!(done.products > 3 * 5000 && done.worst_cases > 0, "{done:?}");
+        assert!(done.products > 5000 && done.worst_cases > 0, "{done:?}");
     }
 
     #[test]

@@ -39,6 +39,11 @@ impl Element {
 
     /// Appends `values`, wrapped to the element's width, to `out`.
     pub fn encode(self, values: &[i64], out: &mut Vec<u8>) {
+        // Nearly everything is 16 bits wide; a constant width makes this many times faster.
+        if self.bits == 16 {
+            out.extend(values.iter().flat_map(|&value| (value as i16).to_le_bytes()));
+            return;
+        }
         for value in values {
             out.extend_from_slice(&value.to_le_bytes()[..self.bytes()]);
         }

@@ -16,7 +16,7 @@
 #define PAGE 4096UL
 #define SLACK 0xa5
 
-static unsigned char *pointer[ARGS], *page[ARGS], *copy[ARGS];
+static unsigned char *pointer[ARGS], *page[ARGS], *copy[ARGS], *slack[ARGS];
 static size_t mapped[ARGS];
 
 static int give_up(const char *why) {
@@ -43,12 +43,14 @@ int main(int argc, char **argv) {
         if (room == 0) room = PAGE;
         base = map(room + 2 * PAGE);
         copy[i] = map(room);
-        if (!base || !copy[i]) return give_up("mmap");
+        slack[i] = map(room);
+        if (!base || !copy[i] || !slack[i]) return give_up("mmap");
         if (mprotect(base, PAGE, PROT_NONE) || mprotect(base + PAGE + room, PAGE, PROT_NONE))
             return give_up("mprotect");
         page[i] = base + PAGE;
         mapped[i] = room;
         memset(page[i], SLACK, room);
+        memset(slack[i], SLACK, room);
         pointer[i] = front ? page[i] : page[i] + (room - args[i].bytes) / args[i].align * args[i].align;
     }
     for (i = 0; i < ARGS; i++)
@@ -71,16 +73,17 @@ int main(int argc, char **argv) {
         }
         call_function(pointer);
         for (i = 0; i < ARGS; i++) {
-            size_t before, kept = 1;
+            size_t before, behind, kept = 1;
             if (args[i].shares >= 0) continue;
             before = (size_t)(pointer[i] - page[i]);
-            for (k = 0; k < mapped[i]; k++)
-                if ((k < before || k >= before + args[i].bytes) && page[i][k] != SLACK) {
-                    fflush(stdout);
-                    fprintf(stderr, "%lu %lu %ld\n", calls, (unsigned long)i,
-                            (long)k - (long)before);
-                    return 92;
-                }
+            behind = before + args[i].bytes;
+            if (memcmp(page[i], slack[i], before) != 0 ||
+                memcmp(page[i] + behind, slack[i], mapped[i] - behind) != 0) {
+                for (k = 0; (k >= before && k < behind) || page[i][k] == SLACK;) k++;
+                fflush(stdout);
+                fprintf(stderr, "%lu %lu %ld\n", calls, (unsigned long)i, (long)k - (long)before);
+                return 92;
+            }
             for (k = 0; k < ARGS; k++)
                 if (args[k].shares == (int)i) kept = 0;
             if (!args[i].output && kept && memcmp(pointer[i], copy[i], args[i].bytes) != 0) {
