@@ -23,7 +23,7 @@ pub enum MulMethod {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReduceMethod {
-    /// `a - mullo(mulhrs(a, round(2^15/q)), q)` [Chiu25 §2.2.1]. Three operations.
+    /// `a - mullo(mulhrs(a, round(2^15/q)), q)` [Barrett86; Chiu25 §2.2.1]. Three operations.
     Barrett,
     /// `a - mullo(sar(a, k) - (a < 0), q)`, `k = floor(log2 q)` [Chiu25 §3.4.2, Algorithm 2]:
     /// truncation instead of a multiplication. Five operations, one of them a product.
