@@ -41,8 +41,16 @@ fn every_target_compiles_without_warnings_and_multiplies_right() {
     let dir = Sandbox::new();
     toy(&dir);
     let targets = TARGETS.join(",");
-    let args =
-        ["--quiet", "forge", "toy.toml", "--target", &targets, "--no-bench", "--out=p", "--pairs=0"];
+    let args = [
+        "--quiet",
+        "forge",
+        "toy.toml",
+        "--target",
+        &targets,
+        "--no-bench",
+        "--out=p",
+        "--pairs=0",
+    ];
     dir.ringforge(&args).succeeds();
     for target in TARGETS {
         let source = dir.read(&format!("p/toy_{target}.c"));

@@ -40,8 +40,8 @@ pub enum ReduceMethod {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NarrowMethod {
-    /// Montgomery [Montgomery85, p. 519] on the halves: `hi - mulhi(mullo(lo, 1/q), q)`, so the scale is 2^-16.
-    /// Needs `|x| < 2^31 - q·2^15`, so that the result is a word. Seven operations.
+    /// Montgomery [Montgomery85, p. 519] on the halves: `hi - mulhi(mullo(lo, 1/q), q)`, so the
+    /// scale is 2^-16. Needs `|x| < 2^31 - q·2^15`, so that the result is a word. Seven operations.
     Montgomery,
 }
 
