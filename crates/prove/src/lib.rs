@@ -8,6 +8,7 @@
 
 mod aim;
 mod audit;
+mod bits;
 pub mod check;
 mod cones;
 pub mod contract;
@@ -16,6 +17,7 @@ mod function;
 mod funs;
 mod prove;
 mod ranges;
+mod reading;
 pub mod report;
 mod values;
 mod walk;

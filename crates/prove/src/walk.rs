@@ -31,11 +31,11 @@ pub struct Output {
 
 /// Interprets a graph over inputs with known ranges.
 pub struct Walk<'g> {
-    graph: &'g Graph,
+    pub(crate) graph: &'g Graph,
     /// Tables.
     pub cut: Cutter,
     inputs: Vec<InputRange>,
-    forms: FxHashMap<NodeId, Arc<Form>>,
+    pub(crate) forms: FxHashMap<NodeId, Arc<Form>>,
     /// Whether forms stay after their last use.
     pub keep: bool,
 }
@@ -149,11 +149,11 @@ impl<'g> Walk<'g> {
         }
     }
 
-    fn get(&self, id: NodeId) -> Arc<Form> {
+    pub(crate) fn get(&self, id: NodeId) -> Arc<Form> {
         self.forms[&id].clone()
     }
 
-    fn width(&self, id: NodeId) -> u8 {
+    pub(crate) fn width(&self, id: NodeId) -> u8 {
         self.graph.node(id).width
     }
 
@@ -265,7 +265,7 @@ impl<'g> Walk<'g> {
     }
 
     /// A form modulo a smaller power of two.
-    fn truncate(&mut self, form: &Form, w: u8) -> Form {
+    pub(crate) fn truncate(&mut self, form: &Form, w: u8) -> Form {
         let mut out = form.scaled(1, w);
         let funs: Vec<(u32, i64, Base, FunId)> = out
             .t
@@ -336,7 +336,7 @@ impl<'g> Walk<'g> {
     }
 
     /// A function of a base as a form modulo 2^w, linear where it can be.
-    fn function(&mut self, base: Base, f: FunId) -> Arc<Form> {
+    pub(crate) fn function(&mut self, base: Base, f: FunId) -> Arc<Form> {
         let w = self.cut.world.funs.get(f).width;
         let (lo, hi) = self.cut.world.domain(base);
         if let Some((c, d)) = self.cut.cones.linear(&mut self.cut.world.funs, f, lo, hi, w) {
@@ -351,7 +351,7 @@ impl<'g> Walk<'g> {
     }
 
     /// A nonlinear operation on values that all depend on one base.
-    fn apply(&mut self, op: FunOp, args: &[NodeId], w: u8) -> Arc<Form> {
+    pub(crate) fn apply(&mut self, op: FunOp, args: &[NodeId], w: u8) -> Arc<Form> {
         let forms: Vec<(Arc<Form>, u8)> =
             args.iter().map(|a| (self.get(*a), self.width(*a))).collect();
         self.apply_forms(op, &forms, w)
@@ -406,12 +406,12 @@ impl<'g> Walk<'g> {
         }
     }
 
-    fn extend(&mut self, form: &Arc<Form>, from: u8, to: u8, signed: bool) -> Arc<Form> {
+    pub(crate) fn extend(&mut self, form: &Arc<Form>, from: u8, to: u8, signed: bool) -> Arc<Form> {
         let several =
             form.t.len() > 1 || form.t.first().is_some_and(|t| self.cut.base(t.0).is_none());
         let mut used = None;
         if several {
-            let fits = |r: &crate::cut::Reading| {
+            let fits = |r: &crate::reading::Reading| {
                 if signed {
                     -(1i128 << (from - 1)) <= r.lo && r.hi < 1i128 << (from - 1)
                 } else {
@@ -459,7 +459,7 @@ impl<'g> Walk<'g> {
     }
 
     /// Bits `[lo, lo + w)` of a form modulo 2^from, `lo > 0`.
-    fn slice(&mut self, form: &Form, from: u8, lo: u8, w: u8) -> Arc<Form> {
+    pub(crate) fn slice(&mut self, form: &Form, from: u8, lo: u8, w: u8) -> Arc<Form> {
         // What is a multiple of 2^lo passes through.
         let mut rest = Form::default();
         let mut whole = Form::constant(form.k >> lo, w);
@@ -604,107 +604,5 @@ impl<'g> Walk<'g> {
             }
             (Err(c), _) | (_, Err(c)) => self.opaque(c),
         }
-    }
-
-    fn concat(&mut self, args: &[NodeId], w: u8) -> Arc<Form> {
-        // From the top down, joining what are the halves of one value.
-        let mut upper = self.get(args[args.len() - 1]);
-        let mut bits = self.width(args[args.len() - 1]);
-        let mut upper_node = Some(args[args.len() - 1]);
-        for &low in args[..args.len() - 1].iter().rev() {
-            let lw = self.width(low);
-            let form = self.get(low);
-            let whole = upper_node.and_then(|u| match self.graph.node(u).op {
-                Op::Slice { lo } if lo == lw => Some(self.graph.node(u).args[0]),
-                _ => None,
-            });
-            let joined = whole.and_then(|n| {
-                let n = self.forms.get(&n)?.clone();
-                (self.truncate(&n, lw) == *form).then(|| self.truncate(&n, lw + bits))
-            });
-            upper = match joined {
-                Some(form) => Arc::new(form),
-                None => self.join(&form, lw, &upper, bits),
-            };
-            bits += lw;
-            upper_node = None;
-        }
-        debug_assert_eq!(bits, w);
-        upper
-    }
-
-    fn join(&mut self, low: &Arc<Form>, lw: u8, high: &Arc<Form>, hw: u8) -> Arc<Form> {
-        let w = lw + hw;
-        let shifted = high.scaled(1i64 << lw, w);
-        if low.t.is_empty() {
-            let k = low.k & ((1i64 << lw) - 1);
-            return Arc::new(shifted.plus(k, w));
-        }
-        if !high.t.is_empty() {
-            let (a, b) = (self.cut.use_form(low, lw), self.cut.use_form(high, hw));
-            if let (Use::One(x, f), Use::One(y, g)) = (a, b)
-                && x == y
-            {
-                let f = self.cut.op(w, FunOp::Concat, &[f, g]);
-                return self.function(x, f);
-            }
-        }
-        let low = self.extend(low, lw, w, false);
-        Arc::new(Form::combine(&low, 1, &shifted, 1, w))
-    }
-
-    fn and(&mut self, a: NodeId, b: NodeId, w: u8) -> Arc<Form> {
-        let (fa, fb) = (self.get(a), self.get(b));
-        for (x, c) in [(&fa, &fb), (&fb, &fa)] {
-            if !c.t.is_empty() {
-                continue;
-            }
-            let m = c.k as u64 & (u64::MAX >> (64 - w));
-            if m == 0 {
-                return Arc::new(Form::default());
-            }
-            let (from, ones) = (m.trailing_zeros(), m.count_ones());
-            if m >> from == (u64::MAX >> (64 - ones)) && ones < u32::from(w) {
-                // A run of ones: the bits [from, from + ones) in place.
-                let (from, ones) = (from as u8, ones as u8);
-                let bits = if from == 0 {
-                    Arc::new(self.truncate(x, ones))
-                } else {
-                    self.slice(x, w, from, ones)
-                };
-                let out = if from + ones == w { bits } else { self.extend(&bits, ones, w, false) };
-                return Arc::new(out.scaled(1i64 << from, w));
-            }
-        }
-        self.apply(FunOp::And, &[a, b], w)
-    }
-
-    fn or(&mut self, op: &Op, a: NodeId, b: NodeId, w: u8) -> Arc<Form> {
-        let (fa, fb) = (self.get(a), self.get(b));
-        let or = *op == Op::Or;
-        for (x, y) in [(&fa, &fb), (&fb, &fa)] {
-            if y.t.is_empty() && y.k == 0 {
-                return x.clone();
-            }
-            if !or && y.t.is_empty() {
-                if y.k == -1 {
-                    return Arc::new(x.scaled(-1, w).plus(-1, w));
-                }
-                if y.k == centre(1i64 << (w - 1), w) {
-                    return Arc::new((**x).clone().plus(y.k, w));
-                }
-            }
-            // Disjoint bits add.
-            let twos = x.t.iter().map(|t| t.1).chain([x.k]).map(|c| c.trailing_zeros()).min();
-            if let Some(twos) = twos
-                && twos > 0
-                && let Ok(r) = self.cut.read(y)
-                && r.lo >= 0
-                && r.hi < 1i128 << twos.min(62)
-            {
-                return Arc::new(Form::combine(x, 1, y, 1, w));
-            }
-        }
-        self.apply(if or { FunOp::Or } else { FunOp::Xor }, &[a, b], w)
     }
 }

@@ -77,6 +77,9 @@ fn read(w: &Words, out: NodeId, ranges: [(i64, i64); 2]) -> Result<Output, Strin
     result.map_err(|c| walk.cut.world.causes[c as usize].text.clone())
 }
 
+/// What a word should be, given the inputs by operand and index.
+type Meaning<'a> = &'a dyn Fn(&dyn Fn(u16, u32) -> i64) -> i64;
+
 /// Whether `out` is proved congruent to `meaning(a, b)` and within `allowed`. What is proved is
 /// compared with evaluation on random inputs; a contradiction there is a failure of the test.
 fn proves(
@@ -84,7 +87,7 @@ fn proves(
     out: NodeId,
     ranges: [(i64, i64); 2],
     allowed: (i64, i64),
-    meaning: &dyn Fn(&dyn Fn(u16, u32) -> i64) -> i64,
+    meaning: Meaning,
 ) -> bool {
     let inputs = ranges.iter().map(|&(lo, hi)| InputRange { lo, hi, signed: true }).collect();
     let mut walk = Walk::new(&w.g, Q as u32, inputs);

@@ -46,7 +46,7 @@ fn a_contract_is_read_whole() {
 fn errors_name_line_column_and_remedy() {
     let cases = [
         ("contract = 1", "contract = 2", 1, 12, "contract = 1"),
-        ("Z17[x]/(x^2 - x - 1)", "Z17[x]/(x^2 - x - ", 4, 26, "expected"),
+        ("Z17[x]/(x^2 - x - 1)", "Z17[x]/(x^2 - x - ", 4, 27, "expected"),
         ("Z17[", "Z16[", 4, 8, "odd primes below 65536"),
         ("Z17[", "Z15[", 4, 8, "odd primes below 65536"),
         ("Z17[", "Z65537[", 4, 8, "odd primes below 65536"),

@@ -1,0 +1,112 @@
+//! Operations on parts of words: concatenation and bitwise logic as linear forms where they are.
+
+use crate::cut::Use;
+use crate::funs::{FunOp, centre};
+use crate::values::Form;
+use crate::walk::Walk;
+use ringforge_machine::graph::{NodeId, Op};
+use std::sync::Arc;
+
+impl Walk<'_> {
+    pub(crate) fn concat(&mut self, args: &[NodeId], w: u8) -> Arc<Form> {
+        // From the top down, joining what are the halves of one value.
+        let mut upper = self.get(args[args.len() - 1]);
+        let mut bits = self.width(args[args.len() - 1]);
+        let mut upper_node = Some(args[args.len() - 1]);
+        for &low in args[..args.len() - 1].iter().rev() {
+            let lw = self.width(low);
+            let form = self.get(low);
+            let whole = upper_node.and_then(|u| match self.graph.node(u).op {
+                Op::Slice { lo } if lo == lw => Some(self.graph.node(u).args[0]),
+                _ => None,
+            });
+            let joined = whole.and_then(|n| {
+                let n = self.forms.get(&n)?.clone();
+                (self.truncate(&n, lw) == *form).then(|| self.truncate(&n, lw + bits))
+            });
+            upper = match joined {
+                Some(form) => Arc::new(form),
+                None => self.join(&form, lw, &upper, bits),
+            };
+            bits += lw;
+            upper_node = None;
+        }
+        debug_assert_eq!(bits, w);
+        upper
+    }
+
+    fn join(&mut self, low: &Arc<Form>, lw: u8, high: &Arc<Form>, hw: u8) -> Arc<Form> {
+        let w = lw + hw;
+        let shifted = high.scaled(1i64 << lw, w);
+        if low.t.is_empty() {
+            let k = low.k & ((1i64 << lw) - 1);
+            return Arc::new(shifted.plus(k, w));
+        }
+        if !high.t.is_empty() {
+            let (a, b) = (self.cut.use_form(low, lw), self.cut.use_form(high, hw));
+            if let (Use::One(x, f), Use::One(y, g)) = (a, b)
+                && x == y
+            {
+                let f = self.cut.op(w, FunOp::Concat, &[f, g]);
+                return self.function(x, f);
+            }
+        }
+        let low = self.extend(low, lw, w, false);
+        Arc::new(Form::combine(&low, 1, &shifted, 1, w))
+    }
+
+    pub(crate) fn and(&mut self, a: NodeId, b: NodeId, w: u8) -> Arc<Form> {
+        let (fa, fb) = (self.get(a), self.get(b));
+        for (x, c) in [(&fa, &fb), (&fb, &fa)] {
+            if !c.t.is_empty() {
+                continue;
+            }
+            let m = c.k as u64 & (u64::MAX >> (64 - w));
+            if m == 0 {
+                return Arc::new(Form::default());
+            }
+            let (from, ones) = (m.trailing_zeros(), m.count_ones());
+            if m >> from == (u64::MAX >> (64 - ones)) && ones < u32::from(w) {
+                // A run of ones: the bits [from, from + ones) in place.
+                let (from, ones) = (from as u8, ones as u8);
+                let bits = if from == 0 {
+                    Arc::new(self.truncate(x, ones))
+                } else {
+                    self.slice(x, w, from, ones)
+                };
+                let out = if from + ones == w { bits } else { self.extend(&bits, ones, w, false) };
+                return Arc::new(out.scaled(1i64 << from, w));
+            }
+        }
+        self.apply(FunOp::And, &[a, b], w)
+    }
+
+    pub(crate) fn or(&mut self, op: &Op, a: NodeId, b: NodeId, w: u8) -> Arc<Form> {
+        let (fa, fb) = (self.get(a), self.get(b));
+        let or = *op == Op::Or;
+        for (x, y) in [(&fa, &fb), (&fb, &fa)] {
+            if y.t.is_empty() && y.k == 0 {
+                return x.clone();
+            }
+            if !or && y.t.is_empty() {
+                if y.k == -1 {
+                    return Arc::new(x.scaled(-1, w).plus(-1, w));
+                }
+                if y.k == centre(1i64 << (w - 1), w) {
+                    return Arc::new((**x).clone().plus(y.k, w));
+                }
+            }
+            // Disjoint bits add.
+            let twos = x.t.iter().map(|t| t.1).chain([x.k]).map(|c| c.trailing_zeros()).min();
+            if let Some(twos) = twos
+                && twos > 0
+                && let Ok(r) = self.cut.read(y)
+                && r.lo >= 0
+                && r.hi < 1i128 << twos.min(62)
+            {
+                return Arc::new(Form::combine(x, 1, y, 1, w));
+            }
+        }
+        self.apply(if or { FunOp::Or } else { FunOp::Xor }, &[a, b], w)
+    }
+}
