@@ -89,7 +89,7 @@ pub struct Failure {
     /// What is wrong, for people.
     pub message: String,
     /// The text that it is wrong in.
-    pub excerpt: Option<Excerpt>,
+    pub excerpt: Option<Box<Excerpt>>,
 }
 
 /// A place in a text of the user's.
@@ -120,7 +120,7 @@ impl Failure {
 
     /// Bad input with its place.
     pub fn at(message: impl Into<String>, excerpt: Excerpt) -> Failure {
-        Failure { status: 2, message: message.into(), excerpt: Some(excerpt) }
+        Failure { status: 2, message: message.into(), excerpt: Some(Box::new(excerpt)) }
     }
 
     fn render(&self, color: bool) -> String {

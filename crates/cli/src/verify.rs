@@ -158,7 +158,7 @@ pub fn some_cases(ring: &Ring, worst: usize, random: usize) -> Vec<Case> {
 
 fn random_operands(ring: &Ring, count: usize, rng: &mut StdRng) -> Vec<(Vec<i64>, Vec<i64>)> {
     let h = (ring.q() / 2) as i64;
-    let low = if ring.q() % 2 == 0 { 1 - h } else { -h };
+    let low = if ring.q().is_multiple_of(2) { 1 - h } else { -h };
     let mut draw =
         || -> Vec<i64> { (0..ring.degree()).map(|_| rng.random_range(low..=h)).collect() };
     (0..count).map(|_| (draw(), draw())).collect()
