@@ -33,6 +33,9 @@ pub struct Schedule {
     pub split_sums: u32,
     /// How blocks are multiplied.
     pub base: BaseProducts,
+    /// By lanes, direct Toeplitz products of at least this size take one level of Karatsuba that
+    /// the plan does not have; 0 for never.
+    pub karatsuba_from: u32,
     /// Random orders that the placing of reductions tries.
     pub rounds: u32,
     /// Largest magnitudes at the borders of stages.
@@ -47,10 +50,11 @@ pub struct Schedule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BaseProducts {
-    /// Dot products of broadcast pairs with unaligned loads, in 32-bit sums.
+    /// Dot products of broadcast pairs with unaligned loads, in 32-bit sums, whatever method the
+    /// plan has for them.
     BroadcastDot,
-    /// Transposed, one convolution in a lane, 16-bit Montgomery products: for machines (or
-    /// compilers) without a dot product.
+    /// Transposed, one convolution in a lane, 16-bit Montgomery products, by the plan's methods:
+    /// for machines (or compilers) without a dot product.
     Lanes,
 }
 
@@ -97,6 +101,7 @@ impl Default for Schedule {
             unroll: 1,
             split_sums: 64,
             base: BaseProducts::BroadcastDot,
+            karatsuba_from: 16,
             rounds: 200,
             limits: Limits::default(),
             drop: Vec::new(),

@@ -109,3 +109,60 @@ fn what_cannot_be_lowered_is_named() {
     let error = lower(&Plan::parse(schoolbook).unwrap(), &Schedule::default(), "x").unwrap_err();
     assert!(error.to_string().contains("`(schoolbook)`"), "{error}");
 }
+
+/// By lanes, a plan's methods for small products are what is computed; where they are not, a note
+/// says so.
+#[test]
+fn small_products_are_the_plans_or_noted() {
+    let (ours, chiu) = (plan("sntrup761.plan"), plan("sntrup761-chiu.plan"));
+    let lanes = Schedule { rounds: 20, ..Schedule::portable() };
+    let dots = Schedule { rounds: 20, ..Schedule::default() };
+    let never = Schedule { karatsuba_from: 0, ..lanes.clone() };
+    let says = |lowered: &Lowered, title: &str| {
+        format!("{:?}", lowered.program.procedures).contains(&format!("of size 16, {title}\""))
+    };
+    let lowered = |plan: &Plan, schedule: &Schedule| lower(plan, schedule, "x").unwrap();
+
+    let seed = lowered(&chiu, &lanes);
+    assert!(says(&seed, "2-NTT and Toeplitz") && says(&seed, "Karatsuba and Toeplitz"));
+    assert_eq!(seed.notes, [""; 0]);
+    check(&chiu, &seed, &operands(761));
+
+    let direct = lowered(&ours, &never);
+    assert!(says(&direct, "Toeplitz") && direct.notes.is_empty());
+    check(&ours, &direct, &operands(761)[2..]);
+
+    let halved = lowered(&ours, &lanes);
+    assert!(says(&halved, "Karatsuba and Toeplitz") && !says(&halved, "Toeplitz"));
+    assert!(halved.notes.len() == 1 && halved.notes[0].contains("one level of Karatsuba"));
+
+    assert_eq!(lowered(&ours, &dots).notes, [""; 0]);
+    let notes = lowered(&chiu, &dots).notes;
+    assert!(notes.len() == 1 && notes[0].contains("(if-square-root (two-ntt (toeplitz))"));
+}
+
+#[test]
+fn small_methods_nest_by_lanes() {
+    let text = plan("sntrup761.plan").to_string();
+    for (small, title) in [
+        ("(karatsuba (karatsuba (toeplitz)))", "Karatsuba and Karatsuba and Toeplitz"),
+        (
+            "(if-square-root (two-ntt (if-square-root (two-ntt (toeplitz)) (karatsuba (toeplitz))))
+               (toeplitz))",
+            "2-NTT",
+        ),
+    ] {
+        let nested = text.replace(
+            "(weighted-convolution (toeplitz))",
+            &format!("(weighted-convolution {small})"),
+        );
+        assert_ne!(nested, text);
+        let plan = Plan::parse(&nested).unwrap();
+        let mut schedule = Schedule { rounds: 20, karatsuba_from: 0, ..Schedule::portable() };
+        // Two levels double factors twice.
+        schedule.limits.forward = 3_600;
+        let lowered = lower(&plan, &schedule, "x").unwrap();
+        assert!(format!("{:?}", lowered.program.procedures).contains(title), "{title}");
+        check(&plan, &lowered, &operands(761)[2..]);
+    }
+}

@@ -3,10 +3,12 @@
 //!
 //! Blocks are transposed in groups of `lanes`, so that coefficient i of `lanes` convolutions is
 //! one register, and transposed back. The convolution is the product of a with the Toeplitz
-//! matrix of b [Chiu25 §2.5]; one level of Karatsuba makes three matrices of half the size.
+//! matrix of b [Chiu25 §2.5], or what the plan says instead (`lane_methods`).
 //! Transposing `lanes = 4·m` rows takes two rounds of interleaving four registers by strided
 //! stores, which compilers turn to unpack instructions.
 
+use super::lane_methods::{Place, Rows};
+use super::small::Small;
 use super::transform::{Products, cell_of_output};
 use super::{LowerError, Lowering, Operand, unsupported};
 use crate::bounds::WORD;
@@ -19,20 +21,20 @@ const METHOD: ProductMethod = ProductMethod::Montgomery;
 
 impl Lowering<'_> {
     /// The largest magnitude of one product of words.
-    fn word_product(&self, stage: &str, a: i64, b: i64) -> Result<i64, LowerError> {
+    pub(super) fn word_product(&self, stage: &str, a: i64, b: i64) -> Result<i64, LowerError> {
         let range = METHOD.range((-a, a), (-b, b), self.q).filter(|_| a <= WORD && b <= WORD);
         let wide = LowerError::Word { stage: stage.into(), bound: a.max(b) };
         range.map(|(lo, hi)| hi.max(-lo)).ok_or(wide)
     }
 
     /// How many products, none above `each`, a word holds added up; `terms` at most.
-    fn together(terms: usize, each: i64) -> usize {
+    pub(super) fn together(terms: usize, each: i64) -> usize {
         terms.min((WORD / each.max(1)).max(1) as usize)
     }
 
     /// The largest magnitude of `terms` products, none above `each`, where every `together` of
     /// them are added and, if that is not all of them, reduced.
-    fn word_sum(
+    pub(super) fn word_sum(
         &self,
         stage: &str,
         terms: usize,
@@ -57,114 +59,131 @@ impl Lowering<'_> {
         bounds: &[i64],
     ) -> Result<Products, LowerError> {
         let (lanes, blocks) = (self.lanes, part.blocks());
-        let (half, groups) = (lanes / 2, blocks.div_ceil(lanes));
         if lanes != 16 {
             let why = format!("two rounds by four transpose 16 rows, not {lanes}");
             return Err(unsupported("weighted-convolution", why, "lanes = 16"));
         }
-        let stage = format!("{tag}.base");
-        let mut weights = vec![1; groups * lanes];
-        for (j, &cell) in cell_of_output(part.transform.as_ref()).iter().enumerate() {
-            weights[cell] = part.convolution.weights[j];
+        // Cells by method, in the order of their first weights.
+        let cell_of = cell_of_output(part.transform.as_ref());
+        let mut weights = vec![1; blocks];
+        let mut methods: Vec<(Small, Vec<usize>)> = Vec::new();
+        for (j, small) in self.smalls(part)?.into_iter().enumerate() {
+            weights[cell_of[j]] = part.convolution.weights[j];
+            match methods.iter_mut().find(|(known, _)| *known == small) {
+                Some((_, cells)) => cells.push(cell_of[j]),
+                None => methods.push((small, vec![cell_of[j]])),
+            }
         }
-        let bound = bounds.iter().copied().max().unwrap_or(0);
-        let weighted = weights.iter().map(|&w| self.bounds.product(w, bound)).max().unwrap_or(0);
-        let diagonal = bound.max(weighted);
-        let each = [(2 * bound, diagonal), (bound, 2 * diagonal)]
-            .map(|(a, b)| self.word_product(&stage, a, b));
-        let [of_sums, of_differences] = each;
-        let (of_sums, of_differences) = (of_sums?, of_differences?);
-        let together = Self::together(half, of_sums.max(of_differences));
-        let sums = self.word_sum(&stage, half, together, of_sums)?;
-        let differences = self.word_sum(&stage, half, together, of_differences)?;
-        let product_bound = self.bounds.reduce(sums) + self.bounds.reduce(differences);
-        self.borders.push((stage, product_bound));
-
+        let one = methods.len() == 1;
+        let groups: usize = methods.iter().map(|(_, cells)| cells.len().div_ceil(lanes)).sum();
         let interleave = self.interleave(groups);
-        let toeplitz = self.toeplitz(half, together);
         let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
         let words = groups * lanes * lanes;
-        let local = |lowering: &mut Self, name: &str, words: usize| {
-            lowering.builder.buffer(&named(name), Role::Local, words, 64)
-        };
         // In place by way of one more array: a small stack matters more than names.
-        let between = local(self, "between", words);
+        let between = self.builder.buffer(&named("between"), Role::Local, words, 64);
+        // Lanes of one register have one method: where there are several, blocks change places.
+        let [ra, rb] = match one {
+            true => [a, b],
+            false => {
+                methods.iter_mut().for_each(|(_, cells)| cells.sort_unstable());
+                let sorted = ["by_method_a", "by_method_b"]
+                    .map(|name| self.builder.buffer(&named(name), Role::Local, words, 64));
+                let title =
+                    format!("{tag} part: blocks by method, {} and the rest", methods[0].0.title());
+                let mut body = Vec::new();
+                for (from, to) in [(a, sorted[0]), (b, sorted[1])] {
+                    let mut block = Block::default();
+                    for (place, cell) in places(&methods, lanes).into_iter().enumerate() {
+                        let a = block.push(Op::Load { buffer: from, at: Index::at(cell * lanes) });
+                        block.push(Op::Store { buffer: to, at: Index::at(place * lanes), a });
+                    }
+                    body.push(Stmt::Block(block));
+                }
+                self.builder.stage(&title, "", body);
+                sorted
+            }
+        };
         let transpose =
             |buffer| [call(interleave, &[between, buffer]), call(interleave, &[buffer, between])];
         let title = format!("{tag} part: transpose, one lane for each convolution");
-        self.builder.stage(&title, "", [transpose(a), transpose(b)].concat());
+        self.builder.stage(&title, "", [transpose(ra), transpose(rb)].concat());
 
-        let table = Role::Factors(weights);
-        let table = self.builder.buffer(&named("weights"), table, groups * lanes, 64);
-        let diagonals = local(self, "diagonals", (2 * lanes - 1) * lanes);
-        let lower = local(self, "lower", (lanes - 1) * lanes);
-        let upper = local(self, "upper", (lanes - 1) * lanes);
-        let folded = local(self, "folded", half * lanes);
-        let parts = ["both", "first", "second"].map(|name| local(self, name, half * lanes));
-        let group = self.builder.counter();
-        let size = lanes * lanes;
-        let row = |i: usize| Index::strided(i * lanes, group, size);
-        let plain = |i: usize| Index::at(i * lanes);
-
-        // t = w·b_1, …, w·b_(k-1), b_0, …, b_(k-1), as rows of lanes.
-        let mut make = Block::default();
-        let bs: Vec<Value> =
-            (0..lanes).map(|i| make.push(Op::Load { buffer: b, at: row(i) })).collect();
-        let mut t = Vec::new();
-        for &v in &bs[1..] {
-            let factor = Factor::Table { buffer: table, at: Index::strided(0, group, lanes) };
-            t.push(make.push(Op::MulMod { a: v, factor, method: self.schedule.multiply }));
-        }
-        t.extend(&bs);
-        for (i, &v) in t.iter().enumerate() {
-            make.push(Op::Store { buffer: diagonals, at: plain(i), a: v });
-        }
-        for i in 0..lanes - 1 {
-            let middle = t[half + i];
-            for (buffer, other) in [(lower, t[i]), (upper, t[lanes + i])] {
-                let v = make.push(Op::Sub(other, middle));
-                make.push(Op::Store { buffer, at: plain(i), a: v });
+        let mut after = vec![0; blocks];
+        let mut start = 0;
+        for (number, (small, cells)) in methods.iter().enumerate() {
+            let count = cells.len().div_ceil(lanes);
+            let group = self.builder.counter();
+            let suffix = if one { String::new() } else { format!("{number}") };
+            let place = Place { tag, suffix, group };
+            let at = Index::strided(start * lanes * lanes, group, lanes * lanes);
+            let rows = [ra, rb].map(|buffer| Rows { buffer, at: at.clone() });
+            let bound = cells.iter().map(|&cell| bounds[cell]).max().unwrap_or(0);
+            let lane_weights: Vec<u64> = match one {
+                true => weights
+                    .iter()
+                    .copied()
+                    .chain(std::iter::repeat(1))
+                    .take(count * lanes)
+                    .collect(),
+                false => padded(cells, lanes).into_iter().map(|cell| weights[cell]).collect(),
+            };
+            // A direct product reads its vector until the end.
+            let out = match small {
+                Small::Toeplitz => Rows::of(self.builder.buffer(
+                    &format!("{}{}", named("direct"), place.suffix),
+                    Role::Local,
+                    lanes * lanes,
+                    64,
+                )),
+                _ => rows[0].clone(),
+            };
+            let (mut body, mut most) = self.convolve(
+                &place,
+                small,
+                lane_weights,
+                lanes,
+                [&rows[0], &rows[1], &out],
+                bound,
+            )?;
+            if *small == Small::Toeplitz {
+                let mut block = Block::default();
+                for i in 0..lanes {
+                    let at = Index::at(i * lanes);
+                    let a = block.push(Op::Load { buffer: out.buffer, at });
+                    let a = block.push(Op::Reduce { a, method: self.schedule.reduce });
+                    let Rows { buffer, at } = rows[0].from(i, lanes);
+                    block.push(Op::Store { buffer, at, a });
+                }
+                body.push(Stmt::Block(block));
+                most = self.bounds.reduce(most);
             }
-        }
-        let mut fold = Block::default();
-        for i in 0..half {
-            let x = fold.push(Op::Load { buffer: a, at: row(i) });
-            let y = fold.push(Op::Load { buffer: a, at: row(half + i) });
-            let v = fold.push(Op::Add(x, y));
-            fold.push(Op::Store { buffer: folded, at: plain(i), a: v });
-        }
-        let mut join = Block::default();
-        for i in 0..half {
-            let [p1, p2, p3] = parts.map(|buffer| {
-                let v = join.push(Op::Load { buffer, at: plain(i) });
-                join.push(Op::Reduce { a: v, method: self.schedule.reduce })
-            });
-            for (p, at) in [(p2, row(i)), (p3, row(half + i))] {
-                let v = join.push(Op::Add(p1, p));
-                join.push(Op::Store { buffer: a, at, a: v });
+            for &cell in cells {
+                after[cell] = most;
             }
+            let title = format!(
+                "{tag} part: {} weighted convolutions of size {lanes}, {}",
+                cells.len(),
+                small.title()
+            );
+            self.builder.stage(&title, "[Chiu25 §3.2.3]", vec![repeat(group, count, body)]);
+            start += count;
         }
-        let at = |buffer, at: Index| (buffer, at);
-        let product = |out: BufferId, v: (BufferId, Index), t: (BufferId, Index)| Stmt::Call {
-            procedure: toeplitz,
-            arguments: vec![(out, Index::at(0)), v, t],
-        };
-        let body = vec![
-            Stmt::Block(make),
-            Stmt::Block(fold),
-            product(parts[0], at(folded, plain(0)), at(diagonals, plain(half))),
-            product(parts[1], at(a, row(half)), at(lower, plain(0))),
-            product(parts[2], at(a, row(0)), at(upper, plain(0))),
-            Stmt::Block(join),
-        ];
-        let title = format!(
-            "{tag} part: {blocks} weighted convolutions of size {lanes}, Karatsuba and Toeplitz"
-        );
-        self.builder.stage(&title, "[Chiu25 §3.2.3]", vec![repeat(group, groups, body)]);
+        self.borders.push((format!("{tag}.base"), after.iter().copied().max().unwrap_or(0)));
 
         let title = format!("{tag} part: transpose back");
-        self.builder.stage(&title, "", transpose(a).into());
-        Ok(Products { buffer: a, bounds: vec![product_bound; blocks] })
+        self.builder.stage(&title, "", transpose(ra).into());
+        if !one {
+            let mut block = Block::default();
+            let places = places(&methods, lanes);
+            for cell in 0..blocks {
+                let Some(place) = places.iter().position(|&c| c == cell) else { continue };
+                let v = block.push(Op::Load { buffer: ra, at: Index::at(place * lanes) });
+                block.push(Op::Store { buffer: a, at: Index::at(cell * lanes), a: v });
+            }
+            let title = format!("{tag} part: blocks back to their places");
+            self.builder.stage(&title, "", vec![Stmt::Block(block)]);
+        }
+        Ok(Products { buffer: a, bounds: after })
     }
 
     fn procedure_named(&self, name: &str) -> Option<ProcedureId> {
@@ -208,7 +227,7 @@ impl Lowering<'_> {
 
     /// The procedure that multiplies a Toeplitz matrix of `size` with a vector in every lane;
     /// where more than `together` products would not fit a word, partial sums are reduced.
-    fn toeplitz(&mut self, size: usize, together: usize) -> ProcedureId {
+    pub(super) fn toeplitz(&mut self, size: usize, together: usize) -> ProcedureId {
         let lanes = self.lanes;
         let name = match together < size {
             true => format!("toeplitz{size}by{together}"),
@@ -345,4 +364,15 @@ impl Lowering<'_> {
 fn call(procedure: ProcedureId, buffers: &[BufferId]) -> Stmt {
     let arguments = buffers.iter().map(|&b| (b, Index::at(0))).collect();
     Stmt::Call { procedure, arguments }
+}
+
+/// Cells in whole groups of `lanes`, the first ones again in spare lanes.
+fn padded(cells: &[usize], lanes: usize) -> Vec<usize> {
+    let spare = cells.len().next_multiple_of(lanes) - cells.len();
+    cells.iter().copied().chain(cells.iter().copied().cycle().take(spare)).collect()
+}
+
+/// The cell of every place, methods one after another.
+fn places(methods: &[(Small, Vec<usize>)], lanes: usize) -> Vec<usize> {
+    methods.iter().flat_map(|(_, cells)| padded(cells, lanes)).collect()
 }

@@ -7,9 +7,11 @@
 
 mod base;
 mod fold;
+mod lane_methods;
 mod lanes;
 mod network;
 mod parts;
+mod small;
 mod transform;
 
 use crate::bounds::Bounds;
@@ -32,6 +34,8 @@ pub struct Lowered {
     pub sites: Vec<String>,
     /// Largest magnitudes that the lowering counted on at the borders of stages.
     pub borders: Vec<(String, i64)>,
+    /// Where the program does not compute as the plan says, and what it does instead.
+    pub notes: Vec<String>,
 }
 
 /// Why a plan cannot be lowered with a schedule.
@@ -117,6 +121,8 @@ pub fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, Lo
         sites: Vec::new(),
         seen: Vec::new(),
         borders: Vec::new(),
+        notes: Vec::new(),
+        rows: Vec::new(),
     };
     lowering.run(lift, main, low)?;
     for site in schedule.drop.iter().chain(&schedule.add) {
@@ -135,7 +141,8 @@ pub fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, Lo
         schedule: schedule.to_string(),
         procedures,
     };
-    Ok(Lowered { program, sites: lowering.sites, borders: lowering.borders })
+    let (sites, borders, notes) = (lowering.sites, lowering.borders, lowering.notes);
+    Ok(Lowered { program, sites, borders, notes })
 }
 
 /// The walk's state.
@@ -152,6 +159,9 @@ pub(crate) struct Lowering<'a> {
     sites: Vec<String>,
     seen: Vec<String>,
     borders: Vec<(String, i64)>,
+    notes: Vec<String>,
+    /// Local arrays by name, shared by small products.
+    rows: Vec<(String, BufferId)>,
 }
 
 /// An operand as the stages find it: its words from `start` in `buffer`.

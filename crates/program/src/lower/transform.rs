@@ -349,7 +349,10 @@ impl Lowering<'_> {
         Transformed { buffers, bounds }: Transformed,
     ) -> Result<Products, LowerError> {
         match self.schedule.base {
-            BaseProducts::BroadcastDot => self.base_products(tag, part, buffers, &bounds),
+            BaseProducts::BroadcastDot => {
+                self.note_direct(part);
+                self.base_products(tag, part, buffers, &bounds)
+            }
             BaseProducts::Lanes => self.lane_products(tag, part, buffers, &bounds),
         }
     }

@@ -1,0 +1,294 @@
+//! The plan's methods for small products by lanes: one lane is one convolution, so that a method's
+//! sums are sums of rows, and the constants of 2-NTTs are rows of factors, one for each lane.
+
+use super::small::Small;
+use super::{LowerError, Lowering};
+use crate::bounds::WORD;
+use crate::ir::*;
+use ringforge_ring::zq;
+
+/// Rows of lanes, one after another.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows {
+    pub buffer: BufferId,
+    pub at: Index,
+}
+
+impl Rows {
+    /// Rows from the start of a buffer.
+    pub fn of(buffer: BufferId) -> Rows {
+        Rows { buffer, at: Index::at(0) }
+    }
+
+    /// These from row `i` on.
+    pub fn from(&self, i: usize, lanes: usize) -> Rows {
+        Rows { buffer: self.buffer, at: self.at.plus(i * lanes) }
+    }
+}
+
+/// Where a group of convolutions stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Place<'a> {
+    /// The part.
+    pub tag: &'a str,
+    /// Ends the names of tables of its own; empty where there is one method.
+    pub suffix: String,
+    /// The counter of the groups of one method.
+    pub group: LoopVar,
+}
+
+impl Lowering<'_> {
+    /// A local array of rows of this name, the same whenever it is asked for.
+    fn rows(&mut self, place: &Place, name: &str, size: usize, count: usize) -> Rows {
+        let mut name = name.to_string();
+        if size < self.lanes {
+            name += &size.to_string();
+        }
+        if place.tag != "main" {
+            name = format!("{name}_{}", place.tag);
+        }
+        let key = format!("{name}:{count}");
+        if let Some((_, known)) = self.rows.iter().find(|(k, _)| *k == key) {
+            return Rows::of(*known);
+        }
+        let buffer = self.builder.buffer(&name, Role::Local, count * self.lanes, 64);
+        self.rows.push((key, buffer));
+        Rows::of(buffer)
+    }
+
+    /// A table with a factor for each lane of each group.
+    fn lane_factors(&mut self, place: &Place, name: &str, values: Vec<u64>) -> Factor {
+        let part = if place.tag == "main" { String::new() } else { format!("_{}", place.tag) };
+        let name = format!("{name}{}{part}", place.suffix);
+        let words = values.len();
+        let buffer = self.builder.buffer(&name, Role::Factors(values), words, 64);
+        Factor::Table { buffer, at: Index::strided(0, place.group, self.lanes) }
+    }
+
+    fn load(&self, block: &mut Block, rows: &Rows, i: usize) -> Value {
+        let at = rows.at.plus(i * self.lanes);
+        block.push(Op::Load { buffer: rows.buffer, at })
+    }
+
+    fn store(&self, block: &mut Block, rows: &Rows, i: usize, a: Value) {
+        let at = rows.at.plus(i * self.lanes);
+        block.push(Op::Store { buffer: rows.buffer, at, a });
+    }
+
+    /// a·b mod x^size - w, w a weight for each lane, into `out`, which may be `a` unless the
+    /// method is Toeplitz; `bound` is that of both operands. Returns the result's.
+    pub fn convolve(
+        &mut self,
+        place: &Place,
+        small: &Small,
+        weights: Vec<u64>,
+        size: usize,
+        [a, b, out]: [&Rows; 3],
+        bound: i64,
+    ) -> Result<(Vec<Stmt>, i64), LowerError> {
+        if let Small::TwoNtt(halves) = small {
+            return self.two_ntt(place, halves, &weights, size, [a, b, out], bound);
+        }
+        let weighted = weights.iter().map(|&w| self.bounds.product(w, bound)).max().unwrap_or(0);
+        // t = w·b_1, …, w·b_(k-1), b_0, …, b_(k-1), as rows of lanes.
+        let factor = self.lane_factors(place, "weights", weights);
+        let mut make = Block::default();
+        let bs: Vec<Value> = (0..size).map(|i| self.load(&mut make, b, i)).collect();
+        let mut t = Vec::new();
+        for &a in &bs[1..] {
+            let (factor, method) = (factor.clone(), self.schedule.multiply);
+            t.push(make.push(Op::MulMod { a, factor, method }));
+        }
+        t.extend(&bs);
+        self.matrix_product(place, small, (make, t), [a, out], (bound, bound.max(weighted)), None)
+    }
+
+    /// A Toeplitz matrix, whose diagonals are values of the block, times a vector; bounds of
+    /// vector and diagonals.
+    fn matrix_product(
+        &mut self,
+        place: &Place,
+        small: &Small,
+        (mut make, t): (Block, Vec<Value>),
+        [vector, out]: [&Rows; 2],
+        (bound, diagonal): (i64, i64),
+        together: Option<usize>,
+    ) -> Result<(Vec<Stmt>, i64), LowerError> {
+        let (lanes, size) = (self.lanes, t.len().div_ceil(2));
+        let half = size / 2;
+        let diagonals = self.rows(place, "diagonals", size, 2 * size - 1);
+        for (i, &v) in t.iter().enumerate() {
+            self.store(&mut make, &diagonals, i, v);
+        }
+        let inner = match small {
+            Small::Karatsuba(inner) => inner.as_ref(),
+            _ => {
+                let rows = [vector, &diagonals, out];
+                let (product, bound) =
+                    self.stored_product(place, small, size, rows, (bound, diagonal), together)?;
+                return Ok(([vec![Stmt::Block(make)], product].concat(), bound));
+            }
+        };
+        let stage = format!("{}.base", place.tag);
+        // One procedure for all three, if they are direct.
+        let together = match inner {
+            Small::Toeplitz => {
+                let of_sums = self.word_product(&stage, 2 * bound, diagonal)?;
+                let of_differences = self.word_product(&stage, bound, 2 * diagonal)?;
+                Some(Self::together(half, of_sums.max(of_differences)))
+            }
+            _ => None,
+        };
+        let lower = self.rows(place, "lower", size, size - 1);
+        let upper = self.rows(place, "upper", size, size - 1);
+        let folded = self.rows(place, "folded", size, half);
+        let parts = ["both", "first", "second"].map(|name| self.rows(place, name, size, half));
+        for i in 0..size - 1 {
+            let middle = t[half + i];
+            for (rows, other) in [(&lower, t[i]), (&upper, t[size + i])] {
+                let v = make.push(Op::Sub(other, middle));
+                self.store(&mut make, rows, i, v);
+            }
+        }
+        let mut fold = Block::default();
+        for i in 0..half {
+            let x = self.load(&mut fold, vector, i);
+            let y = self.load(&mut fold, vector, half + i);
+            let v = fold.push(Op::Add(x, y));
+            self.store(&mut fold, &folded, i, v);
+        }
+        let mut body = vec![Stmt::Block(make), Stmt::Block(fold)];
+        let middle = diagonals.from(half, lanes);
+        let second = vector.from(half, lanes);
+        let mut product = |lowering: &mut Self, out, v, t, bounds| {
+            let rows = [v, t, out];
+            let (product, bound) =
+                lowering.stored_product(place, inner, half, rows, bounds, together)?;
+            body.extend(product);
+            Ok::<i64, LowerError>(lowering.bounds.reduce(bound))
+        };
+        let both = product(self, &parts[0], &folded, &middle, (2 * bound, diagonal))?;
+        let first = product(self, &parts[1], &second, &lower, (bound, 2 * diagonal))?;
+        product(self, &parts[2], vector, &upper, (bound, 2 * diagonal))?;
+        let mut join = Block::default();
+        for i in 0..half {
+            let [p1, p2, p3] = [0, 1, 2].map(|k| {
+                let v = self.load(&mut join, &parts[k], i);
+                join.push(Op::Reduce { a: v, method: self.schedule.reduce })
+            });
+            for (p, i) in [(p2, i), (p3, half + i)] {
+                let v = join.push(Op::Add(p1, p));
+                self.store(&mut join, out, i, v);
+            }
+        }
+        body.push(Stmt::Block(join));
+        Ok((body, both + first))
+    }
+
+    /// As [`Lowering::matrix_product`], of diagonals in rows.
+    fn stored_product(
+        &mut self,
+        place: &Place,
+        small: &Small,
+        size: usize,
+        [vector, diagonals, out]: [&Rows; 3],
+        (bound, diagonal): (i64, i64),
+        together: Option<usize>,
+    ) -> Result<(Vec<Stmt>, i64), LowerError> {
+        if *small != Small::Toeplitz {
+            let mut block = Block::default();
+            let t = (0..2 * size - 1).map(|i| self.load(&mut block, diagonals, i)).collect();
+            let bounds = (bound, diagonal);
+            return self.matrix_product(place, small, (block, t), [vector, out], bounds, None);
+        }
+        let stage = format!("{}.base", place.tag);
+        let each = self.word_product(&stage, bound, diagonal)?;
+        let together = together.unwrap_or_else(|| Self::together(size, each));
+        let sum = self.word_sum(&stage, size, together, each)?;
+        let procedure = self.toeplitz(size, together);
+        let arguments = [out, vector, diagonals].map(|rows| (rows.buffer, rows.at.clone()));
+        Ok((vec![Stmt::Call { procedure, arguments: arguments.into() }], sum))
+    }
+
+    /// mod x^2m - s² by way of mod x^m - s and mod x^m + s [Chiu25 §3.3.3].
+    fn two_ntt(
+        &mut self,
+        place: &Place,
+        halves: &[Small; 2],
+        weights: &[u64],
+        size: usize,
+        [a, b, out]: [&Rows; 3],
+        bound: i64,
+    ) -> Result<(Vec<Stmt>, i64), LowerError> {
+        let (q, m) = (self.q, size / 2);
+        let stage = format!("{}.base", place.tag);
+        let word = |bound: i64| match bound <= WORD {
+            true => Ok(bound),
+            false => Err(LowerError::Word { stage: stage.clone(), bound }),
+        };
+        let of = |w: &u64| zq::sqrt(*w, q).unwrap_or(0);
+        let roots: Vec<u64> = weights.iter().map(of).collect();
+        let negative: Vec<u64> = roots.iter().map(|&s| zq::sub(0, s, q)).collect();
+        let half = q.div_ceil(2);
+        let inverse = |&s: &u64| zq::mul(half, zq::inv(s, q).unwrap_or(0), q);
+        let inverses: Vec<u64> = roots.iter().map(inverse).collect();
+
+        let most = roots.iter().map(|&s| self.bounds.product(s, bound)).max().unwrap_or(0);
+        let split_bound = word(bound + most)?;
+        let factor = self.lane_factors(place, &format!("roots{size}_"), roots.clone());
+        let mut split = Block::default();
+        let mut sides = Vec::new();
+        for (name, rows) in [("a", a), ("b", b)] {
+            let plus = self.rows(place, &format!("plus_{name}"), m, m);
+            let minus = self.rows(place, &format!("minus_{name}"), m, m);
+            for i in 0..m {
+                let x = self.load(&mut split, rows, i);
+                let y = self.load(&mut split, rows, m + i);
+                let (factor, method) = (factor.clone(), self.schedule.multiply);
+                let y = split.push(Op::MulMod { a: y, factor, method });
+                let v = split.push(Op::Add(x, y));
+                self.store(&mut split, &plus, i, v);
+                let v = split.push(Op::Sub(x, y));
+                self.store(&mut split, &minus, i, v);
+            }
+            sides.push([plus, minus]);
+        }
+        let mut body = vec![Stmt::Block(split)];
+        let products = ["of_plus", "of_minus"].map(|name| self.rows(place, name, m, m));
+        let mut bounds = [0; 2];
+        for (side, roots) in [roots, negative].into_iter().enumerate() {
+            let sign = ["plus", "minus"][side];
+            let place = Place { suffix: format!("{}_{sign}{m}", place.suffix), ..place.clone() };
+            let rows = [&sides[0][side], &sides[1][side], &products[side]];
+            let (product, bound) =
+                self.convolve(&place, &halves[side], roots, m, rows, split_bound)?;
+            body.extend(product);
+            bounds[side] = bound;
+        }
+        let reduced = bounds[0] + bounds[1] > WORD;
+        if reduced {
+            bounds = bounds.map(|bound| self.bounds.reduce(bound));
+        }
+        let sum = word(bounds[0] + bounds[1])?;
+        let halving = self.bounds.product(half, sum);
+        let most = inverses.iter().map(|&c| self.bounds.product(c, sum)).max().unwrap_or(0);
+        let factor = self.lane_factors(place, &format!("half_inverses{size}_"), inverses);
+        let mut join = Block::default();
+        for i in 0..m {
+            let [u, v] = [0, 1].map(|side| {
+                let a = self.load(&mut join, &products[side], i);
+                match reduced {
+                    true => join.push(Op::Reduce { a, method: self.schedule.reduce }),
+                    false => a,
+                }
+            });
+            let (add, sub) = (join.push(Op::Add(u, v)), join.push(Op::Sub(u, v)));
+            for (a, factor, i) in [(add, Factor::Splat(half), i), (sub, factor.clone(), m + i)] {
+                let v = join.push(Op::MulMod { a, factor, method: self.schedule.multiply });
+                self.store(&mut join, out, i, v);
+            }
+        }
+        body.push(Stmt::Block(join));
+        Ok((body, halving.max(most)))
+    }
+}
