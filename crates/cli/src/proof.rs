@@ -254,7 +254,9 @@ pub fn facts(proof: &Proof) -> Vec<(String, String)> {
     let r = &proof.report;
     let mut facts: Vec<(String, String)> = Vec::new();
     let mut fact = |name: &str, value: String| facts.push((name.into(), value));
-    fact("claims", r.claims.join("; "));
+    // The same sentences are a theorem or only a wish.
+    let proved = if r.is_proved() { "proved" } else { "not proved" };
+    fact(proved, r.claims.join("; "));
     fact("assumes", r.assumptions.join("; "));
     if let Some((low, high)) = r.ranges.output {
         fact("output range", format!("[{low}, {high}], found by the prover"));
