@@ -1,13 +1,12 @@
 //! A whole run: from a program or an object to the summary.
 
-use crate::harness::{Harness, Settings, Trial};
+use crate::harness::{Emitted, Harness, Settings, Trial};
 use crate::judge::Judge;
 use crate::mutant::{Class, Mutant, Mutants};
 use crate::native::{Native, Product};
 use crate::object::Layout;
 use crate::summary::Summary;
 use crate::{code_mutants, program_mutants, source_mutants, table_mutants, terms};
-use ringforge_program::ir::Program;
 use ringforge_toolchain::Compiler;
 
 /// What is mutated.
@@ -20,8 +19,7 @@ pub struct Subject<'a> {
     pub source: Option<String>,
     /// The program that the source was emitted from, with the emitter, if its mutants are
     /// wanted.
-    #[allow(clippy::type_complexity)]
-    pub program: Option<(&'a Program, &'a dyn Fn(&Program) -> Option<String>)>,
+    pub program: Option<Emitted<'a>>,
     /// The compiler of the source.
     pub compiler: &'a Compiler,
     /// Its flags.
@@ -47,8 +45,8 @@ pub fn all_mutants(subject: &Subject<'_>) -> Result<Mutants, String> {
     let layout = Layout::parse(&subject.object).map_err(|e| e.to_string())?;
     let mut all = code_mutants(&subject.object, &layout);
     all.extend(table_mutants(&subject.object, &layout));
-    if let Some((program, emit)) = subject.program {
-        all.extend(program_mutants(program, emit));
+    if let Some((program, _)) = subject.program {
+        all.extend(program_mutants(program));
     }
     if let Some(source) = &subject.source {
         let Product { symbol, ring, input, .. } = &subject.product;
@@ -64,17 +62,16 @@ pub fn choose<'m>(all: &'m Mutants, choice: &Choice) -> Vec<&'m Mutant> {
     let Some(count) = choice.count else {
         return all.made.iter().filter(wanted).collect();
     };
-    let pool = Mutants {
-        made: all.made.iter().filter(wanted).cloned().collect(),
-        not_generated: Default::default(),
-    };
-    let sampled = pool.sample(count, choice.seed);
+    let sampled = all.sample(count, choice.seed, &|m| wanted(&m));
+    let drawn: std::collections::HashSet<*const Mutant> =
+        sampled.into_iter().map(|m| m as *const Mutant).collect();
     let every = count >= 300;
-    let drawn = |m: &Mutant| sampled.iter().any(|s| **s == *m);
     all.made
         .iter()
         .filter(wanted)
-        .filter(|m| (every && m.class == Class::ReductionDropped) || drawn(m))
+        .filter(|m| {
+            (every && m.class == Class::ReductionDropped) || drawn.contains(&(*m as *const Mutant))
+        })
         .collect()
 }
 
@@ -102,6 +99,7 @@ pub fn run(
         object: &subject.object,
         compiler: subject.compiler,
         flags: &subject.flags,
+        program: subject.program,
         judge,
         native: &native,
         same_terms: &same_terms,
@@ -109,6 +107,7 @@ pub fn run(
     };
     let total = chosen.len();
     let trials = harness.run(&chosen, &|done, trial| progress(done, total, trial));
-    let not_generated = if choice.classes.is_empty() { all.not_generated } else { Default::default() };
+    let not_generated =
+        if choice.classes.is_empty() { all.not_generated } else { Default::default() };
     Ok(Summary::new(trials, &not_generated))
 }

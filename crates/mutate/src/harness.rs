@@ -4,6 +4,7 @@ use crate::judge::{Judge, Judgement, TIME_LIMIT};
 use crate::mutant::{Change, Class, Mutant};
 use crate::native::{Behaviour, Native};
 use rayon::prelude::*;
+use ringforge_program::ir::Program;
 use ringforge_prove::Verdict;
 use ringforge_toolchain::Compiler;
 use serde::Serialize;
@@ -105,6 +106,9 @@ pub struct Trial {
     pub random_products_right: Option<usize>,
     /// Whether random testing found nothing wrong with it.
     pub random_tests_pass: bool,
+    /// For a mutant that was left open: whether running it on random and worst inputs showed it
+    /// wrong.
+    pub open_but_wrong: bool,
     /// Time for the verdict.
     pub seconds: f64,
 }
@@ -120,6 +124,9 @@ impl Trial {
     }
 }
 
+/// A program with its emitter.
+pub type Emitted<'a> = (&'a Program, &'a (dyn Fn(&Program) -> Option<String> + Sync));
+
 /// The original and what is needed to make and judge its mutants.
 pub struct Harness<'a> {
     /// The original object.
@@ -128,6 +135,8 @@ pub struct Harness<'a> {
     pub compiler: &'a Compiler,
     /// See `compiler`.
     pub flags: &'a [String],
+    /// The program that the source was emitted from, with the emitter.
+    pub program: Option<Emitted<'a>>,
     /// The prover.
     pub judge: &'a dyn Judge,
     /// For running mutants.
@@ -164,6 +173,7 @@ impl Harness<'_> {
             outcome: Outcome::TimedOut,
             random_products_right: None,
             random_tests_pass: false,
+            open_but_wrong: false,
             seconds: 0.0,
         };
         let object = match self.object_of(mutant) {
@@ -193,13 +203,21 @@ impl Harness<'_> {
         if dropped && matches!(trial.outcome, Outcome::Refused { .. }) {
             self.test_at_random(&object, &mut trial);
         }
+        if matches!(trial.outcome, Outcome::Refused { verdict: Verdict::Unknown, .. }) {
+            let found = self.native.compare(&object, 1_000, self.settings.seed);
+            trial.open_but_wrong = !matches!(found, Behaviour::Same { .. });
+        }
         trial
     }
 
     fn object_of(&self, mutant: &Mutant) -> Result<Vec<u8>, String> {
         let source = match &mutant.change {
             Change::Object(_) => return Ok(mutant.patched(self.object).unwrap_or_default()),
-            Change::Source(source) => source,
+            Change::Source(source) => source.clone(),
+            Change::Program(edit) => {
+                let (program, emit) = self.program.ok_or("there is no program")?;
+                emit(&edit.apply(program)).ok_or("the changed program cannot be emitted")?
+            }
         };
         let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
         let (from, to) = (dir.path().join("mutant.c"), dir.path().join("mutant.o"));

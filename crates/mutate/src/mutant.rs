@@ -1,5 +1,6 @@
 //! What a mutant is: a class, a sentence, and the bytes to change or the source to compile.
 
+use crate::program::Edit;
 use serde::Serialize;
 use std::fmt;
 
@@ -123,6 +124,8 @@ pub struct Patch {
 pub enum Change {
     /// The object, patched in place.
     Object(Vec<Patch>),
+    /// An edit of the program, to be emitted and compiled like the original.
+    Program(Edit),
     /// A source text to compile with the flags of the original.
     Source(String),
 }
@@ -176,18 +179,24 @@ impl Mutants {
 
     /// A sample of `count`, drawn evenly over the classes: from each class in turn one mutant
     /// that `seed` chooses, until there are enough. The same seed draws the same sample.
-    pub fn sample(&self, count: usize, seed: u64) -> Vec<&Mutant> {
+    /// Only mutants that `wanted` accepts are drawn.
+    pub fn sample(
+        &self,
+        count: usize,
+        seed: u64,
+        wanted: &dyn Fn(&Mutant) -> bool,
+    ) -> Vec<&Mutant> {
         use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
         let mut rng = StdRng::seed_from_u64(seed);
         let mut classes: std::collections::BTreeMap<Class, Vec<&Mutant>> = Default::default();
-        for mutant in &self.made {
+        for mutant in self.made.iter().filter(|m| wanted(m)) {
             classes.entry(mutant.class).or_default().push(mutant);
         }
         for class in classes.values_mut() {
             class.shuffle(&mut rng);
         }
         let mut sample = Vec::new();
-        while sample.len() < count.min(self.made.len()) {
+        while sample.len() < count && classes.values().any(|class| !class.is_empty()) {
             for class in classes.values_mut() {
                 sample.extend(class.pop());
             }
@@ -213,12 +222,12 @@ mod tests {
         }
         all.made.push(mutant(Class::ShiftCount, "s"));
         all.made.push(mutant(Class::Logic, "l"));
-        let sample = all.sample(10, 7);
+        let sample = all.sample(10, 7, &|_| true);
         assert_eq!(sample.len(), 10);
         assert_eq!(sample.iter().filter(|m| m.class == Class::TableBit).count(), 8);
-        assert_eq!(sample, all.sample(10, 7));
-        assert_ne!(sample, all.sample(10, 8));
-        assert_eq!(all.sample(1000, 1).len(), 102);
+        assert_eq!(sample, all.sample(10, 7, &|_| true));
+        assert_ne!(sample, all.sample(10, 8, &|_| true));
+        assert_eq!(all.sample(1000, 1, &|_| true).len(), 102);
     }
 
     #[test]

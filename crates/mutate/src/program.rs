@@ -5,24 +5,91 @@ use crate::mutant::{Change, Class, Mutant, Mutants};
 use ringforge_program::ir::{Block, Factor, Index, Op, Program, Role, Stmt, Value};
 use ringforge_program::method::inverse_word;
 
-/// Every such mutant of `program`; `emit` turns a program into the source of the target (`None`
-/// if it refuses).
-pub fn program_mutants(program: &Program, emit: &dyn Fn(&Program) -> Option<String>) -> Mutants {
-    let mut found = Vec::new();
-    modular_level(program, &mut found);
-    let words = program.expand();
-    word_level(&words, &mut found);
-    let mut all = Mutants::default();
-    for (class, what, mutated) in found {
-        match emit(&mutated) {
-            Some(source) => all.made.push(Mutant { class, what, change: Change::Source(source) }),
-            None => *all.not_generated.entry(class).or_default() += 1,
-        }
-    }
-    all
+/// A small change of a program; kept instead of the changed program, of which there would be
+/// thousands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// Every use of operation `at` of a block takes `instead`, an earlier one.
+    Forward {
+        /// Whether the program is expanded to word operations first.
+        words: bool,
+        /// The block, counted over all procedures.
+        block: usize,
+        /// The operation.
+        at: Value,
+        /// What is taken instead of its result.
+        instead: Value,
+    },
+    /// An operation is another one.
+    Replace {
+        /// Whether the program is expanded to word operations first.
+        words: bool,
+        /// The block, counted over all procedures.
+        block: usize,
+        /// The operation's place.
+        at: usize,
+        /// The new operation.
+        op: Op,
+    },
+    /// A factor of a table is negated, or exchanged with the one before.
+    Factor {
+        /// The procedure.
+        procedure: usize,
+        /// Its buffer.
+        buffer: usize,
+        /// The factor's place.
+        at: usize,
+        /// Exchanged, not negated.
+        swap: bool,
+    },
+    /// A loop ends one iteration early.
+    Shorten(
+        /// The loop, counted over all procedures among those of at least two iterations.
+        usize,
+    ),
 }
 
-type Found = Vec<(Class, String, Program)>;
+impl Edit {
+    /// The changed program.
+    pub fn apply(&self, program: &Program) -> Program {
+        match self {
+            Edit::Forward { words, block, at, instead } => {
+                with_block(&level(program, *words), *block, |b| forward(b, *at, *instead))
+            }
+            Edit::Replace { words, block, at, op } => {
+                with_block(&level(program, *words), *block, |b| b.ops[*at] = op.clone())
+            }
+            Edit::Factor { procedure, buffer, at, swap } => {
+                let mut new = program.clone();
+                let role = &mut new.procedures[*procedure].buffers[*buffer].role;
+                if let Role::Factors(factors) = role {
+                    if *swap {
+                        factors.swap(at - 1, *at);
+                    } else {
+                        factors[*at] = (program.q - factors[*at]) % program.q;
+                    }
+                }
+                new
+            }
+            Edit::Shorten(at) => shortened(program, *at).map_or_else(|| program.clone(), |s| s.1),
+        }
+    }
+}
+
+fn level(program: &Program, words: bool) -> Program {
+    if words { program.expand() } else { program.clone() }
+}
+
+/// Every such mutant of `program`.
+pub fn program_mutants(program: &Program) -> Mutants {
+    let mut found = Vec::new();
+    modular_level(program, &mut found);
+    word_level(&program.expand(), &mut found);
+    let mutant = |(class, what, edit)| Mutant { class, what, change: Change::Program(edit) };
+    Mutants { made: found.into_iter().map(mutant).collect(), ..Mutants::default() }
+}
+
+type Found = Vec<(Class, String, Edit)>;
 
 /// A block with the stage and procedure it stands in.
 struct Located {
@@ -92,12 +159,12 @@ fn modular_level(program: &Program, found: &mut Found) {
                 Op::Reduce { a, method } => found.push((
                     Class::ReductionDropped,
                     format!("{place}: operation {i}, reduction ({method:?}) left out"),
-                    with_block(program, k, |block| forward(block, value, *a)),
+                    Edit::Forward { words: false, block: k, at: value, instead: *a },
                 )),
                 Op::Freeze { a, method } => found.push((
                     Class::FreezeDropped,
                     format!("{place}: operation {i}, freezing ({method:?}) left out"),
-                    with_block(program, k, |block| forward(block, value, *a)),
+                    Edit::Forward { words: false, block: k, at: value, instead: *a },
                 )),
                 Op::MulMod { a, factor: Factor::Splat(c), method } => {
                     let new = Op::MulMod {
@@ -108,7 +175,7 @@ fn modular_level(program: &Program, found: &mut Found) {
                     found.push((
                         Class::FactorChanged,
                         format!("{place}: operation {i}, factor {c} one more"),
-                        with_block(program, k, |block| block.ops[i] = new.clone()),
+                        Edit::Replace { words: false, block: k, at: i, op: new },
                     ));
                 }
                 _ => {}
@@ -123,26 +190,19 @@ fn factor_tables(program: &Program, found: &mut Found) {
     for (p, procedure) in program.procedures.iter().enumerate() {
         for (b, buffer) in procedure.buffers.iter().enumerate() {
             let Role::Factors(factors) = &buffer.role else { continue };
-            let with = |change: &dyn Fn(&mut Vec<u64>)| {
-                let mut program = program.clone();
-                let role = &mut program.procedures[p].buffers[b].role;
-                if let Role::Factors(factors) = role {
-                    change(factors);
-                }
-                program
-            };
+            let edit = |at, swap| Edit::Factor { procedure: p, buffer: b, at, swap };
             for (i, &c) in factors.iter().enumerate() {
                 let place = format!("{}: table {}, factor {i}", procedure.name, buffer.name);
                 found.push((
                     Class::FactorChanged,
                     format!("{place} ({c}) negated"),
-                    with(&|f| f[i] = (program.q - c) % program.q),
+                    edit(i, false),
                 ));
                 if i > 0 && factors[i - 1] != c {
                     found.push((
                         Class::FactorsSwapped,
                         format!("{place} exchanged with the one before"),
-                        with(&|f| f.swap(i - 1, i)),
+                        edit(i, true),
                     ));
                 }
             }
@@ -175,17 +235,22 @@ fn shorten(body: &mut [Stmt], at: &mut usize) -> Option<String> {
     None
 }
 
+/// Loop `at` shortened: its description and the program; `None` if there are fewer loops.
+fn shortened(program: &Program, at: usize) -> Option<(String, Program)> {
+    let mut program = program.clone();
+    let mut left = at;
+    let what = program
+        .procedures
+        .iter_mut()
+        .find_map(|p| shorten(&mut p.body, &mut left).map(|what| format!("{}: {what}", p.name)))?;
+    Some((what, program))
+}
+
 fn loops(program: &Program, found: &mut Found) {
-    for k in 0.. {
-        let mut program = program.clone();
-        let mut left = k;
-        let what = program.procedures.iter_mut().find_map(|p| {
-            shorten(&mut p.body, &mut left).map(|what| format!("{}: {what}", p.name))
-        });
-        match what {
-            Some(what) => found.push((Class::LoopShort, what, program)),
-            None => return,
-        }
+    let mut k = 0;
+    while let Some((what, _)) = shortened(program, k) {
+        found.push((Class::LoopShort, what, Edit::Shorten(k)));
+        k += 1;
     }
 }
 
@@ -211,14 +276,14 @@ fn word_level(words: &Program, found: &mut Found) {
                 found.push((
                     class,
                     format!("{place}: word operation {i}, the correction left out"),
-                    with_block(words, k, |block| forward(block, value, x)),
+                    Edit::Forward { words: true, block: k, at: value, instead: x },
                 ));
             }
             for (class, what, new) in off_by_one(this, words.q) {
                 found.push((
                     class,
                     format!("{place}: word operation {i}, {what}"),
-                    with_block(words, k, |block| block.ops[i] = new.clone()),
+                    Edit::Replace { words: true, block: k, at: i, op: new },
                 ));
             }
         }
@@ -314,11 +379,11 @@ mod tests {
         modular_level(&program, &mut found);
         let classes: Vec<Class> = found.iter().map(|f| f.0).collect();
         assert_eq!(classes, [Class::ReductionDropped, Class::LoopShort]);
-        let dropped = &blocks(&found[0].2)[0].block;
+        let dropped = &blocks(&found[0].2.apply(&program))[0].block;
         // The store takes the sum; the reduction stays behind, unused.
         assert!(matches!(dropped.ops[3], Op::Store { a: Value(1), .. }), "{dropped:?}");
         assert!(matches!(
-            &found[1].2.procedures[0].body[0],
+            &found[1].2.apply(&program).procedures[0].body[0],
             Stmt::Stage { body, .. } if matches!(body[0], Stmt::Loop { count: 1, .. })
         ));
         assert!(found[0].1.starts_with("all: operation 2"), "{}", found[0].1);
@@ -332,6 +397,6 @@ mod tests {
         let count = |class| found.iter().filter(|f| f.0 == class).count();
         assert_eq!(count(Class::OffsetWrong), 4, "load and store, both ways");
         assert_eq!(count(Class::FactorChanged), 2, "the modulus and its inverse");
-        assert!(found.iter().all(|f| f.2 != words));
+        assert!(found.iter().all(|f| f.2.apply(&program()) != words));
     }
 }

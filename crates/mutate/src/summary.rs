@@ -18,6 +18,8 @@ pub struct Counts {
     pub confirmed: usize,
     /// Left open, hence refused.
     pub unknown: usize,
+    /// … of these wrong when run on random and worst inputs.
+    pub open_but_wrong: usize,
     /// Proved right and found right when run.
     pub accepted: usize,
     /// Proved and wrong: must be zero.
@@ -33,9 +35,10 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, outcome: &Outcome) {
+    fn add(&mut self, trial: &Trial) {
         self.tried += 1;
-        match outcome {
+        self.open_but_wrong += usize::from(trial.open_but_wrong);
+        match &trial.outcome {
             Outcome::Refused { verdict, confirmed, .. } => {
                 match verdict {
                     Verdict::Refuted => self.refuted += 1,
@@ -85,8 +88,8 @@ impl Summary {
         let mut harmless: BTreeMap<Harmless, usize> = BTreeMap::new();
         let mut unconfirmed = 0;
         for trial in &trials {
-            classes.entry(trial.class).or_default().add(&trial.outcome);
-            total.add(&trial.outcome);
+            classes.entry(trial.class).or_default().add(trial);
+            total.add(trial);
             match &trial.outcome {
                 Outcome::Refused { kind, confirmed, .. } => {
                     *reasons.entry(kind.clone()).or_default() += 1;
@@ -142,6 +145,13 @@ impl fmt::Display for Summary {
             t.tried,
             t.accepted
         )?;
+        if t.unknown > 0 {
+            writeln!(
+                f,
+                "  left open: {}, of which running shows {} wrong",
+                t.unknown, t.open_but_wrong
+            )?;
+        }
         for (kind, n) in &self.reasons {
             writeln!(f, "  refused for {kind}: {n}")?;
         }

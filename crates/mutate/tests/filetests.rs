@@ -203,7 +203,7 @@ fn run(kind: &str, acceptable: fn(Option<Verdict>) -> bool) -> (usize, usize) {
 fn pass() {
     let (tried, proved) = run("pass", |v| v == Some(Verdict::Proved));
     assert_eq!(tried, proved);
-    assert!(proved > 15, "a prover that proves nothing passes no test: {proved}");
+    assert!(proved > 25, "a prover that proves nothing passes no test: {proved}");
 }
 
 /// Right code that the prover leaves open: its limits, written down.

@@ -1,7 +1,10 @@
-# Freezing by two unsigned minima is right within 3/2 q; twice the value is given to it.
+# Freezing by two unsigned minima is right within 3/2 q; what is given to it reaches 2 q.
 #
 # contract: z4591_one.toml
 # expect:
+#   refuted
+#   range (disjoint): c[0] may lie anywhere in [-13947, 4765] as far as ranges show; the contract allows [-2295, 2295]
+#   for a = [356], b = [2295]: element 0 is 4413, the product's -178
 
     .intel_syntax noprefix
     .text
@@ -21,7 +24,7 @@ mul:
     vpmulhw xmm0, xmm0, xmmword ptr r[rip]
     vpmulhw xmm1, xmm1, xmmword ptr q[rip]
     vpsubw xmm0, xmm0, xmm1
-    vpaddw xmm0, xmm0, xmm0                     # within 2 q
+    vpsllw xmm0, xmm0, 2                        # beyond 2 q
     vpaddw xmm0, xmm0, xmmword ptr h[rip]
     vpaddw xmm1, xmm0, xmmword ptr q[rip]
     vpminuw xmm0, xmm0, xmm1
@@ -35,7 +38,7 @@ mul:
     .align 32
 q:  .fill 16, 2, 4591
 i:  .fill 16, 2, 15631              # 1/q mod 2^16
-r:  .fill 16, 2, 2079                 # 2^32 / 2 mod q, centred
-ri: .fill 16, 2, -9007                 # times 1/q mod 2^16
+r:  .fill 16, 2, -1256                 # 2^32 / 4 mod q, centred
+ri: .fill 16, 2, 28264                 # times 1/q mod 2^16
 h:  .fill 16, 2, 2295
     .section .note.GNU-stack, "", @progbits

@@ -3,7 +3,7 @@
 # contract: z17.toml
 # expect:
 #   refuted
-#   range (disjoint): c[0] may lie anywhere in [-17, 17] as far as ranges show; the contract allows [-8, 8]
+#   range (disjoint): c[0] may lie anywhere in [-9, 7] as far as ranges show; the contract allows [-8, 8]
 #   for a = [-6], b = [-7]: element 0 is -9, the product's 8
 
     .intel_syntax noprefix

@@ -3,8 +3,8 @@
 # contract: z17.toml
 # expect:
 #   refuted
-#   range (disjoint): c[0] may lie anywhere in [-34, 17] as far as ranges show; the contract allows [-8, 8]
-#   for a = [8], b = [7]: element 0 is -12, the product's 5
+#   range (disjoint): c[0] may lie anywhere in [-17, 8] as far as ranges show; the contract allows [-8, 8]
+#   for a = [6], b = [-8]: element 0 is -14, the product's 3
 
     .intel_syntax noprefix
     .text

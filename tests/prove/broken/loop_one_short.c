@@ -5,7 +5,7 @@
  * contract: z17_four.toml
  * expect:
  *   refuted
- *   range (disjoint)
+ *   function (disjoint)
  */
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 # contract: z17.toml
 # expect:
 #   refuted
-#   function (disjoint, the condition on addresses at 0x_ holds): for a = x^0 and b = x^0 coefficient 0 is 0 modulo 17, but the product's is 1
+#   function (disjoint, a lies above c): for a = x^0 and b = x^0 coefficient 0 is 0 modulo 17, but the product's is 1
 #   for a = [1], b = [1]: element 0 is 0, the product's 1
 
     .intel_syntax noprefix

@@ -3,6 +3,7 @@
 #
 # contract: z4591_one.toml
 # expect:
+#   proved
 
     .intel_syntax noprefix
     .text

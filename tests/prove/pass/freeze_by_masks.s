@@ -3,6 +3,7 @@
 #
 # contract: z17.toml
 # expect:
+#   proved
 
     .intel_syntax noprefix
     .text

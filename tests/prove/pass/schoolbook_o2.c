@@ -5,6 +5,7 @@
  * flags: -O2
  * contract: z17_four.toml
  * expect:
+ *   proved
  */
 #include <stdint.h>
 

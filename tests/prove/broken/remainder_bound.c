@@ -1,13 +1,15 @@
 /*
- * Eight coefficients mod 4591, a Barrett reduction in 64 bits, freezing by masks.
+ * The correction of the remainder starts one too late: 9 stays 9.
  *
  * flags: -O2
- * contract: z4591_eight.toml
+ * contract: z17_four.toml
  * expect:
+ *   refuted
+ *   range (disjoint)
  */
 #include <stdint.h>
 
-#define N 8
+#define N 4
 void mul(int16_t c[N], const int16_t a[N], const int16_t b[N]) {
     int32_t t[2 * N] = {0};
     for (int i = 0; i < N; i++)
@@ -17,9 +19,9 @@ void mul(int16_t c[N], const int16_t a[N], const int16_t b[N]) {
         t[i - N + 1] += t[i];
     }
     for (int i = 0; i < N; i++) {
-        int32_t r = t[i] - 4591 * (int32_t)(((int64_t)t[i] * 935518 + ((int64_t)1 << 31)) >> 32);
-        r -= 4591 & -(r > 2295);
-        r += 4591 & -(r < -2295);
+        int32_t r = t[i] % 17;
+        r -= 17 & -(r > 9);
+        r += 17 & -(r < -8);
         c[i] = (int16_t)r;
     }
 }
