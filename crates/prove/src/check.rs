@@ -225,7 +225,7 @@ fn as_signed(bits: u64, width: u32) -> i64 {
 }
 
 /// Values that are kept of one function; wider facts are evaluated by themselves.
-const KEPT: i64 = 1 << 17;
+const KEPT: i64 = 1 << 24;
 
 fn line_holds(line: &str, q: i128) -> Result<(), String> {
     let (text, facts) = line.split_once(" : ").ok_or("` : ` expected")?;

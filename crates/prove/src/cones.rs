@@ -40,7 +40,7 @@ type Interval = (FunId, i64, i64, u8);
 /// Values per block.
 const BLOCK: i64 = 256;
 /// Widest interval that is kept as a table.
-const KEPT: i64 = 1 << 16;
+const KEPT: i64 = 1 << 23;
 /// Values kept at most, 8 bytes each.
 const MEMORY: usize = 1 << 26;
 
@@ -108,6 +108,12 @@ impl Multiple {
             ok
         })
     }
+}
+
+/// The only affine function modulo q that values from lo on may be congruent to.
+fn candidate(q: i64, lo: i64, first: i64, second: Option<i64>) -> (i64, i64) {
+    let c = second.map_or(0, |s| (s - first).rem_euclid(q));
+    (c, (first - c * (lo % q)).rem_euclid(q))
 }
 
 /// Enumeration with caches and limits.
@@ -230,12 +236,6 @@ impl Cones {
         result
     }
 
-    /// The only affine function that `values` from lo on may be congruent to.
-    fn candidate(&self, lo: i64, first: i64, second: Option<i64>) -> (i64, i64) {
-        let c = second.map_or(0, |s| (s - first).rem_euclid(self.q));
-        (c, (first - c * (lo % self.q)).rem_euclid(self.q))
-    }
-
     fn tabulate(
         &mut self,
         funs: &mut Funs,
@@ -243,6 +243,7 @@ impl Cones {
         lo: i64,
         hi: i64,
     ) -> Result<Summary, TooWide> {
+        let (q, multiple) = (self.q, self.multiple);
         let t = self.table(funs, f, lo, hi)?;
         let (min, max) = t.extremes(lo, hi);
         if let Some((from, to, c, d)) = t.affine
@@ -255,12 +256,25 @@ impl Cones {
                 return Ok(Summary { min, max, affine });
             }
         }
+        // Where it is known to be affine on a part, only the rest is left to look at.
+        if let Some((from, to, c, d)) = t.affine
+            && lo < hi
+            && lo.max(from) < hi.min(to)
+        {
+            let (ci, di) = (i64::from(c), i64::from(d));
+            let below = lo >= from || multiple.affine(t.slice(lo, from - 1), lo, ci, di);
+            let above = hi <= to || multiple.affine(t.slice(to + 1, hi), to + 1, ci, di);
+            if below && above {
+                // The union is one interval, since they overlap.
+                t.affine = Some((lo.min(from), hi.max(to), c, d));
+                return Ok(Summary { min, max, affine: Some((c, d)) });
+            }
+            // Overlap fixes c; another d would contradict the values there.
+            return Ok(Summary { min, max, affine: None });
+        }
         let values = t.slice(lo, hi);
-        let (first, second) = (values[0], values.get(1).copied());
-        let (c, d) = self.candidate(lo, first, second);
-        let multiple = self.multiple;
-        let Some(t) = self.tables.get_mut(&f) else { return Err(TooWide) };
-        let affine = multiple.affine(t.slice(lo, hi), lo, c, d).then_some((c as u32, d as u32));
+        let (c, d) = candidate(q, lo, values[0], values.get(1).copied());
+        let affine = multiple.affine(values, lo, c, d).then_some((c as u32, d as u32));
         if let Some((c, d)) = affine
             && t.affine.is_none_or(|a| a.1 - a.0 < hi - lo)
         {
@@ -272,7 +286,7 @@ impl Cones {
     fn stream(&mut self, funs: &mut Funs, f: FunId, lo: i64, hi: i64) -> Result<Summary, TooWide> {
         self.afford((hi - lo) as u64 + 1, funs.size(f))?;
         let (first, second) = (funs.at(f, lo), funs.at(f, lo + 1));
-        let (c, d) = self.candidate(lo, first, Some(second));
+        let (c, d) = candidate(self.q, lo, first, Some(second));
         let (mut min, mut max, mut affine) = (i64::MAX, i64::MIN, true);
         funs.enumerate(f, lo, hi, |at, values| {
             let (l, h) = extremes(values);
