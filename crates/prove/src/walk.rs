@@ -316,7 +316,10 @@ impl<'g> Walk<'g> {
         {
             return Some(b.scaled(c, w).plus(d, w));
         }
-        short.map(|s| Form::atom(self.cut.world.atom(Atom::Fun(base, s))))
+        // Else the same integer does, and stays the same atom; only 64 bits are worth shedding.
+        short
+            .filter(|_| self.cut.world.funs.get(f).width > 32)
+            .map(|s| Form::atom(self.cut.world.atom(Atom::Fun(base, s))))
     }
 
     /// A base as a form modulo 2^w, where it is one.
