@@ -186,6 +186,9 @@ impl Cones {
         };
         let far = hi.max(to) - lo.min(from) >= 2 * KEPT;
         let (from, to) = if far { (lo, lo) } else { (from, to) };
+        // Growing downwards copies: grow by a share of the size, so that it happens seldom.
+        let spare = if from > lo && to - from > 1 << 15 { (to - from) / 8 } else { 0 };
+        let lo = if from > lo { lo - spare } else { lo };
         let (below, above) = ((from - lo).max(0), (hi + 1 - to).max(0));
         let size = funs.size(f);
         self.afford((below + above) as u64, size)?;
