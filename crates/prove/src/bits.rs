@@ -84,7 +84,7 @@ impl Walk<'_> {
     pub(crate) fn or(&mut self, op: &Op, a: NodeId, b: NodeId, w: u8) -> Arc<Form> {
         let (fa, fb) = (self.get(a), self.get(b));
         let or = *op == Op::Or;
-        for (x, y) in [(&fa, &fb), (&fb, &fa)] {
+        for (x, y, node) in [(&fa, &fb, b), (&fb, &fa, a)] {
             if y.t.is_empty() && y.k == 0 {
                 return x.clone();
             }
@@ -98,12 +98,12 @@ impl Walk<'_> {
             }
             // Disjoint bits add.
             let twos = x.t.iter().map(|t| t.1).chain([x.k]).map(|c| c.trailing_zeros()).min();
-            if let Some(twos) = twos
-                && twos > 0
-                && let Ok(r) = self.cut.read(y)
-                && r.lo >= 0
-                && r.hi < 1i128 << twos.min(62)
-            {
+            let Some(twos) = twos.filter(|t| *t > 0) else { continue };
+            // A zero extension has few bits whatever is known of its value.
+            let y_node = self.graph.node(node);
+            let short = y_node.op == Op::Zext && u32::from(self.width(y_node.args[0])) <= twos;
+            let small = |r: crate::reading::Reading| r.lo >= 0 && r.hi < 1i128 << twos.min(62);
+            if short || self.cut.read(y).is_ok_and(small) {
                 return Arc::new(Form::combine(x, 1, y, 1, w));
             }
         }
