@@ -283,7 +283,7 @@ impl<'a> Job<'a> {
         let c = &mut self.report.counts;
         c.visited += visited;
         count(c, &walk);
-        ranges::summarise(&mut self.report.ranges, graph, &walk, self.object);
+        ranges::summarise(&mut self.report.ranges, graph, &mut walk, self.object);
         let Some(outputs) = read else {
             self.refute(graph, &mut walk, case, None);
             return false;

@@ -10,7 +10,8 @@ use ringforge_machine::graph::{Graph, NodeId};
 const STAGES: usize = 12;
 
 /// Fills stages and the widest values from the variables of a walk.
-pub(crate) fn summarise(out: &mut Ranges, graph: &Graph, walk: &Walk, object: &Object) {
+pub(crate) fn summarise(out: &mut Ranges, graph: &Graph, walk: &mut Walk, object: &Object) {
+    widest_sum(out, graph, walk, object);
     let world = &walk.cut.world;
     let mut late = vec![false; world.vars.len()];
     let mut cut: Vec<(usize, u64)> = Vec::new();
@@ -61,4 +62,22 @@ pub(crate) fn summarise(out: &mut Ranges, graph: &Graph, walk: &Walk, object: &O
             (at, object.disassemble(at).unwrap_or_default(), var.lo, var.hi)
         })
         .collect();
+}
+
+/// The widest sum of products of which the high half is used.
+fn widest_sum(out: &mut Ranges, graph: &Graph, walk: &mut Walk, object: &Object) {
+    let mut widest: Option<(i128, i128, u32)> = None;
+    for w in 0..walk.cut.world.wides.len() {
+        let (form, node) = (walk.cut.world.wides[w].form.clone(), walk.cut.world.wides[w].node);
+        if let Ok(r) = walk.cut.read(&form)
+            && widest.is_none_or(|(lo, hi, _)| r.hi - r.lo > hi - lo)
+        {
+            widest = Some((r.lo, r.hi, node));
+        }
+    }
+    out.widest_products = widest.map(|(lo, hi, node)| {
+        let at = graph.origin(NodeId(node)).unwrap_or(0);
+        let instruction = object.disassemble(at).unwrap_or_default();
+        (at, instruction, lo.to_string(), hi.to_string())
+    });
 }

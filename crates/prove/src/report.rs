@@ -99,6 +99,8 @@ pub struct Ranges {
     pub stages: Vec<Stage>,
     /// The widest values that fit 16 bits: address, instruction and interval.
     pub widest: Vec<(u64, String, i64, i64)>,
+    /// Widest sum of products: address, instruction and interval.
+    pub widest_products: Option<(u64, String, String, String)>,
 }
 
 /// Counts.

@@ -161,6 +161,8 @@ pub struct Wide {
     pub form: Arc<Form>,
     /// Its low base, and `m` such that `form = m·low` modulo 2^16.
     pub low: (u32, i64),
+    /// Graph node whose high half was used first.
+    pub node: u32,
 }
 
 /// Why a value is not understood.
@@ -298,7 +300,7 @@ impl World {
     }
 
     /// The wide of an exact integer form (its constant is ignored).
-    pub fn wide(&mut self, form: &Form) -> u32 {
+    pub fn wide(&mut self, form: &Form, node: u32) -> u32 {
         let mut form = form.clone();
         form.k = 0;
         if let Some(&id) = self.wide_index.get(&form) {
@@ -308,7 +310,7 @@ impl World {
         let id = self.wides.len() as u32;
         let form = Arc::new(form);
         self.wide_index.insert(form.clone(), id);
-        self.wides.push(Wide { form, low });
+        self.wides.push(Wide { form, low, node });
         id
     }
 

@@ -534,7 +534,7 @@ impl<'g> Walk<'g> {
             let c = self.cut.unmodelled("functions of low halves of several sums are mixed");
             return self.opaque(c);
         }
-        let wide = self.cut.world.wide(&p);
+        let wide = self.cut.world.wide(&p, self.cut.node);
         let (low, m) = self.cut.world.wides[wide as usize].low;
         if let Some(other) = g.iter().find(|g| g.0 != Base::Low(low)) {
             // A sum of variables, not of products, should have been one variable.
