@@ -1,6 +1,6 @@
 //! How a modular operation is done with 16-bit words: the schedule chooses among these.
 //!
-//! Each method knows its word operations ([`crate::expand`]), its meaning on one word (`apply`,
+//! Each method knows its word operations (`expand`), its meaning on one word (`apply`,
 //! the oracle of tests), and the range of its result (`range`), exact where one word is the
 //! only variable.
 
