@@ -151,10 +151,18 @@ fn toy(ops: Vec<Op>) -> Program {
         name: "toy".into(),
         ring: String::new(),
         q: 4591,
+        word_bits: 16,
         lanes: 16,
+        transform: None,
         plan: String::new(),
         schedule: String::new(),
-        procedures: vec![Procedure { name: "mul".into(), exported: true, buffers, body }],
+        procedures: vec![Procedure {
+            name: "mul".into(),
+            exported: true,
+            computes: Some(Computes::Product),
+            buffers,
+            body,
+        }],
     }
 }
 

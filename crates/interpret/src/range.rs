@@ -313,9 +313,11 @@ pub fn ranges(program: &Program) -> Result<Ranges, Fault> {
         let range = buffer.range.unwrap_or(WORD);
         let start = if buffer.role == Role::Output { None } else { Some(range) };
         let array = machine.array(vec![start; buffer.words]);
-        match buffer.role {
-            Role::Output => written.push((buffer, array)),
-            _ => inputs.push((buffer.name.clone(), range)),
+        if matches!(buffer.role, Role::Output | Role::InOut) {
+            written.push((buffer, array));
+        }
+        if buffer.role != Role::Output {
+            inputs.push((buffer.name.clone(), range));
         }
         arguments.push((array, 0));
     }

@@ -140,9 +140,10 @@ fn execute(program: &Program, inputs: &[&[i16]], alias: Option<usize>) -> Result
             }
         };
         let array = machine.array(words);
-        if buffer.role == Role::Output {
+        if matches!(buffer.role, Role::Output | Role::InOut) {
             output = Some(arguments.len());
-        } else {
+        }
+        if buffer.role != Role::Output {
             read.push(array);
         }
         arguments.push((array, 0));

@@ -122,7 +122,7 @@ impl<'p, D: Domain> Machine<'p, D> {
         let mut buffers = Vec::with_capacity(procedure.buffers.len());
         for (i, buffer) in procedure.buffers.iter().enumerate() {
             buffers.push(match &buffer.role {
-                Role::Output | Role::Input | Role::Scratch => arguments[i],
+                Role::Output | Role::InOut | Role::Input | Role::Scratch => arguments[i],
                 Role::Local => (self.array(vec![None; buffer.words]), 0),
                 Role::Factors(_) => (Array(usize::MAX), 0),
                 Role::Table(_) => (self.tables[&(id.0 as usize, i)], 0),

@@ -25,10 +25,18 @@ fn map(q: u64, words: usize, op: impl Fn(Value) -> Op) -> Program {
         name: "map".into(),
         ring: String::new(),
         q,
+        word_bits: 16,
         lanes: 8,
+        transform: None,
         plan: String::new(),
         schedule: String::new(),
-        procedures: vec![Procedure { name: "map".into(), exported: true, buffers, body }],
+        procedures: vec![Procedure {
+            name: "map".into(),
+            exported: true,
+            computes: Some(Computes::Product),
+            buffers,
+            body,
+        }],
     }
 }
 

@@ -352,12 +352,15 @@ mod tests {
             name: "t".into(),
             ring: "Z4591[x]/(x^32 + 1)".into(),
             q: 4591,
+            word_bits: 16,
             lanes: 16,
+            transform: None,
             plan: String::new(),
             schedule: String::new(),
             procedures: vec![Procedure {
                 name: "mul".into(),
                 exported: true,
+                computes: Some(ringforge_program::ir::Computes::Product),
                 buffers: vec![buffer("c", Role::Output), buffer("a", Role::Input)],
                 body: vec![Stmt::Stage {
                     title: "all".into(),

@@ -10,10 +10,15 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// An empty procedure.
-    pub fn new(name: &str, exported: bool) -> Builder {
-        let procedure =
-            Procedure { name: name.into(), exported, buffers: Vec::new(), body: Vec::new() };
+    /// An empty procedure, exported where it says what it computes.
+    pub fn new(name: &str, computes: Option<Computes>) -> Builder {
+        let procedure = Procedure {
+            name: name.into(),
+            exported: computes.is_some(),
+            computes,
+            buffers: Vec::new(),
+            body: Vec::new(),
+        };
         Builder { procedure, counters: 0 }
     }
 

@@ -29,14 +29,76 @@ pub struct Program {
     pub ring: String,
     /// The modulus q; odd, below 2^15 for the methods that exist.
     pub q: u64,
+    /// Bits of a word: 16, or 32 for moduli that need them.
+    pub word_bits: u8,
     /// Words in a register.
     pub lanes: usize,
+    /// How transformed elements are laid out, where procedures take or leave such.
+    pub transform: Option<TransformLayout>,
     /// The plan's text, for headers and reports.
     pub plan: String,
     /// The schedule's text, for headers and reports.
     pub schedule: String,
     /// All procedures; a procedure calls only those before it.
     pub procedures: Vec<Procedure>,
+}
+
+/// What an entry point computes. With T the map a ↦ (a mod x^d − w_i)_i in the order of the
+/// program's [`TransformLayout`], and everything modulo q; parameters come output first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Computes {
+    /// `(c, a, b)`: c = a·b in the ring.
+    Product,
+    /// `(c, a)`: c = scale·T(a).
+    Forward {
+        /// Residue in `[1, q)`.
+        scale: u64,
+    },
+    /// `(c, a)`: c = scale·T⁻¹(a).
+    Inverse {
+        /// Residue in `[1, q)`.
+        scale: u64,
+    },
+    /// `(c, a, b)`: c = scale·(a ∘ b), the products leaf by leaf.
+    BaseProduct {
+        /// Residue in `[1, q)`.
+        scale: u64,
+    },
+    /// `(c, a, b)` with c [`Role::InOut`]: c ← c + scale·(a ∘ b).
+    Accumulate {
+        /// Residue in `[1, q)`.
+        scale: u64,
+    },
+    /// `(c, a)`: from the program's order to the standard one, `c[order[p]] = a[p]`.
+    ToStandard,
+    /// `(c, a)`: from the standard order to the program's, `c[p] = a[order[p]]`.
+    FromStandard,
+}
+
+/// A transformed element: the remainders by x^d − w_i, with ∏ (x^d − w_i) = f.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TransformLayout {
+    /// d, a divisor of n.
+    pub degree: usize,
+    /// w_i in `[0, q)` in the standard order: for radix-2 splits, the one where the split by
+    /// x^m − s comes before the one by x^m + s (FIPS 203 and 204 have this order).
+    pub weights: Vec<u64>,
+    /// Position p of a transformed array holds coefficient `order[p] % d` of the remainder number
+    /// `order[p] / d`; a permutation of `0..n`.
+    pub order: Vec<u32>,
+}
+
+impl Program {
+    /// The program with the exported procedure `name` as its only entry point and last procedure;
+    /// none of that name: nothing.
+    pub fn entry(&self, name: &str) -> Option<Program> {
+        let at = self.procedures.iter().position(|p| p.exported && p.name == name)?;
+        let mut program = self.clone();
+        program.procedures.truncate(at + 1);
+        program.procedures[..at].iter_mut().for_each(|p| p.exported = false);
+        Some(program)
+    }
 }
 
 /// Index of a procedure in [`Program::procedures`].
@@ -60,8 +122,11 @@ pub struct Value(pub u32);
 pub struct Procedure {
     /// Name without the program's prefix, such as `mul` or `forward`.
     pub name: String,
-    /// The last procedure of a program is exported; helpers are not.
+    /// Entry points are exported, helpers are not. Interpretations mean the last exported one;
+    /// [`Program::entry`] chooses another.
     pub exported: bool,
+    /// What an entry point computes; helpers say nothing.
+    pub computes: Option<Computes>,
     /// Buffers; those whose role is a parameter come first, in the order of the arguments.
     pub buffers: Vec<Buffer>,
     /// What it does.
@@ -89,6 +154,9 @@ pub enum Role {
     /// Parameter, written. The caller may pass an input here too, so a procedure writes outputs
     /// only after its last read of every input.
     Output,
+    /// Parameter, read first and written afterwards: what an accumulation adds to. Its range is
+    /// that at entry and that at exit.
+    InOut,
     /// Parameter, only read.
     Input,
     /// Parameter, read and written; overlaps nothing else.
@@ -105,7 +173,7 @@ pub enum Role {
 impl Role {
     /// Whether a caller passes it.
     pub fn is_parameter(&self) -> bool {
-        matches!(self, Role::Output | Role::Input | Role::Scratch)
+        matches!(self, Role::Output | Role::InOut | Role::Input | Role::Scratch)
     }
 }
 

@@ -90,9 +90,17 @@ pub fn program(mutation: Mutation) -> Program {
         name: "toy".into(),
         ring: ring().to_string(),
         q: Q,
+        word_bits: 16,
         lanes: 8,
+        transform: None,
         plan: String::new(),
         schedule: String::new(),
-        procedures: vec![Procedure { name: "mul".into(), exported: true, buffers, body }],
+        procedures: vec![Procedure {
+            name: "mul".into(),
+            exported: true,
+            computes: Some(Computes::Product),
+            buffers,
+            body,
+        }],
     }
 }
