@@ -265,6 +265,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_read_and_written_is_given_and_returned() {
+        let dir = tempfile::tempdir().unwrap();
+        let source = dir.path().join("f.c");
+        let text = "void f(short *c, const short *a) { for (int i = 0; i < 5; i++) c[i] += a[i]; }";
+        std::fs::write(&source, text).unwrap();
+        let cc = Compiler::any().unwrap();
+        let object = dir.path().join("f.o");
+        cc.compile(&source, &["-O1".into()], &object).unwrap();
+        let mut signature = signature();
+        signature.arguments[0].role = Role::InOut;
+        let f = Callee::build(&cc, &[&object], &signature, &[]).unwrap();
+        let sum = f.call(&[&[1, 2, 3, 4, 5], &[10, -10, 10, -10, 10]]).unwrap();
+        assert_eq!(sum, [[11, -8, 13, -6, 15]]);
+    }
+
+    #[test]
     fn misconduct_is_reported_and_survived() {
         let call = |body: &str, guard| {
             let f = callee(body, &[]);

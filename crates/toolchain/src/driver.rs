@@ -71,6 +71,20 @@ pub enum Role {
     Input,
     /// Written; nothing is promised about its content before.
     Output,
+    /// Read and written: both in the record of inputs and in the answer.
+    InOut,
+}
+
+impl Role {
+    /// Whether its content at entry matters.
+    pub fn reads(self) -> bool {
+        self != Role::Output
+    }
+
+    /// Whether its content at exit matters.
+    pub fn writes(self) -> bool {
+        self != Role::Input
+    }
 }
 
 /// One pointer argument.
@@ -107,25 +121,29 @@ pub struct Signature {
 }
 
 impl Signature {
-    fn of(&self, role: Role) -> impl Iterator<Item = &Argument> {
-        self.arguments.iter().filter(move |a| a.role == role)
+    fn read(&self) -> impl Iterator<Item = &Argument> {
+        self.arguments.iter().filter(|a| a.role.reads())
+    }
+
+    fn written(&self) -> impl Iterator<Item = &Argument> {
+        self.arguments.iter().filter(|a| a.role.writes())
     }
 
     /// Bytes of one record of inputs.
     pub fn input_bytes(&self) -> usize {
-        self.of(Role::Input).map(Argument::bytes).sum()
+        self.read().map(Argument::bytes).sum()
     }
 
     /// Bytes of one answer.
     pub fn output_bytes(&self) -> usize {
-        self.of(Role::Output).map(Argument::bytes).sum()
+        self.written().map(Argument::bytes).sum()
     }
 
     /// One record: the inputs in the order of the arguments. Missing values are an error of
     /// the caller and make a short record, which the driver refuses.
     pub fn record(&self, inputs: &[&[i64]]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.input_bytes());
-        for (argument, values) in self.of(Role::Input).zip(inputs) {
+        for (argument, values) in self.read().zip(inputs) {
             argument.element.encode(values, &mut bytes);
         }
         bytes
@@ -134,7 +152,7 @@ impl Signature {
     /// One answer taken apart into the outputs in the order of the arguments.
     pub fn outputs(&self, answer: &[u8]) -> Vec<Vec<i64>> {
         let mut rest = answer;
-        self.of(Role::Output)
+        self.written()
             .map(|argument| {
                 let (mine, later) = rest.split_at(argument.bytes().min(rest.len()));
                 rest = later;
@@ -159,13 +177,14 @@ impl Signature {
         let mut text = String::from("#define _GNU_SOURCE\n#include <stddef.h>\n");
         let _ = writeln!(text, "#define ARGS {}", self.arguments.len());
         text += &self.declaration();
-        text += "static const struct { size_t bytes, align; int output, shares; } args[ARGS] = {\n";
+        text += "static const struct { size_t bytes, align; int input, output, shares; } args[ARGS] = {\n";
         for (i, argument) in self.arguments.iter().enumerate() {
-            let output = u8::from(argument.role == Role::Output);
+            let (input, output) =
+                (u8::from(argument.role.reads()), u8::from(argument.role.writes()));
             let shares = alias.iter().find(|(o, _)| *o == i).map_or(-1, |(_, j)| *j as i64);
             let _ = writeln!(
                 text,
-                "    {{{}, {}, {output}, {shares}}},",
+                "    {{{}, {}, {input}, {output}, {shares}}},",
                 argument.bytes(),
                 argument.align.max(1)
             );

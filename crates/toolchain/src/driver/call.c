@@ -58,7 +58,7 @@ int main(int argc, char **argv) {
     for (;; calls++) {
         size_t got = 1, started = 0;
         for (i = 0; i < ARGS; i++) {
-            if (args[i].output) {
+            if (!args[i].input) {
                 if (args[i].shares < 0) memset(pointer[i], 0x5a, args[i].bytes);
                 continue;
             }
