@@ -194,6 +194,7 @@ pub fn signature_of(contract: &Contract) -> Signature {
         role: match a.role {
             ringforge_prove::contract::Role::Output => Role::Output,
             ringforge_prove::contract::Role::Input => Role::Input,
+            ringforge_prove::contract::Role::InOut => Role::InOut,
         },
         element: Element { bits: a.element.bits(), signed: a.element.signed() },
         length: a.length,

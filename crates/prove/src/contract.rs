@@ -17,12 +17,34 @@
 //! range = [-8, 8]
 //! # … the inputs "a" and "b" likewise, in the order of the C prototype
 //! ```
+//!
+//! Other kinds than a product work on transformed elements:
+//!
+//! ```toml
+//! computes = "accumulate"   # forward, inverse, base-product, to-standard, from-standard
+//! scale = 1                 # c = c + scale·(a ∘ b); all but product and the reorderings
+//!
+//! [transform]
+//! degree = 2                # d: the leaves are x^d − w
+//! weights = [3, 14]         # their product must be f
+//! order = [0, 1, 2, 3]      # position p holds coefficient order[p] mod d of leaf order[p] div d
+//!
+//! [[argument]]
+//! name = "c"
+//! role = "inout"            # accumulate: `range` is promised at entry and at exit
+//! ```
 
+use crate::clauses::{self, TransformText};
 use ringforge_ring::Ring;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-pub use crate::function::Computes;
+pub use crate::computes::{Computes, Transform};
+
+/// Moduli of proofs lie below this.
+const Q_LIMIT: u64 = 1 << 31;
+/// Degrees of proofs go up to this.
+const DEGREE_LIMIT: usize = 1 << 15;
 
 /// A contract that was checked to make sense.
 #[derive(Clone, Debug)]
@@ -35,6 +57,8 @@ pub struct Contract {
     pub ring: Ring,
     /// What is computed.
     pub computes: Computes,
+    /// The layout of transformed elements; every kind but a product has one.
+    pub transform: Option<Transform>,
     /// Pairs (output, input) of argument positions that may be one buffer.
     pub alias: Vec<(usize, usize)>,
     /// Arguments in the order of the prototype.
@@ -57,6 +81,8 @@ pub enum Role {
     Output,
     /// Read by the function and left unchanged.
     Input,
+    /// Read and written: what an accumulation adds to.
+    InOut,
 }
 
 /// Element types.
@@ -111,7 +137,7 @@ pub struct Argument {
     /// Alignment in bytes that callers guarantee.
     pub align: u64,
     /// Interval that the values lie in: promised by the caller for inputs, by the function for
-    /// outputs.
+    /// outputs, by both for what is read and written.
     pub range: (i64, i64),
 }
 
@@ -129,12 +155,14 @@ pub struct ContractError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Text {
+pub(crate) struct Text {
     contract: Spanned<u64>,
     symbol: Spanned<String>,
     abi: Abi,
     ring: Spanned<String>,
-    computes: Spanned<String>,
+    pub computes: Spanned<String>,
+    pub scale: Option<Spanned<i64>>,
+    pub transform: Option<Spanned<TransformText>>,
     #[serde(default)]
     alias: Vec<Spanned<[String; 2]>>,
     argument: Vec<Spanned<ArgumentText>>,
@@ -176,19 +204,20 @@ impl Contract {
         let ring = Ring::parse(parsed.ring.as_ref())
             .map_err(|e| at(ring_at + 1 + e.at, format!("the ring: expected {}", e.expected)))?;
         let q = ring.q();
-        if q % 2 == 0 || q >= 1 << 16 || !ringforge_ring::zq::is_prime(q) {
+        if q % 2 == 0 || q >= Q_LIMIT || !ringforge_ring::zq::is_prime(q) {
             return Err(at(
                 ring_at,
                 format!(
-                    "q = {q}: proofs are for odd primes below 65536 so far (rings modulo a power of two, and several primes, are not modelled)"
+                    "q = {q}: proofs are for odd primes below 2^31 so far (rings modulo a power of two, and several primes, are not modelled)"
                 ),
             ));
         }
-        if parsed.computes.as_ref() != "product" {
-            let m =
-                format!("`computes = {:?}`: only \"product\" is known", parsed.computes.as_ref());
-            return Err(at(parsed.computes.span().start, m));
+        if ring.degree() > DEGREE_LIMIT {
+            let m = format!("degree {}: proofs go up to {DEGREE_LIMIT}", ring.degree());
+            return Err(at(ring_at, m));
         }
+        let computes = clauses::computes(&parsed, q).map_err(|(o, m)| at(o, m))?;
+        let transform = clauses::transform(&parsed, computes, &ring).map_err(|(o, m)| at(o, m))?;
         let mut arguments: Vec<Argument> = Vec::new();
         for a in &parsed.argument {
             let a = a.as_ref();
@@ -234,15 +263,8 @@ impl Contract {
                 range: (lo, hi),
             });
         }
-        let inputs = arguments.iter().filter(|a| a.role == Role::Input).count();
-        let outputs = arguments.len() - inputs;
-        if (outputs, inputs) != (1, 2) {
-            let offset = parsed.argument.first().map_or(0, |a| a.span().start);
-            let m = format!(
-                "a product has one output and two inputs; this contract has {outputs} and {inputs}"
-            );
-            return Err(at(offset, m));
-        }
+        let starts: Vec<usize> = parsed.argument.iter().map(|a| a.span().start).collect();
+        clauses::roles(&arguments, &starts, computes).map_err(|(o, m)| at(o, m))?;
         let mut alias = Vec::new();
         for pair in &parsed.alias {
             let offset = pair.span().start;
@@ -260,12 +282,17 @@ impl Contract {
             if arguments[x].role == Role::Input {
                 (x, y) = (y, x);
             }
-            if arguments[x].role != Role::Output || arguments[y].role != Role::Input {
+            if arguments[x].role == Role::Input || arguments[y].role != Role::Input {
                 let m = "an alias pairs an output with an input (two inputs may always be equal)";
                 return Err(at(offset, m.to_string()));
             }
             if arguments[x].element.bits() != arguments[y].element.bits() {
                 let m = "aliased arguments must have elements of one size";
+                return Err(at(offset, m.to_string()));
+            }
+            let (p, r) = (arguments[x].range, arguments[y].range);
+            if computes.accumulates() && (p.0 > r.1 || r.0 > p.1) {
+                let m = "the aliased arguments have no value in common in their ranges";
                 return Err(at(offset, m.to_string()));
             }
             if !alias.contains(&(x, y)) {
@@ -276,19 +303,21 @@ impl Contract {
             symbol: parsed.symbol.into_inner(),
             abi: parsed.abi,
             ring,
-            computes: Computes::Product,
+            computes,
+            transform,
             alias,
             arguments,
         })
     }
 
-    /// Positions of the inputs, in the order of the prototype.
+    /// Positions of what is read, in the order of the prototype: the inputs, and before them the
+    /// argument of role inout where there is one.
     pub fn inputs(&self) -> Vec<usize> {
-        (0..self.arguments.len()).filter(|&i| self.arguments[i].role == Role::Input).collect()
+        (0..self.arguments.len()).filter(|&i| self.arguments[i].role != Role::Output).collect()
     }
 
-    /// Position of the output.
+    /// Position of what is written: the output, or the argument of role inout.
     pub fn output(&self) -> usize {
-        self.arguments.iter().position(|a| a.role == Role::Output).unwrap_or(0)
+        self.arguments.iter().position(|a| a.role != Role::Input).unwrap_or(0)
     }
 }

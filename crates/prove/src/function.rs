@@ -10,13 +10,6 @@ use ringforge_ring::Ring;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// What the outputs should be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Computes {
-    /// The product of operands 0 and 1 in the ring.
-    Product,
-}
-
 /// Why the outputs are not what they should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mismatch {

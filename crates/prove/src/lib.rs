@@ -10,6 +10,8 @@ mod aim;
 mod audit;
 mod bits;
 pub mod check;
+mod clauses;
+mod computes;
 mod cones;
 pub mod contract;
 mod cut;
@@ -25,6 +27,7 @@ mod walk;
 mod walk_tests;
 mod witness;
 
+pub use computes::{Computes, Transform};
 pub use contract::{Contract, ContractError};
 pub use report::{Reason, ReasonKind, Report, Verdict, Witness};
 

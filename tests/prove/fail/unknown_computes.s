@@ -1,9 +1,9 @@
 # Something else is computed.
 #
 # contract: z17_four.toml
-# with: computes = "inverse"
+# with: computes = "quotient"
 # expect:
-#   contract error: contract, line 6, column 12: `computes = "inverse"`: only "product" is known
+#   contract error: contract, line 6, column 12: `computes = "quotient"`: known are "product", "forward", "inverse", "base-product", "accumulate", "to-standard", "from-standard"
 
     .intel_syntax noprefix
     .text
