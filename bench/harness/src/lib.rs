@@ -1,82 +1,87 @@
 //! What every peer needs: a check that its product is right, then the timing driver.
 
+pub mod sntrup761;
+
 use std::sync::OnceLock;
 
-/// A product of Z_4591[x]/(x^761 - x - 1) in the byte interface of the NTRU Prime reference
-/// code: 1522 bytes out and in (761 little-endian 16-bit coefficients), 761 bytes ternary.
-pub type Product = unsafe extern "C" fn(*mut u8, *const u8, *const u8) -> i32;
-
-const Q: i64 = 4591;
-const P: usize = 761;
-
-static PRODUCT: OnceLock<Product> = OnceLock::new();
-
-/// Operands and room for the result, aligned to cache lines as ringforge's candidates are at
-/// best.
-#[repr(align(64))]
-struct Buffers {
-    c: [u8; 2 * P],
-    a: [u8; 2 * P],
-    b: [u8; P],
+/// A ring Z_q[x]/(f).
+#[derive(Clone, Copy)]
+pub struct Ring {
+    /// The modulus of the coefficients.
+    pub q: i64,
+    /// The degree of f.
+    pub n: usize,
+    /// f.
+    pub form: Form,
 }
 
-static mut BUFFERS: Buffers = Buffers { c: [0; 2 * P], a: [0; 2 * P], b: [0; P] };
+/// The polynomials that peers reduce by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// x^n - x - 1.
+    NtruPrime,
+    /// x^n + 1.
+    Negacyclic,
+}
+
+static CANDIDATE: OnceLock<fn()> = OnceLock::new();
 
 unsafe extern "C" {
     fn timing_main() -> i32;
 }
 
-/// Checks `product` against the schoolbook product and then answers timing requests until the
-/// end of standard input.
+/// Checks `multiply` (big times big, or times ternary operands where `small`) against the
+/// schoolbook product, and then answers timing requests for `candidate`, one product of the
+/// operands that were multiplied last, until the end of standard input.
 ///
 /// # Panics
 /// The product is wrong: a wrong product is no peer.
-pub fn serve(product: Product) {
-    let (a, b) = operands();
-    let (mut bytes, mut small) = ([0u8; 2 * P], [0u8; P]);
-    for i in 0..P {
-        bytes[2 * i..2 * i + 2].copy_from_slice(&(a[i] as i16).to_le_bytes());
-        small[i] = b[i] as i8 as u8;
-    }
-    let mut c = [0u8; 2 * P];
-    // SAFETY: the buffers have the sizes that `Product` states.
-    unsafe { product(c.as_mut_ptr(), bytes.as_ptr(), small.as_ptr()) };
-    let c: Vec<i64> =
-        c.chunks_exact(2).map(|w| i64::from(i16::from_le_bytes([w[0], w[1]]))).collect();
-    assert_eq!(c, schoolbook(&a, &b), "the peer's product is wrong");
-    let _ = PRODUCT.set(product);
-    // SAFETY: single-threaded; the driver calls the two functions below and nothing else.
-    unsafe {
-        BUFFERS.a = bytes;
-        BUFFERS.b = small;
-        timing_main();
-    }
-}
-
-/// Fixed pseudo-random operands: big (centered) and small (ternary).
-fn operands() -> (Vec<i64>, Vec<i64>) {
+pub fn serve(
+    ring: Ring,
+    small: bool,
+    multiply: impl Fn(&[i64], &[i64]) -> Vec<i64>,
+    candidate: fn(),
+) {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut draw = |n: i64| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (state >> 33) as i64 % n - n / 2
     };
-    ((0..P).map(|_| draw(Q)).collect(), (0..P).map(|_| draw(3)).collect())
+    let a: Vec<i64> = (0..ring.n).map(|_| draw(ring.q)).collect();
+    let b: Vec<i64> = (0..ring.n).map(|_| draw(if small { 3 } else { ring.q })).collect();
+    let c: Vec<i64> = multiply(&a, &b).iter().map(|&x| ring.centered(x)).collect();
+    assert_eq!(c, ring.schoolbook(&a, &b), "the peer's product is wrong");
+    let _ = CANDIDATE.set(candidate);
+    // SAFETY: single-threaded; the driver calls the two functions below and nothing else.
+    unsafe { timing_main() };
 }
 
-/// The product mod (4591, x^761 - x - 1), centered.
-fn schoolbook(a: &[i64], b: &[i64]) -> Vec<i64> {
-    let mut wide = vec![0i64; 2 * P - 1];
-    for (i, x) in a.iter().enumerate() {
-        for (j, y) in b.iter().enumerate() {
-            wide[i + j] += x * y;
+impl Ring {
+    fn centered(&self, x: i64) -> i64 {
+        (x + self.q / 2).rem_euclid(self.q) - self.q / 2
+    }
+
+    /// The product, centered.
+    fn schoolbook(&self, a: &[i64], b: &[i64]) -> Vec<i64> {
+        let n = self.n;
+        let mut wide = vec![0i64; 2 * n - 1];
+        for (i, x) in a.iter().enumerate() {
+            for (j, y) in b.iter().enumerate() {
+                wide[i + j] = (wide[i + j] + x * y) % self.q;
+            }
         }
+        for k in (n..wide.len()).rev() {
+            let top = wide[k];
+            match self.form {
+                Form::Negacyclic => wide[k - n] -= top,
+                Form::NtruPrime => {
+                    wide[k - n] += top;
+                    wide[k - n + 1] += top;
+                }
+            }
+        }
+        wide[..n].iter().map(|x| self.centered(*x)).collect()
     }
-    for k in (P..wide.len()).rev() {
-        let top = wide[k];
-        wide[k - P] += top;
-        wide[k - P + 1] += top;
-    }
-    wide[..P].iter().map(|x| (x + Q / 2).rem_euclid(Q) - Q / 2).collect()
 }
 
 /// Called by the driver before it times.
@@ -86,15 +91,7 @@ extern "C" fn candidate_setup() {}
 /// Called by the driver: one product.
 #[unsafe(no_mangle)]
 extern "C" fn candidate() {
-    if let Some(product) = PRODUCT.get() {
-        // SAFETY: single-threaded, and the buffers have the sizes that `Product` states.
-        unsafe {
-            let b = &raw mut BUFFERS;
-            product(
-                (&raw mut (*b).c).cast(),
-                (&raw const (*b).a).cast(),
-                (&raw const (*b).b).cast(),
-            );
-        }
+    if let Some(candidate) = CANDIDATE.get() {
+        candidate();
     }
 }
