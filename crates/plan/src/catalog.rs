@@ -44,7 +44,7 @@ pub struct RingFile {
     pub ring: Ring,
     /// The operands a and b.
     pub operands: [Operand; 2],
-    /// The name of the default plan.
+    /// The name of the default plan; empty where the plan is [`Plan::automatic`].
     pub plan: String,
     /// What the ring is used for, for people.
     pub kem: String,
@@ -57,6 +57,7 @@ struct Raw {
     name: toml::Spanned<String>,
     ring: toml::Spanned<String>,
     operands: [Operand; 2],
+    #[serde(default)]
     plan: String,
     #[serde(default)]
     kem: String,
@@ -83,6 +84,9 @@ pub enum CatalogError {
         /// Why not.
         source: std::io::Error,
     },
+    /// The ring file names no plan, and none is known.
+    #[error(transparent)]
+    NoPlan(#[from] crate::automatic::NoPlan),
     /// The text does not make sense.
     #[error("{from}:{error}")]
     Text {
@@ -131,9 +135,12 @@ impl RingFile {
         RINGS.iter().map(|(name, _)| *name)
     }
 
-    /// The default plan: a preset, or a path.
+    /// The default plan: a preset, a path, or where the file names none [`Plan::automatic`].
     pub fn default_plan(&self) -> Result<Plan, CatalogError> {
-        Plan::find(&self.plan)
+        match self.plan.as_str() {
+            "" => Ok(Plan::automatic(&self.ring, &self.name)?),
+            plan => Plan::find(plan),
+        }
     }
 }
 

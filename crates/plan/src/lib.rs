@@ -17,6 +17,7 @@
 //! ```
 
 mod arith;
+mod automatic;
 mod base;
 mod border;
 mod butterfly;
@@ -31,6 +32,7 @@ mod karatsuba;
 mod lift;
 mod monomial_crt;
 mod network;
+mod ntt;
 mod plan;
 mod product;
 mod rader;
@@ -49,6 +51,7 @@ mod two_ntt;
 mod weighted_convolution;
 
 pub use arith::{Arith, Exact, Val};
+pub use automatic::NoPlan;
 pub use base::{Base, BaseRef, BaseSpec, Shape, weighted_diagonals};
 pub use border::Border;
 pub use butterfly::Butterfly;
@@ -63,6 +66,7 @@ pub use karatsuba::Karatsuba;
 pub use lift::Lift;
 pub use monomial_crt::MonomialCrt;
 pub use network::{Cost, NetOp, Network};
+pub use ntt::{Butterflies, Ntt};
 pub use plan::Plan;
 pub use product::{Product, ProductRef};
 pub use rader::{Doubling, Rader};

@@ -71,6 +71,7 @@ pub static METHODS: &[&Method] = &[
     &crate::monomial_crt::METHOD,
     &crate::border::METHOD,
     &crate::substitute::METHOD,
+    &crate::ntt::METHOD,
     &crate::schoolbook::METHOD,
     &crate::good_thomas::METHOD,
     &crate::cooley_tukey::METHOD,
@@ -223,6 +224,14 @@ impl Arguments {
     pub fn option(&mut self, word: &str) -> bool {
         let found = matches!(self.rest.get(self.next),
             Some(Form { kind: FormKind::Word(w), .. }) if w == word);
+        self.next += usize::from(found);
+        found
+    }
+
+    /// Takes the next argument if it is `(word)`.
+    pub fn option_list(&mut self, word: &str) -> bool {
+        let found = matches!(self.rest.get(self.next), Some(Form { kind: FormKind::List(items), .. })
+            if matches!(items.as_slice(), [Form { kind: FormKind::Word(w), .. }] if w == word));
         self.next += usize::from(found);
         found
     }

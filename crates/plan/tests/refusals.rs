@@ -237,8 +237,10 @@ fn moduli_that_are_no_primes() {
 fn ring_files() {
     let good = "name = \"r\"\nring = \"Z17[x]/(x^2 + 1)\"\noperands = [\"big\", \"small\"]\nplan = \"p\"\n";
     assert!(RingFile::parse(good).is_ok());
+    let own = RingFile::parse(&good.replace("plan = \"p\"\n", "")).expect("no plan is needed");
+    assert_eq!(own.default_plan().expect("automatic").ring, own.ring);
     let table = [
-        ("plan = \"p\"\n", "", (1, 1), "missing field `plan`"),
+        ("ring = \"Z17[x]/(x^2 + 1)\"\n", "", (1, 1), "missing field `ring`"),
         ("\"r\"", "\"1r\"", (1, 8), "`1r` is no C identifier"),
         ("+ 1", "+ ", (2, 23), "this is not a ring: expected a term such as `x^761`, `3x` or `1`"),
         ("big", "huge", (3, 13), "unknown variant `huge`, expected `big` or `small`"),

@@ -1,0 +1,412 @@
+//! Number-theoretic transforms of x^n + 1 by radix-2 splits [Seiler18 §2].
+//!
+//! Map: with s² the weight of x^2m − s², a ↦ (a mod x^m − s, a mod x^m + s), level after level
+//! down to ∏ (x^d − w_i) with d = n/2^levels. With ζ a primitive 2^(levels+1)-th root of unity the
+//! weights are w_i = ζ^(2·brv(i) + 1): the *standard order*, that of FIPS 203 (levels = 7) and of
+//! FIPS 204 (levels = 8). ζ is the least residue of its order, as it is there (17 and 1753).
+//!
+//! Inverse: Gentleman–Sande butterflies undo the splits one by one; Cooley–Tukey butterflies
+//! compute the cyclic transform of (ζ^j·block j) instead and untwist at the end [Seiler18 §2.1].
+//! `(twist)` does that in the forward transform too. Scale: 2^levels, which the inverse leaves.
+//! Condition: q prime, 2^levels divides n, and 2^(levels+1) divides q − 1.
+
+use crate::base::{BaseSpec, Shape};
+use crate::domain::Domain;
+use crate::error::Refusal;
+use crate::network::Cost;
+use crate::product::{Product, ProductRef};
+use crate::registry::{Arguments, Build, Method};
+use crate::sexpr::{Form, FormKind};
+use crate::tree::TreeNode;
+use crate::weighted_convolution::WeightedConvolution;
+use ringforge_ring::zq;
+use std::sync::Arc;
+
+/// Registry entry.
+pub const METHOD: Method = Method {
+    name: "ntt",
+    usage: "(ntt LEVELS (forward cooley-tukey) (inverse cooley-tukey or gentleman-sande) [(twist)] \
+            (weighted-convolution SMALL))",
+    summary: "x^n + 1 by LEVELS radix-2 splits down to the factors x^d - w, d = n/2^LEVELS; Z_q, q \
+              prime, needs a root of unity of order 2^(LEVELS+1).",
+    citation: "[Seiler18 §2]",
+    build: Build::Product(build),
+};
+
+/// The butterflies of a transform's levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Butterflies {
+    /// (a, b) ↦ (a + w·b, a − w·b).
+    CooleyTukey,
+    /// (a, b) ↦ (a + b, w·(a − b)).
+    GentlemanSande,
+}
+
+impl Butterflies {
+    fn word(self) -> &'static str {
+        match self {
+            Butterflies::CooleyTukey => "cooley-tukey",
+            Butterflies::GentlemanSande => "gentleman-sande",
+        }
+    }
+}
+
+/// The product mod x^n + 1 through radix-2 splits.
+#[derive(Clone, Debug)]
+pub struct Ntt {
+    /// Where the product is taken: mod x^n + 1.
+    pub domain: Domain,
+    /// How often factors are split.
+    pub levels: u32,
+    /// The butterflies of the inverse; the forward transform has Cooley–Tukey's.
+    pub inverse: Butterflies,
+    /// Whether the forward transform is the cyclic one of a twisted operand.
+    pub twist: bool,
+    /// ζ, a primitive root of unity of order 2^(levels+1).
+    pub root: u64,
+    /// The products mod x^d − w_i, weights in standard order.
+    pub convolution: WeightedConvolution,
+}
+
+fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refusal> {
+    let levels = arguments.number("the number of LEVELS")?;
+    let at = arguments.last_at();
+    let q = domain.q;
+    let n = match domain.binomial() {
+        Some((n, w)) if w == q - 1 && domain.operand == n && domain.wanted == n => n,
+        _ => {
+            return Err(arguments
+                .refuse(format!("ntt splits x^n + 1, and this is a product in {domain}"))
+                .instead("a ring Zq[x]/(x^n + 1), or `lift` and `substitute`"));
+        }
+    };
+    if levels > 20 || n % (1 << levels) != 0 {
+        let most = n.trailing_zeros();
+        let message = format!("x^{n} + 1 cannot be split in {levels} levels of halves");
+        return Err(Refusal::new(at, message).instead(format!("at most {most} levels")));
+    }
+    let levels = levels as u32;
+    if !zq::is_prime(q) {
+        let message = format!("ntt needs a prime modulus, and {} is {}", q, zq::factored(q));
+        return Err(Refusal::new(at, message));
+    }
+    let Some(root) = least_root(levels, q) else {
+        let most = most_levels(n, q);
+        let message = format!(
+            "{levels} levels of splits of x^{n} + 1 need a root of unity of order {} mod {q}, and \
+             {q} - 1 = {}",
+            2u64 << levels,
+            zq::factored(q - 1)
+        );
+        return Err(Refusal::new(at, message).instead(match most {
+            0 => "another modulus: this one splits x^n + 1 nowhere".to_string(),
+            _ => format!("(ntt {most} …), which ends in factors x^{} - w", n >> most),
+        }));
+    };
+    let forward = arguments.labelled("forward")?;
+    if forward.kind != FormKind::Word("cooley-tukey".into()) {
+        let message = format!("a forward transform has no {} here", forward.describe());
+        return Err(Refusal::new(forward.at, message).instead("(forward cooley-tukey)"));
+    }
+    let inverse = arguments.labelled("inverse")?;
+    let all = [Butterflies::CooleyTukey, Butterflies::GentlemanSande];
+    let named = |b: &&Butterflies| inverse.kind == FormKind::Word(b.word().into());
+    let inverse = *all.iter().find(named).ok_or_else(|| {
+        Refusal::new(inverse.at, format!("an inverse has no {} here", inverse.describe()))
+            .instead("(inverse cooley-tukey) or (inverse gentleman-sande)")
+    })?;
+    let twist = arguments.option_list("twist");
+    let weights = standard_weights(root, levels, q);
+    let size = n >> levels;
+    let inner = arguments.base(&BaseSpec { q, size, shape: Shape::Weighted(weights) })?;
+    let Some(convolution) = inner.as_method::<WeightedConvolution>().cloned() else {
+        return Err(Refusal::new(arguments.last_at(), "ntt ends in weighted convolutions")
+            .instead("(weighted-convolution (toeplitz))"));
+    };
+    let domain = domain.clone();
+    Ok(Arc::new(Ntt { domain, levels, inverse, twist, root, convolution }))
+}
+
+/// The least residue mod q that is a primitive root of order 2^(levels+1).
+pub(crate) fn least_root(levels: u32, q: u64) -> Option<u64> {
+    let order = 2u64 << levels;
+    if (q - 1) % order != 0 {
+        return None;
+    }
+    (2..q).find(|&c| zq::pow(c, order / 2, q) == q - 1)
+}
+
+/// How often the factors of x^n + 1 can be split mod the prime q.
+pub(crate) fn most_levels(n: usize, q: u64) -> u32 {
+    n.trailing_zeros().min((q - 1).trailing_zeros().saturating_sub(1))
+}
+
+/// ζ^(2·brv(i) + 1) for i in 0..2^levels.
+fn standard_weights(root: u64, levels: u32, q: u64) -> Vec<u64> {
+    let weight = |i: usize| zq::pow(root, 2 * reversed(i, levels) as u64 + 1, q);
+    (0..1usize << levels).map(weight).collect()
+}
+
+/// The `bits` lowest bits of i in the other order.
+fn reversed(i: usize, bits: u32) -> usize {
+    (0..bits).fold(0, |r, b| r | (i >> b & 1) << (bits - 1 - b))
+}
+
+impl Ntt {
+    /// n.
+    pub fn len(&self) -> usize {
+        self.domain.operand
+    }
+
+    /// Never: n is at least 1.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// d, the degree of the factors that are left.
+    pub fn degree(&self) -> usize {
+        self.len() >> self.levels
+    }
+
+    /// w_i in standard order.
+    pub fn weights(&self) -> &[u64] {
+        &self.convolution.weights
+    }
+
+    /// The number that a forward butterfly of level `level` (0 the first, distance n/2) multiplies
+    /// by at index i, the index of its lower element in an array transformed in place.
+    pub fn forward_factor(&self, level: u32, i: usize) -> u64 {
+        let (q, block) = (self.domain.q, i / (self.len() >> level));
+        // Block 2·block of the next level has x^m − s; twisted, s loses its ζ^(2^levels / 2^…).
+        let exponent = match self.twist {
+            true => reversed(2 * block, level + 1) << (self.levels - level),
+            false => reversed((1 << level) + block, self.levels),
+        };
+        zq::pow(self.root, exponent as u64, q)
+    }
+
+    /// What element i is multiplied by before the forward transform, for `twist`.
+    pub fn twist_factor(&self, i: usize) -> u64 {
+        zq::pow(self.root, (i / self.degree()) as u64, self.domain.q)
+    }
+
+    /// The number that an inverse butterfly of level `level` (0 the first, distance d) multiplies
+    /// by at index i of its lower element.
+    pub fn inverse_factor(&self, level: u32, i: usize) -> u64 {
+        let (q, half) = (self.domain.q, self.degree() << level);
+        let order = 2u64 << self.levels;
+        let exponent = match self.inverse {
+            Butterflies::GentlemanSande => {
+                let block = i / (2 * half);
+                reversed((1 << (self.levels - 1 - level)) + block, self.levels) as u64
+            }
+            // ω^(j·N/2M) for place j in a half of M blocks, ω = ζ².
+            Butterflies::CooleyTukey => {
+                let j = i % half / self.degree();
+                2 * (j << (self.levels - 1 - level)) as u64
+            }
+        };
+        zq::pow(self.root, (order - exponent % order) % order, q)
+    }
+
+    /// What element i is multiplied by after the inverse's levels, apart from 2^-levels.
+    pub fn untwist_factor(&self, i: usize) -> u64 {
+        match self.inverse {
+            Butterflies::GentlemanSande => 1,
+            Butterflies::CooleyTukey => {
+                zq::inv(self.twist_factor(i), self.domain.q).unwrap_or_default()
+            }
+        }
+    }
+
+    /// One level in place; `distance` between the elements of a butterfly.
+    fn level(
+        &self,
+        f: &mut [u64],
+        distance: usize,
+        kind: Butterflies,
+        factor: &dyn Fn(usize) -> u64,
+    ) {
+        let q = self.domain.q;
+        for i in (0..f.len()).filter(|i| i / distance % 2 == 0) {
+            let (a, b, w) = (f[i], f[i + distance], factor(i));
+            (f[i], f[i + distance]) = match kind {
+                Butterflies::CooleyTukey => {
+                    let t = zq::mul(w, b, q);
+                    (zq::add(a, t, q), zq::sub(a, t, q))
+                }
+                Butterflies::GentlemanSande => (zq::add(a, b, q), zq::mul(w, zq::sub(a, b, q), q)),
+            };
+        }
+    }
+
+    /// The remainders by x^d − w_i, one after the other: n coefficients in `[0, q)` to n.
+    pub fn forward(&self, a: &[u64]) -> Vec<u64> {
+        let mut f = a.to_vec();
+        f.resize(self.len(), 0);
+        if self.twist {
+            for (i, c) in f.iter_mut().enumerate() {
+                *c = zq::mul(*c, self.twist_factor(i), self.domain.q);
+            }
+        }
+        for level in 0..self.levels {
+            let factor = |i: usize| self.forward_factor(level, i);
+            self.level(&mut f, self.len() >> (level + 1), Butterflies::CooleyTukey, &factor);
+        }
+        f
+    }
+
+    /// The element with these remainders, times 2^levels.
+    pub fn inverse(&self, a: &[u64]) -> Vec<u64> {
+        let mut f = a.to_vec();
+        for level in 0..self.levels {
+            let factor = |i: usize| self.inverse_factor(level, i);
+            self.level(&mut f, self.degree() << level, self.inverse, &factor);
+        }
+        for (i, c) in f.iter_mut().enumerate() {
+            *c = zq::mul(*c, self.untwist_factor(i), self.domain.q);
+        }
+        f
+    }
+
+    /// The products mod x^d − w_i.
+    pub fn base(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
+        let d = self.degree();
+        let leaves = self.weights().iter().zip(a.chunks(d).zip(b.chunks(d)));
+        leaves.flat_map(|(&w, (a, b))| self.convolution.method_for(w).convolve(w, a, b)).collect()
+    }
+}
+
+impl Product for Ntt {
+    fn name(&self) -> &'static str {
+        METHOD.name
+    }
+    fn domain(&self) -> &Domain {
+        &self.domain
+    }
+    fn scale(&self) -> u64 {
+        zq::pow(2, u64::from(self.levels), self.domain.q)
+    }
+    fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
+        self.inverse(&self.base(&self.forward(a), &self.forward(b)))
+    }
+    fn cost(&self) -> Cost {
+        let n = self.len() as u64;
+        let levels = u64::from(self.levels);
+        let transform = Cost { scales: levels * n / 2, adds: levels * n, products: 0 };
+        let twists =
+            2 * u64::from(self.twist) + u64::from(self.inverse == Butterflies::CooleyTukey);
+        transform.times(3)
+            + Cost { scales: twists * n, ..Cost::default() }
+            + self.convolution.total_cost()
+    }
+    fn tree(&self) -> TreeNode {
+        use crate::base::Base;
+        TreeNode {
+            title: format!("Number-theoretic transform in {} levels", self.levels),
+            before: self.domain.to_string(),
+            after: format!("{} factors x^{} - w", 1u64 << self.levels, self.degree()),
+            scale: self.scale(),
+            cost: self.cost(),
+            cost_of: "per product",
+            citation: METHOD.citation.to_string(),
+            children: vec![self.convolution.tree()],
+        }
+    }
+    fn to_form(&self) -> Form {
+        use crate::base::Base;
+        let mut rest = vec![
+            Form::word(self.levels),
+            Form::list("forward", [Form::word("cooley-tukey")]),
+            Form::list("inverse", [Form::word(self.inverse.word())]),
+        ];
+        if self.twist {
+            rest.push(Form::list("twist", []));
+        }
+        rest.push(self.convolution.to_form());
+        Form::list(METHOD.name, rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Plan;
+    use crate::testing::Random;
+
+    fn plan(q: u64, n: usize, levels: u32, rest: &str) -> Plan {
+        let text = format!(
+            "(plan p (ring \"Z{q}[x]/(x^{n} + 1)\") (ntt {levels} (forward cooley-tukey) {rest} \
+             (weighted-convolution (toeplitz))))"
+        );
+        Plan::parse(&text).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    const KINDS: [&str; 3] =
+        ["(inverse gentleman-sande)", "(inverse cooley-tukey)", "(inverse cooley-tukey) (twist)"];
+
+    #[test]
+    fn is_the_product_of_the_ring_and_the_remainders() {
+        for (q, n, levels) in [(3329, 16, 4), (3329, 32, 3), (7681, 16, 1), (12289, 24, 3)] {
+            for rest in KINDS {
+                let plan = plan(q, n, levels, rest);
+                plan.check().expect("reads back");
+                let mut random = Random(q + n as u64);
+                let (a, b) = (random.vector(n, q), random.vector(n, q));
+                let ntt = plan.root.as_method::<Ntt>().expect("ntt");
+                let remainders: Vec<u64> = ntt
+                    .weights()
+                    .iter()
+                    .flat_map(|&weight| {
+                        let degree = ntt.degree();
+                        let modulus = crate::Modulus::Binomial { degree, weight };
+                        Domain { q, modulus, operand: degree, wanted: degree }.reduce(&a)
+                    })
+                    .collect();
+                assert_eq!(ntt.forward(&a), remainders, "{plan}");
+                let signed = |v: &[u64]| v.iter().map(|&x| x as i64).collect::<Vec<_>>();
+                let (a, b) = (signed(&a), signed(&b));
+                assert_eq!(plan.multiply(&a, &b), plan.ring.mul(&a, &b), "{plan}");
+            }
+        }
+    }
+
+    /// The roots and the orders of the standards.
+    #[test]
+    fn roots_and_weights_of_the_standards() {
+        let kem = plan(3329, 256, 7, KINDS[0]);
+        let kem = kem.root.as_method::<Ntt>().expect("ntt");
+        assert_eq!((kem.root, kem.degree()), (17, 2));
+        // FIPS 203, appendix A: ζ^(2·brv(i)+1) = 17, -17, 2761, -2761, …
+        assert_eq!(kem.weights()[..4], [17, 3312, 2761, 568]);
+        // … and ζ^brv(k) = 1729, 2580, 3289, …
+        assert_eq!(kem.forward_factor(0, 0), 1729);
+        assert_eq!([kem.forward_factor(1, 0), kem.forward_factor(1, 128)], [2580, 3289]);
+        let dsa = plan(8380417, 256, 8, KINDS[0]);
+        let dsa = dsa.root.as_method::<Ntt>().expect("ntt");
+        assert_eq!(dsa.root, 1753);
+        assert_eq!(dsa.forward_factor(0, 0), 4808194); // FIPS 204, zetas[1]
+    }
+
+    #[test]
+    fn refusals_name_what_is_missing() {
+        let refused = |ring: &str, form: &str| {
+            let text = format!("(plan p (ring \"{ring}\") {form})");
+            let error = Plan::parse(&text).expect_err("refused");
+            (error.message, error.would_work.unwrap_or_default())
+        };
+        let rest =
+            "(forward cooley-tukey) (inverse cooley-tukey) (weighted-convolution (toeplitz))";
+        let (message, hint) = refused("Z3329[x]/(x^256 + 1)", &format!("(ntt 8 {rest})"));
+        assert!(message.contains("order 512 mod 3329, and 3329 - 1 = 2^8 · 13"), "{message}");
+        assert_eq!(hint, "(ntt 7 …), which ends in factors x^2 - w");
+        let (_, hint) = refused("Z4591[x]/(x^256 + 1)", &format!("(ntt 1 {rest})"));
+        assert!(hint.starts_with("another modulus"), "{hint}");
+        let (message, _) = refused("Z3329[x]/(x^256 - 1)", &format!("(ntt 1 {rest})"));
+        assert!(message.contains("splits x^n + 1"), "{message}");
+        let (message, _) = refused("Z3329[x]/(x^12 + 1)", &format!("(ntt 3 {rest})"));
+        assert_eq!(message, "x^12 + 1 cannot be split in 3 levels of halves");
+        let other = "(ntt 1 (forward rader) (inverse cooley-tukey) (schoolbook))";
+        assert_eq!(refused("Z3329[x]/(x^4 + 1)", other).1, "(forward cooley-tukey)");
+    }
+}
