@@ -6,7 +6,7 @@
 mod op;
 
 use crate::Preamble;
-use crate::x86::{Machine, file};
+use crate::x86::{Machine, check, each_op, file};
 use ringforge_program::ir::*;
 
 pub use crate::x86::Unfit;
@@ -21,16 +21,11 @@ pub struct Features {
 impl Features {
     /// What a program needs.
     pub fn needed(program: &Program) -> Features {
-        fn any(body: &[Stmt]) -> bool {
-            body.iter().any(|stmt| match stmt {
-                Stmt::Stage { body, .. } | Stmt::Loop { body, .. } => any(body),
-                Stmt::Block(block) => {
-                    block.ops.iter().any(|op| matches!(op, Op::PairDotAdd { .. }))
-                }
-                Stmt::Call { .. } => false,
-            })
+        let mut vnni = false;
+        for procedure in &program.procedures {
+            each_op(&procedure.body, &mut |op| vnni |= matches!(op, Op::PairDotAdd { .. }));
         }
-        Features { vnni: program.procedures.iter().any(|p| any(&p.body)) }
+        Features { vnni }
     }
 
     /// The argument of the target attribute.
@@ -42,16 +37,15 @@ impl Features {
 /// The suffix of this target's function and file names.
 pub const SUFFIX: &str = "avx2";
 
-/// The C source of a program; its exported function is `NAME_mul_avx2`.
+/// The C source of a program; its exported functions are `NAME_<procedure>_avx2`.
 ///
 /// # Errors
 ///
-/// A program whose registers do not have 16 words is refused.
+/// A program whose registers do not have 256 bits is refused, and so is one with an operation
+/// that no instruction does.
 pub fn avx2(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
-    if program.lanes != 16 {
-        return Err(Unfit { lanes: program.lanes });
-    }
     let program = program.expand();
+    check(&program)?;
     let machine = Machine {
         suffix: SUFFIX,
         what: "multiplication with AVX2",

@@ -76,7 +76,7 @@ fn table_name(procedure: &Procedure, buffer: &Buffer) -> String {
 }
 
 /// A constant array.
-fn table(name: &str, words: &[i16]) -> String {
+fn table(name: &str, words: &[i32]) -> String {
     let mut text = format!("static const int16_t {name}[{}] = {{", words.len());
     let columns = if words.len() == 16 { 8 } else { 12 };
     for (i, word) in words.iter().enumerate() {
@@ -163,7 +163,7 @@ struct Writer<'a> {
     text: String,
     depth: usize,
     /// Constant registers with words of their own.
-    constants: Vec<Vec<i16>>,
+    constants: Vec<Vec<i32>>,
 }
 
 impl Writer<'_> {

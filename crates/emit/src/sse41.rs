@@ -1,11 +1,14 @@
-//! C with SSE4.1 intrinsics, for x86-64 processors without AVX2: a register of 16 words is two of
-//! 128 bits.
+//! C with SSE4.1 intrinsics, for x86-64 processors without AVX2: a register of 256 bits is two of
+//! 128.
 //!
 //! Everything that a program says of a register holds for each of its 128-bit parts, so each
 //! operation is written twice, or once where both parts are equal.
 
 use crate::Preamble;
-use crate::x86::{Machine, address, eight, file, list};
+use crate::x86::{
+    EVEN_THEN_ODD, Machine, Place, address, byte_pattern, check, extract, file, immediate, list,
+    part,
+};
 use ringforge_program::ir::*;
 use std::fmt::Write;
 
@@ -14,32 +17,32 @@ pub use crate::x86::Unfit;
 /// The suffix of this target's function and file names.
 pub const SUFFIX: &str = "sse41";
 
-/// The C source of a program; its exported function is `NAME_mul_sse41`.
+/// The C source of a program; its exported functions are `NAME_<procedure>_sse41`.
 ///
 /// # Errors
 ///
-/// A program whose registers do not have 16 words is refused.
+/// A program whose registers do not have 256 bits is refused, and so is one with an operation
+/// that no instruction does.
 pub fn sse41(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
-    if program.lanes != 16 {
-        return Err(Unfit { lanes: program.lanes });
-    }
+    let program = program.expand();
+    check(&program)?;
     let machine =
         Machine { suffix: SUFFIX, what: "multiplication with SSE4.1", attribute: "sse4.1", block };
-    Ok(file(&program.expand(), &machine, preamble))
+    Ok(file(&program, &machine, preamble))
 }
 
 /// The operations of a block as declarations and stores.
-fn block(out: &mut String, procedure: &Procedure, block: &Block, depth: usize) {
+fn block(out: &mut String, place: &Place, block: &Block, depth: usize) {
     let indent = "    ".repeat(depth);
     for (i, op) in block.ops.iter().enumerate() {
-        let _ = match (store(procedure, block, op), uniform(op)) {
+        let _ = match (store(place, block, op), uniform(op)) {
             (Some(text), _) => writeln!(out, "{indent}{text}"),
             (None, true) => {
-                let text = expression(procedure, block, op, 0);
+                let text = expression(place, block, op, 0);
                 writeln!(out, "{indent}const __m128i v{i} = {text};")
             }
             (None, false) => {
-                let [low, high] = [0, 1].map(|part| expression(procedure, block, op, part));
+                let [low, high] = [0, 1].map(|half| expression(place, block, op, half));
                 writeln!(out, "{indent}const __m128i v{i}l = {low}, v{i}h = {high};")
             }
         };
@@ -50,80 +53,95 @@ fn block(out: &mut String, procedure: &Procedure, block: &Block, depth: usize) {
 fn uniform(op: &Op) -> bool {
     match op {
         Op::Splat(_) | Op::Broadcast { .. } | Op::BroadcastPair { .. } => true,
-        Op::Lanes(words) => words[..8] == words[8..],
+        Op::Lanes(words) => words[..words.len() / 2] == words[words.len() / 2..],
         _ => false,
     }
 }
 
 /// The variable that holds one part of a value.
-fn name(block: &Block, v: Value, part: usize) -> String {
+fn name(block: &Block, v: Value, half: usize) -> String {
     match uniform(&block.ops[v.0 as usize]) {
         true => format!("v{}", v.0),
-        false => format!("v{}{}", v.0, ["l", "h"][part]),
+        false => format!("v{}{}", v.0, ["l", "h"][half]),
     }
 }
 
-fn store(procedure: &Procedure, block: &Block, op: &Op) -> Option<String> {
-    let whole = |id: &BufferId, at: &Index, v: Value, part: usize| {
-        let (at, v) = (address(procedure, *id, at), name(block, v, part));
+fn store(place: &Place, block: &Block, op: &Op) -> Option<String> {
+    let (procedure, bits) = (place.procedure, place.bits);
+    let full = 128 / usize::from(bits);
+    let whole = |id: &BufferId, at: &Index, v: Value, half: usize| {
+        let (at, v) = (address(procedure, *id, at), name(block, v, half));
         format!("_mm_storeu_si128((__m128i *)({at}), {v});")
     };
     let word = |id: &BufferId, at: &Index, v: Value, i: usize| {
-        let (at, v) = (address(procedure, *id, at), name(block, v, i / 8));
-        format!("*({at}) = (int16_t)_mm_extract_epi16({v}, {});", i % 8)
+        let (at, v) = (address(procedure, *id, at), name(block, v, i / full));
+        format!("*({at}) = {};", extract(&v, i % full, bits))
     };
     let all: Vec<String> = match op {
         Op::Store { buffer, at, a } => {
-            (0..2).map(|part| whole(buffer, &at.plus(8 * part), *a, part)).collect()
+            (0..2).map(|half| whole(buffer, &at.plus(full * half), *a, half)).collect()
         }
         Op::StoreParts { buffer, at, a } => {
-            at.iter().enumerate().map(|(part, at)| whole(buffer, at, *a, part)).collect()
+            at.iter().enumerate().map(|(half, at)| whole(buffer, at, *a, half)).collect()
         }
         Op::StorePartial { buffer, at, count, a } => {
             let count = *count as usize;
-            let done = count / 8 * 8;
-            let parts = (0..count / 8).map(|part| whole(buffer, &at.plus(8 * part), *a, part));
-            parts.chain((done..count).map(|i| word(buffer, &at.plus(i), *a, i))).collect()
+            let done = count / full * full;
+            let wholes =
+                (0..count / full).map(|half| whole(buffer, &at.plus(full * half), *a, half));
+            wholes.chain((done..count).map(|i| word(buffer, &at.plus(i), *a, i))).collect()
         }
         Op::StoreStrided { buffer, at, stride, a } => {
-            (0..16).map(|i| word(buffer, &at.plus(i * *stride as usize), *a, i)).collect()
+            (0..2 * full).map(|i| word(buffer, &at.plus(i * *stride as usize), *a, i)).collect()
         }
         _ => return None,
     };
     Some(all.join(" "))
 }
 
-fn expression(procedure: &Procedure, block: &Block, op: &Op, part: usize) -> String {
-    let at = |id: &BufferId, at: &Index| address(procedure, *id, at);
-    let of = |v: &Value| name(block, *v, part);
+fn expression(place: &Place, block: &Block, op: &Op, half: usize) -> String {
+    let bits = place.bits;
+    let (wide, full) = (2 * bits, 128 / usize::from(bits));
+    let at = |id: &BufferId, at: &Index| address(place.procedure, *id, at);
+    let of = |v: &Value| name(block, *v, half);
     let two = |name: &str, a: &Value, b: &Value| format!("_mm_{name}({}, {})", of(a), of(b));
-    let shift = |name: &str, a: &Value, k: u8| format!("_mm_{name}({}, {k})", of(a));
+    let words = |name: &str, a: &Value, b: &Value| two(&format!("{name}{bits}"), a, b);
+    let shift =
+        |name: &str, a: &Value, bits: u8, k: u8| format!("_mm_{name}_epi{bits}({}, {k})", of(a));
     match op {
-        Op::Load { buffer, at } => eight(procedure, *buffer, &at.plus(8 * part), 8),
+        Op::Load { buffer, at } => part(place, *buffer, &at.plus(full * half), full),
         Op::LoadPartial { buffer, at, count } => {
-            let count = (*count as usize).saturating_sub(8 * part);
-            eight(procedure, *buffer, &at.plus(8 * part), count)
+            let count = (*count as usize).saturating_sub(full * half);
+            part(place, *buffer, &at.plus(full * half), count)
         }
-        Op::LoadParts { buffer, at } => eight(procedure, *buffer, &at[part], 8),
-        Op::BroadcastPair { buffer, at: index } => {
+        Op::LoadParts { buffer, at } => part(place, *buffer, &at[half], full),
+        Op::BroadcastPair { buffer, at: index } if bits == 16 => {
             format!("_mm_set1_epi32(*(const pair *)({}))", at(buffer, index))
         }
-        Op::Broadcast { buffer, at: index } => format!("_mm_set1_epi16(*({}))", at(buffer, index)),
+        Op::BroadcastPair { buffer, at: index } => {
+            let both = format!("_mm_loadl_epi64((const __m128i *)({}))", at(buffer, index));
+            format!("_mm_shuffle_epi32({both}, 68)")
+        }
+        Op::Broadcast { buffer, at: index } => {
+            format!("_mm_set1_epi{bits}(*({}))", at(buffer, index))
+        }
         Op::Splat(0) => "_mm_setzero_si128()".to_string(),
-        Op::Splat(word) => format!("_mm_set1_epi16({word})"),
-        Op::Lanes(words) => format!("_mm_setr_epi16({})", list(&words[8 * part..8 * part + 8])),
-        Op::Add(a, b) => two("add_epi16", a, b),
-        Op::Sub(a, b) => two("sub_epi16", a, b),
-        Op::MulLo(a, b) => two("mullo_epi16", a, b),
-        Op::MulHi(a, b) => two("mulhi_epi16", a, b),
-        Op::MulHrs(a, b) => two("mulhrs_epi16", a, b),
-        Op::Shl(a, k) => shift("slli_epi16", a, *k),
-        Op::Sar(a, k) => shift("srai_epi16", a, *k),
-        Op::Shr(a, k) => shift("srli_epi16", a, *k),
-        Op::Greater(a, b) => two("cmpgt_epi16", a, b),
-        Op::MinU(a, b) => two("min_epu16", a, b),
-        Op::Min(a, b) => two("min_epi16", a, b),
-        Op::Max(a, b) => two("max_epi16", a, b),
+        Op::Splat(word) => format!("_mm_set1_epi{bits}({word})"),
+        Op::Lanes(words) => {
+            format!("_mm_setr_epi{bits}({})", list(&words[full * half..full * half + full]))
+        }
+        Op::Add(a, b) => words("add_epi", a, b),
+        Op::Sub(a, b) => words("sub_epi", a, b),
+        Op::MulLo(a, b) => words("mullo_epi", a, b),
+        Op::MulHi(a, b) => words("mulhi_epi", a, b),
+        Op::MulHrs(a, b) => words("mulhrs_epi", a, b),
+        Op::Shl(a, k) => shift("slli", a, bits, *k),
+        Op::Sar(a, k) => shift("srai", a, bits, *k),
+        Op::Shr(a, k) => shift("srli", a, bits, *k),
+        Op::Greater(a, b) => words("cmpgt_epi", a, b),
+        Op::MinU(a, b) => words("min_epu", a, b),
+        Op::Min(a, b) => words("min_epi", a, b),
+        Op::Max(a, b) => words("max_epi", a, b),
         Op::And(a, b) => two("and_si128", a, b),
         Op::Or(a, b) => two("or_si128", a, b),
         Op::Xor(a, b) => two("xor_si128", a, b),
@@ -131,21 +149,50 @@ fn expression(procedure: &Procedure, block: &Block, op: &Op, part: usize) -> Str
         Op::PairDotAdd { acc, a, b } => {
             format!("_mm_add_epi32({}, {})", of(acc), two("madd_epi16", a, b))
         }
-        Op::AddWide(a, b) => two("add_epi32", a, b),
-        Op::SubWide(a, b) => two("sub_epi32", a, b),
+        Op::MulEven(a, b) => two("mul_epi32", a, b),
+        Op::AddWide(a, b) => two(&format!("add_epi{wide}"), a, b),
+        Op::SubWide(a, b) => two(&format!("sub_epi{wide}"), a, b),
         Op::MulLoWide(a, b) => two("mullo_epi32", a, b),
-        Op::ShlWide(a, k) => shift("slli_epi32", a, *k),
-        Op::SarWide(a, k) => shift("srai_epi32", a, *k),
-        Op::ShrWide(a, k) => shift("srli_epi32", a, *k),
-        Op::Blend { a, b, mask } => format!("_mm_blend_epi16({}, {}, {mask})", of(a), of(b)),
-        Op::SwapPairs(a) => {
-            // Bytes 2 3 0 1 | 6 7 4 5 | …, as words.
-            let bytes = [770, 256, 1798, 1284, 2826, 2312, 3854, 3340];
-            format!("_mm_shuffle_epi8({}, _mm_setr_epi16({}))", of(a), list(&bytes))
+        Op::ShlWide(a, k) => shift("slli", a, wide, *k),
+        Op::SarWide(a, k) => shift("srai", a, wide, *k),
+        Op::ShrWide(a, k) => shift("srli", a, wide, *k),
+        Op::Blend { a, b, mask } if bits == 16 => {
+            format!("_mm_blend_epi16({}, {}, {mask})", of(a), of(b))
+        }
+        Op::Blend { a, b, mask } => {
+            // Two bits for each word.
+            let four = mask >> (4 * half) & 15;
+            let mask = (0..4).fold(0, |sum, i| sum | (four >> i & 1) * 3 << (2 * i));
+            format!("_mm_blend_epi16({}, {}, {mask})", of(a), of(b))
+        }
+        Op::SwapPairs(a) if bits == 16 => permuted(&of(a), &[1, 0, 3, 2, 5, 4, 7, 6]),
+        Op::SwapPairs(a) => permuted(&of(a), &[1, 0, 3, 2]),
+        Op::OddToEven(a) if bits == 16 => permuted(&of(a), &[1, 1, 3, 3, 5, 5, 7, 7]),
+        Op::OddToEven(a) => permuted(&of(a), &[1, 1, 3, 3]),
+        Op::PermuteParts { a, pattern } => permuted(&of(a), pattern),
+        Op::Parts { a, b, pick } => {
+            let from = usize::from(pick[half]);
+            name(block, if from < 2 { *a } else { *b }, from % 2)
         }
         Op::Interleave { a, b, unit, half } => {
             let half = if *half == Half::High { "hi" } else { "lo" };
             two(&format!("unpack{half}_epi{unit}"), a, b)
+        }
+        Op::Deinterleave { a, b, unit, half } => {
+            let odd = *half == Parity::Odd;
+            let halves = if odd { "hi" } else { "lo" };
+            match unit {
+                16 => {
+                    let [a, b] = [a, b].map(|v| permuted(&of(v), &EVEN_THEN_ODD));
+                    format!("_mm_unpack{halves}_epi64({a}, {b})")
+                }
+                32 => {
+                    let [a, b] = [a, b].map(|v| format!("_mm_castsi128_ps({})", of(v)));
+                    let choice = if odd { "0xdd" } else { "0x88" };
+                    format!("_mm_castps_si128(_mm_shuffle_ps({a}, {b}, {choice}))")
+                }
+                _ => two(&format!("unpack{halves}_epi64"), a, b),
+            }
         }
         Op::MulMod { .. }
         | Op::Reduce { .. }
@@ -156,5 +203,16 @@ fn expression(procedure: &Procedure, block: &Block, op: &Op, part: usize) -> Str
         | Op::StorePartial { .. }
         | Op::StoreStrided { .. }
         | Op::StoreParts { .. } => unreachable!("expanded, or a statement"),
+    }
+}
+
+/// The words of a part in another order.
+fn permuted(register: &str, pattern: &[u8]) -> String {
+    match immediate(pattern) {
+        Some((shuffle, by)) => format!("_mm_{shuffle}({register}, {by})"),
+        None => {
+            let bytes = list(&byte_pattern(pattern));
+            format!("_mm_shuffle_epi8({register}, _mm_setr_epi16({bytes}))")
+        }
     }
 }

@@ -14,17 +14,89 @@ pub(crate) struct Machine<'a> {
     /// The argument of the target attribute.
     pub attribute: &'a str,
     /// The operations of a block, at a depth of indentation.
-    pub block: fn(&mut String, &Procedure, &Block, usize),
+    pub block: fn(&mut String, &Place, &Block, usize),
 }
 
-/// The program's registers are not this target's.
+/// Where an operation stands.
+pub(crate) struct Place<'a> {
+    pub procedure: &'a Procedure,
+    /// Bits of a word.
+    pub bits: u8,
+}
+
+/// The program is not one for this target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "this target's registers hold 16 words, the program wants {lanes}; set `lanes = 16` in the schedule"
-)]
-pub struct Unfit {
-    /// What the program has.
-    pub lanes: usize,
+pub enum Unfit {
+    /// Its registers are others.
+    #[error(
+        "this target's registers hold {wanted} words, the program wants {lanes}; set `lanes = {wanted}` in the schedule"
+    )]
+    Registers {
+        /// What the program has.
+        lanes: usize,
+        /// What the target has.
+        wanted: usize,
+    },
+    /// It has an operation for which there is no instruction.
+    #[error(
+        "{procedure}: this target has no {operation} for words of {bits} bits; choose another method in the schedule ({instead})"
+    )]
+    Operation {
+        /// The procedure.
+        procedure: String,
+        /// The operation.
+        operation: String,
+        /// Bits of a word.
+        bits: u8,
+        /// What works.
+        instead: &'static str,
+    },
+}
+
+/// Refuses a program that does not fit registers of 256 bits (in one piece or in two), or has an
+/// operation that no x86 vector instruction does.
+pub(crate) fn check(program: &Program) -> Result<(), Unfit> {
+    let wanted = 256 / usize::from(program.word_bits);
+    if program.lanes != wanted {
+        return Err(Unfit::Registers { lanes: program.lanes, wanted });
+    }
+    for procedure in &program.procedures {
+        let mut found = None;
+        each_op(&procedure.body, &mut |op| {
+            found =
+                found.take().or_else(|| lacking(op, program.word_bits).map(|i| (op.clone(), i)));
+        });
+        if let Some((op, instead)) = found {
+            let operation = format!("{op:?}").chars().take_while(|c| c.is_alphanumeric()).collect();
+            let (procedure, bits) = (procedure.name.clone(), program.word_bits);
+            return Err(Unfit::Operation { procedure, operation, bits, instead });
+        }
+    }
+    Ok(())
+}
+
+/// Calls `f` on every operation.
+pub(crate) fn each_op(body: &[Stmt], f: &mut dyn FnMut(&Op)) {
+    for stmt in body {
+        match stmt {
+            Stmt::Stage { body, .. } | Stmt::Loop { body, .. } => each_op(body, f),
+            Stmt::Block(block) => block.ops.iter().for_each(&mut *f),
+            Stmt::Call { .. } => {}
+        }
+    }
+}
+
+/// What to do instead of an operation that there is no instruction for.
+fn lacking(op: &Op, bits: u8) -> Option<&'static str> {
+    let products = "montgomery-low or montgomery-wide for products, rounded-shift for reductions, \
+                    minimum for freezing";
+    match (op, bits) {
+        (Op::MulHi(..) | Op::MulHrs(..), 32) => Some(products),
+        (Op::MulEven(..), 16) => Some("montgomery"),
+        (Op::PairDot(..) | Op::PairDotAdd { .. }, 32) => Some("products of words, or MulEven"),
+        (Op::SarWide(..) | Op::MulLoWide(..), 32) => Some("montgomery for narrowing"),
+        _ => None,
+    }
 }
 
 /// A program of word operations as a C file.
@@ -38,7 +110,7 @@ pub(crate) fn file(program: &Program, machine: &Machine, preamble: &Preamble) ->
     out.push_str("/* Two neighbouring words read as one, whatever type they were stored as. */\n");
     out.push_str("typedef int32_t pair __attribute__((may_alias, aligned(2)));\n");
     for procedure in &program.procedures {
-        tables(&mut out, procedure);
+        tables(&mut out, procedure, program.word_bits);
     }
     for procedure in &program.procedures {
         function(&mut out, program, machine, procedure);
@@ -51,7 +123,7 @@ fn table_name(procedure: &Procedure, buffer: &Buffer) -> String {
     format!("{}_{}", procedure.name, buffer.name)
 }
 
-fn tables(out: &mut String, procedure: &Procedure) {
+fn tables(out: &mut String, procedure: &Procedure, bits: u8) {
     for buffer in &procedure.buffers {
         let Role::Table(words) = &buffer.role else { continue };
         if words.is_empty() {
@@ -59,13 +131,13 @@ fn tables(out: &mut String, procedure: &Procedure) {
         }
         let _ = write!(
             out,
-            "\nstatic const int16_t {}[{}] __attribute__((aligned({}))) = {{",
+            "\nstatic const int{bits}_t {}[{}] __attribute__((aligned({}))) = {{",
             table_name(procedure, buffer),
             words.len(),
             buffer.align.max(32)
         );
         for (i, word) in words.iter().enumerate() {
-            out.push_str(if i % 16 == 0 { "\n    " } else { " " });
+            out.push_str(if i % (256 / usize::from(bits)) == 0 { "\n    " } else { " " });
             let _ = write!(out, "{word},");
         }
         out.push_str("\n};\n");
@@ -73,35 +145,36 @@ fn tables(out: &mut String, procedure: &Procedure) {
 }
 
 /// Names of a procedure's parameters and their C types.
-fn parameters(procedure: &Procedure) -> String {
+fn parameters(procedure: &Procedure, bits: u8) -> String {
     let all = procedure.buffers.iter().filter(|b| b.role.is_parameter());
     let text: Vec<String> = all
         .map(|b| match b.role {
-            Role::Input => format!("const int16_t {}[{}]", b.name, b.words),
-            _ => format!("int16_t {}[{}]", b.name, b.words),
+            Role::Input => format!("const int{bits}_t {}[{}]", b.name, b.words),
+            _ => format!("int{bits}_t {}[{}]", b.name, b.words),
         })
         .collect();
     text.join(", ")
 }
 
 fn function(out: &mut String, program: &Program, machine: &Machine, procedure: &Procedure) {
+    let bits = program.word_bits;
     let header = match procedure.exported {
         true => {
             let name = format!("{}_{}_{}", program.name, procedure.name, machine.suffix);
-            let _ = write!(out, "\nvoid {name}({});\n", parameters(procedure));
-            format!("TARGET\nvoid {name}({})", parameters(procedure))
+            let _ = write!(out, "\nvoid {name}({});\n", parameters(procedure, bits));
+            format!("TARGET\nvoid {name}({})", parameters(procedure, bits))
         }
         false => format!(
             "TARGET __attribute__((noinline))\nstatic void {}({})",
             procedure.name,
-            parameters(procedure)
+            parameters(procedure, bits)
         ),
     };
     let _ = write!(out, "\n{header}\n{{\n");
     for buffer in procedure.buffers.iter().filter(|b| b.role == Role::Local) {
         let _ = writeln!(
             out,
-            "    int16_t {}[{}] __attribute__((aligned({})));",
+            "    int{bits}_t {}[{}] __attribute__((aligned({})));",
             buffer.name,
             buffer.words,
             buffer.align.max(32)
@@ -123,6 +196,7 @@ fn statements(
     body: &[Stmt],
     depth: usize,
 ) {
+    let place = Place { procedure, bits: program.word_bits };
     for stmt in body {
         match stmt {
             Stmt::Stage { title, cite, body } => {
@@ -135,7 +209,7 @@ fn statements(
             Stmt::Block(block) => {
                 indent(out, depth);
                 out.push_str("{\n");
-                (machine.block)(out, procedure, block, depth + 1);
+                (machine.block)(out, &place, block, depth + 1);
                 indent(out, depth);
                 out.push_str("}\n");
             }
@@ -145,7 +219,7 @@ fn statements(
                 let _ = writeln!(out, "for (size_t {i} = 0; {i} < {count}; {i}++) {{");
                 match body.as_slice() {
                     // The block's braces are the loop's.
-                    [Stmt::Block(block)] => (machine.block)(out, procedure, block, depth + 1),
+                    [Stmt::Block(block)] => (machine.block)(out, &place, block, depth + 1),
                     _ => statements(out, program, machine, procedure, body, depth + 1),
                 }
                 indent(out, depth);
@@ -190,26 +264,62 @@ pub(crate) fn address(procedure: &Procedure, id: BufferId, at: &Index) -> String
 }
 
 /// Words as the arguments of an intrinsic.
-pub(crate) fn list(words: &[i16]) -> String {
-    words.iter().map(i16::to_string).collect::<Vec<_>>().join(", ")
+pub(crate) fn list(words: &[i32]) -> String {
+    words.iter().map(i32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Eight words, or `count` words and zeros, as a 128-bit register.
-pub(crate) fn eight(procedure: &Procedure, id: BufferId, at: &Index, count: usize) -> String {
-    let mut text;
-    let mut done = 0;
-    if count >= 8 {
-        return format!("_mm_loadu_si128((const __m128i *)({}))", address(procedure, id, at));
-    } else if count >= 4 {
-        text = format!("_mm_loadl_epi64((const __m128i *)({}))", address(procedure, id, at));
-        done = 4;
-    } else {
-        text = "_mm_setzero_si128()".to_string();
+/// A part of 128 bits from memory: its words, or `count` words and zeros.
+pub(crate) fn part(place: &Place, id: BufferId, at: &Index, count: usize) -> String {
+    let word = |i: usize| address(place.procedure, id, &at.plus(i));
+    let (full, bits) = (128 / usize::from(place.bits), place.bits);
+    if count >= full {
+        return format!("_mm_loadu_si128((const __m128i *)({}))", word(0));
     }
-    while done < count {
-        let word = address(procedure, id, &at.plus(done));
-        text = format!("_mm_insert_epi16({text}, *({word}), {done})");
-        done += 1;
+    let (mut text, done) = match count >= full / 2 {
+        true => (format!("_mm_loadl_epi64((const __m128i *)({}))", word(0)), full / 2),
+        false => ("_mm_setzero_si128()".to_string(), 0),
+    };
+    for i in done..count {
+        text = format!("_mm_insert_epi{bits}({text}, *({}), {i})", word(i));
     }
     text
 }
+
+/// A word of a part, given as an expression of type `__m128i`.
+pub(crate) fn extract(register: &str, i: usize, bits: u8) -> String {
+    match bits {
+        16 => format!("(int16_t)_mm_extract_epi16({register}, {i})"),
+        _ => format!("_mm_extract_epi32({register}, {i})"),
+    }
+}
+
+/// A permutation of the words of each part as the intrinsic that has it as an immediate, and that
+/// immediate: `shuffle_epi32`, `shufflelo_epi16`, `shufflehi_epi16`; none where bytes have to be
+/// shuffled by a register.
+pub(crate) fn immediate(pattern: &[u8]) -> Option<(&'static str, u8)> {
+    let two_bits = |all: &[u8]| all.iter().rev().fold(0, |sum, &i| sum << 2 | (i & 3));
+    let still = |places: std::ops::Range<usize>| places.into_iter().all(|i| pattern[i] == i as u8);
+    if pattern.len() == 4 {
+        return Some(("shuffle_epi32", two_bits(pattern)));
+    }
+    let pairs = pattern.chunks(2);
+    if pairs.clone().all(|p| p[0] % 2 == 0 && p[1] == p[0] + 1) {
+        let halves: Vec<u8> = pairs.map(|p| p[0] / 2).collect();
+        return Some(("shuffle_epi32", two_bits(&halves)));
+    }
+    if still(4..8) && pattern[..4].iter().all(|&i| i < 4) {
+        return Some(("shufflelo_epi16", two_bits(&pattern[..4])));
+    }
+    if still(0..4) && pattern[4..].iter().all(|&i| i >= 4) {
+        return Some(("shufflehi_epi16", two_bits(&pattern[4..])));
+    }
+    None
+}
+
+/// The bytes of a permutation of 16-bit words, as words.
+pub(crate) fn byte_pattern(pattern: &[u8]) -> Vec<i32> {
+    pattern.iter().map(|&i| i32::from(2 * i) | i32::from(2 * i + 1) << 8).collect()
+}
+
+/// Words 0, 2, … of a part and then words 1, 3, ….
+pub(crate) const EVEN_THEN_ODD: [u8; 8] = [0, 2, 4, 6, 1, 3, 5, 7];

@@ -17,7 +17,7 @@ pub struct Counts {
     pub modular_products: u64,
     /// Reductions of single words.
     pub reductions: u64,
-    /// Reductions of 32-bit sums to words.
+    /// Reductions of wide sums to words.
     pub narrowings: u64,
     /// Modular products of two variables.
     pub word_products: u64,
@@ -54,6 +54,7 @@ impl Counts {
             | Op::MulHi(..)
             | Op::MulHrs(..)
             | Op::PairDot(..)
+            | Op::MulEven(..)
             | Op::MulLoWide(..) => &mut self.multiplies,
             Op::PairDotAdd { .. } => {
                 self.additions += times;
@@ -73,7 +74,13 @@ impl Counts {
             | Op::And(..)
             | Op::Or(..)
             | Op::Xor(..) => &mut self.logic,
-            Op::Blend { .. } | Op::SwapPairs(..) | Op::Interleave { .. } => &mut self.shuffles,
+            Op::Blend { .. }
+            | Op::SwapPairs(..)
+            | Op::OddToEven(..)
+            | Op::PermuteParts { .. }
+            | Op::Parts { .. }
+            | Op::Interleave { .. }
+            | Op::Deinterleave { .. } => &mut self.shuffles,
             Op::Load { .. }
             | Op::LoadPartial { .. }
             | Op::LoadParts { .. }
@@ -119,6 +126,8 @@ pub struct StageCounts {
 pub struct Costs {
     /// Lanes of the registers counted.
     pub lanes: usize,
+    /// Bits of a word.
+    pub word_bits: u8,
     /// In order of the first beginning.
     pub stages: Vec<StageCounts>,
     /// All stages together.
@@ -128,7 +137,8 @@ pub struct Costs {
 impl Costs {
     /// The vector instructions of the arithmetic on a machine with registers of `bits` bits.
     pub fn instructions(&self, bits: usize) -> u64 {
-        self.total.arithmetic() * (self.lanes as u64 * 16).div_ceil(bits as u64)
+        self.total.arithmetic()
+            * (self.lanes as u64 * u64::from(self.word_bits)).div_ceil(bits as u64)
     }
 }
 
@@ -145,7 +155,7 @@ pub fn count(program: &Program) -> Result<Costs, Fault> {
         stages.all.into_iter().filter(|s| s.counts != Counts::default()).collect();
     let mut total = Counts::default();
     stages.iter().for_each(|s| total += s.counts);
-    Ok(Costs { lanes: program.lanes, stages, total })
+    Ok(Costs { lanes: program.lanes, word_bits: program.word_bits, stages, total })
 }
 
 #[derive(Default)]

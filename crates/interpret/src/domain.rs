@@ -3,7 +3,7 @@
 use ringforge_program::ir::Op;
 use ringforge_program::method::*;
 
-/// A two-operand operation on 16-bit words.
+/// A two-operand operation on words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // As the operations of the same names in `ringforge_program::ir::Op`.
 pub enum Binary {
@@ -21,7 +21,7 @@ pub enum Binary {
     Xor,
 }
 
-/// A shift by a constant, of 16-bit words or of 32-bit elements.
+/// A shift by a constant, of words or of wide elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Shift {
@@ -30,7 +30,7 @@ pub enum Shift {
     Logical(u8),
 }
 
-/// A two-operand operation on 32-bit elements.
+/// A two-operand operation on wide elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum WideBinary {
@@ -46,13 +46,13 @@ pub type Refusal = String;
 ///
 /// A domain that cannot give an operation a meaning refuses; the walker adds the place.
 pub trait Domain {
-    /// A 16-bit word.
+    /// A word.
     type Word: Clone;
-    /// A 32-bit element.
+    /// A wide element: two words.
     type Wide: Clone;
 
-    /// A constant of the program.
-    fn constant(&mut self, word: i16) -> Self::Word;
+    /// A constant of the program, a signed word.
+    fn constant(&mut self, word: i64) -> Self::Word;
     /// Arithmetic on two words.
     fn binary(&mut self, op: Binary, a: &Self::Word, b: &Self::Word)
     -> Result<Self::Word, Refusal>;
@@ -63,7 +63,7 @@ pub trait Domain {
     -> Result<Self::Word, Refusal>;
     /// `a` mod q by a method.
     fn reduce(&mut self, a: &Self::Word, method: ReduceMethod) -> Result<Self::Word, Refusal>;
-    /// A multiple of the 32-bit element `x` mod q by a method.
+    /// A multiple of the wide element `x` mod q by a method.
     fn narrow(&mut self, x: &Self::Wide, method: NarrowMethod) -> Result<Self::Word, Refusal>;
     /// A multiple of the product of two words mod q by a method.
     fn mul_words(
@@ -74,7 +74,7 @@ pub trait Domain {
     ) -> Result<Self::Word, Refusal>;
     /// The canonical residue of a multiple of `a` by a method.
     fn freeze(&mut self, a: &Self::Word, method: FreezeMethod) -> Result<Self::Word, Refusal>;
-    /// `a[0]·b[0] + a[1]·b[1]`.
+    /// `a[0]·b[0] + a[1]·b[1]`. The product of two words is this with two zeros.
     fn pair_dot(&mut self, a: [&Self::Word; 2], b: [&Self::Word; 2])
     -> Result<Self::Wide, Refusal>;
     /// Arithmetic on two elements.
@@ -108,9 +108,9 @@ pub trait Domain {
 /// What a register holds: `lanes` words or `lanes / 2` elements.
 #[derive(Clone, Debug)]
 pub enum Register<W, X> {
-    /// 16-bit words.
+    /// Words.
     Words(Vec<W>),
-    /// 32-bit elements.
+    /// Wide elements.
     Wide(Vec<X>),
     /// The result of a store.
     Nothing,

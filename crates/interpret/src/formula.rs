@@ -144,8 +144,8 @@ impl Domain for Recorder {
     type Word = Id;
     type Wide = Id;
 
-    fn constant(&mut self, word: i16) -> Id {
-        self.number(i64::from(word))
+    fn constant(&mut self, word: i64) -> Id {
+        self.number(word)
     }
 
     fn binary(&mut self, op: Binary, a: &Id, b: &Id) -> Result<Id, Refusal> {

@@ -18,9 +18,6 @@ use std::collections::HashMap;
 /// The interval `[lo, hi]` of integers.
 pub type Interval = (i64, i64);
 
-const WORD: Interval = (i16::MIN as i64, i16::MAX as i64);
-const ELEMENT: Interval = (i32::MIN as i64, i32::MAX as i64);
-
 /// The ranges that occur in one stage.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StageRange {
@@ -30,9 +27,9 @@ pub struct StageRange {
     pub cite: String,
     /// What it leaves in memory.
     pub stored: Option<Interval>,
-    /// Every 16-bit intermediate value.
+    /// Every intermediate word.
     pub words: Option<Interval>,
-    /// Every 32-bit intermediate value.
+    /// Every intermediate wide element.
     pub elements: Option<Interval>,
     /// The largest size of a word by its distance to overflow: 1 fills the word.
     pub fill: f64,
@@ -60,7 +57,7 @@ enum Unary {
 
 /// The domain of intervals.
 pub struct Intervals {
-    q: u64,
+    modulus: Modulus,
     known: HashMap<(Unary, Interval), Interval>,
     enumerated: u64,
     stages: Vec<StageRange>,
@@ -69,9 +66,9 @@ pub struct Intervals {
 }
 
 impl Intervals {
-    fn new(q: u64) -> Intervals {
+    fn new(modulus: Modulus) -> Intervals {
         let (known, index) = (HashMap::new(), HashMap::new());
-        Intervals { q, known, enumerated: 0, stages: Vec::new(), index, path: Vec::new() }
+        Intervals { modulus, known, enumerated: 0, stages: Vec::new(), index, path: Vec::new() }
     }
 
     fn enumerate(&mut self, f: Unary, a: Interval) -> Interval {
@@ -79,14 +76,13 @@ impl Intervals {
             return known;
         }
         let image = match f {
-            Unary::Mul(method, c) => method.range(a, c, self.q),
-            Unary::Reduce(method) => method.range(a, self.q),
-            Unary::Freeze(method) => {
-                let all = (a.0..=a.1).map(|x| method.apply(x as i16, self.q));
-                all.fold((i64::MAX, i64::MIN), |r, y| (r.0.min(y), r.1.max(y)))
-            }
+            Unary::Mul(method, c) => method.range(a, c, self.modulus),
+            Unary::Reduce(method) => method.range(a, self.modulus),
+            Unary::Freeze(method) => method.range(a, self.modulus),
         };
-        self.enumerated += (a.1 - a.0 + 1) as u64;
+        if self.modulus.bits == 16 {
+            self.enumerated += (a.1 - a.0 + 1) as u64;
+        }
         self.known.insert((f, a), image);
         image
     }
@@ -108,22 +104,47 @@ fn join(a: Option<Interval>, b: Interval) -> Option<Interval> {
     Some(a.map_or(b, |a| (a.0.min(b.0), a.1.max(b.1))))
 }
 
-fn within(what: &str, a: Interval, limit: Interval) -> Result<Interval, Refusal> {
-    if limit.0 <= a.0 && a.1 <= limit.1 {
-        return Ok(a);
+/// An interval before it is known to fit: 64-bit elements may leave 64 bits.
+type Exact = (i128, i128);
+
+fn exact(a: Interval) -> Exact {
+    (a.0.into(), a.1.into())
+}
+
+fn within(what: &str, a: Exact, bits: u8) -> Result<Interval, Refusal> {
+    let limit = 1i128 << (bits - 1);
+    if -limit <= a.0 && a.1 < limit {
+        return Ok((a.0 as i64, a.1 as i64));
     }
-    let bits = if limit == WORD { 16 } else { 32 };
     Err(format!("{what} can be any of [{}, {}], which {bits} bits do not hold", a.0, a.1))
 }
 
-fn products(a: Interval, b: Interval) -> Interval {
+fn sum(a: Exact, b: Exact) -> Exact {
+    (a.0 + b.0, a.1 + b.1)
+}
+
+fn difference(a: Exact, b: Exact) -> Exact {
+    (a.0 - b.1, a.1 - b.0)
+}
+
+fn products(a: Interval, b: Interval) -> Exact {
+    let (a, b) = (exact(a), exact(b));
     let all = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
-    let fold = |f: fn(i64, i64) -> i64| all.into_iter().reduce(f).unwrap_or(0);
-    (fold(i64::min), fold(i64::max))
+    let fold = |f: fn(i128, i128) -> i128| all.into_iter().reduce(f).unwrap_or(0);
+    (fold(i128::min), fold(i128::max))
+}
+
+fn shifted(what: &str, op: Shift, a: Interval, bits: u8) -> Result<Interval, Refusal> {
+    match op {
+        Shift::Left(k) => within(what, products(a, (1 << k, 1 << k)), bits),
+        Shift::Arithmetic(k) => Ok((a.0 >> k, a.1 >> k)),
+        Shift::Logical(k) if a.0 >= 0 => Ok((a.0 >> k, a.1 >> k)),
+        Shift::Logical(k) => within(what, (0, ((1i128 << bits) - 1) >> k), bits),
+    }
 }
 
 /// The smallest interval `[-2^k, 2^k - 1]` or `[0, 2^k - 1]` around one of bitwise results.
-fn bits(a: Interval, b: Interval) -> Interval {
+fn bitwise(a: Interval, b: Interval) -> Interval {
     let top = a.1.max(b.1).max(-1 - a.0.min(0)).max(-1 - b.0.min(0));
     let mask = (1i64 << (64 - top.leading_zeros())) - 1;
     if a.0 < 0 || b.0 < 0 { (-mask - 1, mask) } else { (0, mask) }
@@ -133,24 +154,24 @@ impl Domain for Intervals {
     type Word = Interval;
     type Wide = Interval;
 
-    fn constant(&mut self, word: i16) -> Interval {
-        (i64::from(word), i64::from(word))
+    fn constant(&mut self, word: i64) -> Interval {
+        (word, word)
     }
 
     fn binary(&mut self, op: Binary, a: &Interval, b: &Interval) -> Result<Interval, Refusal> {
-        let (a, b) = (*a, *b);
+        let (a, b, bits) = (*a, *b, self.modulus.bits);
         Ok(match op {
-            Binary::Add => within("the sum", (a.0 + b.0, a.1 + b.1), WORD)?,
-            Binary::Sub => within("the difference", (a.0 - b.1, a.1 - b.0), WORD)?,
-            Binary::MulLo => within("the product", products(a, b), WORD)?,
+            Binary::Add => within("the sum", sum(exact(a), exact(b)), bits)?,
+            Binary::Sub => within("the difference", difference(exact(a), exact(b)), bits)?,
+            Binary::MulLo => within("the product", products(a, b), bits)?,
             Binary::MulHi => {
                 let p = products(a, b);
-                (p.0 >> 16, p.1 >> 16)
+                within("the high product", (p.0 >> bits, p.1 >> bits), bits)?
             }
             Binary::MulHrs => {
                 let p = products(a, b);
-                let round = |x: i64| (x + (1 << 14)) >> 15;
-                within("the rounded product", (round(p.0), round(p.1)), WORD)?
+                let round = |x: i128| (x + (1 << (bits - 2))) >> (bits - 1);
+                within("the rounded product", (round(p.0), round(p.1)), bits)?
             }
             Binary::Greater if a.0 > b.1 => (-1, -1),
             Binary::Greater if a.1 <= b.0 => (0, 0),
@@ -164,19 +185,14 @@ impl Domain for Intervals {
             Binary::And if a == (-1, -1) => b,
             Binary::And if a.0 >= 0 || b.0 >= 0 => {
                 let caps = [a, b].into_iter().filter(|x| x.0 >= 0).map(|x| x.1);
-                (0, caps.min().unwrap_or(WORD.1))
+                (0, caps.min().unwrap_or(self.modulus.words().1))
             }
-            Binary::And | Binary::Or | Binary::Xor => bits(a, b),
+            Binary::And | Binary::Or | Binary::Xor => bitwise(a, b),
         })
     }
 
     fn shift(&mut self, op: Shift, a: &Interval) -> Result<Interval, Refusal> {
-        match op {
-            Shift::Left(k) => within("the shifted word", (a.0 << k, a.1 << k), WORD),
-            Shift::Arithmetic(k) => Ok((a.0 >> k, a.1 >> k)),
-            Shift::Logical(k) if a.0 >= 0 => Ok((a.0 >> k, a.1 >> k)),
-            Shift::Logical(k) => within("the shifted word", (0, 0xffff >> k), WORD),
-        }
+        shifted("the shifted word", op, *a, self.modulus.bits)
     }
 
     fn mul_mod(&mut self, a: &Interval, c: u64, method: MulMethod) -> Result<Interval, Refusal> {
@@ -184,11 +200,21 @@ impl Domain for Intervals {
     }
 
     fn reduce(&mut self, a: &Interval, method: ReduceMethod) -> Result<Interval, Refusal> {
+        if let Some(missing) = method.missing(self.modulus) {
+            return Err(missing);
+        }
+        let domain = method.domain(self.modulus);
+        if a.0 < domain.0 || a.1 > domain.1 {
+            return Err(format!(
+                "reduces any of [{}, {}], but the method accepts only [{}, {}]",
+                a.0, a.1, domain.0, domain.1
+            ));
+        }
         Ok(self.enumerate(Unary::Reduce(method), *a))
     }
 
     fn narrow(&mut self, x: &Interval, method: NarrowMethod) -> Result<Interval, Refusal> {
-        method.range(*x, self.q).ok_or_else(|| {
+        method.range(*x, self.modulus).ok_or_else(|| {
             format!("a sum in [{}, {}] has a reduction that 16 bits do not hold", x.0, x.1)
         })
     }
@@ -199,7 +225,7 @@ impl Domain for Intervals {
         b: &Interval,
         method: ProductMethod,
     ) -> Result<Interval, Refusal> {
-        method.range(*a, *b, self.q).ok_or_else(|| {
+        method.range(*a, *b, self.modulus).ok_or_else(|| {
             format!(
                 "the modular product of [{}, {}] and [{}, {}] does not fit 16 bits",
                 a.0, a.1, b.0, b.1
@@ -208,7 +234,7 @@ impl Domain for Intervals {
     }
 
     fn freeze(&mut self, a: &Interval, method: FreezeMethod) -> Result<Interval, Refusal> {
-        let domain = method.domain(self.q);
+        let domain = method.domain(self.modulus);
         if a.0 < domain.0 || a.1 > domain.1 {
             return Err(format!(
                 "freezing is right on [{}, {}], but the word can be any of [{}, {}]",
@@ -220,7 +246,7 @@ impl Domain for Intervals {
 
     fn pair_dot(&mut self, a: [&Interval; 2], b: [&Interval; 2]) -> Result<Interval, Refusal> {
         let (x, y) = (products(*a[0], *b[0]), products(*a[1], *b[1]));
-        within("the sum of two products", (x.0 + y.0, x.1 + y.1), ELEMENT)
+        within("the sum of two products", sum(x, y), 2 * self.modulus.bits)
     }
 
     fn wide_binary(
@@ -229,30 +255,29 @@ impl Domain for Intervals {
         a: &Interval,
         b: &Interval,
     ) -> Result<Interval, Refusal> {
+        let bits = 2 * self.modulus.bits;
+        let (x, y) = (exact(*a), exact(*b));
         match op {
-            WideBinary::Add => within("the wide sum", (a.0 + b.0, a.1 + b.1), ELEMENT),
-            WideBinary::Sub => within("the wide difference", (a.0 - b.1, a.1 - b.0), ELEMENT),
-            WideBinary::MulLo => within("the wide product", products(*a, *b), ELEMENT),
+            WideBinary::Add => within("the wide sum", sum(x, y), bits),
+            WideBinary::Sub => within("the wide difference", difference(x, y), bits),
+            WideBinary::MulLo => within("the wide product", products(*a, *b), bits),
         }
     }
 
     fn wide_shift(&mut self, op: Shift, a: &Interval) -> Result<Interval, Refusal> {
-        match op {
-            Shift::Left(k) => within("the shifted element", (a.0 << k, a.1 << k), ELEMENT),
-            Shift::Arithmetic(k) => Ok((a.0 >> k, a.1 >> k)),
-            Shift::Logical(k) if a.0 >= 0 => Ok((a.0 >> k, a.1 >> k)),
-            Shift::Logical(k) => within("the shifted element", (0, 0xffff_ffff >> k), ELEMENT),
-        }
+        shifted("the shifted element", op, *a, 2 * self.modulus.bits)
     }
 
     fn join(&mut self, low: &Interval, high: &Interval) -> Result<Interval, Refusal> {
-        let low = if low.0 >= 0 { *low } else { (0, 0xffff) };
-        Ok(((high.0 << 16) + low.0, (high.1 << 16) + low.1))
+        let bits = self.modulus.bits;
+        let low = if low.0 >= 0 { *low } else { (0, self.modulus.radix() - 1) };
+        Ok(((high.0 << bits) + low.0, (high.1 << bits) + low.1))
     }
 
     fn split(&mut self, x: &Interval) -> Result<(Interval, Interval), Refusal> {
-        let low = if x.0 >= WORD.0 && x.1 <= WORD.1 { *x } else { WORD };
-        Ok((low, (x.0 >> 16, x.1 >> 16)))
+        let (words, bits) = (self.modulus.words(), self.modulus.bits);
+        let low = if x.0 >= words.0 && x.1 <= words.1 { *x } else { words };
+        Ok((low, (x.0 >> bits, x.1 >> bits)))
     }
 
     fn enter(&mut self, title: &str, cite: &str) {
@@ -270,6 +295,7 @@ impl Domain for Intervals {
         result: &Register<Interval, Interval>,
         values: &[Register<Interval, Interval>],
     ) {
+        let most = self.modulus.words().1;
         let hull = |all: &[Interval]| all.iter().fold(None, |r, &x| join(r, x));
         match (op, result) {
             (Op::Splat(_) | Op::Lanes(_), _) => {}
@@ -277,7 +303,7 @@ impl Domain for Intervals {
                 if let Some(r) = hull(all) {
                     let stage = self.stage();
                     stage.words = join(stage.words, r);
-                    stage.fill = stage.fill.max((r.1.max(-1 - r.0)) as f64 / WORD.1 as f64);
+                    stage.fill = stage.fill.max((r.1.max(-1 - r.0)) as f64 / most as f64);
                 }
             }
             (_, Register::Wide(all)) => {
@@ -307,10 +333,10 @@ impl Domain for Intervals {
 pub fn ranges(program: &Program) -> Result<Ranges, Fault> {
     let id = exported(program)?;
     let procedure = &program.procedures[id.0 as usize];
-    let mut machine = Machine::new(program, Intervals::new(program.q));
+    let mut machine = Machine::new(program, Intervals::new(program.modulus()));
     let (mut arguments, mut inputs, mut written) = (Vec::new(), Vec::new(), Vec::new());
     for buffer in procedure.buffers.iter().filter(|b| b.role.is_parameter()) {
-        let range = buffer.range.unwrap_or(WORD);
+        let range = buffer.range.unwrap_or(program.modulus().words());
         let start = if buffer.role == Role::Output { None } else { Some(range) };
         let array = machine.array(vec![start; buffer.words]);
         if matches!(buffer.role, Role::Output | Role::InOut) {
@@ -328,7 +354,7 @@ pub fn ranges(program: &Program) -> Result<Ranges, Fault> {
         let words = machine.words(array);
         let mut found = None;
         for (i, word) in words.iter().enumerate() {
-            let promised = buffer.range.unwrap_or(WORD);
+            let promised = buffer.range.unwrap_or(program.modulus().words());
             let reason = match word {
                 None => format!("word {i} of {} is never written", buffer.name),
                 Some(r) if r.0 < promised.0 || r.1 > promised.1 => format!(

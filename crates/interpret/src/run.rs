@@ -7,105 +7,125 @@ use crate::walk::*;
 use ringforge_program::ir::{ProcedureId, Program, Role};
 use ringforge_program::method::*;
 
-/// The domain of machine words.
+/// The domain of machine words: signed, of the program's size.
 pub struct Words {
-    q: u64,
+    modulus: Modulus,
+}
+
+impl Words {
+    /// The signed wide element that is congruent to `x`.
+    fn wide(&self, x: i64) -> i64 {
+        let spare = 64 - 2 * self.modulus.bits;
+        x << spare >> spare
+    }
+
+    /// `x` without sign, of a number of bits.
+    fn unsigned(x: i64, bits: u8) -> u64 {
+        x as u64 & (u64::MAX >> (64 - bits))
+    }
 }
 
 impl Domain for Words {
-    type Word = i16;
-    type Wide = i32;
+    type Word = i64;
+    type Wide = i64;
 
-    fn constant(&mut self, word: i16) -> i16 {
-        word
+    fn constant(&mut self, word: i64) -> i64 {
+        self.modulus.word(word)
     }
 
-    fn binary(&mut self, op: Binary, a: &i16, b: &i16) -> Result<i16, Refusal> {
-        let (a, b) = (*a, *b);
-        let product = i32::from(a) * i32::from(b);
-        Ok(match op {
-            Binary::Add => a.wrapping_add(b),
-            Binary::Sub => a.wrapping_sub(b),
-            Binary::MulLo => a.wrapping_mul(b),
-            Binary::MulHi => (product >> 16) as i16,
-            Binary::MulHrs => ((product + (1 << 14)) >> 15) as i16,
-            Binary::Greater => -i16::from(a > b),
-            Binary::MinU => (a as u16).min(b as u16) as i16,
+    fn binary(&mut self, op: Binary, a: &i64, b: &i64) -> Result<i64, Refusal> {
+        let (a, b, bits) = (*a, *b, self.modulus.bits);
+        let unsigned = |x| Words::unsigned(x, bits);
+        Ok(self.modulus.word(match op {
+            Binary::Add => a + b,
+            Binary::Sub => a - b,
+            Binary::MulLo => a * b,
+            Binary::MulHi => (a * b) >> bits,
+            Binary::MulHrs => (a * b + (1 << (bits - 2))) >> (bits - 1),
+            Binary::Greater => -i64::from(a > b),
+            Binary::MinU => {
+                if unsigned(a) < unsigned(b) {
+                    a
+                } else {
+                    b
+                }
+            }
             Binary::Min => a.min(b),
             Binary::Max => a.max(b),
             Binary::And => a & b,
             Binary::Or => a | b,
             Binary::Xor => a ^ b,
-        })
+        }))
     }
 
-    fn shift(&mut self, op: Shift, a: &i16) -> Result<i16, Refusal> {
-        Ok(match op {
+    fn shift(&mut self, op: Shift, a: &i64) -> Result<i64, Refusal> {
+        Ok(self.modulus.word(match op {
             Shift::Left(k) => a << k,
             Shift::Arithmetic(k) => a >> k,
-            Shift::Logical(k) => ((*a as u16) >> k) as i16,
-        })
+            Shift::Logical(k) => (Words::unsigned(*a, self.modulus.bits) >> k) as i64,
+        }))
     }
 
-    fn mul_mod(&mut self, a: &i16, c: u64, method: MulMethod) -> Result<i16, Refusal> {
-        Ok(method.apply(*a, c, self.q) as i16)
+    fn mul_mod(&mut self, a: &i64, c: u64, method: MulMethod) -> Result<i64, Refusal> {
+        Ok(method.apply(*a, c, self.modulus))
     }
 
-    fn reduce(&mut self, a: &i16, method: ReduceMethod) -> Result<i16, Refusal> {
-        Ok(method.apply(*a, self.q) as i16)
+    fn reduce(&mut self, a: &i64, method: ReduceMethod) -> Result<i64, Refusal> {
+        Ok(method.apply(*a, self.modulus))
     }
 
-    fn narrow(&mut self, x: &i32, method: NarrowMethod) -> Result<i16, Refusal> {
-        Ok(method.apply(*x, self.q) as i16)
+    fn narrow(&mut self, x: &i64, method: NarrowMethod) -> Result<i64, Refusal> {
+        Ok(method.apply(*x, self.modulus))
     }
 
-    fn mul_words(&mut self, a: &i16, b: &i16, method: ProductMethod) -> Result<i16, Refusal> {
-        Ok(method.apply(*a, *b, self.q) as i16)
+    fn mul_words(&mut self, a: &i64, b: &i64, method: ProductMethod) -> Result<i64, Refusal> {
+        Ok(method.apply(*a, *b, self.modulus))
     }
 
-    fn freeze(&mut self, a: &i16, method: FreezeMethod) -> Result<i16, Refusal> {
-        Ok(method.apply(*a, self.q) as i16)
+    fn freeze(&mut self, a: &i64, method: FreezeMethod) -> Result<i64, Refusal> {
+        Ok(method.apply(*a, self.modulus))
     }
 
-    fn pair_dot(&mut self, a: [&i16; 2], b: [&i16; 2]) -> Result<i32, Refusal> {
-        let product = |i: usize| i32::from(*a[i]) * i32::from(*b[i]);
-        Ok(product(0).wrapping_add(product(1)))
+    fn pair_dot(&mut self, a: [&i64; 2], b: [&i64; 2]) -> Result<i64, Refusal> {
+        Ok(self.wide((a[0] * b[0]).wrapping_add(a[1] * b[1])))
     }
 
-    fn wide_binary(&mut self, op: WideBinary, a: &i32, b: &i32) -> Result<i32, Refusal> {
-        Ok(match op {
+    fn wide_binary(&mut self, op: WideBinary, a: &i64, b: &i64) -> Result<i64, Refusal> {
+        Ok(self.wide(match op {
             WideBinary::Add => a.wrapping_add(*b),
             WideBinary::Sub => a.wrapping_sub(*b),
             WideBinary::MulLo => a.wrapping_mul(*b),
-        })
+        }))
     }
 
-    fn wide_shift(&mut self, op: Shift, a: &i32) -> Result<i32, Refusal> {
-        Ok(match op {
+    fn wide_shift(&mut self, op: Shift, a: &i64) -> Result<i64, Refusal> {
+        Ok(self.wide(match op {
             Shift::Left(k) => a << k,
             Shift::Arithmetic(k) => a >> k,
-            Shift::Logical(k) => ((*a as u32) >> k) as i32,
-        })
+            Shift::Logical(k) => (Words::unsigned(*a, 2 * self.modulus.bits) >> k) as i64,
+        }))
     }
 
-    fn join(&mut self, low: &i16, high: &i16) -> Result<i32, Refusal> {
-        Ok(i32::from(*high) << 16 | i32::from(*low as u16))
+    fn join(&mut self, low: &i64, high: &i64) -> Result<i64, Refusal> {
+        let bits = self.modulus.bits;
+        Ok(high << bits | Words::unsigned(*low, bits) as i64)
     }
 
-    fn split(&mut self, x: &i32) -> Result<(i16, i16), Refusal> {
-        Ok((*x as i16, (*x >> 16) as i16))
+    fn split(&mut self, x: &i64) -> Result<(i64, i64), Refusal> {
+        Ok((self.modulus.word(*x), x >> self.modulus.bits))
     }
 }
 
 /// What a call of the exported procedure leaves in its output, for inputs in the order of the
-/// parameters. A program without an exported procedure is a fault, and so is an input whose
-/// length is not the parameter's.
-pub fn run(program: &Program, inputs: &[&[i16]]) -> Result<Vec<i16>, Fault> {
+/// parameters, an [`Role::InOut`] parameter being one of them. A program without an exported
+/// procedure is a fault, and so is an input whose length is not the parameter's or which has a
+/// number that no word holds.
+pub fn run(program: &Program, inputs: &[&[i64]]) -> Result<Vec<i64>, Fault> {
     execute(program, inputs, None)
 }
 
 /// As [`run`], but the output lies in the same array as input number `alias`.
-pub fn run_in_place(program: &Program, inputs: &[&[i16]], alias: usize) -> Result<Vec<i16>, Fault> {
+pub fn run_in_place(program: &Program, inputs: &[&[i64]], alias: usize) -> Result<Vec<i64>, Fault> {
     execute(program, inputs, Some(alias))
 }
 
@@ -118,14 +138,14 @@ pub(crate) fn exported(program: &Program) -> Result<ProcedureId, Fault> {
     })
 }
 
-fn execute(program: &Program, inputs: &[&[i16]], alias: Option<usize>) -> Result<Vec<i16>, Fault> {
+fn execute(program: &Program, inputs: &[&[i64]], alias: Option<usize>) -> Result<Vec<i64>, Fault> {
     let id = exported(program)?;
     let procedure = &program.procedures[id.0 as usize];
     let refuse = |reason: String| Fault {
         place: Box::new(Place { procedure: procedure.name.clone(), ..Place::default() }),
         reason,
     };
-    let mut machine = Machine::new(program, Words { q: program.q });
+    let mut machine = Machine::new(program, Words { modulus: program.modulus() });
     let mut given = inputs.iter();
     let (mut arguments, mut read, mut output) = (Vec::new(), Vec::new(), None);
     for buffer in procedure.buffers.iter().filter(|b| b.role.is_parameter()) {
@@ -136,6 +156,10 @@ fn execute(program: &Program, inputs: &[&[i16]], alias: Option<usize>) -> Result
                 let words = words.ok_or_else(|| {
                     refuse(format!("{} needs {} words", buffer.name, buffer.words))
                 })?;
+                let modulus = program.modulus();
+                if let Some(w) = words.iter().find(|&&w| modulus.word(w) != w) {
+                    return Err(refuse(format!("{} is given {w}, which is no word", buffer.name)));
+                }
                 words.iter().map(|&w| Some(w)).collect()
             }
         };
@@ -155,6 +179,6 @@ fn execute(program: &Program, inputs: &[&[i16]], alias: Option<usize>) -> Result
     }
     machine.call(id, &arguments)?;
     let words = machine.words(arguments[output].0).iter();
-    let words: Option<Vec<i16>> = words.copied().collect();
+    let words: Option<Vec<i64>> = words.copied().collect();
     words.ok_or_else(|| refuse("a word of the output is never written".into()))
 }

@@ -84,7 +84,7 @@ impl<'p, D: Domain> Machine<'p, D> {
             for (b, buffer) in procedure.buffers.iter().enumerate() {
                 if let Role::Table(words) = &buffer.role {
                     tables.insert((p, b), Array(memory.len()));
-                    memory.push(words.iter().map(|&w| Some(domain.constant(w))).collect());
+                    memory.push(words.iter().map(|&w| Some(domain.constant(w.into()))).collect());
                 }
             }
         }
@@ -270,7 +270,7 @@ impl<'p, D: Domain> Machine<'p, D> {
         values: &[Register<D::Word, D::Wide>],
     ) -> Result<Register<D::Word, D::Wide>, Refusal> {
         use Register::{Nothing, Wide};
-        let lanes = self.lanes();
+        let (lanes, part) = (self.lanes(), self.program.part_words());
         let get = |v: &Value| &values[v.0 as usize];
         Ok(match op {
             Op::MulMod { a, factor, method } => {
@@ -306,7 +306,7 @@ impl<'p, D: Domain> Machine<'p, D> {
             Op::LoadParts { buffer, at } => {
                 let mut all = Vec::with_capacity(lanes);
                 for index in at {
-                    all.extend(self.load(*buffer, frame.at(index), 8, frame)?);
+                    all.extend(self.load(*buffer, frame.at(index), part, frame)?);
                 }
                 words(all)
             }
@@ -334,13 +334,13 @@ impl<'p, D: Domain> Machine<'p, D> {
             }
             Op::StoreParts { buffer, at, a } => {
                 let a = self.as_words(get(a))?;
-                for (part, index) in a.chunks(8).zip(at) {
-                    self.store(*buffer, frame.at(index), 1, part, frame)?;
+                for (words, index) in a.chunks(part).zip(at) {
+                    self.store(*buffer, frame.at(index), 1, words, frame)?;
                 }
                 Nothing
             }
-            Op::Splat(w) => words(vec![self.domain.constant(*w); lanes]),
-            Op::Lanes(all) => words(all.iter().map(|&w| self.domain.constant(w)).collect()),
+            Op::Splat(w) => words(vec![self.domain.constant((*w).into()); lanes]),
+            Op::Lanes(all) => words(all.iter().map(|&w| self.domain.constant(w.into())).collect()),
             Op::Add(a, b) => self.binary(Binary::Add, get(a), get(b))?,
             Op::Sub(a, b) => self.binary(Binary::Sub, get(a), get(b))?,
             Op::MulLo(a, b) => self.binary(Binary::MulLo, get(a), get(b))?,
@@ -365,6 +365,15 @@ impl<'p, D: Domain> Machine<'p, D> {
                         .collect::<Result<_, _>>()?,
                 )
             }
+            Op::MulEven(a, b) => {
+                let (a, b) = (self.as_words(get(a))?, self.as_words(get(b))?);
+                let zero = self.domain.constant(0);
+                let products = a
+                    .chunks(2)
+                    .zip(b.chunks(2))
+                    .map(|(a, b)| self.domain.pair_dot([&a[0], &zero], [&b[0], &zero]));
+                Wide(products.collect::<Result<_, _>>()?)
+            }
             Op::AddWide(a, b) => self.wide_binary(WideBinary::Add, get(a), get(b))?,
             Op::SubWide(a, b) => self.wide_binary(WideBinary::Sub, get(a), get(b))?,
             Op::MulLoWide(a, b) => self.wide_binary(WideBinary::MulLo, get(a), get(b))?,
@@ -380,20 +389,68 @@ impl<'p, D: Domain> Machine<'p, D> {
                 let a = self.as_words(get(a))?;
                 words((0..lanes).map(|i| a[i ^ 1].clone()).collect())
             }
+            Op::OddToEven(a) => {
+                let a = self.as_words(get(a))?;
+                words((0..lanes).map(|i| a[i | 1].clone()).collect())
+            }
+            Op::PermuteParts { a, pattern } => {
+                let a = self.as_words(get(a))?;
+                if pattern.len() != part || pattern.iter().any(|&i| usize::from(i) >= part) {
+                    return Err(format!("a pattern has {part} places below {part}"));
+                }
+                let from = |i: usize| i / part * part + usize::from(pattern[i % part]);
+                words((0..lanes).map(|i| a[from(i)].clone()).collect())
+            }
+            Op::Parts { a, b, pick } => {
+                let all = [self.as_words(get(a))?, self.as_words(get(b))?].concat();
+                if pick.len() != lanes / part
+                    || pick.iter().any(|&p| usize::from(p) * part >= all.len())
+                {
+                    return Err(format!(
+                        "a choice of parts has {} numbers below {}",
+                        lanes / part,
+                        all.len() / part
+                    ));
+                }
+                let from = |p: &u8| all[usize::from(*p) * part..][..part].iter().cloned();
+                words(pick.iter().flat_map(from).collect())
+            }
             Op::Interleave { a, b, unit, half } => {
                 let (a, b) = (self.as_words(get(a))?, self.as_words(get(b))?);
-                let unit = usize::from(*unit) / 16;
+                let unit = self.unit(*unit)?;
                 let mut all = Vec::with_capacity(lanes);
-                for part in (0..lanes).step_by(8) {
-                    let start = part + if *half == Half::High { 4 } else { 0 };
-                    for at in (start..start + 4).step_by(unit) {
+                for start in (0..lanes).step_by(part) {
+                    let start = start + if *half == Half::High { part / 2 } else { 0 };
+                    for at in (start..start + part / 2).step_by(unit) {
                         all.extend_from_slice(&a[at..at + unit]);
                         all.extend_from_slice(&b[at..at + unit]);
                     }
                 }
                 words(all)
             }
+            Op::Deinterleave { a, b, unit, half } => {
+                let (a, b) = (self.as_words(get(a))?, self.as_words(get(b))?);
+                let unit = self.unit(*unit)?;
+                let first = if *half == Parity::Odd { unit } else { 0 };
+                let mut all = Vec::with_capacity(lanes);
+                for start in (0..lanes).step_by(part) {
+                    for from in [&a, &b] {
+                        for at in (start + first..start + part).step_by(2 * unit) {
+                            all.extend_from_slice(&from[at..at + unit]);
+                        }
+                    }
+                }
+                words(all)
+            }
         })
+    }
+
+    /// How many words an element of `bits` bits has.
+    fn unit(&self, bits: u8) -> Result<usize, Refusal> {
+        match (bits / self.program.word_bits, bits) {
+            (n @ 1.., 16 | 32 | 64) => Ok(usize::from(n)),
+            _ => Err(format!("{bits} bits are no element of {}-bit words", self.program.word_bits)),
+        }
     }
 
     fn as_words(&mut self, r: &Register<D::Word, D::Wide>) -> Result<Words<D>, Refusal> {

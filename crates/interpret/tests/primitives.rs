@@ -40,20 +40,19 @@ fn map(q: u64, words: usize, op: impl Fn(Value) -> Op) -> Program {
     }
 }
 
-fn all_words() -> Vec<i16> {
-    (i16::MIN..=i16::MAX).collect()
+fn all_words() -> Vec<i64> {
+    (-32768..=32767).collect()
 }
 
 /// The image of all words, and whether each result is `scale·a` mod q.
-fn image(q: u64, scale: u64, inputs: &[i16], op: impl Fn(Value) -> Op) -> (i64, i64) {
+fn image(q: u64, scale: u64, inputs: &[i64], op: impl Fn(Value) -> Op) -> (i64, i64) {
     let program = map(q, inputs.len(), op);
     let outputs = run::run(&program.expand(), &[inputs]).unwrap();
     for (&x, &y) in inputs.iter().zip(&outputs) {
-        let off = i64::from(y) - i64::from(x) * scale as i64;
+        let off = y - x * scale as i64;
         assert_eq!(off.rem_euclid(q as i64), 0, "{x} to {y} mod {q}");
     }
-    let bounds = outputs.iter().map(|&y| i64::from(y));
-    (bounds.clone().min().unwrap(), bounds.max().unwrap())
+    (*outputs.iter().min().unwrap(), *outputs.iter().max().unwrap())
 }
 
 #[test]
@@ -101,7 +100,7 @@ fn freezing_is_canonical_on_its_domain() {
             FreezeMethod::MontgomeryBiased { k: 1 },
         ] {
             let (lo, hi) = method.domain(q);
-            let mut inputs: Vec<i16> = (lo.max(-32768)..=hi.min(32767)).map(|x| x as i16).collect();
+            let mut inputs: Vec<i64> = (lo.max(-32768)..=hi.min(32767)).collect();
             inputs.truncate(inputs.len() / 8 * 8);
             let found = image(q, method.scale(q), &inputs, |a| Op::Freeze { a, method });
             assert!(found.0 >= -half && found.1 <= half, "{method:?} mod {q}: {found:?}");
@@ -117,12 +116,12 @@ fn narrowing_is_bounded_by_its_exact_error_form() {
         let method = NarrowMethod::Montgomery;
         let mut f = (i64::MAX, i64::MIN);
         for l in 0..=0xffff_i64 {
-            let y = method.apply(l as i32, q);
+            let y = method.apply(l, q);
             let off = y * 65536 - l;
             assert_eq!(off.rem_euclid(q as i64), 0);
             f = (f.0.min(y), f.1.max(y));
             for h in [-20000, -1, 1, 20000] {
-                assert_eq!(method.apply((h * 65536 + l) as i32, q), h + y, "{h}, {l} mod {q}");
+                assert_eq!(method.apply(h * 65536 + l, q), h + y, "{h}, {l} mod {q}");
             }
         }
         for h in [1, 1000, 20000] {

@@ -3,7 +3,7 @@
 
 use crate::mutant::{Change, Class, Mutant, Mutants};
 use ringforge_program::ir::{Block, Factor, Index, Op, Program, Role, Stmt, Value};
-use ringforge_program::method::inverse_word;
+use ringforge_program::method::{Modulus, inverse_word};
 
 /// A small change of a program; kept instead of the changed program, of which there would be
 /// thousands.
@@ -255,7 +255,7 @@ fn loops(program: &Program, found: &mut Found) {
 }
 
 fn word_level(words: &Program, found: &mut Found) {
-    let q = Op::Splat(words.q as i16);
+    let q = Op::Splat(words.q as i32);
     for (k, Located { place, block }) in blocks(words).iter().enumerate() {
         let op = |v: Value| &block.ops[v.0 as usize];
         for (i, this) in block.ops.iter().enumerate() {
@@ -279,7 +279,7 @@ fn word_level(words: &Program, found: &mut Found) {
                     Edit::Forward { words: true, block: k, at: value, instead: x },
                 ));
             }
-            for (class, what, new) in off_by_one(this, words.q) {
+            for (class, what, new) in off_by_one(this, words.modulus()) {
                 found.push((
                     class,
                     format!("{place}: word operation {i}, {what}"),
@@ -295,7 +295,7 @@ fn moved(at: &Index, by: i64) -> Index {
 }
 
 /// The memory operation one word to the left or right; constants one off.
-fn off_by_one(op: &Op, q: u64) -> Vec<(Class, String, Op)> {
+fn off_by_one(op: &Op, m: Modulus) -> Vec<(Class, String, Op)> {
     let mut out = Vec::new();
     for by in [1, -1] {
         let new = match op {
@@ -316,12 +316,12 @@ fn off_by_one(op: &Op, q: u64) -> Vec<(Class, String, Op)> {
         out.push((Class::OffsetWrong, format!("{by:+} word"), new));
     }
     if let Op::Splat(word) = *op {
-        let known = [q as i64, inverse_word(q), -inverse_word(q)];
+        let known = [m.q as i64, inverse_word(m), -inverse_word(m)];
         let name = if known.contains(&i64::from(word)) { "constant of q" } else { "constant" };
         out.push((
             Class::FactorChanged,
             format!("{name} {word} one more"),
-            Op::Splat(word.wrapping_add(1)),
+            Op::Splat(m.word(i64::from(word) + 1) as i32),
         ));
     }
     out

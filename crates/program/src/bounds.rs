@@ -3,17 +3,18 @@
 //! A bound m means the interval [-m, m]. Lowering needs no more: what it decides with these
 //! bounds (where a reduction must stand) is proved afterwards on the machine code.
 
-use crate::method::{MulMethod, NarrowMethod, ReduceMethod};
+use crate::method::{Modulus, MulMethod, NarrowMethod, ReduceMethod};
 use std::collections::HashMap;
 
-/// The largest magnitude of a signed word.
+/// The largest magnitude of a signed word of 16 bits.
 pub const WORD: i64 = 32767;
 
-/// Bounds of the methods that a schedule chose, tabulated.
+/// Bounds of the methods that a schedule chose, tabulated for words of 16 bits.
 #[derive(Clone, Debug)]
 pub struct Bounds {
-    q: u64,
+    modulus: Modulus,
     multiply: MulMethod,
+    reduce: ReduceMethod,
     /// `reduced[m]`: the largest magnitude that reducing gives for words within m.
     reduced: Vec<i64>,
     products: HashMap<u64, Vec<i64>>,
@@ -21,36 +22,61 @@ pub struct Bounds {
 
 impl Bounds {
     /// Tables for these methods.
-    pub fn new(q: u64, multiply: MulMethod, reduce: ReduceMethod) -> Bounds {
-        let reduced = prefix(|x| reduce.apply(x, q));
-        Bounds { q, multiply, reduced, products: HashMap::new() }
+    pub fn new(modulus: impl Into<Modulus>, multiply: MulMethod, reduce: ReduceMethod) -> Bounds {
+        let modulus = modulus.into();
+        let mut reduced = Vec::new();
+        if modulus.bits == 16 {
+            reduced = prefix(|x| reduce.apply(x, modulus));
+        }
+        Bounds { modulus, multiply, reduce, reduced, products: HashMap::new() }
     }
 
-    /// The bound of a reduced word.
+    /// The largest magnitude of a signed word.
+    pub fn word(&self) -> i64 {
+        self.modulus.words().1
+    }
+
+    /// The bound of a reduced word; one that no word holds where the method does not accept all
+    /// words within `bound`.
     pub fn reduce(&self, bound: i64) -> i64 {
-        self.reduced[bound.clamp(0, WORD) as usize]
+        if bound.min(self.word()) > self.reduce.domain(self.modulus).1 {
+            return self.modulus.radix();
+        }
+        let bound = bound.clamp(0, self.word());
+        match self.modulus.bits {
+            16 => self.reduced[bound as usize],
+            _ => magnitude(self.reduce.range((-bound, bound), self.modulus)),
+        }
     }
 
     /// The bound of a word times the residue `c`.
     pub fn product(&mut self, c: u64, bound: i64) -> i64 {
-        let (q, multiply) = (self.q, self.multiply);
-        let table = self.products.entry(c).or_insert_with(|| prefix(|x| multiply.apply(x, c, q)));
-        table[bound.clamp(0, WORD) as usize]
+        let (modulus, multiply) = (self.modulus, self.multiply);
+        let bound = bound.clamp(0, self.word());
+        if modulus.bits != 16 {
+            return magnitude(multiply.range((-bound, bound), c, modulus));
+        }
+        let table =
+            self.products.entry(c).or_insert_with(|| prefix(|x| multiply.apply(x, c, modulus)));
+        table[bound as usize]
     }
 
-    /// The bound of a narrowed 32-bit element, if it is a word.
+    /// The bound of a narrowed wide element, if it is a word.
     pub fn narrow(&self, method: NarrowMethod, bound: i64) -> Option<i64> {
-        let (lo, hi) = method.range((-bound, bound), self.q)?;
-        Some(hi.max(-lo))
+        method.range((-bound, bound), self.modulus).map(magnitude)
     }
 }
 
+fn magnitude((lo, hi): (i64, i64)) -> i64 {
+    hi.max(-lo)
+}
+
 /// `table[m] = max |f(x)|` over words with |x| <= m.
-fn prefix(f: impl Fn(i16) -> i64) -> Vec<i64> {
+fn prefix(f: impl Fn(i64) -> i64) -> Vec<i64> {
     let mut most = 0;
     (0..=WORD)
         .map(|m| {
-            most = most.max(f(m as i16).abs()).max(f(-m as i16).abs());
+            most = most.max(f(m).abs()).max(f(-m).abs());
             most
         })
         .collect()
@@ -64,7 +90,7 @@ mod tests {
     fn bounds_agree_with_the_exact_ranges() {
         let mut bounds = Bounds::new(4591, MulMethod::Montgomery, ReduceMethod::Barrett);
         assert_eq!(bounds.reduce(WORD), 2881);
-        let (lo, hi) = MulMethod::Montgomery.range((-9000, 9000), 77, 4591);
-        assert_eq!(bounds.product(77, 9000), hi.max(-lo));
+        let range = MulMethod::Montgomery.range((-9000, 9000), 77, 4591);
+        assert_eq!(bounds.product(77, 9000), magnitude(range));
     }
 }

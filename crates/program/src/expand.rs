@@ -4,7 +4,8 @@
 //! stay as they are and in their order; every modular operation becomes word operations with
 //! the same result word for word (`apply` of its method); values are renumbered; equal constants
 //! of a block become one; buffers with [`Role::Factors`] become pairs of [`Role::Table`]s, their
-//! names ending in the method's suffixes, at the end of the procedure's buffers.
+//! names ending in the method's suffixes, at the end of the procedure's buffers. Methods for words
+//! of 32 bits multiply even and odd words apart; others keep to operations on single words.
 
 use crate::ir::*;
 use crate::method::*;
@@ -16,8 +17,9 @@ impl Program {
         let mut out = self.clone();
         for procedure in &mut out.procedures {
             let body = std::mem::take(&mut procedure.body);
+            let modulus = self.modulus();
             let mut tables =
-                Tables { q: self.q, buffers: &mut procedure.buffers, made: HashMap::new() };
+                Tables { modulus, buffers: &mut procedure.buffers, made: HashMap::new() };
             procedure.body = statements(body, &mut tables);
             for buffer in &mut procedure.buffers {
                 // What remains of a factor table is never read: keep ids stable, drop content.
@@ -31,45 +33,72 @@ impl Program {
     }
 }
 
+/// What a table of constants holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Column {
+    /// The first of a method's two constants.
+    First,
+    /// The second.
+    Second,
+    /// The first, one place on: where even words are multiplied, the odd words' constants.
+    FirstOdd,
+    /// The second, one place on.
+    SecondOdd,
+}
+
 struct Tables<'a> {
-    q: u64,
+    modulus: Modulus,
     buffers: &'a mut Vec<Buffer>,
-    made: HashMap<(BufferId, MulMethod, bool), (BufferId, BufferId)>,
+    made: HashMap<(BufferId, MulMethod, bool, Column), BufferId>,
 }
 
 impl Tables<'_> {
-    /// The tables of a buffer's constants; each word twice where `doubled`.
-    fn pair(&mut self, buffer: BufferId, method: MulMethod, doubled: bool) -> (BufferId, BufferId) {
-        if let Some(&pair) = self.made.get(&(buffer, method, doubled)) {
-            return pair;
+    /// The table of a buffer's constants; each word twice where `doubled`.
+    fn column(
+        &mut self,
+        buffer: BufferId,
+        method: MulMethod,
+        doubled: bool,
+        column: Column,
+    ) -> BufferId {
+        if let Some(&table) = self.made.get(&(buffer, method, doubled, column)) {
+            return table;
         }
         let source = &self.buffers[buffer.0 as usize];
         let Role::Factors(residues) = &source.role else {
             panic!("the lowering gave a factor a buffer that holds none");
         };
-        let (first, second): (Vec<i16>, Vec<i16>) =
-            residues.iter().map(|&c| mul_constants(method, c, self.q)).unzip();
-        let double = |words: Vec<i16>| words.into_iter().flat_map(|w| [w, w]).collect();
-        let (first, second) =
-            if doubled { (double(first), double(second)) } else { (first, second) };
-        let suffix = match method {
-            MulMethod::Montgomery => ["r", "rq"],
-            MulMethod::Barrett => ["c", "cq"],
+        let mut words: Vec<i32> = residues
+            .iter()
+            .map(|&c| {
+                let (first, second) = mul_constants(method, c, self.modulus);
+                if matches!(column, Column::First | Column::FirstOdd) { first } else { second }
+            })
+            .collect();
+        if matches!(column, Column::FirstOdd | Column::SecondOdd) {
+            words.rotate_left(1);
+        }
+        if doubled {
+            words = words.into_iter().flat_map(|w| [w, w]).collect();
+        }
+        let suffix = match (method, column) {
+            (MulMethod::Barrett, Column::First) => "c",
+            (MulMethod::Barrett, _) => "cq",
+            (_, Column::First) => "r",
+            (_, Column::Second) => "rq",
+            (_, Column::FirstOdd) => "ro",
+            (_, Column::SecondOdd) => "rqo",
         };
-        let name = source.name.clone();
-        let mut add = |words: Vec<i16>, suffix: &str| {
-            self.buffers.push(Buffer {
-                name: format!("{name}_{suffix}"),
-                words: words.len(),
-                role: Role::Table(words),
-                align: 32,
-                range: None,
-            });
-            BufferId(self.buffers.len() as u32 - 1)
-        };
-        let pair = (add(first, suffix[0]), add(second, suffix[1]));
-        self.made.insert((buffer, method, doubled), pair);
-        pair
+        self.buffers.push(Buffer {
+            name: format!("{}_{suffix}", source.name),
+            words: words.len(),
+            role: Role::Table(words),
+            align: 32,
+            range: None,
+        });
+        let table = BufferId(self.buffers.len() as u32 - 1);
+        self.made.insert((buffer, method, doubled, column), table);
+        table
     }
 }
 
@@ -90,19 +119,15 @@ fn statements(body: Vec<Stmt>, tables: &mut Tables) -> Vec<Stmt> {
 
 struct Writer {
     block: Block,
+    modulus: Modulus,
     constants: HashMap<Op, Value>,
-    /// What [`ProductMethod::Montgomery`] prepared of a value.
-    prepared: HashMap<Value, Value>,
+    /// What a [`ProductMethod`] prepared of a value.
+    prepared: HashMap<(Value, &'static str), Value>,
 }
 
 impl Writer {
     fn op(&mut self, op: Op) -> Value {
-        let constant = match op {
-            Op::Splat(_) | Op::Lanes(_) => true,
-            Op::Load { .. } => false,
-            _ => return self.block.push(op),
-        };
-        if !constant {
+        if !matches!(op, Op::Splat(_) | Op::Lanes(_)) {
             return self.block.push(op);
         }
         if let Some(&v) = self.constants.get(&op) {
@@ -114,109 +139,128 @@ impl Writer {
     }
 
     fn splat(&mut self, word: i64) -> Value {
-        self.op(Op::Splat(word as i16))
+        self.op(Op::Splat(self.modulus.word(word) as i32))
     }
 
-    /// The two constants of a modular product.
-    fn factor(&mut self, factor: Factor, method: MulMethod, tables: &mut Tables) -> (Value, Value) {
+    fn q(&mut self) -> Value {
+        self.splat(self.modulus.signed())
+    }
+
+    fn prepare(
+        &mut self,
+        v: Value,
+        what: &'static str,
+        make: impl FnOnce(&mut Writer) -> Value,
+    ) -> Value {
+        if let Some(&made) = self.prepared.get(&(v, what)) {
+            return made;
+        }
+        let made = make(self);
+        self.prepared.insert((v, what), made);
+        made
+    }
+
+    /// A constant of a modular product.
+    fn factor(
+        &mut self,
+        factor: &Factor,
+        method: MulMethod,
+        column: Column,
+        tables: &mut Tables,
+    ) -> Value {
+        let word = |c: u64, modulus| {
+            let (first, second) = mul_constants(method, c, modulus);
+            if matches!(column, Column::First | Column::FirstOdd) { first } else { second }
+        };
         match factor {
-            Factor::Splat(c) => {
-                let (b, b2) = mul_constants(method, c, tables.q);
-                (self.op(Op::Splat(b)), self.op(Op::Splat(b2)))
-            }
+            Factor::Splat(c) => self.op(Op::Splat(word(*c, self.modulus))),
             Factor::Lanes(all) => {
-                let (b, b2) = all.iter().map(|&c| mul_constants(method, c, tables.q)).unzip();
-                (self.op(Op::Lanes(b)), self.op(Op::Lanes(b2)))
+                let mut words: Vec<i32> = all.iter().map(|&c| word(c, self.modulus)).collect();
+                if matches!(column, Column::FirstOdd | Column::SecondOdd) {
+                    words.rotate_left(1);
+                }
+                self.op(Op::Lanes(words))
             }
             Factor::Table { buffer, at } => {
-                let (b, b2) = tables.pair(buffer, method, false);
-                let first = self.op(Op::Load { buffer: b, at: at.clone() });
-                (first, self.op(Op::Load { buffer: b2, at }))
+                let buffer = tables.column(*buffer, method, false, column);
+                self.op(Op::Load { buffer, at: at.clone() })
             }
-            // Every word twice, so that a pair of them is broadcast by the load alone.
+            // Words of 16 bits stand twice, so that a pair of them is broadcast by the load alone.
+            Factor::Repeated { buffer, at } if self.modulus.bits == 16 => {
+                let buffer = tables.column(*buffer, method, true, column);
+                self.op(Op::BroadcastPair { buffer, at: at.times(2) })
+            }
             Factor::Repeated { buffer, at } => {
-                let (b, b2) = tables.pair(buffer, method, true);
-                let at = at.times(2);
-                let first = self.op(Op::BroadcastPair { buffer: b, at: at.clone() });
-                (first, self.op(Op::BroadcastPair { buffer: b2, at }))
+                let column = match column {
+                    Column::FirstOdd => Column::First,
+                    Column::SecondOdd => Column::Second,
+                    other => other,
+                };
+                let buffer = tables.column(*buffer, method, false, column);
+                self.op(Op::Broadcast { buffer, at: at.clone() })
             }
         }
     }
 
-    fn product(&mut self, a: Value, b: Value, b2: Value, method: MulMethod, q: u64) -> Value {
-        let modulus = self.splat(q as i64);
+    /// A product by a constant.
+    fn mul_mod(
+        &mut self,
+        a: Value,
+        factor: &Factor,
+        method: MulMethod,
+        tables: &mut Tables,
+    ) -> Value {
+        let first = self.factor(factor, method, Column::First, tables);
+        let second = self.factor(factor, method, Column::Second, tables);
+        if matches!(method, MulMethod::Montgomery | MulMethod::Barrett) {
+            return self.product(a, first, second, method);
+        }
+        let same = matches!(factor, Factor::Splat(_) | Factor::Repeated { .. });
+        let first_odd =
+            if same { first } else { self.factor(factor, method, Column::FirstOdd, tables) };
+        let odd = self.odd(a);
+        let even_product = self.op(Op::MulEven(a, first));
+        let odd_product = self.op(Op::MulEven(odd, first_odd));
+        let (even_t, odd_t) = if method == MulMethod::MontgomeryLow {
+            let t = self.op(Op::MulLo(a, second));
+            (t, self.op(Op::ShrWide(t, 32)))
+        } else {
+            let second_odd =
+                if same { second } else { self.factor(factor, method, Column::SecondOdd, tables) };
+            (self.op(Op::MulEven(a, second)), self.op(Op::MulEven(odd, second_odd)))
+        };
+        self.high_of_differences([even_product, odd_product], [even_t, odd_t])
+    }
+
+    /// The odd words of `a` in the places of the even ones. A shift, since moves between lanes
+    /// share the multiplier's pipe.
+    fn odd(&mut self, a: Value) -> Value {
+        self.prepare(a, "odd", |w| w.op(Op::ShrWide(a, 32)))
+    }
+
+    /// The high words of `product - t·q` for even and odd elements, whose low words are zero.
+    fn high_of_differences(&mut self, product: [Value; 2], t: [Value; 2]) -> Value {
+        let q = self.q();
+        let [even, odd] = [0, 1].map(|i| {
+            let m = self.op(Op::MulEven(t[i], q));
+            // The low words are equal, so nothing is borrowed.
+            self.op(Op::Sub(product[i], m))
+        });
+        let down = self.op(Op::ShrWide(even, 32));
+        self.op(Op::Blend { a: down, b: odd, mask: 0xaa })
+    }
+
+    fn product(&mut self, a: Value, b: Value, b2: Value, method: MulMethod) -> Value {
+        let modulus = self.q();
         match method {
-            MulMethod::Montgomery => {
-                let t = self.op(Op::MulLo(a, b2));
-                let hi = self.op(Op::MulHi(a, b));
-                let m = self.op(Op::MulHi(t, modulus));
-                self.op(Op::Sub(hi, m))
-            }
             MulMethod::Barrett => {
                 let t = self.op(Op::MulHrs(a, b2));
                 let lo = self.op(Op::MulLo(a, b));
                 let m = self.op(Op::MulLo(t, modulus));
                 self.op(Op::Sub(lo, m))
             }
-        }
-    }
-
-    fn reduce(&mut self, a: Value, method: ReduceMethod, q: u64) -> Value {
-        let t = match method {
-            ReduceMethod::Montgomery => {
-                let (b, b2) = mul_constants(MulMethod::Montgomery, 1, q);
-                let (b, b2) = (self.op(Op::Splat(b)), self.op(Op::Splat(b2)));
-                return self.product(a, b, b2, MulMethod::Montgomery, q);
-            }
-            ReduceMethod::Barrett => {
-                let (_, v) = mul_constants(MulMethod::Barrett, 1, q);
-                let v = self.op(Op::Splat(v));
-                self.op(Op::MulHrs(a, v))
-            }
-            ReduceMethod::Crude => {
-                let zero = self.splat(0);
-                let high = self.op(Op::Sar(a, q.ilog2() as u8));
-                let negative = self.op(Op::Greater(zero, a));
-                self.op(Op::Sub(high, negative))
-            }
-            ReduceMethod::BarrettHigh => {
-                let (v, s) = high_constants(q);
-                let (v, half) = (self.splat(v as i64), self.splat(1 << (s - 1)));
-                let high = self.op(Op::MulHi(a, v));
-                let sum = self.op(Op::Add(high, half));
-                self.op(Op::Sar(sum, s))
-            }
-        };
-        let modulus = self.splat(q as i64);
-        let m = self.op(Op::MulLo(t, modulus));
-        self.op(Op::Sub(a, m))
-    }
-
-    fn narrow(&mut self, even: Value, odd: Value, method: NarrowMethod, q: u64) -> Value {
-        match method {
-            NarrowMethod::Montgomery => {
-                let up = self.op(Op::ShlWide(odd, 16));
-                let lo = self.op(Op::Blend { a: even, b: up, mask: 0xaa });
-                let down = self.op(Op::ShrWide(even, 16));
-                let hi = self.op(Op::Blend { a: down, b: odd, mask: 0xaa });
-                let (inverse, modulus) = (self.splat(inverse_word(q)), self.splat(q as i64));
-                let t = self.op(Op::MulLo(lo, inverse));
-                let m = self.op(Op::MulHi(t, modulus));
-                self.op(Op::Sub(hi, m))
-            }
-        }
-    }
-
-    fn product_of_words(&mut self, a: Value, b: Value, method: ProductMethod, q: u64) -> Value {
-        match method {
-            ProductMethod::Montgomery => {
-                let (inverse, modulus) = (self.splat(inverse_word(q)), self.splat(q as i64));
-                let prepared = match self.prepared.get(&b) {
-                    Some(&v) => v,
-                    None => self.op(Op::MulLo(b, inverse)),
-                };
-                self.prepared.insert(b, prepared);
-                let t = self.op(Op::MulLo(a, prepared));
+            _ => {
+                let t = self.op(Op::MulLo(a, b2));
                 let hi = self.op(Op::MulHi(a, b));
                 let m = self.op(Op::MulHi(t, modulus));
                 self.op(Op::Sub(hi, m))
@@ -224,11 +268,137 @@ impl Writer {
         }
     }
 
-    fn freeze(&mut self, a: Value, method: FreezeMethod, q: u64) -> Value {
-        let modulus = self.splat(q as i64);
+    fn reduce(&mut self, a: Value, method: ReduceMethod, tables: &mut Tables) -> Value {
+        let m = self.modulus;
+        let t = match method {
+            ReduceMethod::Montgomery => {
+                return self.mul_mod(a, &Factor::Splat(1), MulMethod::Montgomery, tables);
+            }
+            ReduceMethod::MontgomeryWide => {
+                return self.mul_mod(a, &Factor::Splat(1), MulMethod::MontgomeryWide, tables);
+            }
+            ReduceMethod::Barrett => {
+                let (_, v) = mul_constants(MulMethod::Barrett, 1, m);
+                let v = self.op(Op::Splat(v));
+                self.op(Op::MulHrs(a, v))
+            }
+            ReduceMethod::Crude => {
+                let zero = self.splat(0);
+                let high = self.op(Op::Sar(a, m.q.ilog2() as u8));
+                let negative = self.op(Op::Greater(zero, a));
+                self.op(Op::Sub(high, negative))
+            }
+            ReduceMethod::BarrettHigh => {
+                let (v, s) = high_constants(m);
+                let (v, half) = (self.splat(v), self.splat(1 << (s - 1)));
+                let high = self.op(Op::MulHi(a, v));
+                let sum = self.op(Op::Add(high, half));
+                self.op(Op::Sar(sum, s))
+            }
+            ReduceMethod::Floor | ReduceMethod::Ceiling => {
+                let (v, k) = floor_constants(m);
+                let v = self.splat(if method == ReduceMethod::Floor { v } else { -v });
+                let high = self.op(Op::MulHi(a, v));
+                self.op(Op::Sar(high, k))
+            }
+            ReduceMethod::Folded => {
+                // Without the shape that the method needs, `apply` leaves the word as it is too.
+                let Some((k, j)) = folded_shifts(m.q) else { return a };
+                let mask = self.splat((1 << k) - 1);
+                let t = self.op(Op::Sar(a, k));
+                let u = self.op(Op::And(a, mask));
+                let low = self.op(Op::Sub(u, t));
+                let up = self.op(Op::Shl(t, j));
+                return self.op(Op::Add(low, up));
+            }
+            ReduceMethod::RoundedShift => {
+                let k = rounding_shift(m.q);
+                let half = self.splat(1 << (k - 1));
+                let sum = self.op(Op::Add(a, half));
+                self.op(Op::Sar(sum, k))
+            }
+        };
+        let modulus = self.q();
+        let product = self.op(Op::MulLo(t, modulus));
+        self.op(if method == ReduceMethod::Ceiling {
+            Op::Add(a, product)
+        } else {
+            Op::Sub(a, product)
+        })
+    }
+
+    /// The low words of even and odd elements as one register of words.
+    fn low_words(&mut self, even: Value, odd: Value) -> Value {
+        let up = self.op(Op::ShlWide(odd, self.modulus.bits));
+        self.op(Op::Blend { a: even, b: up, mask: 0xaa })
+    }
+
+    fn narrow(&mut self, even: Value, odd: Value, method: NarrowMethod) -> Value {
+        let m = self.modulus;
+        match method {
+            NarrowMethod::Montgomery if m.bits == 32 => {
+                let inverse = self.splat(inverse_word(m));
+                let t = [even, odd].map(|x| self.op(Op::MulEven(x, inverse)));
+                self.high_of_differences([even, odd], t)
+            }
+            NarrowMethod::Montgomery => {
+                let lo = self.low_words(even, odd);
+                let down = self.op(Op::ShrWide(even, m.bits));
+                let hi = self.op(Op::Blend { a: down, b: odd, mask: 0xaa });
+                let (inverse, modulus) = (self.splat(inverse_word(m)), self.q());
+                let t = self.op(Op::MulLo(lo, inverse));
+                let m = self.op(Op::MulHi(t, modulus));
+                self.op(Op::Sub(hi, m))
+            }
+            NarrowMethod::Barrett => {
+                let (v, s) = barrett_constants(m);
+                let (v, modulus) = (self.splat(v), self.q());
+                let lo = self.low_words(even, odd);
+                let high = [even, odd].map(|x| self.op(Op::SarWide(x, s)));
+                let hi = self.low_words(high[0], high[1]);
+                let t = self.op(Op::MulHrs(hi, v));
+                let m = self.op(Op::MulLo(t, modulus));
+                self.op(Op::Sub(lo, m))
+            }
+        }
+    }
+
+    fn product_of_words(&mut self, a: Value, b: Value, method: ProductMethod) -> Value {
+        let inverse = self.splat(inverse_word(self.modulus));
+        match method {
+            ProductMethod::Montgomery => {
+                let modulus = self.q();
+                let prepared = self.prepare(b, "over q", |w| w.op(Op::MulLo(b, inverse)));
+                let t = self.op(Op::MulLo(a, prepared));
+                let hi = self.op(Op::MulHi(a, b));
+                let m = self.op(Op::MulHi(t, modulus));
+                self.op(Op::Sub(hi, m))
+            }
+            ProductMethod::MontgomeryLow => {
+                let prepared = self.prepare(b, "over q", |w| w.op(Op::MulLo(b, inverse)));
+                let (a_odd, b_odd) = (self.odd(a), self.odd(b));
+                let t = self.op(Op::MulLo(a, prepared));
+                let t_odd = self.op(Op::ShrWide(t, 32));
+                let even = self.op(Op::MulEven(a, b));
+                let odd = self.op(Op::MulEven(a_odd, b_odd));
+                self.high_of_differences([even, odd], [t, t_odd])
+            }
+            ProductMethod::MontgomeryWide => {
+                let (a_odd, b_odd) = (self.odd(a), self.odd(b));
+                let even = self.op(Op::MulEven(a, b));
+                let odd = self.op(Op::MulEven(a_odd, b_odd));
+                let t = [even, odd].map(|x| self.op(Op::MulEven(x, inverse)));
+                self.high_of_differences([even, odd], t)
+            }
+        }
+    }
+
+    fn freeze(&mut self, a: Value, method: FreezeMethod) -> Value {
+        let (q, inverse) = (self.modulus.signed(), inverse_word(self.modulus));
+        let modulus = self.q();
         match method {
             FreezeMethod::Minimum => {
-                let h = self.splat((q as i64 - 1) / 2);
+                let h = self.splat((q - 1) / 2);
                 let x = self.op(Op::Add(a, h));
                 let up = self.op(Op::Add(x, modulus));
                 let y = self.op(Op::MinU(x, up));
@@ -237,15 +407,15 @@ impl Writer {
                 self.op(Op::Sub(z, h))
             }
             FreezeMethod::Montgomery => {
-                let inverse = self.splat(inverse_word(q));
+                let inverse = self.splat(inverse);
                 let t = self.op(Op::MulLo(a, inverse));
                 let m = self.op(Op::MulHi(t, modulus));
-                let sign = self.op(Op::Sar(a, 15));
+                let sign = self.op(Op::Sar(a, self.modulus.bits - 1));
                 self.op(Op::Sub(sign, m))
             }
             FreezeMethod::MontgomeryBiased { k } => {
-                let bias = self.splat(k as i64 * q as i64);
-                let inverse = self.splat(-inverse_word(q));
+                let bias = self.splat(k as i64 * q);
+                let inverse = self.splat(-inverse);
                 let x = self.op(Op::Sub(a, bias));
                 let t = self.op(Op::MulLo(x, inverse));
                 self.op(Op::MulHi(t, modulus))
@@ -255,20 +425,20 @@ impl Writer {
 }
 
 fn expand_block(block: Block, tables: &mut Tables) -> Block {
-    let q = tables.q;
-    let mut writer =
-        Writer { block: Block::default(), constants: HashMap::new(), prepared: HashMap::new() };
+    let mut writer = Writer {
+        block: Block::default(),
+        modulus: tables.modulus,
+        constants: HashMap::new(),
+        prepared: HashMap::new(),
+    };
     let mut new: Vec<Value> = Vec::with_capacity(block.ops.len());
     for op in block.ops {
         let value = match op.map_operands(&mut |v| new[v.0 as usize]) {
-            Op::MulMod { a, factor, method } => {
-                let (b, b2) = writer.factor(factor, method, tables);
-                writer.product(a, b, b2, method, q)
-            }
-            Op::Reduce { a, method } => writer.reduce(a, method, q),
-            Op::Narrow { even, odd, method } => writer.narrow(even, odd, method, q),
-            Op::MulWords { a, b, method } => writer.product_of_words(a, b, method, q),
-            Op::Freeze { a, method } => writer.freeze(a, method, q),
+            Op::MulMod { a, factor, method } => writer.mul_mod(a, &factor, method, tables),
+            Op::Reduce { a, method } => writer.reduce(a, method, tables),
+            Op::Narrow { even, odd, method } => writer.narrow(even, odd, method),
+            Op::MulWords { a, b, method } => writer.product_of_words(a, b, method),
+            Op::Freeze { a, method } => writer.freeze(a, method),
             other => writer.op(other),
         };
         new.push(value);

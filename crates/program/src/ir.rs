@@ -1,13 +1,14 @@
-//! The embedded language: procedures over named buffers of 16-bit words, loops with constant
+//! The embedded language: procedures over named buffers of machine words, loops with constant
 //! trip counts, and straight-line blocks of vector operations in single assignment form.
 //!
 //! One program has many meanings (run, range, formula, count, draw, emit)
 //! [TokudaKameyama23 §3], so the language fixes shapes and words, never a target:
 //!
-//! * a *register* holds [`Program::lanes`] 16-bit words (AVX2: 16, AVX-512: 32, Neon: 8), which
-//!   some operations read as `lanes / 2` *wide* 32-bit elements (word `2i` is the low half of
-//!   element `i`) and some as `lanes / 8` *parts* of 128 bits;
-//! * machine words wrap: arithmetic is modulo 2^16 (2^32 for wide operations);
+//! * a *word* has w = [`Program::word_bits`] bits, 16 or 32, and is signed;
+//! * a *register* holds [`Program::lanes`] words (AVX2: 16 of 16 bits or 8 of 32), which some
+//!   operations read as `lanes / 2` *wide* elements of 2w bits (word `2i` is the low half of
+//!   element `i`) and some as [`Program::parts`] *parts* of 128 bits;
+//! * machine words wrap: arithmetic is modulo 2^w (2^2w for wide operations);
 //! * every index is a public affine function of loop counters.
 //!
 //! Two levels share the language. [`Op::MulMod`], [`Op::Reduce`], [`Op::Narrow`],
@@ -17,7 +18,7 @@
 //! `formula`, `draw` and `explain` the modular level; `range` may use both (a `Narrow` is easier
 //! to bound whole than in its halves).
 
-use crate::method::{FreezeMethod, MulMethod, NarrowMethod, ProductMethod, ReduceMethod};
+use crate::method::{FreezeMethod, Modulus, MulMethod, NarrowMethod, ProductMethod, ReduceMethod};
 use serde::{Deserialize, Serialize};
 
 /// A whole multiplier, or any other set of procedures.
@@ -90,6 +91,21 @@ pub struct TransformLayout {
 }
 
 impl Program {
+    /// How many parts of 128 bits a register has.
+    pub fn parts(&self) -> usize {
+        self.lanes / self.part_words()
+    }
+
+    /// How many words a part of 128 bits has: 8 or 4.
+    pub fn part_words(&self) -> usize {
+        128 / usize::from(self.word_bits)
+    }
+
+    /// The modulus and the words that it is computed in.
+    pub fn modulus(&self) -> Modulus {
+        Modulus { q: self.q, bits: self.word_bits }
+    }
+
     /// The program with the exported procedure `name` as its only entry point and last procedure;
     /// none of that name: nothing.
     pub fn entry(&self, name: &str) -> Option<Program> {
@@ -133,7 +149,7 @@ pub struct Procedure {
     pub body: Vec<Stmt>,
 }
 
-/// An array of 16-bit words.
+/// An array of words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Buffer {
     /// Name, unique within the procedure, a C identifier.
@@ -142,7 +158,7 @@ pub struct Buffer {
     pub role: Role,
     /// Length in words.
     pub words: usize,
-    /// Alignment of its first word in bytes (2 for callers' arrays).
+    /// Alignment of its first word in bytes (a word's size for callers' arrays).
     pub align: usize,
     /// Interval of each word at entry (`Input`, `Scratch`) or promised at exit (`Output`).
     pub range: Option<(i64, i64)>,
@@ -151,8 +167,8 @@ pub struct Buffer {
 /// What a buffer is for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
-    /// Parameter, written. The caller may pass an input here too, so a procedure writes outputs
-    /// only after its last read of every input.
+    /// Parameter, written. The caller of an entry point may pass an input here too, so it writes a
+    /// word only after the last read of every input's word at the same place.
     Output,
     /// Parameter, read first and written afterwards: what an accumulation adds to. Its range is
     /// that at entry and that at exit.
@@ -163,8 +179,8 @@ pub enum Role {
     Scratch,
     /// Local array; undefined at entry.
     Local,
-    /// Constant words.
-    Table(Vec<i16>),
+    /// Constant words, signed.
+    Table(Vec<i32>),
     /// Residues in `[0, q)` that [`Factor::Table`] and [`Factor::Repeated`] multiply by; no load reads it. Expansion
     /// turns it into [`Role::Table`]s that hold what the method needs.
     Factors(Vec<u64>),
@@ -295,6 +311,15 @@ pub enum Half {
     High,
 }
 
+/// Which elements a [`Op::Deinterleave`] takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Parity {
+    /// Elements 0, 2, ….
+    Even,
+    /// Elements 1, 3, ….
+    Odd,
+}
+
 /// One vector operation. `a`, `b`, … are earlier values of the block.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Op {
@@ -315,7 +340,7 @@ pub enum Op {
         /// How.
         method: ReduceMethod,
     },
-    /// From two registers of signed 32-bit elements one register of words: word `2i` is
+    /// From two registers of signed wide elements one register of words: word `2i` is
     /// congruent to `scale·even[i]`, word `2i+1` to `scale·odd[i]`, with the method's `scale`.
     Narrow {
         /// Elements that become the even words.
@@ -360,7 +385,7 @@ pub enum Op {
         /// How many words.
         count: u32,
     },
-    /// `lanes / 8` parts of eight words each, part `p` from `at[p]`.
+    /// [`Program::parts`] parts of 128 bits each, part `p` from `at[p]`.
     LoadParts {
         /// From where.
         buffer: BufferId,
@@ -422,11 +447,11 @@ pub enum Op {
         a: Value,
     },
     // ----- constants ---------------------------------------------------------------------
-    /// The same word everywhere.
-    Splat(i16),
-    /// A word for each lane.
-    Lanes(Vec<i16>),
-    // ----- 16-bit words ------------------------------------------------------------------
+    /// The same signed word everywhere.
+    Splat(i32),
+    /// A signed word for each lane.
+    Lanes(Vec<i32>),
+    // ----- words -------------------------------------------------------------------------
     /// `a + b`.
     Add(Value, Value),
     /// `a - b`.
@@ -435,13 +460,13 @@ pub enum Op {
     MulLo(Value, Value),
     /// High word of the signed product `a·b`.
     MulHi(Value, Value),
-    /// `(a·b + 2^14) >> 15`, signed, its low word (x86 `vpmulhrsw`: -2^15·-2^15 gives -2^15).
+    /// `(a·b + 2^(w-2)) >> (w-1)`, signed, its low word (x86 `vpmulhrsw`: -2^15·-2^15 gives -2^15).
     MulHrs(Value, Value),
-    /// Shift left by a constant in `0..16`.
+    /// Shift left by a constant in `0..w`.
     Shl(Value, u8),
-    /// Arithmetic shift right by a constant in `0..16`.
+    /// Arithmetic shift right by a constant in `0..w`.
     Sar(Value, u8),
-    /// Logical shift right by a constant in `0..16`.
+    /// Logical shift right by a constant in `0..w`.
     Shr(Value, u8),
     /// `a > b` signed: -1 where true, else 0.
     Greater(Value, Value),
@@ -457,29 +482,31 @@ pub enum Op {
     Or(Value, Value),
     /// Bitwise exclusive or.
     Xor(Value, Value),
-    // ----- wide: 32-bit elements ---------------------------------------------------------
+    // ----- wide: elements of 2w bits -----------------------------------------------------
     /// Element `i`: `a[2i]·b[2i] + a[2i+1]·b[2i+1]` of signed words (`vpmaddwd`).
     PairDot(Value, Value),
     /// `acc + PairDot(a, b)` (AVX-VNNI `vpdpwssd`, or two instructions).
     PairDotAdd {
-        /// 32-bit elements.
+        /// Elements.
         acc: Value,
         /// Words.
         a: Value,
         /// Words.
         b: Value,
     },
-    /// 32-bit `a + b`.
+    /// Element `i`: the signed product of words `2i` (`vpmuldq`).
+    MulEven(Value, Value),
+    /// `a + b` of elements.
     AddWide(Value, Value),
-    /// 32-bit `a - b`.
+    /// `a - b` of elements.
     SubWide(Value, Value),
-    /// Low 32 bits of the signed product of 32-bit elements.
+    /// Low 2w bits of the signed product of elements.
     MulLoWide(Value, Value),
-    /// 32-bit shift left by a constant in `0..32`.
+    /// Shift of elements left by a constant in `0..2w`.
     ShlWide(Value, u8),
-    /// 32-bit arithmetic shift right by a constant in `0..32`.
+    /// Arithmetic shift of elements right by a constant in `0..2w`.
     SarWide(Value, u8),
-    /// 32-bit logical shift right by a constant in `0..32`.
+    /// Logical shift of elements right by a constant in `0..2w`.
     ShrWide(Value, u8),
     // ----- moves -------------------------------------------------------------------------
     /// Word `i` of `b` where `(mask >> (i % 8)) & 1` is 1, else of `a` (`vpblendw`).
@@ -488,11 +515,29 @@ pub enum Op {
         a: Value,
         /// Taken at ones of the mask.
         b: Value,
-        /// One bit for each word of a part.
+        /// One bit for each of eight words.
         mask: u8,
     },
-    /// Swaps the two words of every 32-bit element.
+    /// Swaps the two words of every wide element.
     SwapPairs(Value),
+    /// Words `2i` and `2i + 1` of the result are both word `2i + 1` of `a` (`vmovshdup`).
+    OddToEven(Value),
+    /// Word `i` of each 128-bit part of the result is word `pattern[i]` of the same part of `a`.
+    PermuteParts {
+        /// Whose words.
+        a: Value,
+        /// As many places as a part has words, each below that number.
+        pattern: Vec<u8>,
+    },
+    /// Part `p` of the result is part number `pick[p]` among those of `a` and then those of `b`.
+    Parts {
+        /// Its parts are counted first.
+        a: Value,
+        /// Its parts are counted from [`Program::parts`] on.
+        b: Value,
+        /// One number for each part of the result (`vperm2i128`).
+        pick: Vec<u8>,
+    },
     /// Within each 128-bit part: elements of `unit` bits (16, 32 or 64) of the named half of `a`
     /// and of `b` alternately, `a` first (`vpunpckl..`, `vpunpckh..`).
     Interleave {
@@ -505,14 +550,26 @@ pub enum Op {
         /// Which half of each part.
         half: Half,
     },
+    /// Within each 128-bit part: the even (odd) elements of `unit` bits (16, 32 or 64) of `a`, and
+    /// then those of `b`. For elements of 64 bits the same as [`Op::Interleave`].
+    Deinterleave {
+        /// First.
+        a: Value,
+        /// Second.
+        b: Value,
+        /// Bits of an element, no fewer than a word's.
+        unit: u8,
+        /// Which elements.
+        half: Parity,
+    },
 }
 
 /// How an operation's result is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Shape {
-    /// Signed 16-bit words.
+    /// Signed words.
     Words,
-    /// Signed 32-bit elements.
+    /// Signed elements of two words each.
     Wide,
     /// As its operands.
     Same,
@@ -530,13 +587,20 @@ impl Op {
             | Op::StoreStrided { .. } => Shape::Nothing,
             Op::PairDot(..)
             | Op::PairDotAdd { .. }
+            | Op::MulEven(..)
             | Op::AddWide(..)
             | Op::SubWide(..)
             | Op::MulLoWide(..)
             | Op::ShlWide(..)
             | Op::SarWide(..)
             | Op::ShrWide(..) => Shape::Wide,
-            Op::Blend { .. } | Op::SwapPairs(..) | Op::Interleave { .. } => Shape::Same,
+            Op::Blend { .. }
+            | Op::SwapPairs(..)
+            | Op::OddToEven(..)
+            | Op::PermuteParts { .. }
+            | Op::Parts { .. }
+            | Op::Interleave { .. }
+            | Op::Deinterleave { .. } => Shape::Same,
             Op::And(..) | Op::Or(..) | Op::Xor(..) => Shape::Same,
             _ => Shape::Words,
         }
@@ -587,7 +651,9 @@ impl Op {
             | Op::ShlWide(a, _)
             | Op::SarWide(a, _)
             | Op::ShrWide(a, _)
-            | Op::SwapPairs(a) => *a = f(*a),
+            | Op::SwapPairs(a)
+            | Op::OddToEven(a)
+            | Op::PermuteParts { a, .. } => *a = f(*a),
             Op::Add(a, b)
             | Op::Sub(a, b)
             | Op::MulLo(a, b)
@@ -601,11 +667,14 @@ impl Op {
             | Op::Or(a, b)
             | Op::Xor(a, b)
             | Op::PairDot(a, b)
+            | Op::MulEven(a, b)
             | Op::AddWide(a, b)
             | Op::SubWide(a, b)
             | Op::MulLoWide(a, b)
             | Op::Blend { a, b, .. }
             | Op::Interleave { a, b, .. }
+            | Op::Deinterleave { a, b, .. }
+            | Op::Parts { a, b, .. }
             | Op::MulWords { a, b, .. }
             | Op::Narrow { even: a, odd: b, .. } => {
                 *a = f(*a);

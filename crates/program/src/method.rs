@@ -1,58 +1,126 @@
-//! How a modular operation is done with 16-bit words: the schedule chooses among these.
+//! How a modular operation is done with machine words: the schedule chooses among these.
 //!
 //! Each method knows its word operations (`expand`), its meaning on one word (`apply`,
-//! the oracle of tests), and the range of its result (`range`), exact where one word is the
-//! only variable.
+//! the oracle of tests), and the range of its result (`range`): exact for words of 16 bits where
+//! one word is the only variable, by monotone rational bounds or exactly for words of 32.
+
+mod narrow;
+mod reduce;
+
+pub use narrow::NarrowMethod;
+pub(crate) use narrow::barrett_constants;
+pub use reduce::ReduceMethod;
+pub(crate) use reduce::{floor_constants, folded_shifts, high_constants, rounding_shift};
 
 use ringforge_ring::zq;
 use serde::{Deserialize, Serialize};
 
+/// The interval `[lo, hi]`.
+pub type Range = (i64, i64);
+
+/// A modulus and the words that it is computed in. A bare number means words of 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Modulus {
+    /// The modulus; odd, below `2^(bits - 1)`.
+    pub q: u64,
+    /// Bits of a word: 16 or 32.
+    pub bits: u8,
+}
+
+impl From<u64> for Modulus {
+    fn from(q: u64) -> Modulus {
+        Modulus { q, bits: 16 }
+    }
+}
+
+impl Modulus {
+    /// All signed words.
+    pub fn words(self) -> Range {
+        (-self.radix() / 2, self.radix() / 2 - 1)
+    }
+
+    /// 2^bits.
+    pub fn radix(self) -> i64 {
+        1 << self.bits
+    }
+
+    /// The signed word that is congruent to `x` mod 2^bits.
+    pub fn word(self, x: i64) -> i64 {
+        x << (64 - self.bits) >> (64 - self.bits)
+    }
+
+    pub(crate) fn signed(self) -> i64 {
+        self.q as i64
+    }
+
+    fn mul_lo(self, a: i64, b: i64) -> i64 {
+        self.word(a.wrapping_mul(b))
+    }
+
+    fn mul_hi(self, a: i64, b: i64) -> i64 {
+        (a * b) >> self.bits
+    }
+
+    fn mul_hrs(self, a: i64, b: i64) -> i64 {
+        self.word((a * b + (1 << (self.bits - 2))) >> (self.bits - 1))
+    }
+
+    /// The exact image of an interval of words, by enumeration.
+    fn exact(self, a: Range, f: impl Fn(i64) -> i64) -> Range {
+        let (first, last) = self.words();
+        let all = (a.0.max(first)..=a.1.min(last)).map(f);
+        all.fold((i64::MAX, i64::MIN), |r, y| (r.0.min(y), r.1.max(y)))
+    }
+
+    /// The integers in `[(x.0 - t·q)/R, (x.1 - t·q)/R]` for any signed word t and R = 2^bits:
+    /// what a Montgomery reduction of x can give. `None` where that may not be a word.
+    fn montgomery_range(self, x: (i128, i128)) -> Option<Range> {
+        let (q, radix) = (i128::from(self.q), i128::from(self.radix()));
+        let lo = -(-(x.0 - (radix / 2 - 1) * q)).div_euclid(radix);
+        let hi = (x.1 + radix / 2 * q).div_euclid(radix);
+        (lo >= -radix / 2 && hi < radix / 2).then_some((lo as i64, hi as i64))
+    }
+}
+
 /// Modular product of a word by a constant residue `c`; all accept every signed word.
+///
+/// With `b = c·2^w mod q` centred, w the bits of a word, the first three compute the same:
+/// `(a·b - q·(a·b/q mod± 2^w))/2^w` [Seiler18 §3.1].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MulMethod {
-    /// Signed Montgomery with split halves [Seiler18 §3.1]: with `b = c·2^16 mod q` centred,
-    /// `mulhi(a, b) - mulhi(mullo(a, b/q), q)`. Four operations.
+    /// Signed Montgomery with split halves [Seiler18 §3.1]:
+    /// `mulhi(a, b) - mulhi(mullo(a, b/q), q)`. Four operations. For words of 32 bits only where
+    /// there is a high product (portable C).
     Montgomery,
+    /// For words of 32 bits on machines that multiply even words to wide elements: the quotient
+    /// `mullo(a, b/q)` by one low product of all words, products by b and q of even and of odd
+    /// words. Eleven operations, five of them multiplies.
+    MontgomeryLow,
+    /// The same with the quotients by wide products too. Eleven operations, six of them
+    /// multiplies, but shorter where a low product is slow.
+    MontgomeryWide,
     /// Barrett with a rounded estimate [Chiu25 §2.2.1]: with `c` centred,
-    /// `mullo(a, c) - mullo(mulhrs(a, round(c·2^15/q)), q)`. Four operations.
+    /// `mullo(a, c) - mullo(mulhrs(a, round(c·2^(w-1)/q)), q)`. Four operations.
     Barrett,
 }
 
-/// Residue kept, range shrunk; all accept every signed word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReduceMethod {
-    /// `a - mullo(mulhrs(a, round(2^15/q)), q)` [Barrett86; Chiu25 §2.2.1]. Three operations.
-    Barrett,
-    /// `a - mullo(sar(a, k) - (a < 0), q)`, `k = floor(log2 q)` [Chiu25 §3.4.2, Algorithm 2]:
-    /// truncation instead of a multiplication. Five operations, one of them a product.
-    Crude,
-    /// Barrett without a rounding product (baseline x86-64 has none):
-    /// `a - mullo(sar(mulhi(a, v) + 2^(s-1), s), q)` with `v = round(2^(16+s)/q)`, `s` the
-    /// largest that keeps `v` a signed word. Five operations.
-    BarrettHigh,
-    /// [`MulMethod::Montgomery`] by one. Four operations, the tightest range.
-    Montgomery,
-}
-
-/// Two registers of 32-bit elements to one of words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NarrowMethod {
-    /// Montgomery [Montgomery85, p. 519] on the halves: `hi - mulhi(mullo(lo, 1/q), q)`, so the
-    /// scale is 2^-16. Needs `|x| < 2^31 - q·2^15`, so that the result is a word. Seven operations.
-    Montgomery,
-}
-
-/// Product of two variable words.
+/// Product of two variable words. All compute the same, with the scale 2^-w.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProductMethod {
     /// Signed Montgomery with split halves [Seiler18 §3.1]:
-    /// `mulhi(a, b) - mulhi(mullo(a, mullo(b, 1/q)), q)`, so the scale is 2^-16. Five operations,
-    /// of which `mullo(b, 1/q)` is shared by all products with the same b.
+    /// `mulhi(a, b) - mulhi(mullo(a, mullo(b, 1/q)), q)`. Five operations, of which
+    /// `mullo(b, 1/q)` is shared by all products with the same b. For words of 32 bits only where
+    /// there is a high product (portable C).
     Montgomery,
+    /// For words of 32 bits: the quotient by a low product of all words, as
+    /// [`MulMethod::MontgomeryLow`]. Thirteen operations, of which two are shared by all products
+    /// with the same b.
+    MontgomeryLow,
+    /// For words of 32 bits: wide products of even and of odd words, and their
+    /// [`NarrowMethod::Montgomery`]. Twelve operations.
+    MontgomeryWide,
 }
 
 /// The canonical centred residue.
@@ -62,217 +130,169 @@ pub enum FreezeMethod {
     /// Two unsigned minima: with `h = (q-1)/2`, `x = a + h`, `y = min(x, x + q)`,
     /// `z = min(y, y - q)`, `z - h`. Six operations, scale 1.
     Minimum,
-    /// Montgomery reduction of a single word: `sar(a, 15) - mulhi(mullo(a, 1/q), q)`. Since
-    /// |a| <= 2^15, `(a - t·q)/2^16` lies within q/2 and so is canonical. Four operations,
-    /// scale 2^-16.
+    /// Montgomery reduction of a single word: `sar(a, w-1) - mulhi(mullo(a, 1/q), q)`. Since
+    /// |a| <= 2^(w-1), `(a - t·q)/2^w` lies within q/2 and so is canonical. Four operations,
+    /// scale 2^-w.
     Montgomery,
     /// The same for words made nonpositive by subtracting `k·q`: the high half of `t·q` is then
-    /// the result itself, `mulhi(mullo(a - k·q, -1/q), q)`. Three operations, scale 2^-16.
+    /// the result itself, `mulhi(mullo(a - k·q, -1/q), q)`. Three operations, scale 2^-w.
     MontgomeryBiased {
         /// Multiples of q to subtract.
         k: i16,
     },
 }
 
-/// The interval `[lo, hi]`.
-pub type Range = (i64, i64);
-
-const R: i64 = 1 << 16;
-
-fn word(x: i64) -> i64 {
-    x as i16 as i64
-}
-
-fn mulhi(a: i64, b: i64) -> i64 {
-    (a * b) >> 16
-}
-
-fn mulhrs(a: i64, b: i64) -> i64 {
-    word((a * b + (1 << 14)) >> 15)
-}
-
-/// 1/q mod 2^16 as a signed word; q odd.
-pub fn inverse_word(q: u64) -> i64 {
-    let mut x: i64 = 1;
-    for _ in 0..5 {
-        x = word(x.wrapping_mul(2 - (q as i64).wrapping_mul(x) % R));
-    }
-    x
+/// 1/q mod 2^w as a signed word; q odd.
+pub fn inverse_word(m: impl Into<Modulus>) -> i64 {
+    let m = m.into();
+    // Newton's iteration doubles the bits that are right; 1 is right in one.
+    (0..6).fold(1, |x, _| m.mul_lo(x, 2 - m.mul_lo(m.signed(), x)))
 }
 
 /// round(n / q) for positive q.
-fn round_div(n: i64, q: i64) -> i64 {
-    (2 * n + q).div_euclid(2 * q)
+fn round_div(n: i128, q: i64) -> i64 {
+    (2 * n + i128::from(q)).div_euclid(2 * i128::from(q)) as i64
 }
 
 /// The two words per residue that a product by a constant needs, in the order of the expansion.
-pub fn mul_constants(method: MulMethod, c: u64, q: u64) -> (i16, i16) {
+pub fn mul_constants(method: MulMethod, c: u64, m: impl Into<Modulus>) -> (i32, i32) {
+    let m = m.into();
     match method {
-        MulMethod::Montgomery => {
-            let b = zq::centered(zq::mul(c % q, (R as u64) % q, q), q);
-            (b as i16, word(b * inverse_word(q)) as i16)
+        MulMethod::Montgomery | MulMethod::MontgomeryLow | MulMethod::MontgomeryWide => {
+            let b = zq::centered(zq::mul(c % m.q, m.radix() as u64 % m.q, m.q), m.q);
+            (b as i32, m.mul_lo(b, inverse_word(m)) as i32)
         }
         MulMethod::Barrett => {
-            let b = zq::centered(c % q, q);
-            (b as i16, round_div(b << 15, q as i64) as i16)
+            let b = zq::centered(c % m.q, m.q);
+            (b as i32, round_div(i128::from(b) << (m.bits - 1), m.signed()) as i32)
         }
     }
 }
 
 impl MulMethod {
     /// The result for one word.
-    pub fn apply(self, a: i16, c: u64, q: u64) -> i64 {
-        let (b, b2) = mul_constants(self, c, q);
-        let (a, b, b2, q) = (a as i64, b as i64, b2 as i64, q as i64);
+    pub fn apply(self, a: i64, c: u64, m: impl Into<Modulus>) -> i64 {
+        let m = m.into();
+        let (b, b2) = mul_constants(self, c, m);
+        self.with_constants(a, b.into(), b2.into(), m)
+    }
+
+    fn with_constants(self, a: i64, b: i64, b2: i64, m: Modulus) -> i64 {
+        let q = m.signed();
         match self {
-            MulMethod::Montgomery => word(mulhi(a, b) - mulhi(word(a * b2), q)),
-            MulMethod::Barrett => word(word(a * b) - word(mulhrs(a, b2) * q)),
+            MulMethod::Barrett => m.word(m.mul_lo(a, b) - m.mul_lo(m.mul_hrs(a, b2), q)),
+            _ => m.word(m.mul_hi(a, b) - m.mul_hi(m.mul_lo(a, b2), q)),
         }
     }
 
-    /// The exact range of the result over an interval of words.
-    pub fn range(self, a: Range, c: u64, q: u64) -> Range {
-        exact(a, |x| self.apply(x, c, q))
-    }
-}
-
-impl ReduceMethod {
-    /// The result for one word.
-    pub fn apply(self, a: i16, q: u64) -> i64 {
-        let x = a as i64;
-        let m = q as i64;
+    /// The range of the result over an interval of words: exact for words of 16 bits, else from
+    /// the exact form of the error.
+    pub fn range(self, a: Range, c: u64, m: impl Into<Modulus>) -> Range {
+        let m = m.into();
+        let (b, b2) = mul_constants(self, c, m);
+        let (b, b2) = (i64::from(b), i64::from(b2));
+        if m.bits == 16 {
+            return m.exact(a, |x| self.with_constants(x, b, b2, m));
+        }
+        let (first, last) = m.words();
+        let ends = |slope: i128| {
+            let at = |x: i64| i128::from(x.clamp(first, last)) * slope;
+            (at(a.0).min(at(a.1)), at(a.0).max(at(a.1)))
+        };
         match self {
-            ReduceMethod::Barrett => word(x - word(mulhrs(x, round_div(1 << 15, m)) * m)),
-            ReduceMethod::Crude => {
-                let t = (x >> q.ilog2()) + i64::from(x < 0);
-                word(x - word(t * m))
+            // a·c - t·q, with t within 1/2 of a·b2/2^(w-1).
+            MulMethod::Barrett => {
+                let unit = 1i128 << (m.bits - 1);
+                let (lo, hi) = ends(i128::from(b) * unit - i128::from(b2) * i128::from(m.q));
+                let slack = unit / 2 * i128::from(m.q);
+                ((-(slack - lo).div_euclid(unit)) as i64, (hi + slack).div_euclid(unit) as i64)
             }
-            ReduceMethod::BarrettHigh => {
-                let (v, s) = high_constants(q);
-                let t = word(mulhi(x, v as i64) + (1 << (s - 1))) >> s;
-                word(x - word(t * m))
-            }
-            ReduceMethod::Montgomery => MulMethod::Montgomery.apply(a, 1, q),
+            _ => m.montgomery_range(ends(b.into())).unwrap_or(m.words()),
         }
-    }
-
-    /// The exact range of the result over an interval of words.
-    pub fn range(self, a: Range, q: u64) -> Range {
-        exact(a, |x| self.apply(x, q))
-    }
-}
-
-/// Multiplier and shift of [`ReduceMethod::BarrettHigh`].
-pub fn high_constants(q: u64) -> (i16, u8) {
-    let mut s = 1;
-    while s < 15 && round_div(1 << (17 + s), q as i64) < 1 << 15 {
-        s += 1;
-    }
-    (round_div(1 << (16 + s), q as i64) as i16, s as u8)
-}
-
-impl NarrowMethod {
-    /// The residue it multiplies by.
-    pub fn scale(self, q: u64) -> u64 {
-        match self {
-            NarrowMethod::Montgomery => inverse_of_r(q),
-        }
-    }
-
-    /// The result for one 32-bit element.
-    pub fn apply(self, x: i32, q: u64) -> i64 {
-        let x = x as i64;
-        let lo = word(x);
-        word((x >> 16) - mulhi(word(lo * inverse_word(q)), q as i64))
-    }
-
-    /// Bounds of the result for elements in an interval; `None` where it may not be a word.
-    pub fn range(self, x: Range, q: u64) -> Option<Range> {
-        let (q, half) = (q as i64, R / 2);
-        // (x - t·q)/2^16 exactly, with t in [-2^15, 2^15 - 1]
-        let lo = (x.0 - (half - 1) * q).div_euclid(R) + i64::from((x.0 - (half - 1) * q) % R != 0);
-        let hi = (x.1 + half * q).div_euclid(R);
-        (lo >= -half && hi < half).then_some((lo, hi))
     }
 }
 
 impl ProductMethod {
     /// The residue it multiplies by.
-    pub fn scale(self, q: u64) -> u64 {
-        match self {
-            ProductMethod::Montgomery => inverse_of_r(q),
-        }
+    pub fn scale(self, m: impl Into<Modulus>) -> u64 {
+        inverse_of_r(m)
     }
 
     /// The result for one pair of words.
-    pub fn apply(self, a: i16, b: i16, q: u64) -> i64 {
-        let (a, b, m) = (a as i64, b as i64, q as i64);
-        word(mulhi(a, b) - mulhi(word(a * word(b * inverse_word(q))), m))
+    pub fn apply(self, a: i64, b: i64, m: impl Into<Modulus>) -> i64 {
+        let m = m.into();
+        let t = m.mul_lo(m.mul_lo(a, b), inverse_word(m));
+        m.word(m.mul_hi(a, b) - m.mul_hi(t, m.signed()))
     }
 
     /// Bounds of the result for words in two intervals, from the extreme products: the result is
-    /// `(a·b - t·q)/2^16` with t a signed word. `None` where it may not be a word.
-    pub fn range(self, a: Range, b: Range, q: u64) -> Option<Range> {
-        let products = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
-        let lo = products.into_iter().min()?;
-        let hi = products.into_iter().max()?;
-        NarrowMethod::Montgomery.range((lo, hi), q)
+    /// `(a·b - t·q)/2^w` with t a signed word. `None` where it may not be a word.
+    pub fn range(self, a: Range, b: Range, m: impl Into<Modulus>) -> Option<Range> {
+        let product = |x: i64, y: i64| i128::from(x) * i128::from(y);
+        let all = [product(a.0, b.0), product(a.0, b.1), product(a.1, b.0), product(a.1, b.1)];
+        m.into().montgomery_range((all.into_iter().min()?, all.into_iter().max()?))
     }
 }
 
 impl FreezeMethod {
     /// The residue it multiplies by.
-    pub fn scale(self, q: u64) -> u64 {
+    pub fn scale(self, m: impl Into<Modulus>) -> u64 {
         match self {
             FreezeMethod::Minimum => 1,
-            FreezeMethod::Montgomery | FreezeMethod::MontgomeryBiased { .. } => inverse_of_r(q),
+            FreezeMethod::Montgomery | FreezeMethod::MontgomeryBiased { .. } => inverse_of_r(m),
         }
     }
 
     /// The words for which the result is canonical.
-    pub fn domain(self, q: u64) -> Range {
-        let (q, half) = (q as i64, R / 2);
+    pub fn domain(self, m: impl Into<Modulus>) -> Range {
+        let m = m.into();
+        let (q, (first, last)) = (m.signed(), m.words());
         match self {
             FreezeMethod::Minimum => (-(3 * q - 1) / 2, (3 * q - 1) / 2),
-            FreezeMethod::Montgomery => (-half, half - 1),
-            FreezeMethod::MontgomeryBiased { k } => (k as i64 * q - half + 1, k as i64 * q),
+            FreezeMethod::Montgomery => (first, last),
+            FreezeMethod::MontgomeryBiased { k } => (k as i64 * q + first + 1, k as i64 * q),
         }
     }
 
     /// The result for one word.
-    pub fn apply(self, a: i16, q: u64) -> i64 {
-        let (x, m) = (a as i64, q as i64);
+    pub fn apply(self, a: i64, m: impl Into<Modulus>) -> i64 {
+        let m = m.into();
+        let q = m.signed();
         match self {
             FreezeMethod::Minimum => {
-                let u = |v: i64| v as u16 as i64;
-                let h = (m - 1) / 2;
-                let x = u(x + h);
-                let y = x.min(u(x + m));
-                let z = y.min(u(y - m));
-                word(z - h)
+                let u = |v: i64| v & (m.radix() - 1);
+                let h = (q - 1) / 2;
+                let x = u(a + h);
+                let y = x.min(u(x + q));
+                let z = y.min(u(y - q));
+                m.word(z - h)
             }
-            FreezeMethod::Montgomery => word((x >> 15) - mulhi(word(x * inverse_word(q)), m)),
+            FreezeMethod::Montgomery => {
+                m.word((a >> (m.bits - 1)) - m.mul_hi(m.mul_lo(a, inverse_word(m)), q))
+            }
             FreezeMethod::MontgomeryBiased { k } => {
-                mulhi(word(word(x - k as i64 * m) * -inverse_word(q)), m)
+                m.mul_hi(m.mul_lo(a - k as i64 * q, -inverse_word(m)), q)
             }
+        }
+    }
+
+    /// The range of the result over an interval in the domain: exact for words of 16 bits, else
+    /// canonical.
+    pub fn range(self, a: Range, m: impl Into<Modulus>) -> Range {
+        let m = m.into();
+        let half = (m.signed() - 1) / 2;
+        match self {
+            _ if m.bits == 16 => m.exact(a, |x| self.apply(x, m)),
+            FreezeMethod::Minimum if -half <= a.0 && a.1 <= half => a,
+            _ => (-half, half),
         }
     }
 }
 
-/// 2^-16 mod q.
-pub fn inverse_of_r(q: u64) -> u64 {
-    zq::inv(R as u64 % q, q).unwrap_or(0)
-}
-
-/// The exact image of an interval of words, by enumeration.
-fn exact(a: Range, f: impl Fn(i16) -> i64) -> Range {
-    let (mut lo, mut hi) = (i64::MAX, i64::MIN);
-    for x in a.0.max(-(R / 2))..=a.1.min(R / 2 - 1) {
-        let y = f(x as i16);
-        lo = lo.min(y);
-        hi = hi.max(y);
-    }
-    (lo, hi)
+/// 2^-w mod q.
+pub fn inverse_of_r(m: impl Into<Modulus>) -> u64 {
+    let m = m.into();
+    zq::inv(m.radix() as u64 % m.q, m.q).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -285,7 +305,7 @@ mod tests {
         let all = (-32768, 32767);
         assert_eq!(ReduceMethod::Barrett.range(all, Q), (-2881, 2881));
         assert_eq!(ReduceMethod::Crude.range(all, Q), (-4096, 4095));
-        assert_eq!(inverse_word(Q) * 4591 % R, 1 - R * i64::from(inverse_word(Q) < 0));
+        assert_eq!(inverse_word(Q) * 4591 % 65536, 1 - 65536 * i64::from(inverse_word(Q) < 0));
     }
 
     #[test]
@@ -297,11 +317,11 @@ mod tests {
                 ReduceMethod::BarrettHigh,
                 ReduceMethod::Montgomery,
             ] {
-                assert_eq!((m.apply(a, Q) - a as i64).rem_euclid(Q as i64), 0, "{m:?} {a}");
+                assert_eq!((m.apply(a.into(), Q) - a as i64).rem_euclid(Q as i64), 0, "{m:?} {a}");
             }
             for m in [MulMethod::Montgomery, MulMethod::Barrett] {
                 for c in [1, 2, 4, 1234, 2295, 2296, 4590] {
-                    let off = m.apply(a, c, Q) - a as i64 * c as i64;
+                    let off = m.apply(a.into(), c, Q) - a as i64 * c as i64;
                     assert_eq!(off.rem_euclid(Q as i64), 0, "{m:?} {a}·{c}");
                 }
             }
@@ -313,8 +333,8 @@ mod tests {
         let corners = [-32768i16, -32767, -4591, -2881, -1, 0, 1, 2295, 2881, 9182, 32767];
         for a in corners {
             for b in i16::MIN..=i16::MAX {
-                let y = ProductMethod::Montgomery.apply(a, b, Q);
-                let off = y * R - a as i64 * b as i64;
+                let y = ProductMethod::Montgomery.apply(a.into(), b.into(), Q);
+                let off = y * 65536 - a as i64 * b as i64;
                 assert_eq!(off.rem_euclid(Q as i64), 0, "{a}·{b}");
                 let point = |x: i16| (x as i64, x as i64);
                 let (lo, hi) = ProductMethod::Montgomery.range(point(a), point(b), Q).unwrap();
@@ -335,7 +355,7 @@ mod tests {
                 for a in lo.max(-32768)..=hi.min(32767) {
                     let want =
                         zq::centered(zq::mul(a.rem_euclid(q as i64) as u64, m.scale(q), q), q);
-                    assert_eq!(m.apply(a as i16, q), want, "{m:?} {a} mod {q}");
+                    assert_eq!(m.apply(a, q), want, "{m:?} {a} mod {q}");
                 }
             }
         }

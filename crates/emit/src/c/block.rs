@@ -232,7 +232,7 @@ impl Writer<'_> {
     }
 
     /// The number of a constant register.
-    fn constant(&mut self, words: Vec<i16>) -> usize {
+    fn constant(&mut self, words: Vec<i32>) -> usize {
         self.constants.iter().position(|k| *k == words).unwrap_or_else(|| {
             self.constants.push(words);
             self.constants.len() - 1

@@ -1,0 +1,88 @@
+//! Wide sums of products to words.
+
+use super::{Modulus, Range, inverse_of_r, inverse_word, round_div};
+use serde::{Deserialize, Serialize};
+
+/// Two registers of wide elements to one of words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NarrowMethod {
+    /// Montgomery [Montgomery85, p. 519] on the halves: `hi - mulhi(mullo(lo, 1/q), q)`, so the
+    /// scale is 2^-w. Needs `|x| < 2^(2w-1) - q·2^(w-1)`, so that the result is a word. Seven
+    /// operations; for words of 32 bits eight, on wide elements: `x - t·q` with
+    /// `t = lo(x)/q mod± 2^32`, of which the high half is the result.
+    Montgomery,
+    /// Barrett [Barrett86]: `lo - mullo(mulhrs(x >> s, round(2^(s+w-1)/q)), q)` with
+    /// `s = floor(log2 q)`. Needs `|x| < 2^(s+w-1)`. Nine operations, scale 1; for words of 16
+    /// bits (AVX2 has no arithmetic shift of 64).
+    Barrett,
+}
+
+impl NarrowMethod {
+    /// The residue it multiplies by.
+    pub fn scale(self, m: impl Into<Modulus>) -> u64 {
+        match self {
+            NarrowMethod::Montgomery => inverse_of_r(m),
+            NarrowMethod::Barrett => 1,
+        }
+    }
+
+    /// The result for one wide element.
+    pub fn apply(self, x: i64, m: impl Into<Modulus>) -> i64 {
+        let m = m.into();
+        let q = m.signed();
+        match self {
+            NarrowMethod::Montgomery => {
+                let t = m.mul_lo(m.word(x), inverse_word(m));
+                m.word((x >> m.bits) - m.mul_hi(t, q))
+            }
+            NarrowMethod::Barrett => {
+                let (v, s) = barrett_constants(m);
+                m.word(m.word(x) - m.mul_lo(m.mul_hrs(m.word(x >> s), v), q))
+            }
+        }
+    }
+
+    /// Bounds of the result for elements in an interval (exact for Barrett on words of 16 bits);
+    /// `None` where it may not be a word.
+    pub fn range(self, x: Range, m: impl Into<Modulus>) -> Option<Range> {
+        let m = m.into();
+        match self {
+            NarrowMethod::Montgomery => m.montgomery_range((x.0.into(), x.1.into())),
+            NarrowMethod::Barrett => barrett_range(x, m),
+        }
+    }
+}
+
+/// Multiplier and shift of [`NarrowMethod::Barrett`].
+pub(crate) fn barrett_constants(m: Modulus) -> (i64, u8) {
+    let s = m.q.ilog2() as u8;
+    (round_div(1 << (s + m.bits - 1), m.signed()), s)
+}
+
+fn barrett_range(x: Range, m: Modulus) -> Option<Range> {
+    let (q, (v, s)) = (m.signed(), barrett_constants(m));
+    let (first, last) = (x.0 >> s, x.1 >> s);
+    let (least, most) = m.words();
+    if first < least || last > most {
+        return None;
+    }
+    let (lo, hi) = if m.bits == 16 {
+        // The quotient is the same for all elements with the same high bits.
+        (first..=last).fold((i64::MAX, i64::MIN), |r, h| {
+            let t = m.mul_hrs(h, v) * q;
+            let (from, to) = ((h << s).max(x.0), ((h + 1) << s) - 1);
+            (r.0.min(from - t), r.1.max(to.min(x.1) - t))
+        })
+    } else {
+        // h·2^s + l - t·q with t within 1/2 of h·v/2^(w-1).
+        let unit = 1i128 << (m.bits - 1);
+        let slope = (unit << s) - i128::from(v) * i128::from(q);
+        let (a, b) = (i128::from(first) * slope, i128::from(last) * slope);
+        let slack = unit / 2 * i128::from(q);
+        let lo = -(slack - a.min(b)).div_euclid(unit) - 1;
+        let hi = (a.max(b) + slack).div_euclid(unit) + (1 << s);
+        (lo as i64, hi as i64)
+    };
+    (lo >= least && hi <= most).then_some((lo, hi))
+}

@@ -1,0 +1,155 @@
+//! Reductions of single words.
+
+use super::{Modulus, MulMethod, Range, round_div};
+use serde::{Deserialize, Serialize};
+
+/// Residue kept, range shrunk; all but [`ReduceMethod::RoundedShift`] accept every signed word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReduceMethod {
+    /// `a - mullo(mulhrs(a, round(2^(w-1)/q)), q)` [Barrett86; Chiu25 §2.2.1]. Three operations.
+    Barrett,
+    /// `a - mullo(sar(a, k) - (a < 0), q)`, `k = floor(log2 q)` [Chiu25 §3.4.2, Algorithm 2]:
+    /// truncation instead of a multiplication. Five operations, one of them a product.
+    Crude,
+    /// Barrett without a rounding product (baseline x86-64 has none):
+    /// `a - mullo(sar(mulhi(a, v) + 2^(s-1), s), q)` with `v = round(2^(w+s)/q)`, `s` the
+    /// largest that keeps `v` a signed word. Five operations.
+    BarrettHigh,
+    /// General reduction into [0, q] [Seiler18 §3.3, Algorithm 5]:
+    /// `a - mullo(sar(mulhi(a, v), k), q)` with `k = floor(log2 q) - 1`, `v = floor(2^(w+k)/q)`.
+    /// Four operations.
+    Floor,
+    /// The other direction of the same, into [-q, 0] [Seiler18 §3.3]:
+    /// `a + mullo(sar(mulhi(a, -v), k), q)`. Four operations.
+    Ceiling,
+    /// For `q = 2^k - 2^j + 1`, without a product [Seiler18 §3.2, Algorithm 4]: with
+    /// `t = sar(a, k)`, `(a mod 2^k) - t + (t << j)`. Five operations.
+    Folded,
+    /// `a - mullo(sar(a + 2^(k-1), k), q)` with 2^k the power of two next to q: good where that
+    /// is near. Four operations; wants `a < 2^(w-1) - 2^(k-1)`.
+    RoundedShift,
+    /// [`MulMethod::Montgomery`] by one, the tightest range. Four operations; for words of 32
+    /// bits only where there is a high product.
+    Montgomery,
+    /// [`MulMethod::MontgomeryWide`] by one, for words of 32 bits. Eleven operations.
+    MontgomeryWide,
+}
+
+impl ReduceMethod {
+    /// What the method lacks with this modulus, as a sentence; nothing where it works.
+    pub fn missing(self, m: impl Into<Modulus>) -> Option<String> {
+        let m = m.into();
+        let shaped = self != ReduceMethod::Folded || folded_shifts(m.q).is_some();
+        (!shaped)
+            .then(|| format!("the folded reduction needs q = 2^k - 2^j + 1, which {} is not", m.q))
+    }
+
+    /// The words that it accepts.
+    pub fn domain(self, m: impl Into<Modulus>) -> Range {
+        let m = m.into();
+        let (first, last) = m.words();
+        match self {
+            ReduceMethod::RoundedShift => (first, last - (1 << (rounding_shift(m.q) - 1))),
+            _ => (first, last),
+        }
+    }
+
+    /// The result for one word.
+    pub fn apply(self, a: i64, m: impl Into<Modulus>) -> i64 {
+        let m = m.into();
+        let q = m.signed();
+        let t = match self {
+            ReduceMethod::Barrett => m.mul_hrs(a, round_div(1 << (m.bits - 1), q)),
+            ReduceMethod::Crude => (a >> m.q.ilog2()) + i64::from(a < 0),
+            ReduceMethod::BarrettHigh => {
+                let (v, s) = high_constants(m);
+                m.word(m.mul_hi(a, v) + (1 << (s - 1))) >> s
+            }
+            ReduceMethod::Floor => {
+                let (v, k) = floor_constants(m);
+                m.mul_hi(a, v) >> k
+            }
+            ReduceMethod::Ceiling => {
+                let (v, k) = floor_constants(m);
+                -(m.mul_hi(a, -v) >> k)
+            }
+            ReduceMethod::Folded => {
+                let Some((k, j)) = folded_shifts(m.q) else { return a };
+                let t = a >> k;
+                return m.word((a & ((1 << k) - 1)) - t + (t << j));
+            }
+            ReduceMethod::RoundedShift => {
+                let k = rounding_shift(m.q);
+                m.word(a + (1 << (k - 1))) >> k
+            }
+            ReduceMethod::Montgomery => return MulMethod::Montgomery.apply(a, 1, m),
+            ReduceMethod::MontgomeryWide => return MulMethod::MontgomeryWide.apply(a, 1, m),
+        };
+        m.word(a - m.mul_lo(t, q))
+    }
+
+    /// The exact range of the result over an interval of words (for the Montgomery methods on
+    /// words of 32 bits, bounds).
+    pub fn range(self, a: Range, m: impl Into<Modulus>) -> Range {
+        let m = m.into();
+        match self {
+            _ if m.bits == 16 => m.exact(a, |x| self.apply(x, m)),
+            ReduceMethod::Montgomery | ReduceMethod::MontgomeryWide => {
+                MulMethod::Montgomery.range(a, 1, m)
+            }
+            _ => self.by_steps(a, m),
+        }
+    }
+
+    /// The exact range for a result `a - t·q` (or one that is congruent and as steep) whose
+    /// quotient t never falls as a grows: extremes lie where t changes.
+    fn by_steps(self, (mut x, last): Range, m: Modulus) -> Range {
+        let mut found = (i64::MAX, i64::MIN);
+        while x <= last {
+            let y = self.apply(x, m);
+            let same = |d: i64| x + d <= last && self.apply(x + d, m) - y == d;
+            let (mut inside, mut step) = (0, 1);
+            while same(inside + step) {
+                inside += step;
+                step *= 2;
+            }
+            while step > 1 {
+                step /= 2;
+                inside += if same(inside + step) { step } else { 0 };
+            }
+            found = (found.0.min(y), found.1.max(y + inside));
+            x += inside + 1;
+        }
+        found
+    }
+}
+
+/// Multiplier and shift of [`ReduceMethod::BarrettHigh`].
+pub(crate) fn high_constants(m: Modulus) -> (i64, u8) {
+    let multiplier = |s: u8| round_div(1i128 << (m.bits + s), m.signed());
+    let mut s = 1;
+    while s < m.bits - 1 && multiplier(s + 1) < m.radix() / 2 {
+        s += 1;
+    }
+    (multiplier(s), s)
+}
+
+/// Multiplier and shift of [`ReduceMethod::Floor`].
+pub(crate) fn floor_constants(m: Modulus) -> (i64, u8) {
+    let k = m.q.ilog2() as u8 - 1;
+    ((1i128 << (m.bits + k)).div_euclid(m.q.into()) as i64, k)
+}
+
+/// k and j with `q = 2^k - 2^j + 1`, `k > j > 0`, if there are such.
+pub(crate) fn folded_shifts(q: u64) -> Option<(u8, u8)> {
+    let j = (q - 1).trailing_zeros();
+    let ones = ((q - 1) >> j) + 1;
+    (q > 2 && ones.is_power_of_two()).then(|| ((j + ones.ilog2()) as u8, j as u8))
+}
+
+/// k with 2^k next to q.
+pub(crate) fn rounding_shift(q: u64) -> u8 {
+    let k = q.ilog2() as u8;
+    if (2 << k) - q < q - (1 << k) { k + 1 } else { k }
+}
