@@ -10,8 +10,8 @@ use crate::values::{Atom, AtomId, Base, Form, ModForm, Source, VarId, World};
 use crate::witness::Random;
 use rustc_hash::FxHashMap;
 
-/// A pair of inputs.
-pub(crate) type Pair = [Vec<i64>; 2];
+/// Values of all operands.
+pub(crate) type Inputs = Vec<Vec<i64>>;
 
 /// One wish: a linear form modulo q should be this residue.
 struct Wish {
@@ -25,8 +25,8 @@ struct Wish {
 pub(crate) struct Aim<'w> {
     cut: &'w mut Cutter,
     n: usize,
-    ranges: [(i64, i64); 2],
-    /// Which operands each variable depends on: bit 0 and bit 1.
+    ranges: &'w [(i64, i64)],
+    /// Which operands each variable depends on: a bit for each.
     sides: Vec<u8>,
     /// Functions of one variable with the values over its interval.
     groups: Vec<(VarId, Vec<i64>)>,
@@ -45,7 +45,7 @@ impl<'w> Aim<'w> {
         cut: &'w mut Cutter,
         form: &Form,
         n: usize,
-        ranges: [(i64, i64); 2],
+        ranges: &'w [(i64, i64)],
     ) -> Option<Aim<'w>> {
         let sides = sides(&cut.world);
         let mut by_base: FxHashMap<Base, Vec<(AtomId, i64)>> = FxHashMap::default();
@@ -95,7 +95,7 @@ impl<'w> Aim<'w> {
     }
 
     /// One attempt to make the sum large (`up`) or small.
-    pub fn attempt(&mut self, up: bool, random: &mut Random) -> Option<Pair> {
+    pub fn attempt(&mut self, up: bool, random: &mut Random) -> Option<Inputs> {
         let q = i64::from(self.cut.world.q);
         let sign = if up { 1 } else { -1 };
         let mut wishes: Vec<Wish> = Vec::new();
@@ -104,6 +104,14 @@ impl<'w> Aim<'w> {
         let one = |world: &World, v: VarId| ModForm { k: 0, t: vec![(world.var(v).atom, 1)] };
         for (v, values) in &self.groups {
             let lo = self.cut.world.var(*v).lo;
+            if q > POINTS {
+                // So few values have different residues.
+                let worth = |x: &(usize, &i64)| sign * x.1;
+                let Some((i, g)) = values.iter().enumerate().max_by_key(worth) else { continue };
+                let residue = (lo + i as i64).rem_euclid(q) as u32;
+                wishes.push(Wish { form: one(&self.cut.world, *v), residue, weight: sign * g });
+                continue;
+            }
             let mut best: Vec<(i64, i64)> = vec![(i64::MIN, i64::MAX); q as usize];
             for (i, &g) in values.iter().enumerate() {
                 let b = &mut best[(lo + i as i64).rem_euclid(q) as usize];
@@ -139,12 +147,20 @@ impl<'w> Aim<'w> {
                 _ => s,
             })
         };
-        let (second, first): (Vec<Wish>, Vec<Wish>) =
-            wishes.into_iter().partition(|w| side(w) == 2);
-        let free = self.random_input(0, random);
-        let b = self.solve(1, &second, &free, random)?;
-        let a = self.solve(0, &first, &b, random)?;
-        Some([a, b])
+        // Operands are solved from the last to the first, with those solved before as they are, so
+        // each wish belongs to the first that it depends on.
+        let mut by_operand: Vec<Vec<Wish>> = self.ranges.iter().map(|_| Vec::new()).collect();
+        for w in wishes {
+            let first = side(&w).trailing_zeros() as usize;
+            by_operand[if first < self.ranges.len() { first } else { 0 }].push(w);
+        }
+        let last = self.ranges.len() - 1;
+        let mut inputs: Inputs = (0..last).map(|o| self.random_input(o, random)).collect();
+        inputs.push(vec![0; self.n]);
+        for operand in (0..=last).rev() {
+            inputs[operand] = self.solve(operand, &by_operand[operand], &inputs, random)?;
+        }
+        Some(inputs)
     }
 
     fn random_input(&self, operand: usize, random: &mut Random) -> Vec<i64> {
@@ -152,13 +168,13 @@ impl<'w> Aim<'w> {
         (0..self.n).map(|_| lo + (random.next() % (hi - lo + 1) as u64) as i64).collect()
     }
 
-    /// Inputs of `operand` that grant as many wishes as are independent, with the other operand
-    /// as given.
+    /// Values of `operand` that grant as many wishes as are independent, with the other operands
+    /// as in `inputs`.
     fn solve(
         &self,
         operand: usize,
         wishes: &[Wish],
-        other: &[i64],
+        inputs: &[Vec<i64>],
         random: &mut Random,
     ) -> Option<Vec<i64>> {
         let q = u64::from(self.cut.world.q);
@@ -167,7 +183,7 @@ impl<'w> Aim<'w> {
         // Rows in echelon form: pivot and coefficients, right-hand side last.
         let mut rows: Vec<(usize, Vec<u32>)> = Vec::new();
         for w in wishes {
-            let Some(v) = self.form(&w.form, operand, other, &mut memo) else { continue };
+            let Some(v) = self.form(&w.form, operand, inputs, &mut memo) else { continue };
             let Linear::Vector(mut row) = v else { continue };
             let constant = u64::from(row[n]);
             row[n] = ((u64::from(w.residue) + q - constant) % q) as u32;
@@ -214,7 +230,7 @@ impl<'w> Aim<'w> {
         &self,
         form: &ModForm,
         operand: usize,
-        other: &[i64],
+        inputs: &[Vec<i64>],
         memo: &mut FxHashMap<VarId, Linear>,
     ) -> Option<Linear> {
         let world = &self.cut.world;
@@ -237,8 +253,9 @@ impl<'w> Aim<'w> {
                     row[index as usize] = 1;
                     Linear::Vector(row)
                 }
-                Source::Input { index, .. } => {
-                    Linear::Constant(other[index as usize].rem_euclid(q as i64) as u32)
+                Source::Input { operand, index } => {
+                    let x = inputs[operand as usize][index as usize];
+                    Linear::Constant(x.rem_euclid(q as i64) as u32)
                 }
                 Source::Cut { .. } => self.sum(&world.var(v).residue, memo)?,
             };
@@ -305,7 +322,7 @@ fn sides(world: &World) -> Vec<u8> {
     let mut sides: Vec<u8> = Vec::with_capacity(world.vars.len());
     for var in &world.vars {
         let s = match var.source {
-            Source::Input { operand, .. } => 1 << operand.min(1),
+            Source::Input { operand, .. } => 1 << operand,
             Source::Cut { .. } => {
                 atoms(world, &var.residue).fold(0, |s, v| s | sides[v.0 as usize])
             }

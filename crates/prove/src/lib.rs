@@ -3,25 +3,33 @@
 //! [`prove`] takes machine code and a [`Contract`] and nothing else: no annotation, no hint, no
 //! knowledge of the generator. It executes the code on symbols (`ringforge_machine`), reads every
 //! word as a linear form over exact integers, settles what is not linear by enumerating all values
-//! of the one variable it depends on, and compares the outputs with the ring product for all pairs
-//! of basis vectors. Anything that is not modelled leaves the verdict `unknown`.
+//! of the one variable it depends on, and compares the outputs with what the contract asks for at
+//! all basis vectors. Anything that is not modelled leaves the verdict `unknown`.
 
 mod aim;
 mod audit;
 mod bits;
+mod calls;
 pub mod check;
+mod claims;
 mod clauses;
+mod columns;
 mod computes;
 mod cones;
 pub mod contract;
 mod cut;
 mod function;
 mod funs;
+mod hankel;
+mod oracle;
+mod polynomials;
 mod prove;
 mod ranges;
 mod reading;
 pub mod report;
+mod terms;
 mod values;
+mod vectors;
 mod walk;
 #[cfg(test)]
 mod walk_tests;
@@ -29,6 +37,7 @@ mod witness;
 
 pub use computes::{Computes, Transform};
 pub use contract::{Contract, ContractError};
+pub use oracle::expected;
 pub use report::{Reason, ReasonKind, Report, Verdict, Witness};
 
 use prove::{Job, sha256};
@@ -141,50 +150,14 @@ pub fn prove_many(
 }
 
 fn empty_report(object: &[u8], contract: &Contract) -> Report {
-    let arguments = &contract.arguments;
-    let mut claims = Vec::new();
-    let out = &arguments[contract.output()];
-    let inputs: Vec<&str> = contract.inputs().iter().map(|&i| arguments[i].name.as_str()).collect();
-    claims.push(format!(
-        "{} = {} in {}, for all inputs in range",
-        out.name,
-        inputs.join(" * "),
-        contract.ring
-    ));
-    claims
-        .push(format!("every element of {} lies in [{}, {}]", out.name, out.range.0, out.range.1));
-    claims.push("no access outside the buffers and the own stack frame; inputs unchanged".into());
-    claims.push("no branch, address or variable-time operand depends on an input".into());
-    claims.push("callee-saved registers are restored".into());
-    let mut assumptions: Vec<String> = contract
-        .inputs()
-        .iter()
-        .map(|&i| {
-            let a = &arguments[i];
-            format!(
-                "{}[0..{}] lie in [{}, {}], aligned to {} bytes",
-                a.name, a.length, a.range.0, a.range.1, a.align
-            )
-        })
-        .collect();
-    let alias: Vec<String> = contract
-        .alias
-        .iter()
-        .map(|&(o, i)| format!("{} = {}", arguments[o].name, arguments[i].name))
-        .collect();
-    assumptions.push(if alias.is_empty() {
-        "the output overlaps no input".into()
-    } else {
-        format!("the output overlaps no input, or {} exactly", alias.join(" or "))
-    });
     Report {
         verdict: Verdict::Unknown,
         symbol: contract.symbol.clone(),
         ring: contract.ring.to_string(),
         object_sha256: sha256(object),
         object_bytes: object.len(),
-        claims,
-        assumptions,
+        claims: claims::claims(contract),
+        assumptions: claims::assumptions(contract),
         reasons: Vec::new(),
         witness: None,
         ranges: Default::default(),

@@ -1,27 +1,18 @@
 //! The proof of one object: lift every call, interpret, compare, check.
 
 use crate::audit::Audit;
-use crate::contract::{Computes, Contract, Role};
-use crate::function::{Check, Mismatch};
+use crate::calls::CallCase;
+use crate::contract::{Computes, Contract};
+use crate::function::{Mismatch, compare};
 use crate::report::{Counts, Reason, ReasonKind, Report, Verdict};
 use crate::values::{CauseKind, Form, ModForm};
-use crate::walk::{InputRange, Output, Walk};
+use crate::walk::{Output, Walk};
 use crate::{Options, Progress, check, ranges, witness};
+use ringforge_machine::Object;
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId};
-use ringforge_machine::{
-    ArgSpec, CallSpec, Initial, LiftError, Object, RegionSpec, Violation, lift,
-};
 use sha2::{Digest, Sha256};
 use std::time::Instant;
-
-/// One way of calling the function, lifted: the terms of the outputs.
-pub(crate) struct CallCase {
-    /// `disjoint`, `c = a`, with the alignment case where there are several.
-    pub name: String,
-    /// Output elements.
-    pub outputs: Vec<NodeId>,
-}
 
 /// A proof in progress.
 pub(crate) struct Job<'a> {
@@ -39,7 +30,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 }
 
 impl<'a> Job<'a> {
-    fn tick(&mut self, phase: &str, fraction: f64) -> bool {
+    pub(crate) fn tick(&mut self, phase: &str, fraction: f64) -> bool {
         let late = self.options.time_limit.is_some_and(|t| self.started.elapsed() > t);
         self.progress.update(phase, fraction) && !late
     }
@@ -58,7 +49,7 @@ impl<'a> Job<'a> {
         &mut self.report.reasons[last]
     }
 
-    fn stopped(&mut self, call: &str) {
+    pub(crate) fn stopped(&mut self, call: &str) {
         let text = match self.options.time_limit {
             Some(t) if self.started.elapsed() > t => {
                 format!("the time limit of {:.0} s was reached", t.as_secs_f64())
@@ -68,171 +59,8 @@ impl<'a> Job<'a> {
         self.reason(ReasonKind::Stopped, call, text);
     }
 
-    /// The calls that the contract allows: disjoint first, then one for each alias.
-    fn calls(&self) -> Vec<(String, CallSpec, usize)> {
-        let contract = self.contract;
-        let mut calls = Vec::new();
-        let mut variants: Vec<Option<(usize, usize)>> = vec![None];
-        variants.extend(contract.alias.iter().copied().map(Some));
-        for variant in variants {
-            let mut regions = Vec::new();
-            let mut region_of = vec![0; contract.arguments.len()];
-            let mut operand = 0;
-            for (i, a) in contract.arguments.iter().enumerate() {
-                let input = a.role == Role::Input;
-                if !input && variant.is_some() {
-                    continue; // shares the input's region
-                }
-                region_of[i] = regions.len();
-                let shared = variant.is_some_and(|v| v.1 == i);
-                let output = variant.map(|v| &contract.arguments[v.0]).filter(|_| shared);
-                regions.push(RegionSpec {
-                    name: a.name.clone(),
-                    bytes: a.length as u64 * u64::from(a.element.bits() / 8),
-                    align: a.align.max(output.map_or(1, |o| o.align)),
-                    read: true,
-                    write: !input || shared,
-                    initial: if input {
-                        let bits = a.element.bits();
-                        operand += 1;
-                        Initial::Inputs { operand: operand - 1, element_bits: bits }
-                    } else {
-                        Initial::Undefined
-                    },
-                });
-            }
-            if let Some((o, i)) = variant {
-                region_of[o] = region_of[i];
-            }
-            let args = region_of.iter().map(|&r| ArgSpec::Pointer(r, 0)).collect();
-            let name = match variant {
-                None => "disjoint".to_string(),
-                Some((o, i)) => {
-                    format!("{} = {}", contract.arguments[o].name, contract.arguments[i].name)
-                }
-            };
-            let spec = CallSpec {
-                symbol: contract.symbol.clone(),
-                regions,
-                args,
-                max_steps: self.options.max_steps,
-            };
-            calls.push((name, spec, region_of[contract.output()]));
-        }
-        calls
-    }
-
-    /// Lifts all calls into one graph; [`None`] if one cannot be.
-    fn lift(&mut self, graph: &mut Graph) -> Option<Vec<CallCase>> {
-        let output = &self.contract.arguments[self.contract.output()];
-        let (length, bits) = (output.length, output.element.bits());
-        let mut cases = Vec::new();
-        let calls = self.calls();
-        let count = calls.len();
-        for (at, (name, spec, region)) in calls.into_iter().enumerate() {
-            if !self.tick("executing", at as f64 / count as f64) {
-                self.stopped(&name);
-                return None;
-            }
-            let progress = &mut *self.progress;
-            let lifted = lift(self.object, &spec, graph, &mut |steps| {
-                let part = 1.0 - 1.0 / (1.0 + steps as f64 / 50_000.0);
-                progress.update("executing", (at as f64 + part) / count as f64);
-            });
-            let lifted = match lifted {
-                Ok(l) => l,
-                Err(e) => {
-                    self.lift_error(graph, &name, &e);
-                    return None;
-                }
-            };
-            let stats = &lifted.stats;
-            if at == 0 {
-                let c = &mut self.report.counts;
-                c.instructions = stats.instructions;
-                c.code_bytes = stats.code_bytes;
-                c.by_class = stats.by_class.iter().map(|(k, v)| (format!("{k:?}"), *v)).collect();
-            }
-            self.report.counts.stack_bytes = self.report.counts.stack_bytes.max(stats.stack_bytes);
-            for a in &stats.assumptions {
-                if !self.report.assumptions.contains(a) {
-                    self.report.assumptions.push(a.clone());
-                }
-            }
-            if stats.instructions == 0 {
-                self.reason(ReasonKind::Unmodelled, &name, "no instruction was executed".into());
-                return None;
-            }
-            for case in &lifted.cases {
-                let full = if case.condition.is_empty() {
-                    name.clone()
-                } else {
-                    format!("{name}, {}", case.condition)
-                };
-                let mut outputs = Vec::with_capacity(length);
-                for i in 0..length {
-                    match case.regions[region].element(graph, i, bits) {
-                        Ok(n) => outputs.push(n),
-                        Err(e) => {
-                            let text = format!("output: {e}");
-                            self.reason(ReasonKind::Undefined, &full, text);
-                            self.report.verdict = Verdict::Refuted;
-                            return None;
-                        }
-                    }
-                }
-                cases.push(CallCase { name: full, outputs });
-            }
-        }
-        Some(cases)
-    }
-
-    fn lift_error(&mut self, graph: &Graph, call: &str, e: &LiftError) {
-        let text = e.to_string();
-        let (kind, verdict, at) = match e {
-            LiftError::Violation(v) => match v {
-                Violation::ConstantTime { at, depends, .. } => {
-                    let names = witness::inputs_below(graph, *depends, self.contract);
-                    let r = self.reason(
-                        ReasonKind::ConstantTime,
-                        call,
-                        format!("{text}; the value depends on {names}"),
-                    );
-                    r.address = Some(at.address);
-                    r.instruction = Some(at.instruction.clone());
-                    self.report.verdict = Verdict::Refuted;
-                    return;
-                }
-                Violation::Memory { at, .. } => (ReasonKind::Memory, Verdict::Refuted, Some(at)),
-                Violation::Undefined { at, .. } => {
-                    (ReasonKind::Undefined, Verdict::Refuted, Some(at))
-                }
-                Violation::CalleeSaved { at, .. } => (ReasonKind::Abi, Verdict::Refuted, Some(at)),
-            },
-            LiftError::Unsupported { at, .. } | LiftError::PointerComparison { at } => {
-                (ReasonKind::Unmodelled, Verdict::Unknown, Some(at))
-            }
-            LiftError::StepLimit { at, .. } => (ReasonKind::Stopped, Verdict::Unknown, Some(at)),
-            LiftError::NoSymbol { .. } | LiftError::BadCall(_) => {
-                (ReasonKind::Unmodelled, Verdict::Unknown, None)
-            }
-        };
-        let at = at.cloned();
-        let r = self.reason(kind, call, text);
-        if let Some(at) = at {
-            r.address = Some(at.address);
-            r.instruction = Some(at.instruction);
-        }
-        self.report.verdict = verdict;
-    }
-
     /// The whole proof; fills the report.
     pub(crate) fn run(&mut self) {
-        if self.contract.computes != Computes::Product || self.contract.ring.q() >= 1 << 16 {
-            let text = "only products modulo primes below 2^16 are modelled yet";
-            self.reason(ReasonKind::Unmodelled, "", text.into());
-            return;
-        }
         let mut graph = Graph::new();
         let t = Instant::now();
         let cases = self.lift(&mut graph);
@@ -242,7 +70,7 @@ impl<'a> Job<'a> {
         let mut distinct: Vec<CallCase> = Vec::new();
         self.report.counts.cases = cases.len();
         for case in cases {
-            if distinct.iter().any(|d| d.outputs == case.outputs) {
+            if distinct.iter().any(|d| d.tie == case.tie && d.outputs == case.outputs) {
                 self.report.counts.identical_cases += 1;
             } else {
                 distinct.push(case);
@@ -263,14 +91,7 @@ impl<'a> Job<'a> {
     /// Proves one call; false (with a reason) if not.
     fn case(&mut self, graph: &Graph, case: &CallCase) -> bool {
         let contract = self.contract;
-        let inputs = contract.inputs();
-        let in_ranges: Vec<InputRange> = inputs
-            .iter()
-            .map(|&i| {
-                let a = &contract.arguments[i];
-                InputRange { lo: a.range.0, hi: a.range.1, signed: a.element.signed() }
-            })
-            .collect();
+        let in_ranges = case.input_ranges(contract);
         let t = Instant::now();
         let mut walk = Walk::new(graph, contract.ring.q() as u32, in_ranges);
         walk.cut.cones.max_points = self.options.max_points;
@@ -304,19 +125,15 @@ impl<'a> Job<'a> {
             return false;
         }
         let t = Instant::now();
-        let n = contract.ring.degree();
-        let check = Check::new(&walk.cut.world, n, &outputs);
-        let result = check.and_then(|(check, stats)| {
-            let c = &mut self.report.counts;
-            c.products = c.products.max(stats.products);
-            c.linear_terms += stats.terms;
-            c.equations += (n as u64 + 1) * (n as u64 + 1) * outputs.len() as u64;
-            let shared: &dyn Progress = &*self.progress;
-            let (started, limit) = (self.started, self.options.time_limit);
-            check.product(&contract.ring, &|fraction| {
-                shared.update("comparing", fraction) && limit.is_none_or(|t| started.elapsed() <= t)
-            })
+        let shared: &dyn Progress = &*self.progress;
+        let (started, limit) = (self.started, self.options.time_limit);
+        let (stats, result) = compare(contract, case.tie, &walk.cut.world, &outputs, &|fraction| {
+            shared.update("comparing", fraction) && limit.is_none_or(|t| started.elapsed() <= t)
         });
+        let c = &mut self.report.counts;
+        c.products = c.products.max(stats.products);
+        c.linear_terms += stats.terms;
+        c.equations += stats.equations;
         self.time("compare", t);
         match result {
             Ok(()) => {}
@@ -361,13 +178,12 @@ impl<'a> Job<'a> {
         case: &CallCase,
         outputs: &[ModForm],
     ) -> Result<(), String> {
-        let ranges: Vec<(i64, i64)> =
-            self.contract.inputs().iter().map(|&i| self.contract.arguments[i].range).collect();
+        let ranges = case.ranges(self.contract);
         let output = &self.contract.arguments[self.contract.output()];
         let tape = Tape::new(graph, &case.outputs).map_err(|e| e.to_string())?;
         let mut random = witness::Random(1);
         for round in 0..2 {
-            let inputs: Vec<Vec<i64>> = ranges
+            let mut inputs: Vec<Vec<i64>> = ranges
                 .iter()
                 .map(|&(lo, hi)| {
                     (0..output.length)
@@ -382,6 +198,7 @@ impl<'a> Job<'a> {
                         .collect()
                 })
                 .collect();
+            case.tied(&mut inputs);
             let input = |o: u16, i: u32| inputs[o as usize][i as usize];
             let audit = Audit::new(&mut walk.cut.world, &input)?;
             let values = tape.run(|o, i| input(o, i) as u64);
@@ -477,21 +294,49 @@ impl<'a> Job<'a> {
 
     fn mismatch(&mut self, m: &Mismatch, call: &str) {
         let text = match m {
-            Mismatch::Coefficient { i, j, k, found, expected } => {
-                let basis = |x: &Option<usize>| x.map_or("0".to_string(), |x| format!("x^{x}"));
-                format!(
-                    "for a = {} and b = {} coefficient {k} is {found} modulo {}, but the product's is {expected}",
-                    basis(i),
-                    basis(j),
-                    self.contract.ring.q()
-                )
+            Mismatch::Coefficient { at, k, found, expected } => {
+                self.coefficient(at, *k, *found, *expected)
+            }
+            Mismatch::NotBilinear { .. } if self.contract.computes.inputs() == 1 => {
+                "an output contains a product of two inputs".into()
             }
             Mismatch::NotBilinear { .. } => {
                 "an output contains a product of two values that depend on the same operand".into()
             }
+            Mismatch::TooLarge => {
+                let text = "the outputs as polynomials have too many terms to compare";
+                self.reason(ReasonKind::Unmodelled, call, text.into());
+                return;
+            }
             Mismatch::Cancelled => return,
         };
         self.reason(ReasonKind::Function, call, text);
+    }
+
+    fn coefficient(&self, at: &[(usize, usize)], k: usize, found: u32, expected: u32) -> String {
+        let (contract, q) = (self.contract, self.contract.ring.q());
+        if contract.computes == Computes::Product {
+            let basis = |o: usize| {
+                let x = at.iter().find(|x| x.0 == o);
+                x.map_or("0".to_string(), |x| format!("x^{}", x.1))
+            };
+            return format!(
+                "for a = {} and b = {} coefficient {k} is {found} modulo {q}, but the product's is {expected}",
+                basis(0),
+                basis(1),
+            );
+        }
+        let inputs = contract.inputs();
+        let names: Vec<String> = at
+            .iter()
+            .map(|&(o, i)| format!("{}[{i}]", contract.arguments[inputs[o]].name))
+            .collect();
+        let what = match &names[..] {
+            [] => "the constant".to_string(),
+            names => format!("the coefficient of {}", names.join("*")),
+        };
+        let output = &contract.arguments[contract.output()].name;
+        format!("{what} in {output}[{k}] is {found} modulo {q}, but should be {expected}")
     }
 
     /// The sums that may not fit, or whose value leaves the output's range.

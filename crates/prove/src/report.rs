@@ -29,7 +29,7 @@ pub enum ReasonKind {
     Abi,
     /// A sum does not fit its word, or an output its range.
     Range,
-    /// The outputs are not the product.
+    /// The outputs are not what the contract asks for.
     Function,
     /// Not modelled: instruction, object or operation.
     Unmodelled,
@@ -61,11 +61,11 @@ pub struct Reason {
 pub struct Witness {
     /// The call it is for: `disjoint`, or `c = a`.
     pub call: String,
-    /// Values of the inputs in the order of the prototype, by name.
+    /// Values of what is read in the order of the prototype, by name.
     pub inputs: Vec<(String, Vec<i64>)>,
     /// What the object's semantics compute.
     pub found: Vec<i64>,
-    /// The ring product, centred.
+    /// What the contract asks for, centred.
     pub expected: Vec<i64>,
     /// First output element that is wrong.
     pub element: usize,
@@ -124,13 +124,13 @@ pub struct Counts {
     pub cones: usize,
     /// Points enumerated, times operations.
     pub cone_work: u64,
-    /// Products of an element of the first with one of the second operand.
+    /// Products of an element of one operand with one of another.
     pub products: usize,
     /// Sums of products of which the high half is used.
     pub wide_sums: usize,
     /// Terms of all linear equations modulo q.
     pub linear_terms: usize,
-    /// Equations compared with the ring product.
+    /// Coefficients compared with what the contract asks for.
     pub equations: u64,
     /// Calls proved: disjoint and in-place, times alignment cases.
     pub cases: usize,

@@ -1,9 +1,11 @@
 //! Inputs that show a failure, by evaluating the lifted terms on candidates.
 
-use crate::aim::{Aim, Pair};
+use crate::aim::{Aim, Inputs};
+use crate::calls::CallCase;
 use crate::contract::Contract;
 use crate::function::Mismatch;
-use crate::prove::{CallCase, Job};
+use crate::oracle::Oracle;
+use crate::prove::Job;
 use crate::report::Witness;
 use crate::values::Form;
 use crate::walk::Walk;
@@ -43,24 +45,25 @@ const BATCH: usize = 8;
 struct Search<'a> {
     tape: Tape,
     contract: &'a Contract,
-    ranges: [(i64, i64); 2],
+    oracle: Oracle<'a>,
+    ranges: &'a [(i64, i64)],
     n: usize,
-    call: &'a str,
+    case: &'a CallCase,
 }
 
 impl Search<'_> {
     /// The first candidate whose result is wrong.
-    fn first_wrong(&self, candidates: &[Pair]) -> Option<Witness> {
-        let ring = &self.contract.ring;
+    fn first_wrong(&self, candidates: &mut [Inputs]) -> Option<Witness> {
+        candidates.iter_mut().for_each(|inputs| self.case.tied(inputs));
         let out = &self.contract.arguments[self.contract.output()];
         let (bits, signed) = (out.element.bits(), out.element.signed());
         for chunk in candidates.chunks(BATCH) {
             let results = self.tape.run_batch(chunk.len(), &mut |operand, index, values| {
-                for (v, pair) in values.iter_mut().zip(chunk) {
-                    *v = pair[operand as usize][index as usize] as u64;
+                for (v, inputs) in values.iter_mut().zip(chunk) {
+                    *v = inputs[operand as usize][index as usize] as u64;
                 }
             });
-            for (at, pair) in chunk.iter().enumerate() {
+            for (at, inputs) in chunk.iter().enumerate() {
                 let found: Vec<i64> = results
                     .iter()
                     .map(|r| {
@@ -68,8 +71,8 @@ impl Search<'_> {
                         if signed { ((r[at] << s) as i64) >> s } else { r[at] as i64 }
                     })
                     .collect();
-                let expected = ring.mul(&pair[0], &pair[1]);
-                let q = ring.q() as i64;
+                let expected = self.oracle.expected(inputs);
+                let q = self.contract.ring.q() as i64;
                 let wrong = found
                     .iter()
                     .zip(&expected)
@@ -77,10 +80,10 @@ impl Search<'_> {
                 if let Some(element) = wrong {
                     let names = self.contract.inputs();
                     return Some(Witness {
-                        call: self.call.to_string(),
+                        call: self.case.name.clone(),
                         inputs: names
                             .iter()
-                            .zip(pair)
+                            .zip(inputs)
                             .map(|(&i, v)| (self.contract.arguments[i].name.clone(), v.clone()))
                             .collect(),
                         found,
@@ -102,6 +105,44 @@ impl Search<'_> {
         }
         v
     }
+
+    /// Inputs that are zero but at the elements `at`, and there small or at an end of the range.
+    fn at_basis(&self, at: &[(usize, usize)]) -> Vec<Inputs> {
+        let (small, large) = (i64::MIN, i64::MAX);
+        // The last three: were all of these right, so would be the coefficient.
+        [(1, 1), (large, large), (small, large), (-1, 1), (0, 1), (1, 0), (0, 0)]
+            .into_iter()
+            .map(|(x, y)| {
+                (0..self.ranges.len())
+                    .map(|o| {
+                        // The greater operand is the second factor of a product.
+                        let second = at.first().is_some_and(|f| f.0 < o);
+                        let element = at.iter().find(|x| x.0 == o).map(|x| x.1);
+                        self.basis(o, element, if second { y } else { x })
+                    })
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// Inputs whose elements all stand at an end of their range, in a few patterns.
+    fn corners(&self) -> Vec<Inputs> {
+        let patterns: [&dyn Fn(usize) -> bool; 4] =
+            [&|_| true, &|_| false, &|i| i % 2 == 0, &|i| (i / 16) % 2 == 0];
+        let mut all: Vec<Inputs> = vec![Vec::new()];
+        for &(lo, hi) in self.ranges {
+            let corner = |p: &dyn Fn(usize) -> bool| {
+                (0..self.n).map(|i| if p(i) { hi } else { lo }).collect()
+            };
+            let with = |inputs: &Inputs, p: &dyn Fn(usize) -> bool| {
+                let mut inputs = inputs.clone();
+                inputs.push(corner(p));
+                inputs
+            };
+            all = all.iter().flat_map(|i| patterns.iter().map(move |p| with(i, p))).collect();
+        }
+        all
+    }
 }
 
 /// Searches for a witness within the options' time.
@@ -115,33 +156,16 @@ pub(crate) fn search(
 ) -> Option<Witness> {
     let contract = job.contract;
     let tape = Tape::new(graph, &case.outputs).ok()?;
-    let inputs = contract.inputs();
-    let ranges = [contract.arguments[inputs[0]].range, contract.arguments[inputs[1]].range];
+    let ranges = &case.ranges(contract)[..];
     let n = contract.ring.degree();
-    let s = Search { tape, contract, ranges, n, call: &case.name };
+    let s = Search { tape, contract, oracle: Oracle::new(contract), ranges, n, case };
     let started = Instant::now();
-    let mut candidates: Vec<Pair> = Vec::new();
-    if let Some(Mismatch::Coefficient { i, j, .. }) = mismatch {
-        for (x, y) in [(1, 1), (i64::MAX, i64::MAX), (i64::MIN, i64::MAX), (-1, 1)] {
-            candidates.push([s.basis(0, *i, x), s.basis(1, *j, y)]);
-        }
-        if let Some(w) = s.first_wrong(&candidates) {
-            return Some(w);
-        }
-        candidates.clear();
+    if let Some(Mismatch::Coefficient { at, .. }) = mismatch
+        && let Some(w) = s.first_wrong(&mut s.at_basis(at))
+    {
+        return Some(w);
     }
-    let corner = |operand: usize, high: &dyn Fn(usize) -> bool| -> Vec<i64> {
-        let (lo, hi) = ranges[operand];
-        (0..n).map(|i| if high(i) { hi } else { lo }).collect()
-    };
-    let patterns: [&dyn Fn(usize) -> bool; 4] =
-        [&|_| true, &|_| false, &|i| i % 2 == 0, &|i| (i / 16) % 2 == 0];
-    for p in patterns {
-        for r in patterns {
-            candidates.push([corner(0, p), corner(1, r)]);
-        }
-    }
-    if let Some(w) = s.first_wrong(&candidates) {
+    if let Some(w) = s.first_wrong(&mut s.corners()) {
         return Some(w);
     }
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
@@ -151,20 +175,19 @@ pub(crate) fn search(
                 return None;
             }
             let Some(mut aim) = Aim::new(&mut walk.cut, form, n, ranges) else { continue };
-            let batch: Vec<Pair> =
+            let mut batch: Vec<Inputs> =
                 (0..2 + 2 * round).filter_map(|i| aim.attempt(i % 2 == 0, &mut random)).collect();
-            if let Some(w) = s.first_wrong(&batch) {
+            if let Some(w) = s.first_wrong(&mut batch) {
                 return Some(w);
             }
         }
     }
     let end = started.elapsed() + job.options.search / 5;
     while started.elapsed() < end {
-        let mut batch: Vec<Pair> = Vec::new();
+        let mut batch: Vec<Inputs> = Vec::new();
         for _ in 0..BATCH {
             let kind = random.next() % 2;
-            let mut side = |operand: usize| -> Vec<i64> {
-                let (lo, hi) = ranges[operand];
+            let mut side = |&(lo, hi): &(i64, i64)| -> Vec<i64> {
                 (0..n)
                     .map(|_| match kind {
                         0 => lo + (random.next() % (hi - lo + 1) as u64) as i64,
@@ -172,9 +195,9 @@ pub(crate) fn search(
                     })
                     .collect()
             };
-            batch.push([side(0), side(1)]);
+            batch.push(ranges.iter().map(&mut side).collect());
         }
-        if let Some(w) = s.first_wrong(&batch) {
+        if let Some(w) = s.first_wrong(&mut batch) {
             return Some(w);
         }
     }

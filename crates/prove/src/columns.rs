@@ -1,0 +1,331 @@
+//! Products compared column by column: with b fixed every variable is a vector of coefficients
+//! over a's elements and a constant.
+
+use crate::function::{Mismatch, Side, Split, powers};
+use crate::values::{Atom, ModForm, Source};
+use crate::vectors::{Sparse, Supports, Vectors, Word, centred};
+use rayon::prelude::*;
+use ringforge_ring::Ring;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// A variable of the b side: its number, constant and terms.
+type Scalar = (u32, u32, Vec<(u32, u32)>);
+
+/// A term of a variable that depends on both operands.
+#[derive(Clone, Copy)]
+enum Term {
+    /// Coefficient times a later variable's vector.
+    Late(u32, u32),
+    /// Coefficient times b-side scalar times a-side vector.
+    Product(u32, u32, u32),
+    /// Coefficient times a-side vector.
+    Early(u32, u32),
+    /// Coefficient times b-side scalar.
+    Scalar(u32, u32),
+}
+
+/// The outputs prepared for evaluation.
+pub(crate) struct Check<W: Word> {
+    q: u32,
+    n: usize,
+    /// Variables of one side, in order, with their terms over that side's variables.
+    b_vars: Vec<Scalar>,
+    b_inputs: Vec<(u32, u32)>,
+    late: Vec<(u32, u32, Vec<Term>)>,
+    outputs: Vec<(u32, Vec<Term>)>,
+    early: Vectors<W>,
+    inverse: f64,
+    /// Products of centred residues that an accumulator holds.
+    room: usize,
+}
+
+impl<W: Word> Check<W> {
+    /// Prepares `outputs`.
+    ///
+    /// # Errors
+    /// If they are not bi-affine.
+    pub fn new(split: &Split, outputs: &[ModForm]) -> Result<Self, Mismatch> {
+        let (world, q) = (split.world, split.world.q);
+        let mut this = Check {
+            q,
+            n: split.n,
+            b_vars: Vec::new(),
+            b_inputs: Vec::new(),
+            late: Vec::new(),
+            outputs: Vec::new(),
+            early: Vectors::new(split, Side::A)?,
+            inverse: 1.0 / f64::from(q),
+            room: W::room(q),
+        };
+        for v in (0..world.vars.len()).filter(|&v| split.needed[v]) {
+            let var = &world.vars[v];
+            if let Source::Input { operand, index } = var.source {
+                if operand != 0 {
+                    this.b_inputs.push((v as u32, index));
+                }
+                continue;
+            }
+            // A constant counts for both sides.
+            if matches!(split.side[v], Side::B | Side::None) {
+                let terms = b_terms(split, &var.residue)?;
+                this.b_vars.push((v as u32, var.residue.k, terms));
+            }
+            if split.side[v] == Side::Both {
+                let terms = terms(split, &var.residue)?;
+                this.late.push((v as u32, var.residue.k, terms));
+            }
+        }
+        for o in outputs {
+            this.outputs.push((o.k, terms(split, o)?));
+        }
+        Ok(this)
+    }
+
+    /// Compares with the product in `ring`, all b = e_j and b = 0, in parallel.
+    ///
+    /// # Errors
+    /// The first mismatch that was met.
+    pub fn product(
+        &self,
+        ring: &Ring,
+        progress: &(dyn Fn(f64) -> bool + Sync),
+    ) -> Result<(), Mismatch> {
+        let n = self.n;
+        let powers = powers(ring);
+        let (done, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        (0..=n)
+            .into_par_iter()
+            .map_init(
+                || Scratch::new(self),
+                |scratch, j| {
+                    if stop.load(Ordering::Relaxed) {
+                        return Err(Mismatch::Cancelled);
+                    }
+                    let j = (j < n).then_some(j);
+                    let result = self.column(scratch, &powers, j);
+                    let d = done.fetch_add(1, Ordering::Relaxed);
+                    if d % 8 == 0 && !progress(d as f64 / (n + 1) as f64) {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                    result
+                },
+            )
+            .reduce_with(first)
+            .unwrap_or(Ok(()))
+    }
+
+    fn column(
+        &self,
+        s: &mut Scratch<W>,
+        powers: &[Vec<(u16, u32)>],
+        j: Option<usize>,
+    ) -> Result<(), Mismatch> {
+        let n = self.n;
+        let q = u64::from(self.q);
+        for &(v, index) in &self.b_inputs {
+            s.scalars[v as usize] = u32::from(j == Some(index as usize));
+        }
+        for (v, k, terms) in &self.b_vars {
+            let mut acc = u64::from(*k);
+            for &(x, c) in terms {
+                acc += u64::from(c) * u64::from(s.scalars[x as usize]) % q;
+            }
+            s.scalars[*v as usize] = (acc % q) as u32;
+        }
+        s.values.clear();
+        for (v, k, terms) in &self.late {
+            s.vectors[*v as usize] = self.combine(s, *k, terms);
+        }
+        for e in &mut s.expected {
+            e.clear();
+        }
+        if let Some(j) = j {
+            for i in 0..n {
+                for &(k, c) in &powers[i + j] {
+                    s.expected[k as usize].push((i as u16, c));
+                }
+            }
+        }
+        let keep = s.values.len();
+        for (k, (constant, terms)) in self.outputs.iter().enumerate() {
+            s.values.truncate(keep);
+            let out = self.combine(s, *constant, terms);
+            let list = &s.supports.lists[out.support as usize];
+            let values = &s.values[out.start as usize..][..out.len as usize];
+            let mut expected = s.expected[k].iter().copied().peekable();
+            let wrong = |i: u16, found: u32, expected: u32| {
+                let i = (usize::from(i) < n).then_some((0, i.into()));
+                let at = i.into_iter().chain(j.map(|j| (1, j))).collect();
+                Mismatch::Coefficient { at, k, found, expected }
+            };
+            for (&i, &x) in list.iter().zip(values) {
+                let x = x.get().rem_euclid(q as i64) as u32;
+                if let Some(&(e, c)) = expected.peek()
+                    && e < i
+                {
+                    return Err(wrong(e, 0, c));
+                }
+                let want = match expected.peek() {
+                    Some(&(e, c)) if e == i => {
+                        expected.next();
+                        c
+                    }
+                    _ => 0,
+                };
+                if want != x {
+                    return Err(wrong(i, x, want));
+                }
+            }
+            if let Some((e, c)) = expected.next() {
+                return Err(wrong(e, 0, c));
+            }
+        }
+        Ok(())
+    }
+
+    fn combine(&self, s: &mut Scratch<W>, k: u32, terms: &[Term]) -> Sparse {
+        let q = u64::from(self.q);
+        s.parts.clear();
+        let (mut constant, mut support) = (u64::from(k), 0);
+        for t in terms {
+            let (c, early, x) = match *t {
+                Term::Product(x, y, c) => {
+                    let y = s.scalars[y as usize];
+                    if y == 0 {
+                        continue;
+                    }
+                    ((u64::from(c) * u64::from(y) % q) as u32, true, self.early.of[x as usize])
+                }
+                Term::Late(x, c) => (c, false, s.vectors[x as usize]),
+                Term::Early(x, c) => (c, true, self.early.of[x as usize]),
+                Term::Scalar(y, c) => {
+                    constant += u64::from(c) * u64::from(s.scalars[y as usize]) % q;
+                    continue;
+                }
+            };
+            if x.len == 0 || c == 0 {
+                continue;
+            }
+            support =
+                if s.parts.is_empty() { x.support } else { s.supports.union(support, x.support) };
+            s.parts.push((c, early, x));
+        }
+        let constant = (constant % q) as u32;
+        if constant != 0 {
+            let one = s.supports.intern(vec![self.n as u16]);
+            support = s.supports.union(support, one);
+        }
+        let len = s.supports.lists[support as usize].len();
+        s.acc.clear();
+        s.acc.resize(len, W::Sum::default());
+        if constant != 0 {
+            s.acc[len - 1] = self.word(constant).wide();
+        }
+        let mut room = self.room;
+        for i in 0..s.parts.len() {
+            let (c, early, x) = s.parts[i];
+            let c = self.word(c).wide();
+            let from = if early { &self.early.values } else { &s.values };
+            let values = &from[x.start as usize..][..x.len as usize];
+            if room == 0 {
+                s.acc.iter_mut().for_each(|a| *a = self.reduced(*a).wide());
+                room = self.room;
+            }
+            room -= 1;
+            if x.support == support {
+                for (a, v) in s.acc.iter_mut().zip(values) {
+                    *a += c * v.wide();
+                }
+            } else {
+                let places = s.supports.places(x.support, support);
+                for (p, v) in places.iter().zip(values) {
+                    s.acc[*p as usize] += c * v.wide();
+                }
+            }
+        }
+        let start = s.values.len() as u32;
+        let mut any = false;
+        for a in &s.acc {
+            let x = self.reduced(*a);
+            any |= x.wide() != W::Sum::default();
+            s.values.push(x);
+        }
+        if !any {
+            s.values.truncate(start as usize);
+            return Sparse::default();
+        }
+        Sparse { support, start, len: len as u32 }
+    }
+
+    fn word(&self, x: u32) -> W {
+        W::new(centred(x.into(), self.q))
+    }
+
+    #[inline]
+    fn reduced(&self, sum: W::Sum) -> W {
+        W::reduced(sum, self.q, self.inverse)
+    }
+}
+
+/// The mismatch of two results to report: one that was found rather than not looked for.
+pub(crate) fn first(x: Result<(), Mismatch>, y: Result<(), Mismatch>) -> Result<(), Mismatch> {
+    match (x, y) {
+        (Err(Mismatch::Cancelled), y) => y.and(Err(Mismatch::Cancelled)),
+        (Err(e), _) => Err(e),
+        (Ok(()), y) => y,
+    }
+}
+
+/// Products with a constant variable are outside what is handled.
+fn b_terms(split: &Split, f: &ModForm) -> Result<Vec<(u32, u32)>, Mismatch> {
+    f.t.iter()
+        .map(|&(a, c)| match split.world.atoms[a as usize] {
+            Atom::Var(v) => Ok((v.0, c)),
+            _ => Err(Mismatch::NotBilinear { product: a }),
+        })
+        .collect()
+}
+
+fn terms(split: &Split, f: &ModForm) -> Result<Vec<Term>, Mismatch> {
+    let side = &split.side;
+    f.t.iter()
+        .map(|&(a, c)| match split.world.atoms[a as usize] {
+            Atom::Var(v) => Ok(match side[v.0 as usize] {
+                Side::Both => Term::Late(v.0, c),
+                Side::B => Term::Scalar(v.0, c),
+                Side::A | Side::None => Term::Early(v.0, c),
+            }),
+            Atom::Prod(x, y) => match (side[x.0 as usize], side[y.0 as usize]) {
+                (Side::A, Side::B) => Ok(Term::Product(x.0, y.0, c)),
+                (Side::B, Side::A) => Ok(Term::Product(y.0, x.0, c)),
+                _ => Err(Mismatch::NotBilinear { product: a }),
+            },
+            _ => Err(Mismatch::NotBilinear { product: a }),
+        })
+        .collect()
+}
+
+struct Scratch<W: Word> {
+    scalars: Vec<u32>,
+    vectors: Vec<Sparse>,
+    values: Vec<W>,
+    acc: Vec<W::Sum>,
+    parts: Vec<(u32, bool, Sparse)>,
+    supports: Supports,
+    expected: Vec<Vec<(u16, u32)>>,
+}
+
+impl<W: Word> Scratch<W> {
+    fn new(check: &Check<W>) -> Self {
+        let count = check.early.of.len();
+        Scratch {
+            scalars: vec![0; count],
+            vectors: vec![Sparse::default(); count],
+            values: Vec::new(),
+            acc: Vec::new(),
+            parts: Vec::new(),
+            supports: check.early.supports.clone(),
+            expected: vec![Vec::new(); check.outputs.len()],
+        }
+    }
+}
