@@ -37,7 +37,7 @@ mod witness;
 
 pub use computes::{Computes, Transform};
 pub use contract::{Contract, ContractError};
-pub use oracle::expected;
+pub use oracle::{Oracle, expected};
 pub use report::{Reason, ReasonKind, Report, Verdict, Witness};
 
 use prove::{Job, sha256};

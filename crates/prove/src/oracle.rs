@@ -29,7 +29,7 @@ pub fn expected(contract: &Contract, inputs: &[Vec<i64>]) -> Vec<i64> {
 }
 
 /// The same for many inputs.
-pub(crate) struct Oracle<'c> {
+pub struct Oracle<'c> {
     contract: &'c Contract,
     /// Where coefficient r of leaf l stands in a transformed array.
     positions: Vec<usize>,
