@@ -169,6 +169,9 @@ pub struct Explain {
     /// Schedule: a file, instead of the target's default
     #[arg(long, value_name = "FILE")]
     pub schedule: Option<PathBuf>,
+    /// Which entry point, such as `forward` [default: the whole product]
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
     /// What to print
     #[arg(long = "as", value_enum, default_value = "all", value_name = "VIEW")]
     pub view: View,
@@ -195,6 +198,9 @@ pub struct Bench {
     /// Samples of each candidate in a copy
     #[arg(long, default_value_t = 200, value_name = "N")]
     pub samples: usize,
+    /// Time the transforms and base products too, not the whole product alone
+    #[arg(long)]
+    pub entries: bool,
     /// Print the table as Markdown
     #[arg(long)]
     pub markdown: bool,

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN, presets::UTF8_BORDERS_ONLY};
+use ringforge_program::ir::Computes;
 use ringforge_toolchain::timing::{Candidate, Code, Settings, Timing, measure};
 use ringforge_toolchain::{Compiler, Host, Scratch};
 use serde::Serialize;
 
 use crate::args::Bench;
+use crate::entry;
 use crate::forge;
-use crate::glue::Glue;
 use crate::make;
 use crate::package::Tool;
 use crate::preset::{Job, resolve};
@@ -35,14 +36,64 @@ struct Row {
     compiled: String,
 }
 
-/// Peers for the ring of sntrup761: package of bench/, argument, name.
-const PEERS: &[(&str, &str, &str)] = &[
-    ("peer-pqcrypto", "avx2", "pqcrypto-ntruprime 0.1.6, AVX2"),
-    ("peer-pqcrypto", "clean", "pqcrypto-ntruprime 0.1.6, portable"),
-    ("peer-liboqs", "avx2", "liboqs 0.13, AVX2"),
-];
+/// A product of another project.
+struct Peer {
+    /// The ring that it multiplies in.
+    ring: &'static str,
+    /// Package of bench/ and the argument that chooses this product.
+    program: (&'static str, &'static str),
+    /// Its name in tables.
+    name: &'static str,
+    /// What operands it takes.
+    operands: &'static str,
+}
 
 const SNTRUP761: &str = "Z4591[x]/(x^761 - x - 1)";
+
+const PEERS: &[Peer] = &[
+    Peer {
+        ring: SNTRUP761,
+        program: ("peer-pqcrypto", "avx2"),
+        name: "pqcrypto-ntruprime 0.1.6, AVX2",
+        operands: "big × small",
+    },
+    Peer {
+        ring: SNTRUP761,
+        program: ("peer-pqcrypto", "clean"),
+        name: "pqcrypto-ntruprime 0.1.6, portable",
+        operands: "big × small",
+    },
+    Peer {
+        ring: SNTRUP761,
+        program: ("peer-liboqs", "avx2"),
+        name: "liboqs 0.13, AVX2",
+        operands: "big × small",
+    },
+    Peer {
+        ring: "Z3329[x]/(x^256 + 1)",
+        program: ("peer-mlkem", ""),
+        name: "pqcrypto-mlkem 0.1.1, AVX2",
+        operands: "big × big",
+    },
+    Peer {
+        ring: "Z12289[x]/(x^512 + 1)",
+        program: ("peer-fndsa", "512"),
+        name: "fn-dsa-comm 0.3.0, AVX2",
+        operands: "big × big",
+    },
+    Peer {
+        ring: "Z12289[x]/(x^1024 + 1)",
+        program: ("peer-fndsa", "1024"),
+        name: "fn-dsa-comm 0.3.0, AVX2",
+        operands: "big × big",
+    },
+    Peer {
+        ring: "Z8380417[x]/(x^256 + 1)",
+        program: ("peer-mldsa", ""),
+        name: "pqcrypto-mldsa 0.1.2, AVX2",
+        operands: "big × big",
+    },
+];
 
 /// Runs the command.
 ///
@@ -61,8 +112,9 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
             peers(ui, &job, &args.bench_dir, compiler, &mut entries, &mut missing)?;
         }
     }
+    let wanted = |entry: &entry::Entry| args.entries || entry.computes == Computes::Product;
     for compiler in &compilers {
-        ours(ui, &job, compiler, &host, scratch.path(), &mut entries)?;
+        ours(ui, &job, compiler, &host, scratch.path(), &wanted, &mut entries)?;
     }
     let settings = Settings { copies: args.copies, samples: args.samples, ..Settings::default() };
     let bar = ui.bar("timing", (settings.copies * settings.samples) as u64);
@@ -134,8 +186,15 @@ fn peers(
     entries: &mut Vec<Entry>,
     missing: &mut Vec<String>,
 ) -> Result<(), Failure> {
-    if job.plan.ring.to_string() != SNTRUP761 {
-        return Err(Failure::input(format!("bench/ has peers for {SNTRUP761} only")));
+    let ring = job.plan.ring.to_string();
+    let here: Vec<&Peer> = PEERS.iter().filter(|peer| peer.ring == ring).collect();
+    if here.is_empty() {
+        let mut rings: Vec<&str> = PEERS.iter().map(|peer| peer.ring).collect();
+        rings.dedup();
+        return Err(Failure::input(format!(
+            "bench/ has no peers for {ring}, only for {}",
+            rings.join(", ")
+        )));
     }
     let manifest = bench.join("Cargo.toml");
     if !manifest.is_file() {
@@ -144,7 +203,7 @@ fn peers(
             manifest.display()
         )));
     }
-    for &(package, argument, name) in PEERS {
+    for &&Peer { program: (package, argument), name, operands, .. } in &here {
         let bar = ui.spinner(&format!("building {package} with {}", compiler.name));
         let built = build_peer(&manifest, package, compiler);
         bar.finish_and_clear();
@@ -154,7 +213,7 @@ fn peers(
                     name: name.into(),
                     code: Code::Program(program, vec![argument.into()]),
                 },
-                operands: "big × small",
+                operands,
                 compiled: format!("{}, its own flags", short(compiler)),
             }),
             Err(why) => missing.push(format!("{name} ({}): {why}", compiler.name)),
@@ -195,34 +254,30 @@ fn ours(
     compiler: &Compiler,
     host: &Host,
     scratch: &Path,
+    wanted: &dyn Fn(&entry::Entry) -> bool,
     entries: &mut Vec<Entry>,
 ) -> Result<(), Failure> {
-    let ring = &job.plan.ring;
     for target in target::choose("all")?.into_iter().filter(|t| t.runs_on(host)) {
         for variant in target.variants(host) {
             let bar = ui.spinner(&format!("forging {} with {}", variant.name, compiler.name));
-            let made = make::make(&job.plan, target, &variant.schedule, &job.name)?;
+            let made = make::make(job, target, &variant.schedule, &job.name)?;
             let text = make::source(&made, "ringforge bench")?;
             bar.finish_and_clear();
             for opt in target.levels {
                 let file = format!("{}{}{}{opt}", job.name, entries.len(), target.name);
                 let object = object(scratch, &file, &text, compiler, opt)?;
-                let glue = Glue {
-                    name: &job.name,
-                    ring,
-                    operands: job.operands.map(|operand| operand.range(ring.q())),
-                    targets: &[],
-                    command: "",
-                };
-                let signature = glue.signature(&glue.symbol(target));
-                entries.push(Entry {
-                    candidate: Candidate {
-                        name: format!("ringforge {}", variant.name),
-                        code: Code::Objects(vec![object], signature),
-                    },
-                    operands: "big × big",
-                    compiled: format!("{} {opt}", short(compiler)),
-                });
+                for entry in made.entries.iter().filter(|e| wanted(e)) {
+                    let whole = entry.computes == Computes::Product;
+                    let part = if whole { "" } else { entry.procedure.as_str() };
+                    entries.push(Entry {
+                        candidate: Candidate {
+                            name: format!("ringforge {} {part}", variant.name).trim().to_owned(),
+                            code: Code::Objects(vec![object.clone()], entry.signature.clone()),
+                        },
+                        operands: if whole { "big × big" } else { "" },
+                        compiled: format!("{} {opt}", short(compiler)),
+                    });
+                }
             }
         }
     }

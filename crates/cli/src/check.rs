@@ -6,30 +6,25 @@ use crate::args::Check;
 use crate::preset::read;
 use crate::proof;
 use crate::ui::{Failure, Ui};
-use crate::verify::{self, Runs};
+use crate::verify::{Oracle, Runs};
 
 /// Runs the command.
 ///
 /// # Errors
-/// Bad input, or a wrong product.
+/// Bad input, or a wrong result.
 pub fn run(ui: &Ui, args: &Check) -> Result<u8, Failure> {
     let origin = args.contract.display().to_string();
     let contract = proof::contract(&origin, &read(&origin)?, args.symbol.as_deref())?;
     let compiler = Compiler::any().map_err(|e| Failure::input(e.to_string()))?;
-    let signature = proof::signature_of(&contract);
-    let roles: Vec<_> = signature.arguments.iter().map(|a| a.role).collect();
-    use ringforge_toolchain::Role::{Input, Output};
-    if roles != [Output, Input, Input] {
-        return Err(Failure::input("`check` runs functions (output, input, input) only"));
-    }
     let mut all = Vec::new();
     for path in &args.objects {
         let failed = |e| Failure::input(format!("`{}`: {e}", path.display()));
-        all.push(Runs::build(&compiler, path, &signature, &contract.alias).map_err(failed)?);
+        all.push(Runs::build(&compiler, path, &contract).map_err(failed)?);
     }
-    let total = verify::worst_operands(&contract.ring).len() + args.pairs;
-    let bar = ui.bar("products against the oracle", total as u64);
-    for batch in verify::batches(&contract.ring, args.pairs) {
+    let oracle = Oracle::new(contract.clone());
+    let total = oracle.worst_inputs().len() + args.pairs;
+    let bar = ui.bar("results against the oracle", total as u64);
+    for batch in oracle.batches(args.pairs) {
         for (path, runs) in args.objects.iter().zip(&mut all) {
             let failed = |e| Failure::failed(format!("`{}`: {e}", path.display()));
             runs.add(&batch).map_err(failed)?;
@@ -46,7 +41,7 @@ pub fn run(ui: &Ui, args: &Check) -> Result<u8, Failure> {
     for (path, runs) in args.objects.iter().zip(&all) {
         let done = runs.done();
         ui.say(format!(
-            "{}: {} products agree with the oracle, {} of them worst cases ({})",
+            "{}: {} results agree with the oracle, {} of them worst cases ({})",
             path.display(),
             done.products,
             done.worst_cases,

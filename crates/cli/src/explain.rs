@@ -5,6 +5,7 @@ use ringforge_interpret::count::{Costs, Counts};
 use ringforge_interpret::range::{Interval, Ranges};
 
 use crate::args::{Explain, View};
+use crate::entry::Entry;
 use crate::make::{self, Made};
 use crate::preset::resolve;
 use crate::ui::{Failure, Ui};
@@ -20,52 +21,56 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
     let schedule = make::schedule(args.schedule.as_deref(), target)?;
     // The tree alone needs no program, and plans without one can be looked at.
     let tree_only = matches!(args.view, View::Tree | View::Svg) && !ui.json;
-    let made =
-        if tree_only { None } else { Some(make::make(&job.plan, target, &schedule, &job.name)?) };
+    let made = if tree_only { None } else { Some(make::make(&job, target, &schedule, &job.name)?) };
+    let entry = match &made {
+        Some(made) => Some((made, made.entry(args.entry.as_deref())?)),
+        None => None,
+    };
     let tree = job.plan.tree();
     ui.json(&serde_json::json!({
         "ring": job.plan.ring.to_string(),
         "plan": job.plan.to_string(),
         "tree": tree,
-        "notes": made.as_ref().map(|m| &m.notes),
+        "notes": entry.map(|(m, _)| &m.notes),
         "target": target.name,
         "schedule": schedule.to_string(),
-        "ranges": made.as_ref().map(|m| &m.ranges),
-        "counts": made.as_ref().map(|m| &m.costs),
+        "entry": entry.map(|(_, e)| &e.procedure),
+        "ranges": entry.map(|(_, e)| &e.ranges),
+        "counts": entry.map(|(_, e)| &e.costs),
     }))?;
     let all = args.view == View::All;
     if all || args.view == View::Tree {
         ui.say(tree.to_text());
     }
-    match (&made, args.view) {
+    match (entry, args.view) {
         (_, View::Svg) => ui.say(picture::tree(&job.plan)),
-        (Some(made), View::RangesSvg) => ui.say(picture::ranges(made)),
-        (Some(made), View::CountsSvg) => ui.say(picture::counts(made)),
-        (Some(made), View::Ranges) => say_ranges(ui, made),
-        (Some(made), View::Counts) => say_counts(ui, made),
-        (Some(made), View::All) => {
-            say_ranges(ui, made);
-            say_counts(ui, made);
+        (Some((made, entry)), View::RangesSvg) => ui.say(picture::ranges(made, entry)),
+        (Some((made, entry)), View::CountsSvg) => ui.say(picture::counts(made, entry)),
+        (Some((made, entry)), View::Ranges) => say_ranges(ui, made, entry),
+        (Some((_, entry)), View::Counts) => say_counts(ui, entry),
+        (Some((made, entry)), View::All) => {
+            say_ranges(ui, made, entry);
+            say_counts(ui, entry);
         }
         _ => {}
     }
     Ok(0)
 }
 
-fn say_ranges(ui: &Ui, made: &Made) {
+fn say_ranges(ui: &Ui, made: &Made, entry: &Entry) {
     for note in &made.notes {
         ui.say(format!("\nTarget {}, {note}.", made.target.name));
     }
-    ui.say(format!("\nRanges by stage for target {}, proven for the program:", made.target.name));
-    ui.say(range_table(&made.ranges).to_string());
+    ui.say(format!("\nRanges by stage of {}, proven for the program:", entry.signature.symbol));
+    ui.say(range_table(&entry.ranges).to_string());
 }
 
-fn say_counts(ui: &Ui, made: &Made) {
+fn say_counts(ui: &Ui, entry: &Entry) {
     ui.say(format!(
-        "\nOperations by stage for target {}, in registers of {} words:",
-        made.target.name, made.costs.lanes
+        "\nOperations by stage of {}, in registers of {} words:",
+        entry.signature.symbol, entry.costs.lanes
     ));
-    ui.say(count_table(&made.costs).to_string());
+    ui.say(count_table(&entry.costs).to_string());
 }
 
 fn interval(interval: Option<Interval>) -> String {

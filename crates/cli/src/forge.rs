@@ -1,13 +1,18 @@
 //! `ringforge forge`: from a ring to a package with a proof.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use ringforge_program::ir::Computes;
+use ringforge_prove::Contract;
+
 use ringforge_toolchain::timing::{self, Candidate, Code, Settings, Timing};
-use ringforge_toolchain::{Compiler, Host, OutputDir, Scratch};
+use ringforge_toolchain::{Compiler, Host, OutputDir, Scratch, Signature};
 
 use crate::args::Forge;
 use crate::bench;
+use crate::entry;
 use crate::glue::Glue;
 use crate::make::{self, Made, unwritable};
 use crate::package::{File, Forged, Package, PlanText, Tool};
@@ -46,80 +51,71 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
 
     let command = command_line(args, &name);
     let ring = &job.plan.ring;
-    let glue = Glue {
-        name: &name,
-        ring,
-        operands: job.operands.map(|operand| operand.range(ring.q())),
-        targets: &targets,
-        command: &command,
-    };
     let mut made = Vec::new();
+    let mut interpreted = Vec::new();
     for (target, schedule) in targets.iter().copied().zip(&schedules) {
         let bar = ui.spinner(&format!("{}: plan to program", target.name));
-        let one = make::make(&job.plan, target, schedule, &name)?;
+        let one = make::make(&job, target, schedule, &name)?;
         bar.set_message(format!("{}: program against the oracle", target.name));
-        let interpreted = make::self_check(&one, ring)?;
+        interpreted.push(make::self_check(&one, ring)?);
         bar.finish_and_clear();
-        made.push((one, interpreted));
+        made.push(one);
     }
+    let glue = Glue { name: &name, ring, made: &made, command: &command };
     let scratch =
         Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
     let bar = ui.spinner("compiling");
-    let built = build(&out, scratch.path(), &glue, &made, &compiler, &args.make.opt)?;
+    let built = build(&out, scratch.path(), &glue, &compiler, &args.make.opt)?;
     bar.finish_and_clear();
 
-    let terms_name = format!("{name}.contract.toml");
-    let terms = glue.contract(&glue.symbol(targets[0]));
-    out.write(&terms_name, &terms).map_err(unwritable)?;
-    out.write(&format!("{name}.h"), glue.header()).map_err(unwritable)?;
     let object_name = format!("{name}.o");
     let object = std::fs::read(&built.object)
         .map_err(|e| Failure::failed(format!("the linked object is gone: {e}")))?;
     out.write(&object_name, &object).map_err(unwritable)?;
-
     let host = Host::detect();
-    let check =
-        Check { ui, args, glue: &glue, compiler: &compiler, host: &host, object: &built.object };
-    let executed = check.executed(&job)?;
+    let check = Check { ui, args, compiler: &compiler, host: &host, object: &built.object };
     let mut notes = Vec::new();
-    for (one, _) in &made {
-        notes.extend(one.notes.iter().map(|note| format!("{}: {note}", one.target.name)));
-    }
     let mut forged = Vec::new();
     let mut pictures =
         Pictures { tree: picture::tree(&job.plan), ranges: Vec::new(), counts: Vec::new() };
-    for (((one, interpreted), compile_command), executed) in
-        made.into_iter().zip(built.commands).zip(executed)
-    {
-        let symbol = glue.symbol(one.target);
-        let contract = proof::contract(&terms_name, &terms, Some(&symbol))?;
-        let named = Named { name: &object_name, bytes: &object };
-        let proof = if args.no_prove {
-            proof::not_tried(named, &contract)
-        } else {
-            let mut proof = proof::prove(ui, &[named], &contract)?.swap_remove(0);
-            proof::confirm(&mut proof, &compiler, &built.object, &contract);
-            proof
-        };
-        pictures.ranges.push(picture::ranges(&one));
-        pictures.counts.push(picture::counts(&one));
-        let Made { target, schedule, ranges, costs, .. } = one;
-        forged.push(Forged {
-            target: target.name.into(),
-            source: format!("{name}_{}.c", target.name),
-            symbol,
-            schedule,
-            compiler: compiler.clone(),
-            compile_command,
-            ranges,
-            counts: costs,
-            interpreted,
-            executed,
-            proof,
-            timing: None,
-        });
+    for ((one, interpreted), compile_command) in made.iter().zip(interpreted).zip(built.commands) {
+        notes.extend(one.notes.iter().map(|note| format!("{}: {note}", one.target.name)));
+        for (entry, interpreted) in one.entries.iter().zip(interpreted) {
+            let symbol = entry.signature.symbol.clone();
+            let file = entry.contract_file(&name);
+            let terms = entry.contract(&name, ring, one.program.transform.as_ref());
+            out.write(&file, &terms).map_err(unwritable)?;
+            let contract = proof::contract(&file, &terms, None)?;
+            let executed = check.executed(one.target, &contract)?;
+            let named = Named { name: &object_name, bytes: &object };
+            let proof = if args.no_prove {
+                proof::not_tried(named, &contract)
+            } else {
+                let mut proof = proof::prove(ui, &[named], &contract)?.swap_remove(0);
+                proof::confirm(&mut proof, &compiler, &built.object, &contract);
+                proof
+            };
+            pictures.ranges.push(picture::ranges(one, entry));
+            pictures.counts.push(picture::counts(one, entry));
+            forged.push(Forged {
+                target: one.target.name.into(),
+                computes: entry::formula(entry.computes, ring),
+                source: format!("{name}_{}.c", one.target.name),
+                symbol,
+                contract: file,
+                schedule: one.schedule.clone(),
+                compiler: compiler.clone(),
+                compile_command: compile_command.clone(),
+                ranges: entry.ranges.clone(),
+                counts: entry.costs.clone(),
+                interpreted,
+                executed,
+                proof,
+                timing: None,
+            });
+        }
     }
-    let peers = if args.no_bench { Vec::new() } else { check.time(&job, &mut forged)? };
+    let peers = if args.no_bench { Vec::new() } else { check.time(&job, &made, &mut forged)? };
     let package = Package {
         format: 1,
         verdict: verdict(&forged),
@@ -134,7 +130,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
         tool: Tool::THIS,
         host,
         object: File::of(&object_name, &object),
-        equivalence: equivalence(&forged),
+        equivalence: equivalence(&made, &forged),
         limits: limits(&targets, &name),
         targets: forged,
         peers,
@@ -228,7 +224,6 @@ fn build(
     out: &OutputDir,
     scratch: &Path,
     glue: &Glue,
-    made: &[(Made, usize)],
     compiler: &Compiler,
     opt: &str,
 ) -> Result<Built, Failure> {
@@ -236,7 +231,7 @@ fn build(
     flags.push("-std=c99".into());
     let mut objects = Vec::new();
     let mut commands = Vec::new();
-    for (one, _) in made {
+    for one in glue.made {
         let text = make::source(one, glue.command)?;
         let file = format!("{}_{}", glue.name, one.target.name);
         let (object, command) = make::compile(out, scratch, &file, &text, compiler, &flags)?;
@@ -258,51 +253,50 @@ fn build(
 struct Check<'a> {
     ui: &'a Ui,
     args: &'a Forge,
-    glue: &'a Glue<'a>,
     compiler: &'a Compiler,
     host: &'a Host,
     object: &'a Path,
 }
 
 impl Check<'_> {
-    /// Runs the implementations that this processor can on worst cases and random pairs.
-    fn executed(&self, job: &Job) -> Result<Vec<Option<verify::Checked>>, Failure> {
-        let alias = [(0, 1), (0, 2)];
-        let mut runs = Vec::new();
-        for target in self.glue.targets {
-            let symbol = self.glue.symbol(target);
-            let failed = |e| Failure::failed(format!("{symbol}: {e}"));
-            let signature = self.glue.signature(&symbol);
-            let build = || Runs::build(self.compiler, self.object, &signature, &alias);
-            runs.push(if target.runs_on(self.host) {
-                Some(build().map_err(failed)?)
-            } else {
-                None
-            });
+    /// Runs an implementation, if this processor can, on worst cases and random inputs.
+    fn executed(
+        &self,
+        target: &Target,
+        contract: &Contract,
+    ) -> Result<Option<verify::Checked>, Failure> {
+        if !target.runs_on(self.host) {
+            return Ok(None);
         }
-        let total = verify::worst_operands(&job.plan.ring).len() + self.args.pairs;
-        let bar = self.ui.bar("products against the oracle", total as u64);
-        for batch in verify::batches(&job.plan.ring, self.args.pairs) {
-            for (target, runs) in self.glue.targets.iter().zip(&mut runs) {
-                let failed = |e| Failure::failed(format!("{}: {e}", self.glue.symbol(target)));
-                runs.as_mut().map_or(Ok(()), |runs| runs.add(&batch)).map_err(failed)?;
-            }
-            bar.inc(batch.cases.len() as u64);
-        }
+        let symbol = &contract.symbol;
+        let failed = |e| Failure::failed(format!("{symbol}: {e}"));
+        let mut runs = Runs::build(self.compiler, self.object, contract).map_err(failed)?;
+        let total = runs.oracle().worst_inputs().len() + self.args.pairs;
+        let bar = self.ui.bar(&format!("{symbol} against the oracle"), total as u64);
+        runs.all(self.args.pairs, &|n| bar.inc(n as u64)).map_err(failed)?;
         bar.finish_and_clear();
-        Ok(runs.into_iter().map(|r| r.map(|r| r.done().clone())).collect())
+        Ok(Some(runs.done().clone()))
     }
 
     /// Times all implementations that run here side by side, and peers if asked for, whose
     /// timings are returned.
-    fn time(&self, job: &Job, forged: &mut [Forged]) -> Result<Vec<Timing>, Failure> {
+    fn time(
+        &self,
+        job: &Job,
+        made: &[Made],
+        forged: &mut [Forged],
+    ) -> Result<Vec<Timing>, Failure> {
+        let entries = made.iter().flat_map(|m| &m.entries);
+        let signatures: HashMap<&str, &Signature> =
+            entries.map(|e| (e.signature.symbol.as_str(), &e.signature)).collect();
         let runs = |f: &&mut Forged| f.executed.is_some();
         let mut timed: Vec<&mut Forged> = forged.iter_mut().filter(runs).collect();
         let mut candidates: Vec<Candidate> = timed
             .iter()
-            .map(|f| Candidate {
-                name: f.symbol.clone(),
-                code: Code::Objects(vec![self.object.to_owned()], self.glue.signature(&f.symbol)),
+            .filter_map(|f| {
+                let signature = (*signatures.get(f.symbol.as_str())?).clone();
+                let code = Code::Objects(vec![self.object.to_owned()], signature);
+                Some(Candidate { name: f.symbol.clone(), code })
             })
             .collect();
         if self.args.peers {
@@ -333,10 +327,20 @@ fn verdict(forged: &[Forged]) -> String {
     found.copied().unwrap_or("proved").to_owned()
 }
 
-fn equivalence(forged: &[Forged]) -> Option<String> {
+/// Entry points with one contract whose output is unique.
+fn equivalence(made: &[Made], forged: &[Forged]) -> Option<String> {
+    let same = |f: &&Forged| {
+        made.iter().flat_map(|m| &m.entries).any(|e| {
+            let output = &e.signature.arguments[0];
+            e.signature.symbol == f.symbol
+                && e.computes == Computes::Product
+                && output.range.1 - output.range.0 < e.program.q as i64
+        })
+    };
     let proved: Vec<&str> = forged
         .iter()
         .filter(|f| f.proof.verdict() == "proved")
+        .filter(same)
         .map(|f| f.symbol.as_str())
         .collect();
     (proved.len() > 1).then(|| {
@@ -355,7 +359,7 @@ fn limits(targets: &[&Target], name: &str) -> Vec<String> {
     ];
     if targets.len() > 1 {
         limits.push(format!(
-            "{name}_mul, which only chooses an implementation by processor feature, is not itself proved."
+            "What only chooses an implementation by processor feature ({name}.c) is not itself proved."
         ));
     }
     limits.push("Cycles are measured, not proved.".to_owned());
@@ -373,16 +377,13 @@ fn summary(ui: &Ui, package: &Package, place: &Path) {
     use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
     let mut table = Table::new();
     table.load_preset(UTF8_BORDERS_ONLY);
-    table.set_header(["product", "verdict", "proof", "executed", "core cycles (min / median)"]);
+    table.set_header(["function", "verdict", "proof", "executed", "core cycles (min / median)"]);
     for forged in &package.targets {
         table.add_row([
             forged.symbol.clone(),
             forged.proof.verdict(),
             format!("{:.1} s", forged.proof.seconds()),
-            forged
-                .executed
-                .as_ref()
-                .map_or("not here".into(), |e| format!("{} products", e.products)),
+            forged.executed.as_ref().map_or("not here".into(), |e| format!("{} calls", e.products)),
             forged.timing.as_ref().map_or("not measured".into(), |t| {
                 format!("{:.0} / {:.0}{}", t.min, t.median, if t.noisy { " (noisy)" } else { "" })
             }),

@@ -1,9 +1,10 @@
-//! The hand-made part of a package: header, choice at run time, contract.
+//! The hand-made part of a package: header and choice at run time.
 
+use ringforge_program::ir::TransformLayout;
 use ringforge_ring::Ring;
-use ringforge_toolchain::{Argument, Element, Role, Signature};
 
-use crate::target::Target;
+use crate::entry::{Entry, formula};
+use crate::make::Made;
 
 /// What the glue is made of.
 pub struct Glue<'a> {
@@ -11,49 +12,22 @@ pub struct Glue<'a> {
     pub name: &'a str,
     /// The ring.
     pub ring: &'a Ring,
-    /// Intervals of the two operands' coefficients.
-    pub operands: [(i64, i64); 2],
     /// The implementations, the fastest first.
-    pub targets: &'a [&'static Target],
+    pub made: &'a [Made],
     /// The command that makes the package again.
     pub command: &'a str,
 }
 
 impl Glue<'_> {
-    /// Interval of the output: centered and canonical.
-    pub fn output(&self) -> (i64, i64) {
-        let q = self.ring.q() as i64;
-        (-(q / 2) + (1 - q % 2), q / 2)
-    }
-
-    /// Symbol of a target's product.
-    pub fn symbol(&self, target: &Target) -> String {
-        format!("{}_mul_{}", self.name, target.name)
-    }
-
-    /// What the function called `symbol` takes.
-    pub fn signature(&self, symbol: &str) -> Signature {
-        let argument = |name: &str, role, range| Argument {
-            name: name.into(),
-            role,
-            element: Element::I16,
-            length: self.ring.degree(),
-            align: 2,
-            range,
+    /// For each procedure that every target has, its implementations.
+    fn procedures(&self) -> Vec<(&str, Vec<(&Made, &Entry)>)> {
+        let Some(first) = self.made.first() else { return Vec::new() };
+        let all = |name: &str| -> Option<Vec<(&Made, &Entry)>> {
+            let find = |made: &'_ Made| made.entries.iter().position(|e| e.procedure == name);
+            self.made.iter().map(|m| find(m).map(|i| (m, &m.entries[i]))).collect()
         };
-        Signature {
-            symbol: symbol.into(),
-            arguments: vec![
-                argument("c", Role::Output, self.output()),
-                argument("a", Role::Input, self.operands[0]),
-                argument("b", Role::Input, self.operands[1]),
-            ],
-        }
-    }
-
-    fn parameters(&self) -> String {
-        let n = self.ring.degree();
-        format!("int16_t c[{n}], const int16_t a[{n}], const int16_t b[{n}]")
+        let names = first.entries.iter().map(|e| e.procedure.as_str());
+        names.filter_map(|name| all(name).map(|entries| (name, entries))).collect()
     }
 
     fn opening(&self, file: &str, what: &str) -> String {
@@ -70,33 +44,53 @@ impl Glue<'_> {
     pub fn header(&self) -> String {
         let Glue { name, ring, .. } = self;
         let guard = format!("{}_H", name.to_uppercase());
-        let (low, high) = self.output();
-        let [a, b] = self.operands;
         let mut text = self.opening(&format!("{name}.h"), "multiplication in the ring below");
         text += &format!(
             "#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n\n\
              #ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n\
-             /*\n * c = a * b in {ring}.\n *\n\
-             \x20* Coefficients ascend: a[i] belongs to x^i. The caller promises\n\
-             \x20*   a[i] in [{}, {}], b[i] in [{}, {}];\n\
-             \x20* the output is canonical, c[i] in [{low}, {high}].\n\
-             \x20* c may be a or b. Constant time; reads and writes nothing else than these arrays and\n\
-             \x20* its own stack. Arrays need the alignment of int16_t only.\n */\n\
-             void {name}_mul({});\n",
-            a.0,
-            a.1,
-            b.0,
-            b.1,
-            self.parameters()
+             /*\n\
+             \x20* Coefficients ascend: a[i] belongs to x^i. Everything is constant time, and reads and writes\n\
+             \x20* nothing else than its arguments and its own stack. Ranges are promised by the caller for what\n\
+             \x20* is read, and by the function for what is written. Arrays need the alignment of their elements\n\
+             \x20* only.\n */\n",
         );
-        text += "\n/* The implementations that it chooses from. */\n";
-        for target in self.targets {
-            text += &format!(
-                "void {}({}); /* {} */\n",
-                self.symbol(target),
-                self.parameters(),
-                target.what
-            );
+        let layout = self.made.iter().find_map(|m| m.program.transform.as_ref());
+        if let Some(layout) = layout {
+            text += &transformed(layout, ring.degree());
+        }
+        for (procedure, entries) in self.procedures() {
+            let (_, first) = entries[0];
+            let place = match first.alias().len() {
+                0 => "c is neither a nor b.".to_owned(),
+                1 => "c may be a.".to_owned(),
+                _ => "c may be a or b.".to_owned(),
+            };
+            text += &format!("\n/*\n * {}. {place}\n", formula(first.computes, ring));
+            let alike = entries.iter().all(|(_, e)| e.promises() == first.promises());
+            for (made, entry) in &entries {
+                match alike {
+                    true => text += &format!(" *   {}\n", entry.promises()),
+                    false => {
+                        text += &format!(" *   {}: {}\n", made.target.name, entry.promises());
+                    }
+                }
+                let same = formula(entry.computes, ring) == formula(first.computes, ring);
+                if !same {
+                    let what = formula(entry.computes, ring);
+                    text += &format!(" *   {}: {what}\n", made.target.name);
+                }
+                if alike && same {
+                    break;
+                }
+            }
+            text += &format!(" */\nvoid {name}_{procedure}({});\n", first.parameters());
+        }
+        text += "\n/* The implementations that these choose from. */\n";
+        for (_, entries) in self.procedures() {
+            for (made, entry) in entries {
+                let (symbol, what) = (&entry.signature.symbol, made.target.what);
+                text += &format!("void {symbol}({}); /* {what} */\n", entry.parameters());
+            }
         }
         text + &format!("\n#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {guard} */\n")
     }
@@ -105,47 +99,49 @@ impl Glue<'_> {
     pub fn dispatch(&self) -> String {
         let Glue { name, .. } = self;
         let mut text = self.opening(&format!("{name}.c"), "chooses an implementation");
-        text += &format!("#include \"{name}.h\"\n\nvoid {name}_mul({})\n{{\n", self.parameters());
-        let (last, others) = match self.targets.split_last() {
-            Some((last, others)) => (self.symbol(last), others),
-            None => return text + "}\n",
-        };
-        for target in others {
-            let symbol = self.symbol(target);
-            let tests: Vec<String> = target
-                .features
-                .iter()
-                .map(|f| format!("__builtin_cpu_supports(\"{f}\")"))
-                .collect();
-            text += &format!(
-                "    if ({}) {{\n        {symbol}(c, a, b);\n        return;\n    }}\n",
-                tests.join(" && ")
-            );
-        }
-        text + &format!("    {last}(c, a, b);\n}}\n")
-    }
-
-    /// `NAME.contract.toml` for the implementation `symbol`.
-    pub fn contract(&self, symbol: &str) -> String {
-        let n = self.ring.degree();
-        let mut text = format!(
-            "# What the implementations in {}.o promise. Prove one of them again:\n\
-             #   ringforge prove {0}.o --contract {0}.contract.toml [--symbol NAME]\n\
-             contract = 1\nsymbol = \"{symbol}\"\nabi = \"sysv-x86-64\"\nring = \"{}\"\n\
-             computes = \"product\"              # c = a * b in the ring\n\
-             alias = [[\"c\", \"a\"], [\"c\", \"b\"]]  # calls in place are allowed\n",
-            self.name, self.ring
-        );
-        let arguments = [
-            ("c", "output", self.output()),
-            ("a", "input", self.operands[0]),
-            ("b", "input", self.operands[1]),
-        ];
-        for (name, role, (low, high)) in arguments {
-            text += &format!(
-                "\n[[argument]]\nname = \"{name}\"\nrole = \"{role}\"\nelement = \"i16\"\nlength = {n}\nalign = 2\nrange = [{low}, {high}]\n"
-            );
+        text += &format!("#include \"{name}.h\"\n");
+        for (procedure, entries) in self.procedures() {
+            let Some(((_, last), others)) = entries.split_last() else { continue };
+            let parameters = last.parameters();
+            let names: Vec<&str> =
+                last.signature.arguments.iter().map(|a| a.name.as_str()).collect();
+            let names = names.join(", ");
+            text += &format!("\nvoid {name}_{procedure}({parameters})\n{{\n");
+            for (made, entry) in others {
+                let features = made.target.features.iter();
+                let tests: Vec<String> =
+                    features.map(|f| format!("__builtin_cpu_supports(\"{f}\")")).collect();
+                text += &format!(
+                    "    if ({}) {{\n        {}({names});\n        return;\n    }}\n",
+                    tests.join(" && "),
+                    entry.signature.symbol
+                );
+            }
+            text += &format!("    {}({names});\n}}\n", last.signature.symbol);
         }
         text
+    }
+}
+
+/// What transformed elements are.
+fn transformed(layout: &TransformLayout, n: usize) -> String {
+    let (d, count) = (layout.degree, layout.weights.len());
+    format!(
+        "\n/*\n * T(a) is a transformed: its {count} remainders by x^{d} - w, {n} words. The weights w and the order of\n\
+         \x20* the words, which is each implementation's own, are in the contracts; to_standard brings them to\n\
+         \x20* the standard order (remainder after remainder, the order of FIPS 203 and 204), from_standard back.\n\
+         \x20* Keep transformed elements of one process to that process, or store them in standard order.\n */\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_layout_is_explained() {
+        let layout = TransformLayout { degree: 2, weights: vec![4, 13], order: vec![0, 1, 2, 3] };
+        let text = transformed(&layout, 4);
+        assert!(text.contains("its 2 remainders by x^2 - w, 4 words"), "{text}");
     }
 }

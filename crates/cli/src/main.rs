@@ -5,6 +5,7 @@
 mod args;
 mod bench;
 mod check;
+mod entry;
 mod explain;
 mod forge;
 mod glue;

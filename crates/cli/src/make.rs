@@ -3,21 +3,20 @@
 use std::path::Path;
 
 use ringforge_emit::Preamble;
-use ringforge_interpret::count::{Costs, count};
-use ringforge_interpret::range::{Ranges, ranges};
 use ringforge_interpret::run::run;
-use ringforge_plan::Plan;
 use ringforge_program::ir::Program;
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
 use ringforge_ring::Ring;
 use ringforge_toolchain::{Compiler, OutputDir, OutputError};
 
+use crate::entry::{Entry, entries};
 use crate::package::Tool;
-use crate::preset::read;
+use crate::preset::{Job, read};
+use crate::proof;
 use crate::target::Target;
 use crate::ui::{Excerpt, Failure};
-use crate::verify;
+use crate::verify::Oracle;
 
 /// One target's program with what its interpretations say.
 pub struct Made {
@@ -29,10 +28,29 @@ pub struct Made {
     pub notes: Vec<String>,
     /// The program.
     pub program: Program,
-    /// Ranges by stage.
-    pub ranges: Ranges,
-    /// Costs by stage.
-    pub costs: Costs,
+    /// Its entry points; the whole product is the last.
+    pub entries: Vec<Entry>,
+}
+
+impl Made {
+    /// The entry point called `procedure`, or the last.
+    ///
+    /// # Errors
+    /// There is none of that name; the message lists those there are.
+    pub fn entry(&self, procedure: Option<&str>) -> Result<&Entry, Failure> {
+        let found = match procedure {
+            None => self.entries.last(),
+            Some(name) => self.entries.iter().find(|e| e.procedure == name),
+        };
+        found.ok_or_else(|| {
+            let names: Vec<&str> = self.entries.iter().map(|e| e.procedure.as_str()).collect();
+            Failure::input(format!(
+                "no entry point `{}`; there are {}",
+                procedure.unwrap_or_default(),
+                names.join(", ")
+            ))
+        })
+    }
 }
 
 /// Reads a schedule, or takes the target's default.
@@ -57,46 +75,50 @@ pub fn schedule(path: Option<&Path>, target: &Target) -> Result<Schedule, Failur
     })
 }
 
-/// Lowers a plan for a target and analyses the program.
+/// Lowers a plan for a target and analyses the program; `name` prefixes its symbols.
 ///
 /// # Errors
 /// The plan has no program for this schedule, or the program could overflow.
 pub fn make(
-    plan: &Plan,
+    job: &Job,
     target: &'static Target,
     schedule: &Schedule,
     name: &str,
 ) -> Result<Made, Failure> {
+    let plan = &job.plan;
     let lowered = lower(plan, schedule, name).map_err(|e| {
         Failure::input(format!("plan `{}` for target `{}`: {e}", plan.name, target.name))
     })?;
     let (program, notes) = (lowered.program, lowered.notes);
-    let fault =
-        |e| Failure::failed(format!("the program for target `{}` is faulty: {e}", target.name));
-    let ranges = ranges(&program).map_err(fault)?;
-    let costs = count(&program).map_err(fault)?;
-    Ok(Made { target, schedule: schedule.to_string(), notes, program, ranges, costs })
+    let entries = entries(&program, target, job.operands)?;
+    Ok(Made { target, schedule: schedule.to_string(), notes, program, entries })
 }
 
-/// Runs the program by interpretation on worst cases and random pairs against the oracle;
-/// returns how many.
+/// Runs every entry point by interpretation on worst cases and random inputs against the oracle;
+/// returns for each how many.
 ///
 /// # Errors
-/// A product is wrong: a fault of ringforge, not of the input.
-pub fn self_check(made: &Made, ring: &Ring) -> Result<usize, Failure> {
-    let cases = verify::some_cases(ring, 24, 8);
-    let narrow = |v: &[i64]| -> Vec<i16> { v.iter().map(|&x| x as i16).collect() };
-    for (i, case) in cases.iter().enumerate() {
-        let (a, b) = (narrow(&case.a), narrow(&case.b));
-        let c = run(&made.program, &[&a, &b]).map_err(|e| Failure::failed(e.to_string()))?;
-        if c != narrow(&case.c) {
-            return Err(Failure::failed(format!(
-                "the program for target `{}` multiplies wrongly (case {i}); this is a fault of ringforge",
-                made.target.name
-            )));
+/// A result is wrong: a fault of ringforge, not of the input.
+pub fn self_check(made: &Made, ring: &Ring) -> Result<Vec<usize>, Failure> {
+    let mut counts = Vec::new();
+    for entry in &made.entries {
+        let name = &made.program.name;
+        let terms = entry.contract(name, ring, made.program.transform.as_ref());
+        let oracle = Oracle::new(proof::contract(&entry.contract_file(name), &terms, None)?);
+        let cases = oracle.some_cases(24, 8);
+        for (i, case) in cases.iter().enumerate() {
+            let inputs: Vec<&[i64]> = case.inputs.iter().map(Vec::as_slice).collect();
+            let c = run(&entry.program, &inputs).map_err(|e| Failure::failed(e.to_string()))?;
+            if let Some(k) = oracle.first_wrong(&c, &case.c) {
+                return Err(Failure::failed(format!(
+                    "the program of `{}` for target `{}` is wrong at element {k} (case {i}); this is a fault of ringforge",
+                    entry.procedure, made.target.name
+                )));
+            }
         }
+        counts.push(cases.len());
     }
-    Ok(cases.len())
+    Ok(counts)
 }
 
 /// The C source of a program.
@@ -110,18 +132,24 @@ pub fn source(made: &Made, command: &str) -> Result<String, Failure> {
         facts.extend(made.notes.iter().map(|note| format!("  {note}")));
         facts.push(String::new());
     }
-    facts.push("Ranges by stage, proven for the program by interval analysis:".to_owned());
-    for stage in &made.ranges.stages {
-        if let (Some(title), Some((low, high))) = (stage.path.last(), stage.words) {
-            facts.push(format!("  [{low}, {high}] {title}"));
+    for entry in &made.entries {
+        facts.push(format!(
+            "{}: {}. Ranges by stage, proven for the program by interval analysis:",
+            entry.signature.symbol,
+            entry.promises()
+        ));
+        for stage in &entry.ranges.stages {
+            if let (Some(title), Some((low, high))) = (stage.path.last(), stage.words) {
+                facts.push(format!("  [{low}, {high}] {title}"));
+            }
         }
+        let total = &entry.costs.total;
+        facts.push(format!(
+            "  Operations on registers of {} words: {} multiplies, {} additions, {} shifts and logic, {} shuffles, {} loads, {} stores; {} reductions, {} modular products.",
+            entry.costs.lanes, total.multiplies, total.additions, total.logic, total.shuffles, total.loads,
+            total.stores, total.reductions + total.narrowings, total.modular_products + total.word_products
+        ));
     }
-    let total = &made.costs.total;
-    facts.push(format!(
-        "Operations on registers of {} words: {} multiplies, {} additions, {} shifts and logic, {} shuffles, {} loads, {} stores; {} reductions, {} modular products.",
-        made.costs.lanes, total.multiplies, total.additions, total.logic, total.shuffles, total.loads,
-        total.stores, total.reductions + total.narrowings, total.modular_products + total.word_products
-    ));
     let preamble = Preamble {
         command: command.into(),
         tool: format!("{} {}", Tool::THIS.name, Tool::THIS.version),

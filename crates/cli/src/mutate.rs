@@ -10,7 +10,6 @@ use ringforge_toolchain::{Compiler, Scratch};
 
 use crate::args::Mutate;
 use crate::forge;
-use crate::glue::Glue;
 use crate::make;
 use crate::preset::resolve;
 use crate::proof;
@@ -28,38 +27,37 @@ pub fn run(ui: &Ui, args: &Mutate) -> Result<u8, Failure> {
     let compiler = forge::compiler(args.cc.as_deref())?;
     let classes = args.class.clone();
     let ring = &job.plan.ring;
-    let glue = Glue {
-        name: &job.name,
-        ring,
-        operands: job.operands.map(|operand| operand.range(ring.q())),
-        targets: &[target],
-        command: "ringforge mutate",
-    };
-    let symbol = glue.symbol(target);
-    let bar = ui.spinner(&format!("forging {symbol}"));
-    let made = make::make(&job.plan, target, &schedule, &job.name)?;
-    let source = make::source(&made, glue.command)?;
+    let bar = ui.spinner(&format!("forging {} for {}", job.name, target.name));
+    let made = make::make(&job, target, &schedule, &job.name)?;
+    let entry = made.entry(None)?;
+    let symbol = entry.signature.symbol.clone();
+    let source = make::source(&made, "ringforge mutate")?;
     let mut flags: Vec<String> = args.opt.split_whitespace().map(str::to_owned).collect();
     flags.push("-std=c99".into());
     let object = compile(&compiler, &flags, &source)?;
     bar.finish_and_clear();
 
     let emit = |program: &Program| target.emit(program, &Preamble::default()).ok();
+    let [output, input, _] = entry.signature.arguments.as_slice() else {
+        return Err(Failure::failed(format!("`{symbol}` is no product")));
+    };
     let subject = Subject {
         product: Product {
             symbol: symbol.clone(),
             ring: ring.clone(),
-            input: glue.operands[0],
-            output: glue.output(),
+            element: input.element,
+            input: input.range,
+            output: output.range,
         },
         object,
         source: Some(source),
-        program: Some((&made.program, &emit)),
+        program: Some((&entry.program, &emit)),
         compiler: &compiler,
         flags,
     };
+    let terms = entry.contract(&job.name, ring, None);
     let judge = Prover {
-        contract: proof::contract("contract", &glue.contract(&symbol), None)?,
+        contract: proof::contract("contract", &terms, None)?,
         options: Options::default(),
         still: Arc::new(|| true),
     };

@@ -28,7 +28,7 @@ pub struct Package {
     pub host: Host,
     /// The object that was proved, as it is shipped.
     pub object: File,
-    /// One entry for each implementation in the object.
+    /// One for each implementation of each entry point in the object.
     pub targets: Vec<Forged>,
     /// Other implementations measured beside these.
     pub peers: Vec<Timing>,
@@ -98,8 +98,12 @@ impl File {
 pub struct Forged {
     /// Its target.
     pub target: String,
-    /// The symbol of its product.
+    /// Its symbol.
     pub symbol: String,
+    /// What it computes.
+    pub computes: String,
+    /// The file with its contract.
+    pub contract: String,
     /// The C file that it is compiled from.
     pub source: String,
     /// The schedule's text.
@@ -112,9 +116,9 @@ pub struct Forged {
     pub ranges: Ranges,
     /// What the program costs by stage.
     pub counts: Costs,
-    /// Products on which the program, interpreted, agreed with the oracle.
+    /// Inputs on which the program, interpreted, agreed with the oracle.
     pub interpreted: usize,
-    /// Products on which the object, executed here, agreed with the oracle.
+    /// Inputs on which the object, executed here, agreed with the oracle.
     pub executed: Option<Checked>,
     /// The proof.
     pub proof: Proof,

@@ -3,6 +3,7 @@
 use ringforge_interpret::draw;
 use ringforge_plan::Plan;
 
+use crate::entry::Entry;
 use crate::make::Made;
 
 /// The plan's tree as SVG.
@@ -14,16 +15,19 @@ pub fn tree(plan: &Plan) -> String {
 }
 
 /// Ranges by stage as SVG.
-pub fn ranges(made: &Made) -> String {
-    let caption = format!("Ranges by stage, target {}: proven for all inputs", made.target.name);
-    draw::ranges(&made.ranges, &caption)
+pub fn ranges(made: &Made, entry: &Entry) -> String {
+    let caption = format!(
+        "Ranges of {} by stage, target {}: proven for all inputs",
+        entry.procedure, made.target.name
+    );
+    draw::ranges(&entry.ranges, &caption)
 }
 
 /// Costs by stage as SVG.
-pub fn counts(made: &Made) -> String {
+pub fn counts(made: &Made, entry: &Entry) -> String {
     let caption = format!(
-        "Operations by stage, target {}, in registers of {} words",
-        made.target.name, made.costs.lanes
+        "Operations of {} by stage, target {}, in registers of {} words",
+        entry.procedure, made.target.name, entry.costs.lanes
     );
-    draw::counts(&made.costs, &caption)
+    draw::counts(&entry.costs, &caption)
 }

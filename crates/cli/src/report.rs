@@ -64,9 +64,9 @@ fn badge(verdict: &str) -> Markup {
 fn claim(package: &Package) -> Markup {
     let claim = match package.verdict.as_str() {
         "proved" => {
-            "for all inputs in the contract's ranges: the machine code computes the product in \
-             the ring, stays inside its buffers, runs in constant time, keeps the calling \
-             convention, and its output is canonical."
+            "for all inputs in the contract's ranges: the machine code computes what is \
+             stated, stays inside its buffers, runs in constant time, keeps the calling convention, \
+             and its outputs lie in the stated ranges."
         }
         "refuted" => "The machine code does not fulfil the contract: see the reasons below.",
         _ => "Something could not be decided: see the reasons below.",
@@ -95,6 +95,7 @@ fn target(forged: &Forged, ranges: Option<&String>, counts: Option<&String>) -> 
     html! {
         section {
             h2 { "Target " (forged.target) ": " code { (forged.symbol) } " " (badge(&forged.proof.verdict())) }
+            p { (forged.computes) "; contract " code { (forged.contract) } }
             (proof_table(forged))
             h3 { "Ranges by stage" }
             @if let Some(picture) = ranges { figure { (PreEscaped(without_prologue(picture))) } }
@@ -112,9 +113,9 @@ fn proof_table(forged: &Forged) -> Markup {
         table.facts {
             @for reason in &proof::explanation(&forged.proof) { tr { th { "reason" } td { (reason) } } }
             @for (name, value) in &proof::facts(&forged.proof) { tr { th { (name) } td { (value) } } }
-            tr { th { "interpreted" } td { (forged.interpreted) " products of the program agree with the oracle" } }
+            tr { th { "interpreted" } td { (forged.interpreted) " runs of the program agree with the oracle" } }
             @if let Some(run) = &forged.executed {
-                tr { th { "executed" } td { (run.products) " products of the object, " (run.worst_cases)
+                tr { th { "executed" } td { (run.products) " calls of the object, " (run.worst_cases)
                     " of them worst cases, agree with the oracle (" (run.calls.join("; ")) ")" } }
             }
         }
@@ -166,7 +167,7 @@ fn cycles(package: &Package) -> Markup {
     html! {
         @if !all.is_empty() {
             section {
-                h2 { "Core cycles of one product" }
+                h2 { "Core cycles of one call" }
                 div.scroll { table.numbers {
                     thead { tr { th { "implementation" } th { "min" } th { "median" } th.bar {} } }
                     tbody {

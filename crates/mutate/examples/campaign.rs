@@ -44,7 +44,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         argument("b", "input")
     ))?;
     let subject = Subject {
-        product: Product { symbol, ring: plan.ring.clone(), input: (-h, h), output: (-h, h) },
+        product: Product {
+            symbol,
+            ring: plan.ring.clone(),
+            element: ringforge_toolchain::Element::I16,
+            input: (-h, h),
+            output: (-h, h),
+        },
         object: std::fs::read(to)?,
         source: Some(source),
         program: Some((&lowered.program, &emit)),

@@ -15,6 +15,8 @@ pub struct Product {
     pub symbol: String,
     /// The ring; all three arrays have its degree.
     pub ring: Ring,
+    /// Type of the coefficients.
+    pub element: Element,
     /// Interval of the inputs' coefficients.
     pub input: (i64, i64),
     /// Interval of the output's coefficients.
@@ -27,9 +29,9 @@ impl Product {
         let argument = |name: &str, role, range| Argument {
             name: name.into(),
             role,
-            element: Element::I16,
+            element: self.element,
             length: self.ring.degree(),
-            align: 2,
+            align: self.element.bytes(),
             range,
         };
         Signature {
@@ -293,6 +295,7 @@ mod tests {
         let product = Product {
             symbol: "f".into(),
             ring: Ring::parse("Z17[x]/(x - 1)").unwrap(),
+            element: Element::I16,
             input: (-8, 8),
             output: (-8, 8),
         };

@@ -21,6 +21,10 @@ fn contract(text: &str) -> (Product, Contract) {
     let product = Product {
         symbol: contract.symbol.clone(),
         ring: contract.ring.clone(),
+        element: ringforge_toolchain::Element {
+            bits: a.element.bits(),
+            signed: a.element.signed(),
+        },
         input: a.range,
         output: c.range,
     };
