@@ -3,25 +3,33 @@
 //! The walk records a graph whose nodes are linear forms over one operand, products of two such
 //! forms, or linear combinations of products; anything else is refused with its place. Outputs
 //! of a product are then compared with the ring's own product for **all** pairs of basis vectors,
-//! as [TokudaKameyama23 §5] does, but with one operand fixed at e_j at a time: every form stays
-//! linear, and since a transform on lanes keeps residue classes of indices apart, short.
+//! as [TokudaKameyama23 §5] does. Where the factors of all products are geometric, as those of a
+//! transform are, the products at (e_(i+d), e_(j−d)) equal those at (e_i, e_j), and some 2·n·d
+//! evaluations of the graph settle all n³ coefficients ([`Forms::agrees_with`]); else one operand is
+//! fixed at e_j at a time: every form stays linear, and since a transform on lanes keeps residue
+//! classes of indices apart, short.
 //!
 //! Meant for the modular level: residues, not words. That no word wraps is [`crate::range`]'s
 //! business; the two together say that the program is right.
 
 mod arena;
+mod bilinear;
+mod domain;
+mod entry;
+mod evaluate;
+mod text;
 
 use crate::run::exported;
 use crate::walk::*;
-use arena::{Arena, Form};
-use rayon::prelude::*;
 use ringforge_program::ir::{Program, Role};
-use ringforge_program::method::*;
-use ringforge_ring::{Ring, zq};
+use ringforge_ring::zq;
 use std::collections::HashMap;
 use std::fmt;
 
-type Id = u32;
+pub use text::text;
+
+/// A node of the graph of forms.
+pub type Id = u32;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Node {
@@ -33,18 +41,33 @@ enum Node {
     Product(Id, Id),
 }
 
-/// What a node is a form over.
+/// What a node is a form over: any of a constant, the operands 0 and 1, their products, and
+/// operand 2, what an accumulation adds to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Constant,
-    /// Linear in one operand.
-    Linear(u8),
-    /// A linear combination of products of the two operands.
-    Bilinear,
+struct Kind(u8);
+
+impl Kind {
+    const CONSTANT: Kind = Kind(0);
+    const BILINEAR: Kind = Kind(8);
+
+    fn linear(operand: u8) -> Kind {
+        Kind(1 << operand)
+    }
+
+    fn contains(self, other: Kind) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The kind of a sum, where it is one that outputs may have.
+    fn join(self, other: Kind) -> Option<Kind> {
+        let sum = Kind(self.0 | other.0);
+        let accumulates = Kind(Kind::BILINEAR.0 | Kind::linear(2).0);
+        (self == other || accumulates.contains(sum) && self.0 != 0 && other.0 != 0).then_some(sum)
+    }
 }
 
-/// The domain of forms.
-struct Recorder {
+/// The domain of forms: it records a graph.
+pub struct Recorder {
     q: u64,
     nodes: Vec<Node>,
     kinds: Vec<Kind>,
@@ -52,10 +75,11 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn new(q: u64) -> Recorder {
+    /// An empty graph over residues mod q.
+    pub fn new(q: u64) -> Recorder {
         let zero = Node::Constant(0);
         let known = HashMap::from([(zero, 0)]);
-        Recorder { q, nodes: vec![zero], kinds: vec![Kind::Constant], known }
+        Recorder { q, nodes: vec![zero], kinds: vec![Kind::CONSTANT], known }
     }
 
     fn push(&mut self, node: Node, kind: Kind) -> Id {
@@ -76,145 +100,83 @@ impl Recorder {
         }
     }
 
-    fn number(&mut self, c: i64) -> Id {
-        self.push(Node::Constant(zq::unsigned(c, self.q)), Kind::Constant)
+    /// Word `index` of an operand: 0 and 1 are multiplied, 2 is added to.
+    pub fn input(&mut self, operand: u8, index: u32) -> Id {
+        self.push(Node::Input { operand, index }, Kind::linear(operand))
     }
 
-    fn sum(&mut self, a: Id, b: Id, minus: bool) -> Result<Id, Refusal> {
+    /// The modulus.
+    pub fn modulus(&self) -> u64 {
+        self.q
+    }
+
+    /// The graph with these outputs, over operands of these lengths.
+    pub fn finish(self, outputs: Vec<Id>, inputs: Vec<usize>) -> Forms {
+        let Recorder { q, nodes, kinds, .. } = self;
+        Forms { q, nodes, kinds, outputs, inputs, addend: None }
+    }
+
+    /// A constant.
+    pub fn number(&mut self, c: i64) -> Id {
+        self.push(Node::Constant(zq::unsigned(c, self.q)), Kind::CONSTANT)
+    }
+
+    /// `a + b`, or with `minus` `a − b`; refused where the sum is no form.
+    pub fn sum(&mut self, a: Id, b: Id, minus: bool) -> Result<Id, Refusal> {
         if b == 0 {
             return Ok(a);
         }
         let (x, y) = (self.constant_of(a), self.constant_of(b));
         if let (Some(x), Some(y)) = (x, y) {
             let c = if minus { zq::sub(x, y, self.q) } else { zq::add(x, y, self.q) };
-            return Ok(self.push(Node::Constant(c), Kind::Constant));
+            return Ok(self.push(Node::Constant(c), Kind::CONSTANT));
         }
         if a == 0 {
             return Ok(if minus { self.scale(b, self.q - 1) } else { b });
         }
-        let kind = match (self.kinds[a as usize], self.kinds[b as usize]) {
-            (k, l) if k == l => k,
-            _ => {
-                return Err("adds forms of different kinds (constant, linear in one operand, \
-                            bilinear), so the sum is none of them"
-                    .into());
-            }
-        };
+        let kind = self.kinds[a as usize].join(self.kinds[b as usize]).ok_or_else(|| {
+            "adds forms of different kinds (constant, linear in one operand, bilinear), so the sum \
+             is none of them"
+                .to_string()
+        })?;
         Ok(self.push(if minus { Node::Sub(a, b) } else { Node::Add(a, b) }, kind))
     }
 
-    fn scale(&mut self, a: Id, c: u64) -> Id {
+    /// `c·a`.
+    pub fn scale(&mut self, a: Id, c: u64) -> Id {
         let c = c % self.q;
         match (self.nodes[a as usize], c) {
             (_, 0) => 0,
             (_, 1) => a,
             (Node::Constant(x), _) => {
-                self.push(Node::Constant(zq::mul(x, c, self.q)), Kind::Constant)
+                self.push(Node::Constant(zq::mul(x, c, self.q)), Kind::CONSTANT)
             }
             (Node::Scale(x, d), _) => self.scale(x, zq::mul(c, d, self.q)),
             _ => self.push(Node::Scale(a, c), self.kinds[a as usize]),
         }
     }
 
-    fn product(&mut self, a: Id, b: Id) -> Result<Id, Refusal> {
+    /// `a·b`; refused where it is not a product of the two operands.
+    pub fn product(&mut self, a: Id, b: Id) -> Result<Id, Refusal> {
         if let Some(c) = self.constant_of(a) {
             return Ok(self.scale(b, c));
         }
         if let Some(c) = self.constant_of(b) {
             return Ok(self.scale(a, c));
         }
+        let (first, second) = (Kind::linear(0), Kind::linear(1));
         match (self.kinds[a as usize], self.kinds[b as usize]) {
-            (Kind::Linear(0), Kind::Linear(1)) => {
-                Ok(self.push(Node::Product(a, b), Kind::Bilinear))
+            (k, l) if (k, l) == (first, second) => {
+                Ok(self.push(Node::Product(a, b), Kind::BILINEAR))
             }
-            (Kind::Linear(1), Kind::Linear(0)) => {
-                Ok(self.push(Node::Product(b, a), Kind::Bilinear))
+            (k, l) if (k, l) == (second, first) => {
+                Ok(self.push(Node::Product(b, a), Kind::BILINEAR))
             }
-            (Kind::Linear(_), Kind::Linear(_)) => Err("multiplies an operand by itself".into()),
+            (k, l) if k == l && (k == first || k == second) => {
+                Err("multiplies an operand by itself".into())
+            }
             _ => Err("multiplies three factors that depend on the inputs".into()),
         }
-    }
-}
-
-fn not_linear<T>(what: &str) -> Result<T, Refusal> {
-    Err(format!("{what} has no meaning mod q by itself; formula reads the modular level"))
-}
-
-impl Domain for Recorder {
-    type Word = Id;
-    type Wide = Id;
-
-    fn constant(&mut self, word: i64) -> Id {
-        self.number(word)
-    }
-
-    fn binary(&mut self, op: Binary, a: &Id, b: &Id) -> Result<Id, Refusal> {
-        match op {
-            Binary::Add => self.sum(*a, *b, false),
-            Binary::Sub => self.sum(*a, *b, true),
-            Binary::MulLo => self.product(*a, *b),
-            // A mask of a lane: all bits, or none.
-            Binary::And => match (self.constant_of(*a), self.constant_of(*b)) {
-                (Some(0), _) | (_, Some(0)) => Ok(0),
-                (Some(m), _) if m == self.q - 1 => Ok(*b),
-                (_, Some(m)) if m == self.q - 1 => Ok(*a),
-                _ => not_linear("And"),
-            },
-            _ => not_linear(&format!("{op:?}")),
-        }
-    }
-
-    fn shift(&mut self, op: Shift, a: &Id) -> Result<Id, Refusal> {
-        match op {
-            Shift::Left(k) => Ok(self.scale(*a, zq::pow(2, u64::from(k), self.q))),
-            _ => not_linear("a shift right"),
-        }
-    }
-
-    fn mul_mod(&mut self, a: &Id, c: u64, _method: MulMethod) -> Result<Id, Refusal> {
-        Ok(self.scale(*a, c))
-    }
-
-    fn reduce(&mut self, a: &Id, _method: ReduceMethod) -> Result<Id, Refusal> {
-        Ok(*a)
-    }
-
-    fn narrow(&mut self, x: &Id, method: NarrowMethod) -> Result<Id, Refusal> {
-        Ok(self.scale(*x, method.scale(self.q)))
-    }
-
-    fn mul_words(&mut self, a: &Id, b: &Id, method: ProductMethod) -> Result<Id, Refusal> {
-        let product = self.product(*a, *b)?;
-        Ok(self.scale(product, method.scale(self.q)))
-    }
-
-    fn freeze(&mut self, a: &Id, method: FreezeMethod) -> Result<Id, Refusal> {
-        Ok(self.scale(*a, method.scale(self.q)))
-    }
-
-    fn pair_dot(&mut self, a: [&Id; 2], b: [&Id; 2]) -> Result<Id, Refusal> {
-        let (x, y) = (self.product(*a[0], *b[0])?, self.product(*a[1], *b[1])?);
-        self.sum(x, y, false)
-    }
-
-    fn wide_binary(&mut self, op: WideBinary, a: &Id, b: &Id) -> Result<Id, Refusal> {
-        match op {
-            WideBinary::Add => self.sum(*a, *b, false),
-            WideBinary::Sub => self.sum(*a, *b, true),
-            WideBinary::MulLo => self.product(*a, *b),
-        }
-    }
-
-    fn wide_shift(&mut self, op: Shift, a: &Id) -> Result<Id, Refusal> {
-        self.shift(op, a)
-    }
-
-    fn join(&mut self, low: &Id, high: &Id) -> Result<Id, Refusal> {
-        if (*low, *high) == (0, 0) { Ok(0) } else { not_linear("a word read as half an element") }
-    }
-
-    fn split(&mut self, x: &Id) -> Result<(Id, Id), Refusal> {
-        if *x == 0 { Ok((0, 0)) } else { not_linear("half an element read as a word") }
     }
 }
 
@@ -224,14 +186,19 @@ pub struct Forms {
     nodes: Vec<Node>,
     kinds: Vec<Kind>,
     outputs: Vec<Id>,
+    /// Lengths of the operands 0 and 1, as far as there are.
     inputs: Vec<usize>,
+    /// Length of operand 2.
+    addend: Option<usize>,
 }
 
-/// That a program computes its ring's product, and what the comparison took.
+/// That a program computes what it should, and what the comparison took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Agreement {
-    /// Pairs of basis vectors, all of them.
+    /// Pairs of basis vectors, all of them; where the output is linear, basis vectors.
     pub pairs: u64,
+    /// Evaluations of the graph that settled them.
+    pub evaluations: u64,
     /// Coefficients of the result compared for each pair.
     pub outputs: usize,
     /// Nodes of the recorded graph.
@@ -260,8 +227,26 @@ pub enum Mismatch {
         /// What it should compute, in `[0, q)`.
         expected: u64,
     },
-    /// An output is not a combination of products of the two operands.
-    #[error("c[{output}] is {what}, not a combination of products of the two operands")]
+    /// `c[output]` contains `found·x[i]` for the operand of this name, but should `expected·x[i]`.
+    #[error(
+        "c[{output}] contains {found}·{operand}[{i}], but {computes} has {expected}·{operand}[{i}]"
+    )]
+    Linear {
+        /// `a` or `c`.
+        operand: &'static str,
+        /// What the program should compute.
+        computes: &'static str,
+        /// Index of the output.
+        output: usize,
+        /// Index into the operand.
+        i: usize,
+        /// What the program computes, in `[0, q)`.
+        found: u64,
+        /// What it should compute, in `[0, q)`.
+        expected: u64,
+    },
+    /// An output is no form of the kind that is asked for.
+    #[error("c[{output}] is {what}")]
     Shape {
         /// Index of the output.
         output: usize,
@@ -273,7 +258,8 @@ pub enum Mismatch {
     Parameters(String),
 }
 
-/// The forms of the exported procedure's output (the first, if there are several).
+/// The forms of the exported procedure's output (the first, if there are several). Inputs are the
+/// operands 0 and 1 in the order of the parameters; what is read and written is operand 2.
 pub fn forms(program: &Program) -> Result<Forms, Fault> {
     let id = exported(program)?;
     let procedure = &program.procedures[id.0 as usize];
@@ -286,24 +272,33 @@ pub fn forms(program: &Program) -> Result<Forms, Fault> {
     }
     let mut machine = Machine::new(program, Recorder::new(program.q));
     let (mut arguments, mut inputs, mut output) = (Vec::new(), Vec::new(), None);
+    let mut addend = None;
     for buffer in procedure.buffers.iter().filter(|b| b.role.is_parameter()) {
-        let words = match buffer.role {
-            Role::Output => vec![None; buffer.words],
+        let operand = match buffer.role {
+            Role::Output | Role::Scratch => None,
+            Role::InOut if addend.is_some() => {
+                return Err(refuse("forms have one operand that is read and written".into()));
+            }
+            Role::InOut => {
+                addend = Some(buffer.words);
+                Some(2)
+            }
             _ if inputs.len() == 2 => {
                 return Err(refuse("forms have at most two operands".into()));
             }
             _ => {
-                let operand = inputs.len() as u8;
                 inputs.push(buffer.words);
-                let input = |index| {
-                    let node = Node::Input { operand, index: index as u32 };
-                    Some(machine.domain.push(node, Kind::Linear(operand)))
-                };
-                (0..buffer.words).map(input).collect()
+                Some(inputs.len() as u8 - 1)
+            }
+        };
+        let words = match operand {
+            None => vec![None; buffer.words],
+            Some(operand) => {
+                (0..buffer.words).map(|i| Some(machine.domain.input(operand, i as u32))).collect()
             }
         };
         let array = machine.array(words);
-        if buffer.role == Role::Output && output.is_none() {
+        if matches!(buffer.role, Role::Output | Role::InOut) && output.is_none() {
             output = Some(array);
         }
         arguments.push((array, 0));
@@ -312,169 +307,8 @@ pub fn forms(program: &Program) -> Result<Forms, Fault> {
     let output = output.ok_or_else(|| refuse("there is no output".into()))?;
     let outputs: Option<Vec<Id>> = machine.words(output).iter().copied().collect();
     let outputs = outputs.ok_or_else(|| refuse("a word of the output is never written".into()))?;
-    let Recorder { q, nodes, kinds, .. } = machine.domain;
-    Ok(Forms { q, nodes, kinds, outputs, inputs })
-}
-
-impl Forms {
-    /// The forms of all linear nodes.
-    fn linear_forms(&self) -> (Arena, Vec<Form>) {
-        let mut arena = Arena::default();
-        let mut forms = vec![Form::default(); self.nodes.len()];
-        for (id, node) in self.nodes.iter().enumerate() {
-            if !matches!(self.kinds[id], Kind::Linear(_)) {
-                continue;
-            }
-            forms[id] = match *node {
-                Node::Input { index, .. } => arena.unit(index),
-                Node::Add(a, b) => arena.sum(forms[a as usize], forms[b as usize], false, self.q),
-                Node::Sub(a, b) => arena.sum(forms[a as usize], forms[b as usize], true, self.q),
-                Node::Scale(a, c) => arena.scaled(None, forms[a as usize], c, self.q),
-                Node::Constant(_) | Node::Product(..) => Form::default(),
-            };
-        }
-        (arena, forms)
-    }
-
-    /// Output number `output` as coefficients over the inputs of one operand: `Some((operand,
-    /// coefficients))`, or `None` where the output is not linear.
-    pub fn linear(&self, output: usize) -> Option<(usize, Vec<u64>)> {
-        let id = *self.outputs.get(output)? as usize;
-        let Kind::Linear(operand) = self.kinds[id] else { return None };
-        let (arena, forms) = self.linear_forms();
-        let mut dense = vec![0; self.inputs[usize::from(operand)]];
-        for (&i, &v) in arena.indices(forms[id]).iter().zip(arena.values(forms[id])) {
-            dense[i as usize] = u64::from(v);
-        }
-        Some((usize::from(operand), dense))
-    }
-
-    /// Compares the outputs with the product of the two operands in `ring`, for all pairs of
-    /// basis vectors; the first difference in the order of (j, output, i) is the error.
-    pub fn agrees_with(&self, ring: &Ring) -> Result<Agreement, Mismatch> {
-        let n = ring.degree();
-        if self.q != ring.q() || self.inputs != [n, n] || self.outputs.len() != n {
-            return Err(Mismatch::Parameters(format!(
-                "the program takes {:?} coefficients mod {} and gives {}, which is not the \
-                 shape of a product in {ring}",
-                self.inputs,
-                self.q,
-                self.outputs.len()
-            )));
-        }
-        for (output, &id) in self.outputs.iter().enumerate() {
-            let what = match self.kinds[id as usize] {
-                Kind::Bilinear => continue,
-                Kind::Constant if id == 0 => continue,
-                Kind::Constant => "a constant".to_string(),
-                Kind::Linear(operand) => format!("linear in operand {operand} alone"),
-            };
-            return Err(Mismatch::Shape { output, what });
-        }
-        let (linear_arena, linear) = self.linear_forms();
-        // y[product][j]: the second factor of a product, by the basis vector it meets.
-        let mut by_basis: Vec<Vec<(Id, Form, u64)>> = vec![Vec::new(); n];
-        let mut bilinear = Vec::new();
-        let mut products = 0;
-        for (id, &node) in self.nodes.iter().enumerate() {
-            if self.kinds[id] != Kind::Bilinear {
-                continue;
-            }
-            if let Node::Product(x, y) = node {
-                products += 1;
-                let (x, y) = (linear[x as usize], linear[y as usize]);
-                let terms = linear_arena.indices(y).iter().zip(linear_arena.values(y));
-                for (&j, &v) in terms.filter(|&(_, &v)| v != 0) {
-                    by_basis[j as usize].push((id as Id, x, u64::from(v)));
-                }
-            } else {
-                bilinear.push(id as Id);
-            }
-        }
-        let powers = powers(ring);
-        let first = (0..n)
-            .into_par_iter()
-            .map_init(
-                || (Arena::default(), vec![Form::default(); self.nodes.len()]),
-                |(arena, forms), j| {
-                    arena.clear();
-                    forms.fill(Form::default());
-                    for &(id, x, y) in &by_basis[j] {
-                        forms[id as usize] = arena.scaled(Some(&linear_arena), x, y, self.q);
-                    }
-                    for &id in &bilinear {
-                        let form = |a: Id| forms[a as usize];
-                        forms[id as usize] = match self.nodes[id as usize] {
-                            Node::Add(a, b) => arena.sum(form(a), form(b), false, self.q),
-                            Node::Sub(a, b) => arena.sum(form(a), form(b), true, self.q),
-                            Node::Scale(a, c) => arena.scaled(None, form(a), c, self.q),
-                            _ => Form::default(),
-                        };
-                    }
-                    self.compare(j, arena, forms, &powers)
-                },
-            )
-            .find_first(Result::is_err);
-        match first {
-            Some(Err(mismatch)) => Err(mismatch),
-            _ => Ok(Agreement {
-                pairs: (n * n) as u64,
-                outputs: n,
-                nodes: self.nodes.len(),
-                products,
-            }),
-        }
-    }
-
-    fn compare(
-        &self,
-        j: usize,
-        arena: &Arena,
-        forms: &[Form],
-        powers: &[Vec<(usize, u64)>],
-    ) -> Result<(), Mismatch> {
-        let n = self.outputs.len();
-        let mut expected: Vec<Vec<(usize, u64)>> = vec![Vec::new(); n];
-        for i in 0..n {
-            for &(k, c) in &powers[i + j] {
-                expected[k].push((i, c));
-            }
-        }
-        for (output, wanted) in expected.iter().enumerate() {
-            let f = forms[self.outputs[output] as usize];
-            let terms = arena.indices(f).iter().zip(arena.values(f));
-            let found = terms.filter(|&(_, &v)| v != 0).map(|(&i, &v)| (i as usize, u64::from(v)));
-            if found.clone().eq(wanted.iter().copied()) {
-                continue;
-            }
-            let found: HashMap<usize, u64> = found.collect();
-            let wanted: HashMap<usize, u64> = wanted.iter().copied().collect();
-            let value = |map: &HashMap<usize, u64>, i| map.get(&i).copied().unwrap_or(0);
-            let i = (0..n).find(|&i| value(&found, i) != value(&wanted, i)).unwrap_or(0);
-            let (found, expected) = (value(&found, i), value(&wanted, i));
-            return Err(Mismatch::Coefficient { output, i, j, found, expected });
-        }
-        Ok(())
-    }
-}
-
-/// The nonzero coefficients of x^k mod f for k up to 2n − 2.
-fn powers(ring: &Ring) -> Vec<Vec<(usize, u64)>> {
-    let (n, q) = (ring.degree(), ring.q());
-    let mut row = vec![0u64; n];
-    row[0] = 1 % q;
-    let sparse =
-        |row: &[u64]| row.iter().copied().enumerate().filter(|&(_, c)| c != 0).collect::<Vec<_>>();
-    let mut all = vec![sparse(&row)];
-    for _ in 1..2 * n - 1 {
-        let top = row.pop().unwrap_or(0);
-        row.insert(0, 0);
-        for (c, &f) in row.iter_mut().zip(ring.modulus()) {
-            *c = zq::sub(*c, zq::mul(top, zq::unsigned(f, q), q), q);
-        }
-        all.push(sparse(&row));
-    }
-    all
+    let forms = machine.domain.finish(outputs, inputs);
+    Ok(Forms { addend, ..forms })
 }
 
 impl fmt::Debug for Forms {

@@ -19,6 +19,7 @@ pub mod formula;
 pub mod range;
 pub mod run;
 pub mod text;
+pub mod unsigned;
 pub mod walk;
 
 pub use domain::Domain;

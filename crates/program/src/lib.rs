@@ -11,3 +11,4 @@ pub mod method;
 pub mod place;
 pub mod rebase;
 pub mod schedule;
+pub mod unsigned;
