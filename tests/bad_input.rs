@@ -21,8 +21,8 @@ fn a_malformed_ring_is_shown_with_the_place() {
 #[test]
 fn a_ring_without_a_plan_says_what_to_do() {
     let dir = Sandbox::new();
-    let run = dir.ringforge(&["forge", "Z3329[x]/(x^256 + 1)"]);
-    run.fails(2, &["no plan for Z3329[x]/(x^256 + 1)", "--plan FILE"]);
+    let run = dir.ringforge(&["forge", "Z3329[x]/(x^255 + 1)"]);
+    run.fails(2, &["no plan is known for Z3329[x]/(x^255 + 1)", "--plan FILE"]);
     dir.is_untouched();
 }
 

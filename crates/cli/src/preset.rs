@@ -28,6 +28,7 @@ pub fn resolve(subject: &Subject) -> Result<Job, Failure> {
     };
     let plan = match (&subject.plan, &file) {
         (Some(plan), _) => named_plan(plan)?,
+        (None, Some(file)) if file.plan.is_empty() => automatic(&ring, &file.name)?,
         (None, Some(file)) => named_plan(&file.plan)?,
         (None, None) => plan_for(&ring)?,
     };
@@ -120,11 +121,14 @@ fn named_plan(plan: &str) -> Result<Plan, Failure> {
 fn plan_for(ring: &Ring) -> Result<Plan, Failure> {
     let plans = Plan::names().filter_map(|name| Plan::find(name).ok());
     // The shortest name is the preset's; longer ones are variants of it.
-    plans.filter(|plan| plan.ring == *ring).min_by_key(|plan| plan.name.len()).ok_or_else(|| {
-        Failure::input(format!(
-            "no plan for {ring} comes with ringforge; write one and pass it with --plan FILE"
-        ))
-    })
+    let found = plans.filter(|plan| plan.ring == *ring).min_by_key(|plan| plan.name.len());
+    found.map_or_else(|| automatic(ring, &format!("z{}_n{}", ring.q(), ring.degree())), Ok)
+}
+
+/// The plan that nobody wrote.
+fn automatic(ring: &Ring, name: &str) -> Result<Plan, Failure> {
+    Plan::automatic(ring, name)
+        .map_err(|e| Failure::input(format!("{e}; or pass a plan with --plan FILE")))
 }
 
 /// Reads a file that the user named.
