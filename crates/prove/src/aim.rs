@@ -64,7 +64,7 @@ impl<'w> Aim<'w> {
                 Atom::Var(v) | Atom::Fun(Base::Var(v), _) => {
                     by_base.entry(Base::Var(v)).or_default().push((a, c));
                 }
-                Atom::Fun(Base::Low(_), _) | Atom::Opaque(_) => {}
+                Atom::Fun(Base::Low(_), _) | Atom::Floor(_) | Atom::Opaque(_) => {}
             }
         }
         let mut groups = Vec::new();

@@ -62,6 +62,10 @@ impl Audit {
                 let form = world.wides[w as usize].form.clone();
                 self.form(world, &form) >> 16
             }
+            Atom::Floor(f) => {
+                let floor = world.floors[f as usize].clone();
+                self.form(world, &floor.form) >> floor.bits
+            }
             Atom::Opaque(_) => 0,
         }
     }

@@ -5,8 +5,10 @@
 //! is asked about cost little more than one.
 
 use crate::funs::{FunId, Funs, centre};
+use crate::pieces::{Piece, pieces};
 use crate::values::inverse;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// All that is ever asked about a function over an interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,11 +36,16 @@ struct Table {
     affine: Option<(i64, i64, u32, u32)>,
 }
 
+/// A function's pieces, if they are few.
+type Pieces = Option<Arc<[Piece]>>;
+
 /// A function, an interval and a number of bits.
 type Interval = (FunId, i64, i64, u8);
 
 /// Values per block.
 const BLOCK: i64 = 256;
+/// Narrowest interval that is cut into pieces before it is enumerated.
+pub(crate) const WIDE: i64 = 1 << 18;
 /// Widest interval that is kept as a table.
 const KEPT: i64 = 1 << 23;
 /// Values kept at most, 8 bytes each.
@@ -83,22 +90,23 @@ fn extremes(values: &[i64]) -> (i64, i64) {
 /// is a number of size at most 2^63/q.
 #[derive(Clone, Copy)]
 struct Multiple {
+    q: i64,
     inverse: i64,
     bound: i64,
 }
 
 impl Multiple {
     fn of(q: i64) -> Multiple {
-        Multiple { inverse: inverse(q), bound: i64::MAX / q }
+        Multiple { q, inverse: inverse(q), bound: i64::MAX / q }
     }
     #[inline]
     fn divides(self, v: i64) -> bool {
         let t = v.wrapping_mul(self.inverse);
         -self.bound <= t && t <= self.bound
     }
-    /// Whether `values[i] - (c·(lo + i) + d)` are all multiples; sizes stay far below 2^62.
+    /// Whether `values[i] - (c·(lo + i) + d)` are all multiples, for values of at most 2^62.
     fn affine(self, values: &[i64], lo: i64, c: i64, d: i64) -> bool {
-        let mut expected = c * lo + d;
+        let mut expected = c * lo.rem_euclid(self.q) + d;
         values.chunks(1024).all(|chunk| {
             let mut ok = true;
             for &v in chunk {
@@ -112,8 +120,8 @@ impl Multiple {
 
 /// The only affine function modulo q that values from lo on may be congruent to.
 fn candidate(q: i64, lo: i64, first: i64, second: Option<i64>) -> (i64, i64) {
-    let c = second.map_or(0, |s| (s - first).rem_euclid(q));
-    (c, (first - c * (lo % q)).rem_euclid(q))
+    let c = second.map_or(0, |s| (s % q - first % q).rem_euclid(q));
+    (c, (first % q - c * (lo % q)).rem_euclid(q))
 }
 
 /// Enumeration with caches and limits.
@@ -130,6 +138,7 @@ pub struct Cones {
     kept: usize,
     summaries: FxHashMap<(FunId, i64, i64), Result<Summary, TooWide>>,
     linears: FxHashMap<Interval, Option<(i64, i64)>>,
+    pieces: FxHashMap<(FunId, i64, i64), Pieces>,
 }
 
 impl Cones {
@@ -145,6 +154,7 @@ impl Cones {
             kept: 0,
             summaries: FxHashMap::default(),
             linears: FxHashMap::default(),
+            pieces: FxHashMap::default(),
         }
     }
 
@@ -230,13 +240,65 @@ impl Cones {
         if let Some(&s) = self.summaries.get(&(f, lo, hi)) {
             return s;
         }
-        let result = if hi - lo < KEPT {
+        let result = if let Some(pieces) = self.pieces(funs, f, lo, hi) {
+            Ok(self.join(&pieces))
+        } else if hi - lo < KEPT {
             self.tabulate(funs, f, lo, hi)
         } else {
             self.stream(funs, f, lo, hi)
         };
         self.summaries.insert((f, lo, hi), result);
         result
+    }
+
+    /// The pieces of a function over a wide interval, if they are few.
+    fn pieces(&mut self, funs: &mut Funs, f: FunId, lo: i64, hi: i64) -> Pieces {
+        if hi - lo < WIDE {
+            return None;
+        }
+        let known = self.pieces.entry((f, lo, hi));
+        known.or_insert_with(|| pieces(funs, f, lo, hi).map(Arc::from)).clone()
+    }
+
+    fn join(&self, pieces: &[Piece]) -> Summary {
+        let (mut min, mut max) = (i64::MAX, i64::MIN);
+        let mut points = pieces.iter().flat_map(|p| match p {
+            Piece::Affine { lo, hi, k, c } => {
+                let at = |x: i64| (x, (k + c * i128::from(x)) as i64);
+                let next = if hi > lo { lo + 1 } else { *lo };
+                vec![at(*lo), at(next), at(*hi)]
+            }
+            Piece::Values { lo, values } => {
+                values.iter().enumerate().map(|(i, v)| (lo + i as i64, *v)).collect()
+            }
+        });
+        let first = points.next().unwrap_or_default();
+        let second = points.find(|p| p.0 != first.0);
+        // Adjacent points: the least one, and the one after it.
+        let second = second.filter(|s| s.0 == first.0 + 1).map(|s| s.1);
+        let (c, d) = candidate(self.q, first.0, first.1, second);
+        let q = i128::from(self.q);
+        let mut affine = second.is_some();
+        for p in pieces {
+            match p {
+                Piece::Affine { lo, hi, k, c: slope } => {
+                    for x in [*lo, *hi] {
+                        let v = (k + slope * i128::from(x)) as i64;
+                        (min, max) = (min.min(v), max.max(v));
+                    }
+                    let error = |x: i64| {
+                        (k - i128::from(d) + (slope - i128::from(c)) * i128::from(x)) % q != 0
+                    };
+                    affine &= !error(*lo) && (lo == hi || !error(lo + 1));
+                }
+                Piece::Values { lo, values } => {
+                    let (l, h) = extremes(values);
+                    (min, max) = (min.min(l), max.max(h));
+                    affine &= self.multiple.affine(values, *lo, c, d);
+                }
+            }
+        }
+        Summary { min, max, affine: affine.then_some((c as u32, d as u32)) }
     }
 
     fn tabulate(
@@ -320,6 +382,20 @@ impl Cones {
         // A few points refute most functions at once.
         let probes = [hi, lo + (hi - lo) / 2, lo + (hi - lo) / 3, (-1).clamp(lo, hi)];
         let mut ok = probes.into_iter().all(|x| fits(x, funs.at(f, x)));
+        if ok && let Some(pieces) = self.pieces(funs, f, lo, hi) {
+            // Two adjacent points decide a line.
+            ok = pieces.iter().all(|p| match p {
+                Piece::Affine { lo, hi, k, c } => [*lo, (lo + 1).min(*hi)]
+                    .into_iter()
+                    .all(|x| fits(x, (k + c * i128::from(x)) as i64)),
+                Piece::Values { lo, values } => {
+                    values.iter().enumerate().all(|(i, &v)| fits(lo + i as i64, v))
+                }
+            });
+            let result = ok.then_some((c, d));
+            self.linears.insert((f, lo, hi, bits), result);
+            return result;
+        }
         let points = (hi - lo) as u64 + 1;
         ok = ok && self.afford(points, funs.size(f)).is_ok();
         if ok {

@@ -3,7 +3,7 @@
 
 use crate::cones::Cones;
 use crate::funs::{FunId, FunOp, centre};
-use crate::reading::{NoReading, Reading};
+use crate::reading::{NoReading, Odd, Reading};
 use crate::values::{
     Atom, AtomId, Base, Cause, CauseKind, Form, Source, Var, VarId, World, inverse,
 };
@@ -53,17 +53,17 @@ impl Cutter {
         }
     }
 
-    /// The base an atom depends on; none for products and high halves.
+    /// The base an atom depends on; none for products, high halves and quotients.
     pub fn base(&self, a: AtomId) -> Option<Base> {
         match self.world.atoms[a as usize] {
             Atom::Var(v) => Some(Base::Var(v)),
             Atom::Fun(b, _) => Some(b),
-            Atom::Prod(..) | Atom::High(_) | Atom::Opaque(_) => None,
+            Atom::Prod(..) | Atom::High(_) | Atom::Floor(_) | Atom::Opaque(_) => None,
         }
     }
 
     /// The one base that all atoms depend on.
-    fn one_base(&self, form: &Form) -> Option<Base> {
+    pub(crate) fn one_base(&self, form: &Form) -> Option<Base> {
         let first = self.base(form.t.first()?.0)?;
         form.t[1..].iter().all(|t| self.base(t.0) == Some(first)).then_some(first)
     }
@@ -123,15 +123,23 @@ impl Cutter {
 
     fn resolve_once(&mut self, form: &mut Form, width: u8) -> bool {
         let mut candidates: Vec<VarId> = Vec::new();
+        let cut = |v: &VarId| matches!(self.world.var(*v).source, Source::Cut { .. });
         for &(a, _) in &form.t {
-            let v = match self.world.atoms[a as usize] {
-                Atom::Fun(Base::Var(v), _) | Atom::Var(v) => v,
-                _ => continue,
-            };
-            if matches!(self.world.var(v).source, Source::Cut { .. }) {
-                candidates.push(v);
+            match self.world.atoms[a as usize] {
+                Atom::Fun(Base::Var(v), _) | Atom::Var(v) => candidates.push(v),
+                Atom::Floor(f) => {
+                    let inner = &self.world.floors[f as usize].form;
+                    candidates.extend(inner.t.iter().filter_map(|t| {
+                        match self.world.atoms[t.0 as usize] {
+                            Atom::Var(v) => Some(v),
+                            _ => None,
+                        }
+                    }));
+                }
+                _ => {}
             }
         }
+        candidates.retain(cut);
         candidates.sort_unstable();
         candidates.dedup();
         let mut changed = false;
@@ -179,7 +187,9 @@ impl Cutter {
             return Err(Some(cause));
         }
         let mut divisors: Vec<i64> = vec![1];
-        for &(_, c) in &bare.t {
+        // Quotients come with coefficients that are what they are.
+        let plain = !self.world.has_floor(&bare);
+        for &(_, c) in bare.t.iter().filter(|_| plain) {
             if c & 1 == 1 && !divisors.contains(&c.abs()) && divisors.len() < 12 {
                 divisors.push(c.abs());
             }
@@ -187,7 +197,8 @@ impl Cutter {
         let mut best: Option<(i64, Form, Reading)> = None;
         let mut failure: Option<(Form, Result<Reading, NoReading>)> = None;
         for u in divisors {
-            let d = bare.scaled(inverse(u), bits);
+            let mut d = bare.scaled(inverse(u), bits);
+            self.lift(&mut d, bits);
             let reading = self.read(&d);
             let good = match &reading {
                 Ok(r) => {
@@ -302,14 +313,14 @@ impl Cutter {
             ),
             Some((_, Ok(r))) => {
                 let inner = match r.odd {
-                    Some(Base::Low(l)) => self.world.lows[l as usize].cause,
+                    Some(Odd::Base(Base::Low(l))) => self.world.lows[l as usize].cause,
                     _ => None,
                 };
                 if let Some(c) = inner {
                     return c;
                 }
                 let what = match r.odd {
-                    Some(Base::Low(_)) => {
+                    Some(Odd::Base(Base::Low(_)) | Odd::Floor) => {
                         "the high half of a sum of products is used without the correction that would make it a Montgomery reduction"
                     }
                     _ => {

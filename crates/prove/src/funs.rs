@@ -212,6 +212,19 @@ impl Funs {
         self.order(root).len()
     }
 
+    /// The nodes below a function in order, itself last, with the positions of their arguments.
+    pub fn listed(&mut self, root: FunId) -> Vec<(Fun, SmallVec<[usize; 4]>)> {
+        let order = self.order(root);
+        let slot: FxHashMap<FunId, usize> =
+            order.iter().enumerate().map(|(i, f)| (*f, i)).collect();
+        let of = |f: &FunId| {
+            let node = self.get(*f).clone();
+            let args = node.args.iter().map(|a| slot[a]).collect();
+            (node, args)
+        };
+        order.iter().map(of).collect()
+    }
+
     /// Calls `each(first x, signed values)` for consecutive blocks of `[lo, hi]` until it returns
     /// false.
     pub fn enumerate(

@@ -22,8 +22,10 @@ mod function;
 mod funs;
 mod hankel;
 mod oracle;
+mod pieces;
 mod polynomials;
 mod prove;
+mod quotient;
 mod ranges;
 mod reading;
 pub mod report;
@@ -33,6 +35,8 @@ mod vectors;
 mod walk;
 #[cfg(test)]
 mod walk_tests;
+#[cfg(test)]
+mod wide_tests;
 mod witness;
 
 pub use computes::{Computes, Transform};

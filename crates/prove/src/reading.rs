@@ -12,8 +12,17 @@ pub struct Reading {
     pub hi: i128,
     /// What it is modulo q, if that is linear.
     pub residue: Option<ModForm>,
-    /// The base whose part is not linear modulo q.
-    pub odd: Option<Base>,
+    /// What is not linear modulo q.
+    pub odd: Option<Odd>,
+}
+
+/// A part of a form that is not linear modulo q.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Odd {
+    /// Functions of this base.
+    Base(Base),
+    /// A quotient by a power of two that is not multiplied by a multiple of q.
+    Floor,
 }
 
 /// Why there is no reading.
@@ -37,7 +46,7 @@ impl Cutter {
         let mut odd = None;
         // Terms of bases that need to be taken together.
         let mut grouped: Vec<(Base, (AtomId, i64))> = Vec::new();
-        let mut funs = false;
+        let (mut funs, mut floors) = (false, false);
         for &(a, c) in &form.t {
             match self.world.atoms[a as usize] {
                 Atom::Prod(x, y) => {
@@ -53,6 +62,15 @@ impl Cutter {
                 Atom::High(w) => {
                     funs = true;
                     grouped.push((Base::Low(self.world.wides[w as usize].low.0), (a, c)));
+                }
+                Atom::Floor(f) => {
+                    floors = true;
+                    let floor = &self.world.floors[f as usize];
+                    widen(&mut lo, &mut hi, floor.lo, floor.hi, c.into());
+                    // What the quotient is modulo q nobody knows; a multiple of q hides it.
+                    if residue(c.into(), q) != 0 {
+                        odd = odd.or(Some(Odd::Floor));
+                    }
                 }
                 Atom::Opaque(o) => {
                     return Err(NoReading::Opaque(self.world.opaques[o as usize]));
@@ -89,7 +107,7 @@ impl Cutter {
                         k = (k + r.k) % q;
                         terms.extend(r.t.iter().map(|&(a, c)| (a, u64::from(c))));
                     }
-                    None => odd = odd.or(Some(base)),
+                    None => odd = odd.or(Some(Odd::Base(base))),
                 }
                 continue;
             }
@@ -109,8 +127,12 @@ impl Cutter {
                     k = (k + d) % q;
                     terms.push((self.world.var(v).atom, c.into()));
                 }
-                _ => odd = odd.or(Some(base)),
+                _ => odd = odd.or(Some(Odd::Base(base))),
             }
+        }
+        if floors && let Some((l, h)) = self.rational(form) {
+            lo = lo.max(l);
+            hi = hi.min(h);
         }
         let residue = odd.is_none().then(|| ModForm { k, t: merge(terms, q) });
         Ok(Reading { lo, hi, residue, odd })
@@ -190,7 +212,7 @@ impl Cutter {
     }
 
     /// Interval of a product of two variables.
-    fn product_interval(&self, x: VarId, y: VarId) -> (i128, i128) {
+    pub(crate) fn product_interval(&self, x: VarId, y: VarId) -> (i128, i128) {
         let (a, b) = (self.world.var(x), self.world.var(y));
         let corner = |p: i64, q: i64| i128::from(p) * i128::from(q);
         let all = [corner(a.lo, b.lo), corner(a.lo, b.hi), corner(a.hi, b.lo), corner(a.hi, b.hi)];
@@ -201,7 +223,7 @@ impl Cutter {
 }
 
 /// Adds `c·[l, h]`.
-fn widen(lo: &mut i128, hi: &mut i128, l: i128, h: i128, c: i128) {
+pub(crate) fn widen(lo: &mut i128, hi: &mut i128, l: i128, h: i128, c: i128) {
     if c >= 0 {
         *lo += c * l;
         *hi += c * h;

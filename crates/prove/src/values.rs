@@ -31,6 +31,8 @@ pub enum Atom {
     Prod(VarId, VarId),
     /// `floor(P / 2^16)` of a wide form ([`Wide`]).
     High(u32),
+    /// `floor(F / 2^k)` of a form, with no function of its low bits at hand ([`Floor`]).
+    Floor(u32),
     /// A value that is not understood, each its own atom: two of them never cancel. The number is
     /// an index into [`World::opaques`].
     Opaque(u32),
@@ -165,6 +167,22 @@ pub struct Wide {
     pub node: u32,
 }
 
+/// A quotient by a power of two, of words too wide to enumerate.
+///
+/// The low bits are no atom: `F mod 2^k` is `F - 2^k·floor(F / 2^k)`, so that Montgomery's
+/// difference is a multiple of 2^k term by term.
+#[derive(Clone, Debug)]
+pub struct Floor {
+    /// The exact integer form F: coefficients in [-2^(k-1), 2^(k-1)), constant in [0, 2^k).
+    pub form: Arc<Form>,
+    /// k, from 1 to 62.
+    pub bits: u8,
+    /// Least value of the quotient.
+    pub lo: i128,
+    /// Greatest value of the quotient.
+    pub hi: i128,
+}
+
 /// Why a value is not understood.
 #[derive(Clone, Debug)]
 pub struct Cause {
@@ -198,7 +216,7 @@ pub enum CauseKind {
 
 /// All tables of one proof.
 pub struct World {
-    /// The modulus, odd, below 2^16.
+    /// The modulus, an odd prime below 2^31.
     pub q: u32,
     /// 2^-16 modulo q.
     pub r_inv: u32,
@@ -213,6 +231,9 @@ pub struct World {
     /// Wide forms.
     pub wides: Vec<Wide>,
     wide_index: FxHashMap<Arc<Form>, u32>,
+    /// Quotients.
+    pub floors: Vec<Floor>,
+    floor_index: FxHashMap<(Arc<Form>, u8), u32>,
     /// Functions.
     pub funs: Funs,
     /// Reasons.
@@ -222,7 +243,7 @@ pub struct World {
 }
 
 impl World {
-    /// Empty tables for odd `q` below 2^16.
+    /// Empty tables for odd `q` below 2^31.
     pub fn new(q: u32) -> World {
         let inv = ringforge_ring::zq::inv(65536 % u64::from(q), u64::from(q));
         World {
@@ -235,6 +256,8 @@ impl World {
             low_index: FxHashMap::default(),
             wides: Vec::new(),
             wide_index: FxHashMap::default(),
+            floors: Vec::new(),
+            floor_index: FxHashMap::default(),
             funs: Funs::default(),
             causes: Vec::new(),
             opaques: Vec::new(),
@@ -312,6 +335,26 @@ impl World {
         self.wide_index.insert(form.clone(), id);
         self.wides.push(Wide { form, low, node });
         id
+    }
+
+    /// The atom of `floor(form / 2^bits)`, form and interval as [`Floor`] says.
+    pub fn floor(&mut self, form: Form, bits: u8, (lo, hi): (i128, i128)) -> AtomId {
+        let key = (Arc::new(form), bits);
+        let id = match self.floor_index.get(&key) {
+            Some(&id) => id,
+            None => {
+                let id = self.floors.len() as u32;
+                self.floors.push(Floor { form: key.0.clone(), bits, lo, hi });
+                self.floor_index.insert(key, id);
+                id
+            }
+        };
+        self.atom(Atom::Floor(id))
+    }
+
+    /// Whether a form has a quotient among its atoms.
+    pub fn has_floor(&self, form: &Form) -> bool {
+        form.t.iter().any(|t| matches!(self.atoms[t.0 as usize], Atom::Floor(_)))
     }
 
     /// A new atom for a value that is not understood, for the reason `cause`.

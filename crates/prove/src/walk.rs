@@ -187,6 +187,9 @@ impl<'g> Walk<'g> {
                 if k == 0 {
                     return self.get(args[0]);
                 }
+                if let Some(form) = self.shift(&self.get(args[0]), w, k, signed) {
+                    return Arc::new(form);
+                }
                 let top = self.slice(&self.get(args[0]), w, k, w - k);
                 self.extend(&top, w - k, w, signed)
             }
@@ -255,7 +258,9 @@ impl<'g> Walk<'g> {
     fn sum(&mut self, a: &Form, b: &Form, sign: i64, w: u8) -> Arc<Form> {
         let mut form = Form::combine(a, 1, b, sign, w);
         let functions = |f: &Form| {
-            f.t.iter().any(|t| matches!(self.cut.world.atoms[t.0 as usize], Atom::Fun(..)))
+            let function =
+                |a: u32| matches!(self.cut.world.atoms[a as usize], Atom::Fun(..) | Atom::Floor(_));
+            f.t.iter().any(|t| function(t.0))
         };
         // A sum meets a function of the same sum (Barrett's subtraction).
         if form.t.len() > 2 && functions(&form) && (!functions(a) || !functions(b)) {
@@ -329,7 +334,13 @@ impl<'g> Walk<'g> {
                 let var = self.cut.world.var(v);
                 match &var.source {
                     // A wide sum is better known by its terms: its halves are split by them.
-                    Source::Cut { form, .. } if var.hi - var.lo > 65535 => Some(form.scaled(1, w)),
+                    Source::Cut { form, .. }
+                        if var.hi - var.lo > 65535
+                            && self.cut.world.q < 1 << 16
+                            && !self.cut.world.has_floor(form) =>
+                    {
+                        Some(form.scaled(1, w))
+                    }
                     _ => Some(Form::atom(var.atom)),
                 }
             }
@@ -410,6 +421,9 @@ impl<'g> Walk<'g> {
     }
 
     pub(crate) fn extend(&mut self, form: &Arc<Form>, from: u8, to: u8, signed: bool) -> Arc<Form> {
+        if let Some(form) = self.extend_wide(form, from, to, signed) {
+            return Arc::new(form);
+        }
         let several =
             form.t.len() > 1 || form.t.first().is_some_and(|t| self.cut.base(t.0).is_none());
         let mut used = None;
@@ -461,8 +475,88 @@ impl<'g> Walk<'g> {
         }
     }
 
+    /// The extension of a word too wide to enumerate: the integer itself if it fits, else less a
+    /// multiple of 2^from.
+    fn extend_wide(&mut self, form: &Form, from: u8, to: u8, signed: bool) -> Option<Form> {
+        if from <= 16 || form.t.is_empty() {
+            return None;
+        }
+        let mut form = form.clone();
+        self.cut.resolve(&mut form, from);
+        self.cut.lift(&mut form, from);
+        let middle = if signed { 1i64 << (from - 1) } else { 0 };
+        let shifted = form.clone().plus(middle, 64);
+        if !self.cut.quotient(&shifted, from, from) {
+            // Few quotients by 2^from; but it may be a long way between two of them.
+            let wide = self.cut.world.q > 65535 || self.cut.world.has_floor(&form);
+            if !wide || !self.cut.quotient(&form, from, 10) {
+                return None;
+            }
+        }
+        let r = self.cut.read(&form).ok();
+        let inside = |r: &&crate::reading::Reading| {
+            r.lo >= -i128::from(middle) && r.hi < (1i128 << from) - i128::from(middle)
+        };
+        if let Some(r) = r.as_ref().filter(inside) {
+            // Sums of reduced values get a name, lest sums of sums have growing coefficients.
+            if self.cut.world.has_floor(&form)
+                && r.residue.is_some()
+                && let Ok((v, m, k)) = self.cut.as_variable(&form, 64)
+            {
+                let v = self.cut.world.var(v).atom;
+                return Some(Form::atom(v).scaled(m, to).plus(k, to));
+            }
+            return Some(form);
+        }
+        let top = self.cut.floor(&shifted, from, to);
+        Some(Form::combine(&form, 1, &top, (-1i64).wrapping_shl(from.into()), to))
+    }
+
+    /// A sum of reduced words as a multiple of one variable, so that all products of it by
+    /// constants are multiples of that variable.
+    fn named(&mut self, form: &Form, w: u8) -> Form {
+        if !(32..=64).contains(&w) || !self.cut.world.has_floor(form) {
+            return form.clone();
+        }
+        let named = match self.cut.read(form) {
+            Ok(r) => {
+                let fits = -(1i128 << 31) <= r.lo && r.hi < 1i128 << 31;
+                fits && r.residue.is_some_and(|m| !m.t.is_empty())
+            }
+            Err(_) => false,
+        };
+        if named && let Ok((v, m, k)) = self.cut.as_variable(form, w) {
+            let v = self.cut.world.var(v).atom;
+            return Form::atom(v).scaled(m, w).plus(k, w);
+        }
+        form.clone()
+    }
+
+    /// A form modulo 2^w shifted right by k as an exact integer, where it is one.
+    fn shift(&mut self, form: &Form, w: u8, k: u8, signed: bool) -> Option<Form> {
+        if w < 32 || form.t.is_empty() {
+            return None;
+        }
+        let mut form = form.clone();
+        self.cut.resolve(&mut form, w);
+        self.cut.lift(&mut form, w);
+        let wide = self.cut.world.q > 65535 && k <= 62 && !self.cut.narrow(&form);
+        if !wide && !self.cut.quotient(&form, w, k) {
+            return None;
+        }
+        let r = self.cut.read(&form).ok()?;
+        let middle = if signed { 1i128 << (w - 1) } else { 0 };
+        let fits = r.lo >= -middle && r.hi < (1i128 << w) - middle;
+        fits.then(|| self.cut.floor(&form, k, w))
+    }
+
     /// Bits `[lo, lo + w)` of a form modulo 2^from, `lo > 0`.
     pub(crate) fn slice(&mut self, form: &Form, from: u8, lo: u8, w: u8) -> Arc<Form> {
+        if self.cut.world.q > 65535 && from > 16 && lo <= 62 && !self.cut.narrow(form) {
+            let mut form = form.clone();
+            self.cut.resolve(&mut form, from);
+            return Arc::new(self.cut.floor(&form, lo, w));
+        }
         // What is a multiple of 2^lo passes through.
         let mut rest = Form::default();
         let mut whole = Form::constant(form.k >> lo, w);
@@ -483,12 +577,18 @@ impl<'g> Walk<'g> {
         self.cut.resolve(&mut resolved, from);
         let rest = resolved;
         let up = 16u8.saturating_sub(lo);
-        let part = if lo == 16 && from >= 32 && self.is_wide(&rest, 1 << 16) {
+        let narrow = self.cut.world.q < 1 << 16;
+        let part = if narrow && lo == 16 && from >= 32 && self.is_wide(&rest, 1 << 16) {
             self.high(&rest, from, w)
-        } else if (8..16).contains(&lo) && (32..=48).contains(&from) && self.is_wide(&rest, 1 << 20)
+        } else if narrow
+            && (8..16).contains(&lo)
+            && (32..=48).contains(&from)
+            && self.is_wide(&rest, 1 << 20)
         {
             // floor(x / 2^lo) is floor(2^(16 - lo)·x / 2^16): compilers fold shifts into slices.
             self.high(&rest.scaled(1 << up, from + up), from + up, w)
+        } else if from > 16 && self.cut.quotient(&rest, from, lo) {
+            Arc::new(self.cut.floor(&rest, lo, w))
         } else {
             match self.cut.use_form(&rest, from) {
                 Use::Const(c) => Arc::new(Form::constant(
@@ -571,10 +671,10 @@ impl<'g> Walk<'g> {
 
     fn mul(&mut self, a: &Arc<Form>, b: &Arc<Form>, w: u8) -> Arc<Form> {
         if b.t.is_empty() {
-            return Arc::new(a.scaled(b.k, w));
+            return Arc::new(self.named(a, w).scaled(b.k, w));
         }
         if a.t.is_empty() {
-            return Arc::new(b.scaled(a.k, w));
+            return Arc::new(self.named(b, w).scaled(a.k, w));
         }
         let (ua, ub) = (self.cut.use_form(a, w), self.cut.use_form(b, w));
         match (ua, ub) {

@@ -1,0 +1,261 @@
+//! Quotients by powers of two of words too wide to enumerate, as exact rational forms.
+//!
+//! `floor(F / 2^k) = F/2^k - ρ/2^k` with ρ in [0, 2^k). Substituted into a form, that leaves a
+//! rational linear form whose interval is as good as the errors ρ allow: for Montgomery's
+//! `c·a + q·floor((ζ'·a + 2^31) / 2^32)` the coefficients of a add up to ζ/2^32, and nothing but
+//! q·ρ/2^32 is lost.
+
+use crate::cut::{Cutter, Use};
+use crate::funs::{FunOp, centre};
+use crate::reading::NoReading;
+use crate::values::{Atom, AtomId, Base, Form};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Bound of numerators and of the common denominator of a rational form, so that their products
+/// with values stay inside 128 bits (checked all the same).
+const ROOM: u32 = 100;
+
+/// Quotients taken between the bounds of a form, up to which it is a function with few pieces.
+const FEW: i128 = 4;
+
+impl Cutter {
+    /// `floor(form / 2^bits)` modulo 2^w, `bits` from 1 to 62, for a form read as an exact integer.
+    pub fn floor(&mut self, form: &Form, bits: u8, w: u8) -> Form {
+        debug_assert!((1..=62).contains(&bits));
+        let mut whole = Form::constant(form.k >> bits, w);
+        let mut rest = Form { k: form.k & ((1 << bits) - 1), t: Vec::with_capacity(form.t.len()) };
+        for &(a, c) in &form.t {
+            let low = centre(c, bits);
+            let high = centre(((i128::from(c) - i128::from(low)) >> bits) as i64, w);
+            if high != 0 {
+                whole.t.push((a, high));
+            }
+            if low != 0 {
+                rest.t.push((a, low));
+            }
+        }
+        if rest.t.is_empty() {
+            return whole;
+        }
+        // floor((2^j·G + k) / 2^bits) = floor((G + floor(k / 2^j)) / 2^(bits - j)).
+        let twos = rest.t.iter().map(|t| t.1.trailing_zeros()).min().unwrap_or(0) as u8;
+        rest.t.iter_mut().for_each(|t| t.1 >>= twos);
+        rest.k >>= twos;
+        let bits = bits - twos;
+        // A quotient of a quotient is one.
+        if let [(a, 1)] = rest.t[..]
+            && let Atom::Floor(f) = self.world.atoms[a as usize]
+            && self.world.floors[f as usize].bits + bits <= 62
+        {
+            let inner = self.world.floors[f as usize].clone();
+            let joined = (*inner.form).clone().plus(rest.k << inner.bits, 64);
+            let part = self.floor(&joined, bits + inner.bits, w);
+            return Form::combine(&whole, 1, &part, 1, w);
+        }
+        if let Some(part) = self.few(&rest, bits, w) {
+            return Form::combine(&whole, 1, &part, 1, w);
+        }
+        let part = match self.read(&rest) {
+            Ok(r) if r.lo >> bits == r.hi >> bits => Form::constant((r.lo >> bits) as i64, w),
+            Ok(r) => Form::atom(self.world.floor(rest, bits, (r.lo >> bits, r.hi >> bits))),
+            Err(NoReading::Opaque(cause)) => Form::atom(self.world.opaque(cause)),
+            Err(_) => {
+                let cause = self.unmodelled("a quotient of a sum that has no interval");
+                Form::atom(self.world.opaque(cause))
+            }
+        };
+        Form::combine(&whole, 1, &part, 1, w)
+    }
+
+    /// Chooses, modulo 2^width, coefficients of quotients that are multiples of q, where the centred
+    /// ones are not: an unsigned word may hold q·2^18 for a q above 2^13.
+    pub fn lift(&self, form: &mut Form, width: u8) {
+        if width > 48 {
+            return;
+        }
+        let q = i64::from(self.world.q);
+        for (a, c) in &mut form.t {
+            if matches!(self.world.atoms[*a as usize], Atom::Floor(_)) && *c % q != 0 {
+                let others = [*c - (1 << width), *c + (1 << width)];
+                if let Some(other) = others.into_iter().find(|c| c % q == 0) {
+                    *c = other;
+                }
+            }
+        }
+    }
+
+    /// A quotient that is better a function of one variable.
+    fn few(&mut self, rest: &Form, bits: u8, w: u8) -> Option<Form> {
+        if self.world.cause_in(rest).is_some() || self.quotient(rest, 64, bits) {
+            return None;
+        }
+        let r = self.read(rest).ok()?;
+        if r.lo < i64::MIN.into() || r.hi > i64::MAX.into() || r.lo >> bits == r.hi >> bits {
+            return None;
+        }
+        let Use::One(base, f) = self.use_form(rest, 64) else { return None };
+        let part = w.min(64 - bits);
+        let f = self.op(part, FunOp::Slice(bits), &[f]);
+        let f = self.extend(f, w, true);
+        Some(Form::atom(self.world.atom(Atom::Fun(base, f))))
+    }
+
+    /// Whether `floor(form / 2^bits)` is better kept as a quotient than as a function of one
+    /// variable: the variable takes too many values to enumerate, and so does the quotient.
+    pub fn quotient(&mut self, form: &Form, from: u8, bits: u8) -> bool {
+        if !(1..=62).contains(&bits) || self.world.cause_in(form).is_some() {
+            return false;
+        }
+        if self.narrow(form) {
+            return false;
+        }
+        let one = self.one_base(form);
+        let steps = self.read(form).map_or(i128::MAX, |r| (r.hi >> bits) - (r.lo >> bits));
+        if self.world.q > 65535 || one.is_some() {
+            return steps > FEW;
+        }
+        match self.use_form(form, from) {
+            Use::Const(_) => false,
+            Use::One(b, _) => !self.enumerable(b) && steps > FEW,
+            Use::Opaque(_) => true,
+        }
+    }
+
+    /// Whether a form depends on one variable of few values.
+    pub fn narrow(&self, form: &Form) -> bool {
+        self.one_base(form).is_some_and(|b| self.enumerable(b))
+    }
+
+    fn enumerable(&self, b: Base) -> bool {
+        // Each of hundreds of constants makes a function of its own where they have 32 bits.
+        let most = if self.world.q > 65535 { 1 << 10 } else { 1 << 22 };
+        let (lo, hi) = self.world.domain(b);
+        hi - lo < most
+    }
+
+    /// The interval of a form with all its quotients replaced by rational forms; [`None`] if
+    /// numbers grow beyond 128 bits.
+    pub(crate) fn rational(&mut self, form: &Form) -> Option<(i128, i128)> {
+        let mut r = Rational { scale: 0, ..Rational::default() };
+        r.lo = form.k.into();
+        r.hi = form.k.into();
+        for &(a, c) in &form.t {
+            r.add(&self.world.atoms, a, c.into())?;
+        }
+        // A quotient's atom is younger than what it is a quotient of.
+        while let Some((a, n)) = r.floors.pop_last() {
+            if n == 0 {
+                continue;
+            }
+            let Atom::Floor(f) = self.world.atoms[a as usize] else { return None };
+            let floor = self.world.floors[f as usize].clone();
+            let bits = u32::from(floor.bits);
+            let need = bits.saturating_sub(n.trailing_zeros());
+            if !r.fits(n, need) {
+                // Its own interval has to do.
+                r.widen(n, floor.lo, floor.hi)?;
+                continue;
+            }
+            r.raise(need);
+            let n = (n << need) >> bits;
+            r.widen(n, floor.form.k.into(), floor.form.k.into())?;
+            r.widen(n.checked_neg()?, 0, (1i128 << bits) - 1)?;
+            for &(b, c) in &floor.form.t {
+                r.add(&self.world.atoms, b, n.checked_mul(c.into())?)?;
+            }
+        }
+        self.rest(&mut r)?;
+        // The bounds are multiples of 2^-scale.
+        Some((-((-r.lo) >> r.scale), r.hi >> r.scale))
+    }
+
+    /// Adds the intervals of the atoms that are no quotients.
+    fn rest(&mut self, r: &mut Rational) -> Option<()> {
+        let terms: Vec<(AtomId, i128)> = std::mem::take(&mut r.terms).into_iter().collect();
+        // Functions are read with everything of their base, so far as coefficients are whole.
+        let mut grouped = rustc_hash::FxHashSet::default();
+        for &(a, _) in &terms {
+            if let Atom::Fun(b, _) = self.world.atoms[a as usize] {
+                grouped.insert(b);
+            }
+        }
+        let mut whole = Form::default();
+        for (a, n) in terms {
+            let (l, h) = match self.world.atoms[a as usize] {
+                Atom::Prod(x, y) => self.product_interval(x, y),
+                Atom::Var(v) if !grouped.contains(&Base::Var(v)) => {
+                    let var = self.world.var(v);
+                    (var.lo.into(), var.hi.into())
+                }
+                _ => {
+                    let c = n >> r.scale;
+                    whole.t.push((a, i64::try_from(c).ok()?));
+                    let n = n - (c << r.scale);
+                    if n == 0 {
+                        continue;
+                    }
+                    let alone = self.read(&Form::atom(a)).ok()?;
+                    r.widen(n, alone.lo, alone.hi)?;
+                    continue;
+                }
+            };
+            r.widen(n, l, h)?;
+        }
+        whole.t.retain(|t| t.1 != 0);
+        whole.t.sort_unstable_by_key(|t| t.0);
+        if !whole.t.is_empty() {
+            let part = self.read(&whole).ok()?;
+            r.widen(1i128.checked_shl(r.scale)?, part.lo, part.hi)?;
+        }
+        Some(())
+    }
+}
+
+/// `[lo, hi] + Σ n·atom`, all divided by 2^scale.
+#[derive(Default)]
+struct Rational {
+    scale: u32,
+    lo: i128,
+    hi: i128,
+    terms: FxHashMap<AtomId, i128>,
+    floors: BTreeMap<AtomId, i128>,
+}
+
+impl Rational {
+    fn add(&mut self, atoms: &[Atom], a: AtomId, n: i128) -> Option<()> {
+        let entry = match atoms[a as usize] {
+            Atom::Floor(_) => self.floors.entry(a).or_default(),
+            _ => self.terms.entry(a).or_default(),
+        };
+        *entry = entry.checked_add(n)?;
+        Some(())
+    }
+
+    fn widen(&mut self, n: i128, l: i128, h: i128) -> Option<()> {
+        let (x, y) = (n.checked_mul(l)?, n.checked_mul(h)?);
+        self.lo = self.lo.checked_add(x.min(y))?;
+        self.hi = self.hi.checked_add(x.max(y))?;
+        Some(())
+    }
+
+    /// Whether all numerators, and `n`, may be multiplied by 2^by.
+    fn fits(&self, n: i128, by: u32) -> bool {
+        let largest = self
+            .terms
+            .values()
+            .chain(self.floors.values())
+            .chain([&self.lo, &self.hi, &n])
+            .map(|n| 128 - n.unsigned_abs().leading_zeros())
+            .max()
+            .unwrap_or(0);
+        largest.max(self.scale) + by <= ROOM
+    }
+
+    fn raise(&mut self, by: u32) {
+        self.scale += by;
+        self.lo <<= by;
+        self.hi <<= by;
+        self.terms.values_mut().chain(self.floors.values_mut()).for_each(|n| *n <<= by);
+    }
+}
