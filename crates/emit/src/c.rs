@@ -1,19 +1,20 @@
 //! Portable C99: no vectors, no intrinsics, no 128-bit integers, no library calls.
 //!
 //! A register is a loop over its lanes with a constant trip count around the whole straight-line
-//! block, its values scalars of 16 bits. Compilers turn such loops into vector code for whatever
+//! block, its values scalars of a word. Compilers turn such loops into vector code for whatever
 //! the machine has, baseline x86-64 included, at plain -O2: trip counts are constant, and nothing
 //! has to be checked at run time, because buffers are local arrays, `restrict` parameters or
 //! constants.
 //!
-//! Products are written so that compilers find the 16-bit multiplications (x86 `pmullw`,
-//! `pmulhw`): the low half as an unsigned product that is cut, the high half as a 32-bit product
-//! that is shifted.
+//! Products are written so that compilers find the multiplications of words (x86 `pmullw`,
+//! `pmulhw`, `pmuldq`): the low half as an unsigned product that is cut, the high half as a product
+//! of twice the width that is shifted.
 
 mod block;
 mod helpers;
 
 use crate::Preamble;
+use crate::interface::{called_entries, comment};
 use helpers::Helpers;
 use ringforge_program::ir::*;
 use std::collections::HashSet;
@@ -32,28 +33,34 @@ pub struct CannotRender {
 /// The suffix of this target's function and file names.
 pub const SUFFIX: &str = "c";
 
-/// The C source of a program; its exported function is `NAME_mul_c`.
+/// The C source of a program; its exported functions are `NAME_<procedure>_c`.
 ///
 /// # Errors
 ///
 /// A program with operations that are not lane-wise on words is refused.
 pub fn c(program: &Program, preamble: &Preamble) -> Result<String, CannotRender> {
     let program = program.expand();
-    let mut helpers = Helpers::default();
+    let mut helpers = Helpers::new(program.word_bits);
+    let called = called_entries(&program);
     let mut bodies = String::new();
-    for procedure in &program.procedures {
+    for (i, procedure) in program.procedures.iter().enumerate() {
         if let Some(buffer) = procedure.buffers.iter().find(|b| helpers::taken(&b.name)) {
             let reason = format!("the target uses the name {} itself", buffer.name);
             return Err(CannotRender { procedure: procedure.name.clone(), reason });
         }
         let refuse = |reason| CannotRender { procedure: procedure.name.clone(), reason };
         bodies += "\n";
-        bodies += &render(&program, procedure, &mut helpers).map_err(refuse)?;
+        let inner = !procedure.exported || called.contains(&i);
+        bodies += &render(&program, procedure, inner, &mut helpers).map_err(refuse)?;
+        if procedure.exported && inner {
+            bodies += &outer(&program, procedure);
+        }
     }
     let mut text = preamble.comment(&program, "multiplication in portable C99");
     text += "#include <stdint.h>\n";
     for procedure in program.procedures.iter().filter(|p| p.exported) {
-        let _ = writeln!(text, "\n{};", prototype(&program, procedure));
+        let _ =
+            writeln!(text, "\n{}{};", comment(procedure), prototype(&program, procedure, false));
     }
     text += &helpers.render();
     for procedure in &program.procedures {
@@ -63,7 +70,7 @@ pub fn c(program: &Program, preamble: &Preamble) -> Result<String, CannotRender>
                 && used.contains(&(i as u32))
             {
                 text += "\n";
-                text += &table(&table_name(procedure, buffer), words);
+                text += &table(&table_name(procedure, buffer), words, program.word_bits);
             }
         }
     }
@@ -76,8 +83,8 @@ fn table_name(procedure: &Procedure, buffer: &Buffer) -> String {
 }
 
 /// A constant array.
-fn table(name: &str, words: &[i32]) -> String {
-    let mut text = format!("static const int16_t {name}[{}] = {{", words.len());
+fn table(name: &str, words: &[i32], bits: u8) -> String {
+    let mut text = format!("static const int{bits}_t {name}[{}] = {{", words.len());
     let columns = if words.len() == 16 { 8 } else { 12 };
     for (i, word) in words.iter().enumerate() {
         text += if i % columns == 0 { "\n   " } else { "" };
@@ -86,30 +93,42 @@ fn table(name: &str, words: &[i32]) -> String {
     text + "\n};\n"
 }
 
-fn function_name(program: &Program, procedure: &Procedure) -> String {
-    match procedure.exported {
-        true => format!("{}_{}_{SUFFIX}", program.name, procedure.name),
-        false => format!("{}_{SUFFIX}", procedure.name),
+/// The name of a procedure's function: that of the file's own, or the exported one.
+fn function_name(program: &Program, procedure: &Procedure, inner: bool) -> String {
+    match inner {
+        false => format!("{}_{}_{SUFFIX}", program.name, procedure.name),
+        true => format!("{}_{SUFFIX}", procedure.name),
     }
 }
 
-/// Parameters of an exported procedure may overlap; those of helpers never do.
-fn prototype(program: &Program, procedure: &Procedure) -> String {
+/// Parameters of an entry point may overlap; those of helpers never do.
+fn prototype(program: &Program, procedure: &Procedure, inner: bool) -> String {
+    let bits = program.word_bits;
     let parameters = procedure.buffers.iter().filter(|b| b.role.is_parameter()).map(|b| {
         let qualifier = if b.role == Role::Input { "const " } else { "" };
-        match procedure.exported {
-            true => format!("{qualifier}int16_t {}[{}]", b.name, b.words),
-            false => format!("{qualifier}int16_t *restrict {}", b.name),
+        match procedure.exported || procedure.computes.is_some() {
+            true => format!("{qualifier}int{bits}_t {}[{}]", b.name, b.words),
+            false => format!("{qualifier}int{bits}_t *restrict {}", b.name),
         }
     });
     let parameters = parameters.collect::<Vec<_>>().join(", ");
-    let linkage = if procedure.exported { "" } else { "static " };
-    format!("{linkage}void {}({parameters})", function_name(program, procedure))
+    let linkage = if inner { "static " } else { "" };
+    format!("{linkage}void {}({parameters})", function_name(program, procedure, inner))
+}
+
+/// An entry point whose body is a function of the file's own.
+fn outer(program: &Program, procedure: &Procedure) -> String {
+    let names = procedure.buffers.iter().filter(|b| b.role.is_parameter());
+    let names: Vec<&str> = names.map(|b| b.name.as_str()).collect();
+    let (header, inner) =
+        (prototype(program, procedure, false), function_name(program, procedure, true));
+    format!("\n{header}\n{{\n    {inner}({});\n}}\n", names.join(", "))
 }
 
 fn render(
     program: &Program,
     procedure: &Procedure,
+    inner: bool,
     helpers: &mut Helpers,
 ) -> Result<String, String> {
     let mut writer = Writer {
@@ -122,16 +141,17 @@ fn render(
     };
     writer.statements(&procedure.body)?;
     let Writer { text: body, constants, .. } = writer;
-    let mut text = prototype(program, procedure) + "\n{\n";
+    let mut text = prototype(program, procedure, inner) + "\n{\n";
     for (i, words) in constants.iter().enumerate() {
-        for line in table(&format!("k{i}"), words).lines() {
+        for line in table(&format!("k{i}"), words, program.word_bits).lines() {
             let _ = writeln!(text, "    {line}");
         }
     }
     let used = used_buffers(procedure);
     for (i, buffer) in procedure.buffers.iter().enumerate() {
         if buffer.role == Role::Local && used.contains(&(i as u32)) {
-            let _ = writeln!(text, "    int16_t {}[{}];", buffer.name, buffer.words);
+            let _ =
+                writeln!(text, "    int{}_t {}[{}];", program.word_bits, buffer.name, buffer.words);
         }
     }
     Ok(text + &body + "}\n")
@@ -202,7 +222,7 @@ impl Writer<'_> {
                 }
                 Stmt::Call { procedure, arguments } => {
                     let callee = &self.program.procedures[procedure.0 as usize];
-                    let name = function_name(self.program, callee);
+                    let name = function_name(self.program, callee, true);
                     let arguments = arguments.iter().map(|(buffer, at)| {
                         match (self.buffer(*buffer), block::index(at, None)) {
                             (name, at) if at == "0" => name,

@@ -2,6 +2,7 @@
 
 pub mod avx2;
 pub mod c;
+mod interface;
 pub mod preamble;
 pub mod sse41;
 mod x86;

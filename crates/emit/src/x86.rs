@@ -2,6 +2,7 @@
 //! calls, addresses. A target adds its operations.
 
 use crate::Preamble;
+use crate::interface::{called_entries, comment};
 use ringforge_program::ir::*;
 use std::fmt::Write;
 
@@ -112,8 +113,9 @@ pub(crate) fn file(program: &Program, machine: &Machine, preamble: &Preamble) ->
     for procedure in &program.procedures {
         tables(&mut out, procedure, program.word_bits);
     }
-    for procedure in &program.procedures {
-        function(&mut out, program, machine, procedure);
+    let called = called_entries(program);
+    for (i, procedure) in program.procedures.iter().enumerate() {
+        function(&mut out, program, machine, procedure, called.contains(&i));
     }
     out
 }
@@ -156,20 +158,57 @@ fn parameters(procedure: &Procedure, bits: u8) -> String {
     text.join(", ")
 }
 
-fn function(out: &mut String, program: &Program, machine: &Machine, procedure: &Procedure) {
+/// A procedure; an entry point that others call as a function of the file and one that calls it.
+fn function(
+    out: &mut String,
+    program: &Program,
+    machine: &Machine,
+    procedure: &Procedure,
+    called: bool,
+) {
     let bits = program.word_bits;
-    let header = match procedure.exported {
-        true => {
-            let name = format!("{}_{}_{}", program.name, procedure.name, machine.suffix);
-            let _ = write!(out, "\nvoid {name}({});\n", parameters(procedure, bits));
-            format!("TARGET\nvoid {name}({})", parameters(procedure, bits))
-        }
-        false => format!(
-            "TARGET __attribute__((noinline))\nstatic void {}({})",
-            procedure.name,
-            parameters(procedure, bits)
-        ),
+    let inner = || {
+        let parameters = parameters(procedure, bits);
+        let name = inner_name(procedure, machine);
+        format!("TARGET __attribute__((noinline))\nstatic void {name}({parameters})")
     };
+    if !procedure.exported {
+        definition(out, program, machine, procedure, &inner());
+        return;
+    }
+    if called {
+        definition(out, program, machine, procedure, &inner());
+    }
+    let name = format!("{}_{}_{}", program.name, procedure.name, machine.suffix);
+    let parameters = parameters(procedure, bits);
+    let _ = write!(out, "\n{}void {name}({parameters});\n", comment(procedure));
+    let header = format!("TARGET\nvoid {name}({parameters})");
+    if !called {
+        definition(out, program, machine, procedure, &header);
+        return;
+    }
+    let names = procedure.buffers.iter().filter(|b| b.role.is_parameter());
+    let names: Vec<&str> = names.map(|b| b.name.as_str()).collect();
+    let inner = inner_name(procedure, machine);
+    let _ = write!(out, "\n{header}\n{{\n    {inner}({});\n}}\n", names.join(", "));
+}
+
+/// The file's own name of a procedure that others call.
+fn inner_name(procedure: &Procedure, machine: &Machine) -> String {
+    match procedure.exported {
+        true => format!("{}_{}", procedure.name, machine.suffix),
+        false => procedure.name.clone(),
+    }
+}
+
+fn definition(
+    out: &mut String,
+    program: &Program,
+    machine: &Machine,
+    procedure: &Procedure,
+    header: &str,
+) {
+    let bits = program.word_bits;
     let _ = write!(out, "\n{header}\n{{\n");
     for buffer in procedure.buffers.iter().filter(|b| b.role == Role::Local) {
         let _ = writeln!(
@@ -230,7 +269,7 @@ fn statements(
                 let callee = &program.procedures[callee.0 as usize];
                 let all: Vec<String> =
                     arguments.iter().map(|(buffer, at)| address(procedure, *buffer, at)).collect();
-                let _ = writeln!(out, "{}({});", callee.name, all.join(", "));
+                let _ = writeln!(out, "{}({});", inner_name(callee, machine), all.join(", "));
             }
         }
     }

@@ -331,10 +331,20 @@ impl Domain for Intervals {
 /// parameter states none), or the first place where a value may not fit or an output may leave
 /// the range that it promises.
 pub fn ranges(program: &Program) -> Result<Ranges, Fault> {
+    analyse(program, None)
+}
+
+/// As [`ranges`], but the output lies in the same array as input number `alias`.
+pub fn ranges_in_place(program: &Program, alias: usize) -> Result<Ranges, Fault> {
+    analyse(program, Some(alias))
+}
+
+fn analyse(program: &Program, alias: Option<usize>) -> Result<Ranges, Fault> {
     let id = exported(program)?;
     let procedure = &program.procedures[id.0 as usize];
     let mut machine = Machine::new(program, Intervals::new(program.modulus()));
     let (mut arguments, mut inputs, mut written) = (Vec::new(), Vec::new(), Vec::new());
+    let mut read = Vec::new();
     for buffer in procedure.buffers.iter().filter(|b| b.role.is_parameter()) {
         let range = buffer.range.unwrap_or(program.modulus().words());
         let start = if buffer.role == Role::Output { None } else { Some(range) };
@@ -344,8 +354,20 @@ pub fn ranges(program: &Program) -> Result<Ranges, Fault> {
         }
         if buffer.role != Role::Output {
             inputs.push((buffer.name.clone(), range));
+            read.push(array);
         }
         arguments.push((array, 0));
+    }
+    if let Some(alias) = alias {
+        let (Some(&array), Some((output, place))) = (read.get(alias), written.last_mut()) else {
+            let place = Place { procedure: procedure.name.clone(), ..Place::default() };
+            let reason = format!("there is no input {alias}, or no output");
+            return Err(Fault { place: Box::new(place), reason });
+        };
+        let parameters = procedure.buffers.iter().filter(|b| b.role.is_parameter());
+        let at = parameters.into_iter().position(|b| b.name == output.name);
+        at.into_iter().for_each(|i| arguments[i].0 = array);
+        *place = array;
     }
     machine.call(id, &arguments)?;
     let mut outputs = Vec::new();

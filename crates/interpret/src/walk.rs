@@ -116,6 +116,9 @@ impl<'p, D: Domain> Machine<'p, D> {
                 arguments.len()
             )));
         }
+        if let Some(reason) = overlap(procedure, arguments) {
+            return Err(self.fault(reason));
+        }
         let caller = std::mem::replace(&mut self.place.procedure, procedure.name.clone());
         let outer = std::mem::take(&mut self.place.counters);
         let kept = self.memory.len();
@@ -538,6 +541,28 @@ impl<'p, D: Domain> Machine<'p, D> {
         let each = a.iter().map(|x| self.domain.wide_shift(op, x));
         Ok(Register::Wide(each.collect::<Result<_, _>>()?))
     }
+}
+
+/// What is wrong with arguments that share words: a helper's never do, an entry point may be given
+/// an input as its output, from the same word on.
+fn overlap(procedure: &Procedure, arguments: &[(Array, i64)]) -> Option<String> {
+    for (i, (x, first)) in procedure.buffers.iter().zip(arguments).enumerate() {
+        for (y, second) in procedure.buffers.iter().zip(arguments).skip(i + 1) {
+            let (from, to) = if first.1 <= second.1 { (x, second.1) } else { (y, first.1) };
+            let shared = first.0 == second.0 && to < first.1.min(second.1) + from.words as i64;
+            let written = x.role != Role::Input || y.role != Role::Input;
+            // What is no entry point of this program may be one of another (`Program::entry`).
+            let in_place = (procedure.exported || procedure.computes.is_some())
+                && first.1 == second.1
+                && [x, y].iter().all(|b| b.role != Role::Scratch)
+                && [x, y].iter().any(|b| b.role == Role::Input);
+            if shared && written && !in_place {
+                let (p, x, y) = (&procedure.name, &x.name, &y.name);
+                return Some(format!("{p} is called with {x} and {y} sharing words"));
+            }
+        }
+    }
+    None
 }
 
 fn words<W, X>(all: Vec<W>) -> Register<W, X> {

@@ -61,6 +61,11 @@ impl Tables<'_> {
         doubled: bool,
         column: Column,
     ) -> BufferId {
+        // The Montgomery methods have the same constants.
+        let method = match method {
+            MulMethod::Barrett => MulMethod::Barrett,
+            _ => MulMethod::Montgomery,
+        };
         if let Some(&table) = self.made.get(&(buffer, method, doubled, column)) {
             return table;
         }
@@ -90,7 +95,7 @@ impl Tables<'_> {
             (_, Column::SecondOdd) => "rqo",
         };
         self.buffers.push(Buffer {
-            name: format!("{}_{suffix}", source.name),
+            name: format!("{}_{suffix}{}", source.name, if doubled { "2" } else { "" }),
             words: words.len(),
             role: Role::Table(words),
             align: 32,

@@ -38,7 +38,7 @@ impl Memory<'_> {
     /// Whether lane by lane the two accesses may touch a word in another order than one after
     /// the other.
     fn conflicts(&self, other: &Memory, lanes: i64) -> bool {
-        if self.buffer != other.buffer || !(self.store || other.store) {
+        if !(self.store || other.store) {
             return false;
         }
         if self.at == other.at && self.stride == other.stride && self.stride != 0 {
@@ -102,7 +102,8 @@ impl Bases {
             let start = index(&Index { base: 0, terms: at.terms.clone() }, None);
             let number = self.known.len();
             let qualifier = if fixed { "const " } else { "" };
-            self.lines.push(format!("{qualifier}int16_t *const p{number} = {name} + {start};"));
+            let bits = writer.program.word_bits;
+            self.lines.push(format!("{qualifier}int{bits}_t *const p{number} = {name} + {start};"));
             self.known.push(key);
             number
         });
@@ -119,6 +120,7 @@ impl Writer<'_> {
         let (mut before, mut inside, mut after) = (Vec::new(), Vec::new(), Vec::new());
         let mut names: Vec<String> = Vec::new();
         let mut bases = Bases::default();
+        let bits = self.program.word_bits;
         for (i, op) in block.ops.iter().enumerate() {
             let mut operands: Vec<String> =
                 op.operands().iter().map(|v| names[v.0 as usize].clone()).collect();
@@ -141,15 +143,15 @@ impl Writer<'_> {
                 Op::Lanes(words) => name = format!("k{}[l]", self.constant(words.clone())),
                 Op::Load { buffer, at } => {
                     let word = bases.access(self, *buffer, at, Some(1));
-                    place.push(format!("const int16_t {name} = {word};"));
+                    place.push(format!("const int{bits}_t {name} = {word};"));
                 }
                 Op::Broadcast { buffer, at } => {
                     let word = bases.access(self, *buffer, at, None);
-                    place.push(format!("const int16_t {name} = {word};"));
+                    place.push(format!("const int{bits}_t {name} = {word};"));
                 }
                 Op::LoadPartial { buffer, at, count } => {
                     let word = bases.access(self, *buffer, at, Some(1));
-                    before.push(format!("int16_t w{i}[{lanes}] = {{ 0 }};"));
+                    before.push(format!("int{bits}_t w{i}[{lanes}] = {{ 0 }};"));
                     before.push(format!("for (int l = 0; l < {count}; l++) {{"));
                     before.push(format!("    w{i}[l] = {word};"));
                     before.push("}".into());
@@ -165,7 +167,7 @@ impl Writer<'_> {
                 }
                 Op::StorePartial { buffer, at, count, .. } => {
                     let word = bases.access(self, *buffer, at, Some(1));
-                    before.push(format!("int16_t w{i}[{lanes}];"));
+                    before.push(format!("int{bits}_t w{i}[{lanes}];"));
                     inside.push(format!("w{i}[l] = {};", operands[0]));
                     after.push(format!("for (int l = 0; l < {count}; l++) {{"));
                     after.push(format!("    {word} = w{i}[l];"));
@@ -181,7 +183,7 @@ impl Writer<'_> {
                              lanes in the schedule"
                         )
                     })?;
-                    place.push(format!("const int16_t {name} = {value};"));
+                    place.push(format!("const int{bits}_t {name} = {value};"));
                 }
             }
             names.push(name);
@@ -239,17 +241,26 @@ impl Writer<'_> {
         })
     }
 
+    /// Whether two buffers may be one array: callers of entry points may pass an input as output.
+    fn same(&self, a: BufferId, b: BufferId) -> bool {
+        let role = |id: BufferId| &self.procedure.buffers[id.0 as usize].role;
+        let passed = |id| matches!(role(id), Role::Output | Role::InOut | Role::Input);
+        a == b || self.procedure.exported && passed(a) && passed(b)
+    }
+
     /// Whether doing the block lane by lane leaves its meaning.
     fn check_order(&self, block: &Block, lanes: usize) -> Result<(), String> {
         let all: Vec<Memory> = block.ops.iter().filter_map(memory).collect();
         for (i, second) in all.iter().enumerate() {
             for first in &all[..i] {
                 // Partial loads come before all stores, partial stores after all loads.
+                if !self.same(first.buffer, second.buffer) {
+                    continue;
+                }
                 let moved =
                     first.store && !second.store && (second.count.is_some() || second.stride == 0);
-                let delayed = first.store && first.count.is_some() && first.buffer == second.buffer;
-                let reordered = first.buffer == second.buffer && moved || delayed;
-                if reordered || first.conflicts(second, lanes as i64) {
+                let delayed = first.store && first.count.is_some();
+                if moved || delayed || first.conflicts(second, lanes as i64) {
                     return Err(format!(
                         "a block writes {} and touches it again across lanes; split the block",
                         self.buffer(first.buffer)

@@ -3,29 +3,30 @@
 use ringforge_program::ir::Op;
 use std::collections::BTreeSet;
 
-/// Name, parameters and value of every helper, in the order of their definition.
+/// Name, parameters and value of every helper, in the order of their definition. A `W` is a word's
+/// bits, `D` twice as many, `H` and `R` the half and the shift of a rounded product.
 const ALL: [(&str, &str, &str); 13] = [
-    ("word", "uint32_t x", "(int16_t)(uint16_t)x"),
-    ("add", "int16_t a, int16_t b", "word((uint32_t)a + (uint32_t)b)"),
-    ("sub", "int16_t a, int16_t b", "word((uint32_t)a - (uint32_t)b)"),
-    ("mullo", "int16_t a, int16_t b", "word((uint32_t)a * (uint32_t)b)"),
-    ("mulhi", "int16_t a, int16_t b", "(int16_t)(((int32_t)a * (int32_t)b) >> 16)"),
-    ("mulhrs", "int16_t a, int16_t b", "(int16_t)(((int32_t)a * (int32_t)b + 0x4000) >> 15)"),
-    ("shl", "int16_t a, int k", "word((uint32_t)a << k)"),
-    ("sar", "int16_t a, int k", "(int16_t)(a >> k)"),
-    ("shr", "int16_t a, int k", "(int16_t)((uint16_t)a >> k)"),
-    ("greater", "int16_t a, int16_t b", "(int16_t)-(a > b)"),
-    ("minu", "int16_t a, int16_t b", "(uint16_t)a < (uint16_t)b ? a : b"),
-    ("min", "int16_t a, int16_t b", "a < b ? a : b"),
-    ("max", "int16_t a, int16_t b", "a > b ? a : b"),
+    ("word", "uint32_t x", "(intW_t)(uintW_t)x"),
+    ("add", "intW_t a, intW_t b", "word((uint32_t)a + (uint32_t)b)"),
+    ("sub", "intW_t a, intW_t b", "word((uint32_t)a - (uint32_t)b)"),
+    ("mullo", "intW_t a, intW_t b", "word((uint32_t)a * (uint32_t)b)"),
+    ("mulhi", "intW_t a, intW_t b", "(intW_t)(((intD_t)a * (intD_t)b) >> W)"),
+    ("mulhrs", "intW_t a, intW_t b", "(intW_t)(((intD_t)a * (intD_t)b + H) >> R)"),
+    ("shl", "intW_t a, int k", "word((uint32_t)a << k)"),
+    ("sar", "intW_t a, int k", "(intW_t)(a >> k)"),
+    ("shr", "intW_t a, int k", "(intW_t)((uintW_t)a >> k)"),
+    ("greater", "intW_t a, intW_t b", "(intW_t)-(a > b)"),
+    ("minu", "intW_t a, intW_t b", "(uintW_t)a < (uintW_t)b ? a : b"),
+    ("min", "intW_t a, intW_t b", "a < b ? a : b"),
+    ("max", "intW_t a, intW_t b", "a > b ? a : b"),
 ];
 
 const NOTE: &str = "
 /*
- * Words of 16 bits that wrap. C99 leaves two things to the implementation, which gcc, clang and
- * MSVC define alike: a conversion to int16_t keeps the low 16 bits, and a right shift of a
+ * Words of W bits that wrap. C99 leaves two things to the implementation, which gcc, clang and
+ * MSVC define alike: a conversion to intW_t keeps the low W bits, and a right shift of a
  * negative number copies its sign. Nothing here is undefined: sums and products are unsigned or
- * fit 32 bits.
+ * fit D bits.
  */";
 
 /// Whether a name is one that the generated code gives: a helper's, or a letter and a number.
@@ -37,12 +38,26 @@ pub fn taken(name: &str) -> bool {
 }
 
 /// The helpers that a file uses.
-#[derive(Default)]
 pub struct Helpers {
     used: BTreeSet<&'static str>,
+    bits: u8,
 }
 
 impl Helpers {
+    /// None yet, for words of `bits` bits.
+    pub fn new(bits: u8) -> Helpers {
+        Helpers { used: BTreeSet::new(), bits }
+    }
+
+    /// The text of a helper for this file's words.
+    fn fill(&self, text: &str) -> String {
+        let (half, shift) = (1u64 << (self.bits - 2), (self.bits - 1).to_string());
+        let text = text.replace("intW_t", &format!("int{}_t", self.bits));
+        let text = text.replace("intD_t", &format!("int{}_t", 2 * self.bits));
+        let text = text.replace(">> W", &format!(">> {}", self.bits));
+        text.replace("+ H", &format!("+ {half:#x}")).replace(">> R", &format!(">> {shift}"))
+    }
+
     fn need(&mut self, name: &'static str) -> &'static str {
         self.used.insert(name);
         name
@@ -87,11 +102,13 @@ impl Helpers {
         if wraps.iter().any(|name| used.contains(name)) {
             used.insert("word");
         }
-        let mut text = NOTE.to_string();
+        let bits = |n: u8| format!(" {n} bits");
+        let mut text = self.fill(NOTE);
+        text = text.replace(" W bits", &bits(self.bits)).replace(" D bits", &bits(2 * self.bits));
         for (name, parameters, value) in ALL.iter().filter(|(name, ..)| used.contains(name)) {
-            text += &format!(
-                "\nstatic inline int16_t {name}({parameters})\n{{\n    return {value};\n}}\n"
-            );
+            text += &self.fill(&format!(
+                "\nstatic inline intW_t {name}({parameters})\n{{\n    return {value};\n}}\n"
+            ));
         }
         text
     }

@@ -1,0 +1,156 @@
+//! Compiling and calling emitted functions.
+
+#![allow(dead_code)] // Each test takes its share.
+
+use ringforge_program::ir::*;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The compilers that are installed.
+pub fn compilers() -> Vec<&'static str> {
+    let works = |name: &&str| {
+        let mut command = Command::new(name);
+        command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|s| s.success())
+    };
+    let found: Vec<&str> = ["gcc", "clang-19"].into_iter().filter(works).collect();
+    assert!(!found.is_empty(), "no C compiler to test with");
+    found
+}
+
+/// A directory that is removed when dropped.
+pub struct Scratch(pub PathBuf);
+
+impl Scratch {
+    pub fn new() -> Scratch {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("ringforge-emit-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Scratch(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A program with one block of its own making.
+pub fn program(q: u64, word_bits: u8, lanes: usize, procedures: Vec<Procedure>) -> Program {
+    Program {
+        name: "t".into(),
+        ring: String::new(),
+        q,
+        word_bits,
+        lanes,
+        transform: None,
+        plan: String::new(),
+        schedule: String::new(),
+        procedures,
+    }
+}
+
+/// A buffer with neither range nor alignment.
+pub fn buffer(name: &str, role: Role, words: usize) -> Buffer {
+    Buffer { name: name.into(), role, words, align: 2, range: None }
+}
+
+/// An entry point.
+pub fn entry(name: &str, buffers: Vec<Buffer>, body: Vec<Stmt>) -> Procedure {
+    Procedure { name: name.into(), exported: true, computes: None, buffers, body }
+}
+
+/// Words: corners in all pairs first, then random ones.
+pub fn words(bits: u8, count: usize, q: u64, seed: u64) -> Vec<i64> {
+    let (q, most) = (q as i64, (1i64 << (bits - 1)) - 1);
+    let corners = [0, 1, -1, most, -most - 1, q, -q, q - 1, (q - 1) / 2, -(q - 1) / 2, 2 * q];
+    let corners: Vec<i64> = corners.into_iter().map(|x| x << (64 - bits) >> (64 - bits)).collect();
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    (0..count)
+        .map(|i| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let pick = (state >> 40) as usize;
+            match i % 3 {
+                0 => corners[pick % corners.len()],
+                _ => (state >> 8) as i64 >> (64 - bits),
+            }
+        })
+        .collect()
+}
+
+/// Compiles a source and calls one of its functions once for each case; the last exported
+/// procedure's parameters say how. With `alias`, the output is the array of that input.
+pub fn call(
+    compiler: &str,
+    flags: &[&str],
+    source: &str,
+    program: &Program,
+    suffix: &str,
+    cases: &[Vec<Vec<i64>>],
+    alias: Option<usize>,
+) -> Vec<Vec<i64>> {
+    let (bits, procedure) = (program.word_bits, program.procedures.last().unwrap());
+    let parameters: Vec<&Buffer> =
+        procedure.buffers.iter().filter(|b| b.role.is_parameter()).collect();
+    let name = format!("{}_{}_{suffix}", program.name, procedure.name);
+    let types =
+        |b: &&Buffer| format!("{}int{bits}_t *", if b.role == Role::Input { "const " } else { "" });
+    let prototype: Vec<String> = parameters.iter().map(types).collect();
+    let mut main = format!("#include <stdint.h>\n#include <stdio.h>\nvoid {name}(");
+    main += &format!("{});\nint main(void)\n{{\n", prototype.join(", "));
+    let (mut read, mut output, mut inputs) = (Vec::new(), "", Vec::new());
+    for b in &parameters {
+        main += &format!("    static int{bits}_t {}[{}];\n", b.name, b.words);
+        if b.role != Role::Output {
+            read.push(format!("fread({0}, sizeof {0}, 1, stdin) == 1", b.name));
+            inputs.push(b.name.as_str());
+        }
+        if matches!(b.role, Role::Output | Role::InOut) {
+            output = &b.name;
+        }
+    }
+    let place = alias.map_or(output, |i| inputs[i]);
+    let arguments: Vec<&str> =
+        parameters.iter().map(|b| if b.name == output { place } else { b.name.as_str() }).collect();
+    main += &format!("    while ({}) {{\n", read.join(" && "));
+    main += &format!("        {name}({});\n", arguments.join(", "));
+    main += &format!(
+        "        fwrite({place}, sizeof {place}, 1, stdout);\n    }}\n    return 0;\n}}\n"
+    );
+    let scratch = Scratch::new();
+    std::fs::write(scratch.0.join("t.c"), source).unwrap();
+    std::fs::write(scratch.0.join("main.c"), main).unwrap();
+    let built = Command::new(compiler)
+        .args(flags)
+        .args(["t.c", "main.c", "-o", "run"])
+        .current_dir(&scratch.0)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success() && said.is_empty(), "{compiler} {flags:?}: {said}\n{source}");
+    let size = usize::from(bits / 8);
+    let mut bytes = Vec::new();
+    for word in cases.iter().flatten().flatten() {
+        bytes.extend_from_slice(&word.to_le_bytes()[..size]);
+    }
+    std::fs::write(scratch.0.join("in"), bytes).unwrap();
+    let run = Command::new(scratch.0.join("run"))
+        .stdin(std::fs::File::open(scratch.0.join("in")).unwrap())
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", run.status);
+    let word = |b: &[u8]| match size {
+        2 => i64::from(i16::from_le_bytes([b[0], b[1]])),
+        _ => i64::from(i32::from_le_bytes([b[0], b[1], b[2], b[3]])),
+    };
+    let all: Vec<i64> = run.stdout.chunks(size).map(word).collect();
+    let length = parameters.iter().find(|b| b.name == output).unwrap().words;
+    assert_eq!(all.len(), length * cases.len());
+    all.chunks(length).map(<[i64]>::to_vec).collect()
+}

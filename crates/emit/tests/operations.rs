@@ -1,0 +1,343 @@
+//! Every operation of the language on every target that has it: the compiled function gives what
+//! `run` gives, on corner and random words, at the modular level and after expansion.
+
+mod common;
+
+use common::*;
+use ringforge_emit::{Preamble, avx2, c, sse41};
+use ringforge_interpret::run::run;
+use ringforge_program::ir::*;
+use ringforge_program::method::*;
+
+const C: BufferId = BufferId(0);
+const A: BufferId = BufferId(1);
+const B: BufferId = BufferId(2);
+const FACTORS: BufferId = BufferId(3);
+/// Registers in each of the two operands.
+const REGISTERS: usize = 2;
+
+/// A program that stores the results of `operations`, each given two values of one operand and two
+/// of the other, one after the other.
+fn each(q: u64, bits: u8, lanes: usize, operations: &[&dyn Fn([Value; 4]) -> Op]) -> Program {
+    let mut block = Block::default();
+    let mut load = |buffer, i| block.push(Op::Load { buffer, at: Index::at(i * lanes) });
+    let values = [load(A, 0), load(A, 1), load(B, 0), load(B, 1)];
+    for (i, operation) in operations.iter().enumerate() {
+        let a = block.push(operation(values));
+        block.push(Op::Store { buffer: C, at: Index::at(i * lanes), a });
+    }
+    whole(q, bits, lanes, operations.len() * lanes, block)
+}
+
+fn whole(q: u64, bits: u8, lanes: usize, words: usize, block: Block) -> Program {
+    let factors = (0..4 * lanes as u64).map(|i| (i * i * 12345 + i * 77 + 1) % q).collect();
+    let buffers = vec![
+        buffer("c", Role::Output, words),
+        buffer("a", Role::Input, REGISTERS * lanes),
+        buffer("b", Role::Input, REGISTERS * lanes),
+        buffer("z", Role::Factors(factors), 4 * lanes),
+    ];
+    program(q, bits, lanes, vec![entry("f", buffers, vec![Stmt::Block(block)])])
+}
+
+fn cases(program: &Program) -> Vec<Vec<Vec<i64>>> {
+    let count = REGISTERS * program.lanes;
+    let words = |seed| words(program.word_bits, count, program.q, seed);
+    (0..200).map(|i| vec![words(2 * i + 1), words(2 * i + 2)]).collect()
+}
+
+/// Compiles for the targets and compares with the interpretation.
+fn check(program: &Program, targets: &[&str]) {
+    let cases = cases(program);
+    let expanded = program.expand();
+    let want: Vec<Vec<i64>> = cases
+        .iter()
+        .map(|case| {
+            let inputs: Vec<&[i64]> = case.iter().map(Vec::as_slice).collect();
+            let want = run(program, &inputs).unwrap();
+            assert_eq!(run(&expanded, &inputs).unwrap(), want, "expanded");
+            want
+        })
+        .collect();
+    for target in targets {
+        let preamble = Preamble::default();
+        let source = match *target {
+            "avx2" => avx2::avx2(program, &preamble).unwrap(),
+            "sse41" => sse41::sse41(program, &preamble).unwrap(),
+            _ => c::c(program, &preamble).unwrap(),
+        };
+        let all = compilers();
+        let some = if *target == "avx2" { &all[..] } else { &all[all.len() - 1..] };
+        for compiler in some {
+            // Each program leaves some of its operands unused.
+            let flags = ["-O2", "-Wall", "-Wno-unused", "-Werror"];
+            let got = call(compiler, &flags, &source, program, target, &cases, None);
+            for (case, (got, want)) in got.iter().zip(&want).enumerate() {
+                let wrong = got.iter().zip(want).position(|(x, y)| x != y);
+                if let Some(k) = wrong {
+                    let (op, lane) = (k / program.lanes, k % program.lanes);
+                    let words = program.word_bits;
+                    panic!(
+                        "{target}, {compiler}, {words} bits: result {op}, lane {lane} is {} instead of {} \
+                         in case {case}: {:?}",
+                        got[k], want[k], cases[case]
+                    );
+                }
+            }
+        }
+    }
+}
+
+const VECTORS: [&str; 2] = ["avx2", "sse41"];
+const ALL: [&str; 3] = ["avx2", "sse41", "c"];
+const KINDS: [(u64, u8, usize); 4] =
+    [(3329, 16, 16), (7681, 16, 16), (12289, 16, 16), (8380417, 32, 8)];
+
+#[test]
+fn operations_on_single_words() {
+    for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
+        let top = bits - 1;
+        let common: [&dyn Fn([Value; 4]) -> Op; 18] = [
+            &|[a, b, ..]| Op::Add(a, b),
+            &|[a, b, ..]| Op::Sub(a, b),
+            &|[a, _, b, _]| Op::MulLo(a, b),
+            &|[a, ..]| Op::Shl(a, 1),
+            &|[a, ..]| Op::Shl(a, top),
+            &|[a, ..]| Op::Sar(a, 3),
+            &|[a, ..]| Op::Sar(a, top),
+            &|[a, ..]| Op::Shr(a, 1),
+            &|[a, ..]| Op::Shr(a, top),
+            &|[a, _, b, _]| Op::Greater(a, b),
+            &|[a, _, b, _]| Op::MinU(a, b),
+            &|[a, _, b, _]| Op::Min(a, b),
+            &|[a, _, b, _]| Op::Max(a, b),
+            &|[a, _, b, _]| Op::And(a, b),
+            &|[a, _, b, _]| Op::Or(a, b),
+            &|[a, _, b, _]| Op::Xor(a, b),
+            &|_| Op::Splat(-5),
+            &|_| Op::Lanes((0..lanes as i32).map(|i| i * 1000 - 7000).collect()),
+        ];
+        check(&each(q, bits, lanes, &common), &ALL);
+        let products: [&dyn Fn([Value; 4]) -> Op; 2] =
+            [&|[a, _, b, _]| Op::MulHi(a, b), &|[a, _, b, _]| Op::MulHrs(a, b)];
+        check(&each(q, bits, lanes, &products), if bits == 16 { &ALL } else { &["c"] });
+    }
+}
+
+#[test]
+fn operations_on_wide_elements() {
+    for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
+        let common: [&dyn Fn([Value; 4]) -> Op; 6] = [
+            &|[a, b, ..]| Op::AddWide(a, b),
+            &|[a, b, ..]| Op::SubWide(a, b),
+            &|[a, ..]| Op::ShlWide(a, 1),
+            &|[a, ..]| Op::ShlWide(a, bits),
+            &|[a, ..]| Op::ShrWide(a, bits),
+            &|[a, ..]| Op::ShrWide(a, 2 * bits - 1),
+        ];
+        check(&each(q, bits, lanes, &common), &VECTORS);
+        let short: [&dyn Fn([Value; 4]) -> Op; 3] =
+            [&|[a, _, b, _]| Op::PairDot(a, b), &|[a, _, b, _]| Op::MulLoWide(a, b), &|[a, ..]| {
+                Op::SarWide(a, 13)
+            }];
+        let long: [&dyn Fn([Value; 4]) -> Op; 1] = [&|[a, _, b, _]| Op::MulEven(a, b)];
+        if bits == 16 {
+            check(&each(q, bits, lanes, &short), &VECTORS);
+            let fused: [&dyn Fn([Value; 4]) -> Op; 1] =
+                [&|[a, acc, b, _]| Op::PairDotAdd { acc, a, b }];
+            check(&each(q, bits, lanes, &fused), &["sse41"]);
+        } else {
+            check(&each(q, bits, lanes, &long), &VECTORS);
+        }
+    }
+}
+
+#[test]
+fn moves() {
+    for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
+        let mut all: Vec<Box<dyn Fn([Value; 4]) -> Op>> = vec![
+            Box::new(|[a, ..]| Op::SwapPairs(a)),
+            Box::new(|[a, ..]| Op::OddToEven(a)),
+            Box::new(|[a, _, b, _]| Op::Blend { a, b, mask: 0b1010_1010 }),
+            Box::new(|[a, _, b, _]| Op::Blend { a, b, mask: 0b1100_0110 }),
+        ];
+        for unit in [16, 32, 64].into_iter().filter(|&u| u >= bits) {
+            for half in [Half::Low, Half::High] {
+                all.push(Box::new(move |[a, _, b, _]| Op::Interleave { a, b, unit, half }));
+            }
+            for half in [Parity::Even, Parity::Odd] {
+                all.push(Box::new(move |[a, _, b, _]| Op::Deinterleave { a, b, unit, half }));
+            }
+        }
+        for x in 0..4 {
+            for y in 0..4 {
+                all.push(Box::new(move |[a, _, b, _]| Op::Parts { a, b, pick: vec![x, y] }));
+            }
+        }
+        let patterns: &[&[u8]] = match bits {
+            16 => &[
+                &[2, 3, 0, 1, 6, 7, 4, 5],
+                &[3, 1, 0, 0, 4, 5, 6, 7],
+                &[0, 1, 2, 3, 7, 6, 4, 4],
+                &[7, 6, 5, 4, 3, 2, 1, 0],
+                &[0, 4, 1, 5, 2, 6, 3, 7],
+                &[4, 1, 2, 3, 4, 5, 6, 7],
+                &[0, 1, 2, 3, 4, 5, 6, 7],
+            ],
+            _ => &[&[1, 0, 3, 2], &[3, 2, 1, 0], &[2, 2, 0, 1], &[0, 1, 2, 3]],
+        };
+        for pattern in patterns {
+            all.push(Box::new(|[a, ..]| Op::PermuteParts { a, pattern: pattern.to_vec() }));
+        }
+        let all: Vec<&dyn Fn([Value; 4]) -> Op> = all.iter().map(|b| &**b).collect();
+        check(&each(q, bits, lanes, &all), &VECTORS);
+    }
+}
+
+#[test]
+fn memory() {
+    for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
+        let part = lanes / 2;
+        let at = Index::at;
+        let mut block = Block::default();
+        let mut stored = 0;
+        for count in 1..lanes as u32 {
+            let a = block.push(Op::LoadPartial { buffer: A, at: at(3), count });
+            block.push(Op::Store { buffer: C, at: at(stored), a });
+            stored += lanes;
+        }
+        let a = block.push(Op::LoadParts { buffer: A, at: vec![at(part + 1), at(2)] });
+        block.push(Op::Store { buffer: C, at: at(stored), a });
+        let a = block.push(Op::BroadcastPair { buffer: B, at: at(5) });
+        block.push(Op::Store { buffer: C, at: at(stored + lanes), a });
+        let a = block.push(Op::Broadcast { buffer: B, at: at(3) });
+        block.push(Op::Store { buffer: C, at: at(stored + 2 * lanes), a });
+        stored += 3 * lanes;
+        let a = block.push(Op::Load { buffer: A, at: at(1) });
+        for count in 1..lanes as u32 {
+            block.push(Op::StorePartial { buffer: C, at: at(stored), count, a });
+            stored += count as usize;
+        }
+        for i in 0..3 {
+            block.push(Op::StoreStrided { buffer: C, at: at(stored + i), stride: 3, a });
+        }
+        stored += 3 * lanes;
+        block.push(Op::StoreParts { buffer: C, at: vec![at(stored + part), at(stored)], a });
+        let whole = whole(q, bits, lanes, stored + lanes, block);
+        check(&whole, &VECTORS);
+    }
+}
+
+#[test]
+fn modular_operations() {
+    for (q, bits, lanes) in KINDS {
+        let factors = [
+            Factor::Splat(1),
+            Factor::Splat(q - 1),
+            Factor::Splat(1234),
+            Factor::Lanes((0..lanes as u64).map(|i| (i * 7919 + 5) * 31 % q).collect()),
+            Factor::Table { buffer: FACTORS, at: Index::at(lanes) },
+            Factor::Repeated { buffer: FACTORS, at: Index::at(3) },
+        ];
+        let multiply = |methods: &[MulMethod], factors: &[Factor]| {
+            let mut all: Vec<Box<dyn Fn([Value; 4]) -> Op>> = Vec::new();
+            for &method in methods {
+                for factor in factors.iter().cloned() {
+                    let op =
+                        move |[a, ..]: [Value; 4]| Op::MulMod { a, factor: factor.clone(), method };
+                    all.push(Box::new(op));
+                }
+            }
+            all
+        };
+        let reduce = |methods: &[ReduceMethod]| {
+            let works = methods.iter().filter(|m| m.missing(Modulus { q, bits }).is_none());
+            works
+                .map(|&method| {
+                    Box::new(move |[a, ..]: [Value; 4]| Op::Reduce { a, method })
+                        as Box<dyn Fn([Value; 4]) -> Op>
+                })
+                .collect::<Vec<_>>()
+        };
+        let words = |methods: &[ProductMethod]| {
+            methods
+                .iter()
+                .map(|&method| {
+                    Box::new(move |[a, _, b, _]: [Value; 4]| Op::MulWords { a, b, method })
+                        as Box<dyn Fn([Value; 4]) -> Op>
+                })
+                .collect::<Vec<_>>()
+        };
+        let freeze = |methods: &[FreezeMethod]| {
+            methods
+                .iter()
+                .map(|&method| {
+                    Box::new(move |[a, ..]: [Value; 4]| Op::Freeze { a, method })
+                        as Box<dyn Fn([Value; 4]) -> Op>
+                })
+                .collect::<Vec<_>>()
+        };
+        let narrow = |methods: &[NarrowMethod]| {
+            methods
+                .iter()
+                .map(|&method| {
+                    Box::new(move |[even, odd, ..]: [Value; 4]| Op::Narrow { even, odd, method })
+                        as Box<dyn Fn([Value; 4]) -> Op>
+                })
+                .collect::<Vec<_>>()
+        };
+        let all = |groups: Vec<Vec<Box<dyn Fn([Value; 4]) -> Op>>>, targets: &[&str]| {
+            let flat: Vec<_> = groups.into_iter().flatten().collect();
+            let flat: Vec<&dyn Fn([Value; 4]) -> Op> = flat.iter().map(|b| &**b).collect();
+            check(&each(q, bits, lanes, &flat), targets);
+        };
+        use FreezeMethod::Minimum;
+        use ReduceMethod::*;
+        let split = [MulMethod::Montgomery, MulMethod::Barrett];
+        let biased = FreezeMethod::MontgomeryBiased { k: 1 };
+        let high = vec![
+            multiply(&split, &factors[..3]),
+            reduce(&[
+                Barrett,
+                Crude,
+                BarrettHigh,
+                Floor,
+                Ceiling,
+                Folded,
+                RoundedShift,
+                Montgomery,
+            ]),
+            words(&[ProductMethod::Montgomery]),
+            freeze(&[Minimum, FreezeMethod::Montgomery, biased]),
+        ];
+        all(high, if bits == 16 { &ALL } else { &["c"] });
+        if bits == 16 {
+            let narrowed = narrow(&[NarrowMethod::Montgomery, NarrowMethod::Barrett]);
+            all(vec![multiply(&split, &factors), narrowed], &VECTORS);
+        } else {
+            let wide = vec![
+                multiply(&[MulMethod::MontgomeryLow, MulMethod::MontgomeryWide], &factors),
+                reduce(&[Crude, Folded, RoundedShift, MontgomeryWide]),
+                words(&[ProductMethod::MontgomeryLow, ProductMethod::MontgomeryWide]),
+                freeze(&[Minimum]),
+                narrow(&[NarrowMethod::Montgomery]),
+            ];
+            all(wide, &VECTORS);
+        }
+    }
+}
+
+#[test]
+fn what_no_instruction_does_is_refused_with_what_would_work() {
+    let refused = |bits, lanes, op: &dyn Fn([Value; 4]) -> Op| {
+        let program = each(if bits == 16 { 3329 } else { 8380417 }, bits, lanes, &[op]);
+        avx2::avx2(&program, &Preamble::default()).unwrap_err().to_string()
+    };
+    let method = MulMethod::Montgomery;
+    let said = refused(32, 8, &|[a, ..]| Op::MulMod { a, factor: Factor::Splat(5), method });
+    assert!(said.contains("MulHi") && said.contains("montgomery-low"), "{said}");
+    let said = refused(16, 16, &|[a, _, b, _]| Op::MulEven(a, b));
+    assert!(said.contains("MulEven") && said.contains("16 bits"), "{said}");
+    let said = refused(32, 16, &|[a, ..]| Op::Shl(a, 1));
+    assert!(said.contains("8 words, the program wants 16"), "{said}");
+}
