@@ -144,9 +144,17 @@ pub enum View {
     /// The plan's tree
     Tree,
     /// Ranges by stage
+    #[value(alias = "range")]
     Ranges,
     /// Operations by stage
+    #[value(alias = "count")]
     Counts,
+    /// A run on random inputs
+    Run,
+    /// The outputs as formulas over the inputs, compared with the definition for all inputs
+    Formula,
+    /// The program in the target's C
+    C,
     /// The tree as a picture
     Svg,
     /// The ranges as a picture

@@ -9,7 +9,7 @@ use crate::entry::Entry;
 use crate::make::{self, Made};
 use crate::preset::resolve;
 use crate::ui::{Failure, Ui};
-use crate::{picture, target};
+use crate::{picture, target, views};
 
 /// Runs the command.
 ///
@@ -48,6 +48,9 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
         (Some((made, entry)), View::CountsSvg) => ui.say(picture::counts(made, entry)),
         (Some((made, entry)), View::Ranges) => say_ranges(ui, made, entry),
         (Some((_, entry)), View::Counts) => say_counts(ui, entry),
+        (Some((made, entry)), View::Run) => views::sample(ui, made, entry, &job.plan.ring)?,
+        (Some((made, entry)), View::Formula) => views::formulas(ui, made, entry, &job.plan.ring)?,
+        (Some((made, _)), View::C) => ui.say(make::source(made, "ringforge explain --as c")?),
         (Some((made, entry)), View::All) => {
             say_ranges(ui, made, entry);
             say_counts(ui, entry);

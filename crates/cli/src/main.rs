@@ -21,6 +21,7 @@ mod report;
 mod target;
 mod ui;
 mod verify;
+mod views;
 
 use std::process::ExitCode;
 
