@@ -19,6 +19,8 @@ mod cones;
 pub mod contract;
 mod cut;
 mod function;
+#[cfg(test)]
+mod function_tests;
 mod funs;
 mod hankel;
 mod oracle;

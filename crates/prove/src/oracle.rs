@@ -28,7 +28,7 @@ pub fn expected(contract: &Contract, inputs: &[Vec<i64>]) -> Vec<i64> {
     Oracle::new(contract).expected(inputs)
 }
 
-/// The same for many inputs.
+/// The same as [`expected`] for many inputs of one contract.
 pub struct Oracle<'c> {
     contract: &'c Contract,
     /// Where coefficient r of leaf l stands in a transformed array.
@@ -57,7 +57,7 @@ impl<'c> Oracle<'c> {
         Oracle { contract, positions, lagrange, leaves }
     }
 
-    /// See [`expected`].
+    /// What the output should be; see [`expected`].
     pub fn expected(&self, inputs: &[Vec<i64>]) -> Vec<i64> {
         let ring = &self.contract.ring;
         let q = ring.q();
