@@ -40,6 +40,14 @@ impl Builder {
         BufferId(self.procedure.buffers.len() as u32 - 1)
     }
 
+    /// A buffer whose name gets a number where another has it already.
+    pub fn unique(&mut self, name: &str, role: Role, words: usize, align: usize) -> BufferId {
+        let taken = |name: &str| self.procedure.buffers.iter().any(|b| b.name == name);
+        let numbered = (1..).map(|k| if k == 1 { name.to_string() } else { format!("{name}{k}") });
+        let free = numbered.into_iter().find(|n| !taken(n)).unwrap_or_default();
+        self.buffer(&free, role, words, align)
+    }
+
     /// A fresh loop counter.
     pub fn counter(&mut self) -> LoopVar {
         self.counters += 1;

@@ -38,12 +38,32 @@ pub struct Schedule {
     pub karatsuba_from: u32,
     /// Random orders that the placing of reductions tries.
     pub rounds: u32,
+    /// How transformed arrays of x^n + 1 are ordered.
+    pub order: Order,
+    /// Transforms of x^n + 1 up to this n are straight-line code, longer ones loops.
+    pub straight: u32,
+    /// Levels on whole registers that the pass with shuffles takes with it; absent: what gives the
+    /// fewest passes.
+    pub merge: Option<u32>,
+    /// The reductions of a transform of x^n + 1, all of them, by site; absent: as late as ranges
+    /// allow.
+    pub reductions: Option<Vec<String>>,
     /// Largest magnitudes at the borders of stages.
     pub limits: Limits,
     /// Reductions to leave out, by site, whatever the ranges say (mutation tests).
     pub drop: Vec<String>,
     /// Reductions to add, by site.
     pub add: Vec<String>,
+}
+
+/// How a transformed array is ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// As the last shuffles leave it: least work.
+    Own,
+    /// As FIPS 203 and 204 have it: leaf after leaf, the split by x^m - s before that by x^m + s.
+    Standard,
 }
 
 /// How blocks of coefficients are multiplied.
@@ -103,6 +123,10 @@ impl Default for Schedule {
             base: BaseProducts::BroadcastDot,
             karatsuba_from: 16,
             rounds: 200,
+            order: Order::Own,
+            straight: 256,
+            merge: None,
+            reductions: None,
             limits: Limits::default(),
             drop: Vec::new(),
             add: Vec::new(),

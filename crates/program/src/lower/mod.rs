@@ -10,6 +10,7 @@ mod fold;
 mod lane_methods;
 mod lanes;
 mod network;
+mod ntt;
 mod parts;
 mod small;
 mod transform;
@@ -20,7 +21,7 @@ use crate::ir::*;
 use crate::place::Impossible;
 use crate::schedule::{BaseProducts, ScalePlace, Schedule};
 use ringforge_plan::{
-    Border, Lift, Modulus, MonomialCrt, Plan, ProductRef, Schoolbook, Substitute,
+    Border, Lift, Modulus, MonomialCrt, Ntt, Plan, ProductRef, Schoolbook, Substitute,
 };
 use ringforge_ring::zq;
 
@@ -99,6 +100,9 @@ pub(crate) fn unsupported(
 
 /// Lowers a plan.
 pub fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, LowerError> {
+    if let Some(transform) = plan.root.as_method::<Ntt>() {
+        return ntt::lower(plan, transform, schedule, name);
+    }
     let lift = plan.root.as_method::<Lift>().ok_or_else(|| {
         unsupported(plan.root.to_form(), "a product is lifted first", "start the plan with `lift`")
     })?;

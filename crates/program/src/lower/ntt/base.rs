@@ -1,0 +1,390 @@
+//! Products mod x^d − w of transformed elements, leaf by leaf.
+//!
+//! Pairs (d = 2, 16-bit words with dot products): c_0 = a_0·b_0 + a_1·(w·b_1) and c_1 = a_0·b_1 +
+//! a_1·b_0 are dot products of neighbouring words in 32 bits, reduced once each. Lanes: d
+//! registers hold the d coefficients of one leaf in each lane (in-part transposition where they
+//! lie side by side), every product a Montgomery product of two words. Long leaves, of a register or more: every
+//! coefficient of a times a stretch of (w·b, b).
+
+use super::pass::{Hand, Shape, Step};
+use super::plan::{Machine, Shuffles};
+use super::ranges::Words;
+use super::write::{Rounds, Style, factors};
+use crate::build::{Builder, repeat};
+use crate::ir::*;
+use crate::lower::LowerError;
+use crate::method::{NarrowMethod, ProductMethod};
+
+/// How leaves are multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Dot products of pairs.
+    Pairs,
+    /// One leaf in a lane; registers are transposed first where `transposed`.
+    Lanes {
+        /// Whether they are.
+        transposed: bool,
+    },
+    /// Leaves of whole registers.
+    Long,
+}
+
+/// A stage of base products.
+pub struct Base<'a> {
+    /// The transform.
+    pub machine: &'a Machine<'a>,
+    /// Bounds of operations.
+    pub words: &'a Words,
+    /// How code looks.
+    pub style: &'a Style<'a>,
+    /// How words are multiplied.
+    pub product: ProductMethod,
+    /// How wide sums are narrowed.
+    pub narrow: NarrowMethod,
+    /// The index of each position.
+    pub index_at: Vec<usize>,
+}
+
+/// Registers that are multiplied together.
+struct Unit {
+    /// First position.
+    start: usize,
+    /// The indices in its registers, as they are loaded.
+    registers: Vec<Vec<usize>>,
+}
+
+/// Reduced whenever the next term might not fit.
+struct Sum {
+    value: Value,
+    bound: i64,
+}
+
+impl Base<'_> {
+    fn shape(&self) -> Shape {
+        self.machine.shape
+    }
+
+    /// The way that a machine and a degree call for.
+    pub fn kind(&self) -> Kind {
+        let d = self.machine.ntt.degree();
+        match self.machine.shuffles {
+            _ if d >= self.shape().lanes => Kind::Long,
+            Shuffles::Striding => Kind::Lanes { transposed: false },
+            Shuffles::Interleaving if d == 2 && self.shape().bits == 16 => Kind::Pairs,
+            Shuffles::Interleaving => Kind::Lanes { transposed: d > 1 },
+        }
+    }
+
+    fn weight(&self, index: usize) -> u64 {
+        self.machine.ntt.weights()[index / self.machine.ntt.degree()]
+    }
+
+    /// The largest magnitude of a product with a weight.
+    fn weighted(&self, bound: i64) -> i64 {
+        let all = self.machine.ntt.weights().iter();
+        all.map(|&w| self.words.product(w, bound)).max().unwrap_or(0)
+    }
+
+    fn refuse(&self, bound: i64) -> LowerError {
+        LowerError::Word { stage: format!("{}.base", self.style.stage), bound }
+    }
+
+    /// The bound of the products, from those of the operands; an error where words overflow.
+    pub fn bound(&self, a: i64, b: i64) -> Result<i64, LowerError> {
+        let most = self.words.most();
+        if a > most || b > most {
+            return Err(self.refuse(a.max(b)));
+        }
+        let weighted = self.weighted(b);
+        match self.kind() {
+            Kind::Pairs => {
+                let one = self.words.product(1, b);
+                let wide = (a * (one + weighted)).max(2 * a * b);
+                self.words.narrowed(i128::from(wide)).ok_or_else(|| self.refuse(a))
+            }
+            _ => {
+                let term = self.words.words(a, b.max(weighted)).ok_or_else(|| self.refuse(a))?;
+                let (d, reduced) = (self.machine.ntt.degree(), self.words.reduced(most));
+                let long = self.kind() == Kind::Long;
+                let (mut sum, mut worst) = (if long { reduced } else { 0 }, 0);
+                for _ in 0..d.min(16) {
+                    if sum + term > most {
+                        sum = self.words.reduced(sum);
+                    }
+                    sum += term;
+                    worst = worst.max(sum);
+                }
+                let bound = if long { reduced } else { sum };
+                if worst > most { Err(self.refuse(worst)) } else { Ok(bound) }
+            }
+        }
+    }
+
+    /// Statements for `to = a ∘ b`, or `to += a ∘ b`, reduced.
+    pub fn stage(
+        &self,
+        builder: &mut Builder,
+        [to, a, b]: [BufferId; 3],
+        bounds: [i64; 2],
+        add: bool,
+    ) -> Result<Vec<Stmt>, LowerError> {
+        self.bound(bounds[0], bounds[1])?;
+        if self.kind() == Kind::Long {
+            return Ok(self.long(builder, [to, a, b], bounds, add));
+        }
+        let units = self.units();
+        let rolled = self.style.rolled;
+        let rounds = Rounds {
+            outer: (if rolled { units.len() } else { 1 }, builder.counter()),
+            inner: (1, builder.counter()),
+        };
+        let mut body = Vec::new();
+        let chunk = if rolled { units.len() } else { 1 };
+        for units in units.chunks(chunk) {
+            let (hand, steps) = self.entered(&units[0]);
+            let weights: Vec<Vec<Vec<u64>>> = units.iter().map(|u| self.weights(u)).collect();
+            let sites: Vec<Vec<&[u64]>> = (0..weights[0].len())
+                .map(|k| weights.iter().map(|w| w[k].as_slice()).collect())
+                .collect();
+            let factors = factors(builder, self.style, &rounds, &sites);
+            let starts: Vec<usize> = units.iter().map(|u| u.start).collect();
+            let start = rounds.index(&starts).unwrap_or_else(|| Index::at(starts[0]));
+            let mut block = Block::default();
+            let lanes = self.shape().lanes;
+            let load = |block: &mut Block, buffer: BufferId| -> Vec<Value> {
+                let all = 0..hand.registers.len();
+                all.map(|r| block.push(Op::Load { buffer, at: start.plus(r * lanes) })).collect()
+            };
+            let (mut x, mut y) = (load(&mut block, a), load(&mut block, b));
+            play(&mut block, &steps, &mut x);
+            play(&mut block, &steps, &mut y);
+            let mut products = match self.kind() {
+                Kind::Pairs => vec![self.pair(&mut block, x[0], y[0], factors[0].clone())],
+                _ => self.lanes(&mut block, &hand, [&x, &y], bounds, &factors),
+            };
+            // Interleaving all registers of a unit in turn undoes itself.
+            play(&mut block, &steps, &mut products);
+            for (r, mut value) in products.into_iter().enumerate() {
+                let at = start.plus(r * lanes);
+                if add {
+                    let old = block.push(Op::Load { buffer: to, at: at.clone() });
+                    value = block.push(Op::Add(old, value));
+                    value = block.push(Op::Reduce { a: value, method: self.style.reduce });
+                }
+                block.push(Op::Store { buffer: to, at, a: value });
+            }
+            body.push(Stmt::Block(block));
+        }
+        Ok(rounds.around(body))
+    }
+
+    fn units(&self) -> Vec<Unit> {
+        let lanes = self.shape().lanes;
+        let registers = match self.kind() {
+            Kind::Lanes { transposed: true } => self.shape().part(),
+            Kind::Lanes { transposed: false } if self.machine.ntt.degree() > 1 => lanes,
+            _ => 1,
+        };
+        let words = registers * lanes;
+        let unit = |(k, all): (usize, &[usize])| Unit {
+            start: k * words,
+            registers: all.chunks(lanes).map(<[usize]>::to_vec).collect(),
+        };
+        self.index_at.chunks(words).enumerate().map(unit).collect()
+    }
+
+    /// A unit's registers as they are multiplied, and the steps that make them so.
+    fn entered(&self, unit: &Unit) -> (Hand, Vec<Step>) {
+        let mut hand = Hand::new(self.shape(), unit.registers.clone());
+        if (self.kind() == Kind::Lanes { transposed: true }) {
+            let count = hand.registers.len();
+            for bit in (0..).map(|k| 1 << k).take_while(|&bit| bit < count) {
+                for r in (0..count).filter(|r| r & bit == 0) {
+                    hand.interleave_pair(self.shape().bits, r, r | bit);
+                }
+            }
+        }
+        let steps = hand.steps().to_vec();
+        (hand, steps)
+    }
+
+    /// The registers of each leaf (in each lane), coefficient by coefficient.
+    fn leaves(&self, hand: &Hand) -> Vec<Vec<usize>> {
+        let d = self.machine.ntt.degree();
+        let all = 0..hand.registers.len();
+        let first = all.clone().filter(|&r| hand.registers[r][0] % d == 0);
+        let with = |r: usize| {
+            let find = |c: usize| {
+                let same = |s: &usize| {
+                    let pairs = hand.registers[*s].iter().zip(&hand.registers[r]);
+                    pairs.clone().all(|(i, j)| *i == j + c)
+                };
+                all.clone().find(same)
+            };
+            (0..d).filter_map(find).collect::<Vec<usize>>()
+        };
+        let leaves: Vec<Vec<usize>> = first.map(with).collect();
+        debug_assert!(leaves.iter().all(|l| l.len() == d), "leaves in registers");
+        leaves
+    }
+
+    /// The multipliers of b's registers, site by site.
+    fn weights(&self, unit: &Unit) -> Vec<Vec<u64>> {
+        let d = self.machine.ntt.degree();
+        if self.kind() == Kind::Pairs {
+            let odd = |&i: &usize| if i % d == 0 { 1 } else { self.weight(i) };
+            return vec![unit.registers[0].iter().map(odd).collect()];
+        }
+        if d == 1 {
+            return Vec::new();
+        }
+        let (hand, _) = self.entered(unit);
+        let leaf = |leaf: Vec<usize>| {
+            hand.registers[leaf[0]].iter().map(|&i| self.weight(i)).collect::<Vec<u64>>()
+        };
+        self.leaves(&hand).into_iter().map(leaf).collect()
+    }
+
+    fn pair(&self, block: &mut Block, a: Value, b: Value, factor: Option<Factor>) -> Value {
+        let weighted = match factor {
+            Some(factor) => block.push(Op::MulMod { a: b, factor, method: self.style.multiply }),
+            None => b,
+        };
+        let even = block.push(Op::PairDot(a, weighted));
+        let swapped = block.push(Op::SwapPairs(b));
+        let odd = block.push(Op::PairDot(a, swapped));
+        block.push(Op::Narrow { even, odd, method: self.narrow })
+    }
+
+    fn lanes(
+        &self,
+        block: &mut Block,
+        hand: &Hand,
+        [x, y]: [&[Value]; 2],
+        bounds: [i64; 2],
+        factors: &[Option<Factor>],
+    ) -> Vec<Value> {
+        let d = self.machine.ntt.degree();
+        let weighted = self.weighted(bounds[1]);
+        let term = self.words.words(bounds[0], bounds[1].max(weighted)).unwrap_or(0);
+        let mut products = x.to_vec();
+        for (number, leaf) in self.leaves(hand).into_iter().enumerate() {
+            let wrapped: Vec<Value> = (0..d)
+                .map(|j| match factors.get(number).cloned().flatten() {
+                    Some(factor) if j > 0 => block.push(Op::MulMod {
+                        a: y[leaf[j]],
+                        factor,
+                        method: self.style.multiply,
+                    }),
+                    _ => y[leaf[j]],
+                })
+                .collect();
+            for k in 0..d {
+                let mut sum: Option<Sum> = None;
+                for i in 0..d {
+                    let b = if i <= k { y[leaf[k - i]] } else { wrapped[d + k - i] };
+                    let product =
+                        block.push(Op::MulWords { a: x[leaf[i]], b, method: self.product });
+                    sum = Some(self.add(block, sum, product, term));
+                }
+                if let Some(sum) = sum {
+                    products[leaf[k]] = sum.value;
+                }
+            }
+        }
+        products
+    }
+
+    fn add(&self, block: &mut Block, sum: Option<Sum>, term: Value, bound: i64) -> Sum {
+        let Some(mut sum) = sum else { return Sum { value: term, bound } };
+        if sum.bound + bound > self.words.most() {
+            sum.value = block.push(Op::Reduce { a: sum.value, method: self.style.reduce });
+            sum.bound = self.words.reduced(sum.bound);
+        }
+        Sum { value: block.push(Op::Add(sum.value, term)), bound: sum.bound + bound }
+    }
+
+    /// Leaves of whole registers, one after the other.
+    fn long(
+        &self,
+        builder: &mut Builder,
+        [to, a, b]: [BufferId; 3],
+        bounds: [i64; 2],
+        add: bool,
+    ) -> Vec<Stmt> {
+        let (d, lanes) = (self.machine.ntt.degree(), self.shape().lanes);
+        let leaves = self.machine.ntt.weights().len();
+        let (blocks, chunk) = (d / lanes, d.min(16));
+        let extended = builder.unique("extended", Role::Local, 2 * d, 64);
+        let sums = builder.unique("sums", Role::Local, d, 64);
+        let leaf = builder.counter();
+        let rounds = Rounds { outer: (leaves, leaf), inner: (1, builder.counter()) };
+        let all: Vec<Vec<u64>> =
+            self.machine.ntt.weights().iter().map(|&w| vec![w; lanes]).collect();
+        let site = vec![all.iter().map(Vec::as_slice).collect()];
+        let factor = factors(builder, self.style, &rounds, &site).swap_remove(0);
+        let at = |base: usize, terms: &[(LoopVar, i64)]| Index {
+            base: base as i64,
+            terms: terms.iter().copied().filter(|t| t.1 != 0).collect(),
+        };
+        let (d_i, lanes_i) = (d as i64, lanes as i64);
+        let mut body = Vec::new();
+
+        let k = builder.counter();
+        let mut block = Block::default();
+        let x = block.push(Op::Load { buffer: b, at: at(0, &[(leaf, d_i), (k, lanes_i)]) });
+        let weighted = match factor {
+            Some(factor) => block.push(Op::MulMod { a: x, factor, method: self.style.multiply }),
+            None => x,
+        };
+        block.push(Op::Store { buffer: extended, at: at(0, &[(k, lanes_i)]), a: weighted });
+        block.push(Op::Store { buffer: extended, at: at(d, &[(k, lanes_i)]), a: x });
+        let zero = block.push(Op::Splat(0));
+        block.push(Op::Store { buffer: sums, at: at(0, &[(k, lanes_i)]), a: zero });
+        body.push(repeat(k, blocks, vec![Stmt::Block(block)]));
+
+        let (k, c) = (builder.counter(), builder.counter());
+        let weighted = self.weighted(bounds[1]);
+        let term = self.words.words(bounds[0], bounds[1].max(weighted)).unwrap_or(0);
+        let mut block = Block::default();
+        let start = block.push(Op::Load { buffer: sums, at: at(0, &[(k, lanes_i)]) });
+        let mut sum = Sum { value: start, bound: self.words.reduced(self.words.most()) };
+        for t in 0..chunk {
+            // Coefficient i = d - 1 - t - chunk·c of a.
+            let from = at(d - 1 - t, &[(leaf, d_i), (c, -(chunk as i64))]);
+            let x = block.push(Op::Broadcast { buffer: a, at: from });
+            let from = at(1 + t, &[(k, lanes_i), (c, chunk as i64)]);
+            let y = block.push(Op::Load { buffer: extended, at: from });
+            let product = block.push(Op::MulWords { a: y, b: x, method: self.product });
+            sum = self.add(&mut block, Some(sum), product, term);
+        }
+        let value = block.push(Op::Reduce { a: sum.value, method: self.style.reduce });
+        block.push(Op::Store { buffer: sums, at: at(0, &[(k, lanes_i)]), a: value });
+        body.push(repeat(k, blocks, vec![repeat(c, d / chunk, vec![Stmt::Block(block)])]));
+
+        let k = builder.counter();
+        let mut block = Block::default();
+        let mut value = block.push(Op::Load { buffer: sums, at: at(0, &[(k, lanes_i)]) });
+        let place = at(0, &[(leaf, d_i), (k, lanes_i)]);
+        if add {
+            let old = block.push(Op::Load { buffer: to, at: place.clone() });
+            value = block.push(Op::Add(old, value));
+            value = block.push(Op::Reduce { a: value, method: self.style.reduce });
+        }
+        block.push(Op::Store { buffer: to, at: place, a: value });
+        body.push(repeat(k, blocks, vec![Stmt::Block(block)]));
+        rounds.around(body)
+    }
+}
+
+/// Interleaving steps on values.
+fn play(block: &mut Block, steps: &[Step], hand: &mut [Value]) {
+    for step in steps {
+        if let Step::Interleave { a, b, unit } = step {
+            let (first, second) = (hand[*a], hand[*b]);
+            let mut half =
+                |half| block.push(Op::Interleave { a: first, b: second, unit: *unit, half });
+            (hand[*a], hand[*b]) = (half(Half::Low), half(Half::High));
+        }
+    }
+}

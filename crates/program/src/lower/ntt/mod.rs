@@ -1,0 +1,465 @@
+//! Transforms of x^n + 1: a procedure for every entry point.
+//!
+//! Ranges chain: what `forward` leaves, `base` and `accumulate` take; what those leave, `inverse`
+//! takes. Reductions are placed for centred operands; then every input's range is as wide as the
+//! code so placed allows.
+
+mod base;
+mod pass;
+mod plan;
+mod ranges;
+mod write;
+
+use super::{LowerError, Lowered, unsupported};
+use crate::build::Builder;
+use crate::ir::*;
+use crate::method::{FreezeMethod, Modulus, MulMethod, ProductMethod, ReduceMethod, inverse_of_r};
+use crate::schedule::{BaseProducts, Order, Schedule};
+use base::Base;
+use pass::{Pass, Shape};
+use plan::{Ending, Machine, Shuffles};
+use ranges::{Analysis, Choice, Placed, Words};
+use ringforge_plan::{Ntt, Plan, Product};
+use ringforge_ring::zq;
+use std::collections::BTreeSet;
+use write::Style;
+
+const CITE: &str = "[Seiler18 §4]";
+
+/// The schedule with what words of 32 bits and this modulus call for.
+fn suited(schedule: &Schedule, modulus: Modulus, shuffles: Shuffles) -> Schedule {
+    let mut suited = schedule.clone();
+    if modulus.bits == 32 {
+        let wide = shuffles == Shuffles::Interleaving;
+        if wide && schedule.multiply == MulMethod::Montgomery {
+            suited.multiply = MulMethod::MontgomeryLow;
+        }
+        if matches!(schedule.reduce, ReduceMethod::Barrett | ReduceMethod::Montgomery) {
+            let exact = if wide { ReduceMethod::MontgomeryWide } else { ReduceMethod::Montgomery };
+            let (_, last) = ReduceMethod::RoundedShift.domain(modulus);
+            let (_, most) = ReduceMethod::RoundedShift.range((-last, last), modulus);
+            let near = most < 2 * modulus.q as i64;
+            suited.reduce = if near { ReduceMethod::RoundedShift } else { exact };
+        }
+    }
+    suited
+}
+
+/// Lowers a plan whose root is `ntt`.
+pub(crate) fn lower(
+    plan: &Plan,
+    ntt: &Ntt,
+    schedule: &Schedule,
+    name: &str,
+) -> Result<Lowered, LowerError> {
+    let (q, n) = (plan.ring.q(), ntt.len());
+    let bits = match q {
+        _ if q < 1 << 15 => 16,
+        _ if q < 1 << 31 => 32,
+        _ => {
+            let why = format!("{q} does not fit signed words of 32 bits");
+            return Err(unsupported(ntt.to_form(), why, "a modulus below 2^31"));
+        }
+    };
+    let shuffles = match schedule.base {
+        BaseProducts::BroadcastDot => Shuffles::Interleaving,
+        BaseProducts::Lanes => Shuffles::Striding,
+    };
+    let lanes = match shuffles {
+        Shuffles::Interleaving => 256 / usize::from(bits),
+        Shuffles::Striding => 8,
+    };
+    if !n.is_power_of_two() || n < 128 {
+        let why = format!("n = {n}");
+        return Err(unsupported(ntt.to_form(), why, "powers of two from n = 128 on"));
+    }
+    let modulus = Modulus { q, bits };
+    let schedule = suited(schedule, modulus, shuffles);
+    let machine = Machine {
+        ntt,
+        shape: Shape { lanes, bits },
+        shuffles,
+        standard: schedule.order == Order::Standard,
+        with: schedule.merge,
+    };
+    let wide = bits == 32 && shuffles == Shuffles::Interleaving;
+    let given = schedule.reductions.clone().map(|all| all.into_iter().collect());
+    let lowering = Lowering {
+        machine: &machine,
+        words: Words::new(modulus, &schedule),
+        rolled: shuffles == Shuffles::Striding || n > schedule.straight as usize,
+        product: if wide { ProductMethod::MontgomeryLow } else { ProductMethod::Montgomery },
+        freeze: freeze(modulus, &schedule),
+        given,
+        schedule: &schedule,
+        own: machine.own(),
+        placed: Placed::default(),
+        borders: Vec::new(),
+    };
+    lowering.run(plan, name)
+}
+
+/// The cheapest last step that takes what a product with a constant leaves.
+fn freeze(modulus: Modulus, schedule: &Schedule) -> FreezeMethod {
+    let most = 3 * modulus.q as i64 / 4;
+    let biased = FreezeMethod::MontgomeryBiased { k: 1 };
+    let (lo, hi) = biased.domain(modulus);
+    match schedule.freeze {
+        Some(method) => method,
+        None if modulus.bits == 32 => FreezeMethod::Minimum,
+        None if lo <= -most && most <= hi => biased,
+        None => FreezeMethod::Montgomery,
+    }
+}
+
+struct Lowering<'a> {
+    machine: &'a Machine<'a>,
+    schedule: &'a Schedule,
+    words: Words,
+    rolled: bool,
+    product: ProductMethod,
+    freeze: FreezeMethod,
+    given: Option<BTreeSet<String>>,
+    /// Where index i lies.
+    own: Vec<usize>,
+    placed: Placed,
+    borders: Vec<(String, i64)>,
+}
+
+/// The ranges at the ends of the entry points, as largest magnitudes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ends {
+    forward_in: i64,
+    forward_out: i64,
+    base_in: i64,
+    base_out: i64,
+    sum: i64,
+    inverse_in: i64,
+    inverse_out: i64,
+}
+
+/// The largest value in `from..=to` that fits, if `from` does; what fits is downward closed.
+fn widest(from: i64, to: i64, fits: impl Fn(i64) -> bool) -> i64 {
+    let (mut good, mut bad) = (from, to + 1);
+    while bad - good > 1 {
+        let middle = good + (bad - good) / 2;
+        if fits(middle) {
+            good = middle;
+        } else {
+            bad = middle;
+        }
+    }
+    good
+}
+
+fn largest(bounds: &[i64]) -> i64 {
+    bounds.iter().copied().max().unwrap_or(0)
+}
+
+impl Lowering<'_> {
+    fn style<'a>(&'a self, stage: &'a str) -> Style<'a> {
+        Style {
+            stage,
+            multiply: self.schedule.multiply,
+            reduce: self.schedule.reduce,
+            freeze: Some(self.freeze),
+            rolled: self.rolled,
+            wide_tables: self.machine.shuffles == Shuffles::Striding,
+            lanes: self.machine.shape.lanes,
+            placed: &self.placed.here,
+        }
+    }
+
+    fn base<'a>(&'a self, style: &'a Style<'a>, own: &[usize]) -> Base<'a> {
+        let mut index_at = vec![0; own.len()];
+        own.iter().enumerate().for_each(|(i, &p)| index_at[p] = i);
+        Base {
+            machine: self.machine,
+            words: &self.words,
+            style,
+            product: self.product,
+            narrow: self.schedule.narrow,
+            index_at,
+        }
+    }
+
+    /// Bounds behind passes, and the reductions.
+    fn analysed(
+        &self,
+        stage: &str,
+        passes: &[Pass],
+        (input, limit): (i64, i64),
+        given: Option<&BTreeSet<String>>,
+    ) -> Result<(i64, Placed), LowerError> {
+        let choice = match given {
+            Some(given) => Choice::Given(given),
+            None => Choice::Late(&self.schedule.drop, &self.schedule.add),
+        };
+        let mut analysis = Analysis {
+            words: &self.words,
+            stage,
+            choice,
+            limit,
+            freeze: Some(self.freeze),
+            rolled: self.rolled,
+            lanes: self.machine.shape.lanes,
+            placed: Placed::default(),
+        };
+        let bounds = analysis.run(passes, &vec![input; self.machine.ntt.len()])?;
+        Ok((largest(&bounds), analysis.placed))
+    }
+
+    /// The closed range of a sum to which products within `product` are added.
+    fn closed(&self, product: i64) -> Option<i64> {
+        let mut sum = 0;
+        loop {
+            let next = self.words.reduced(sum + product);
+            if sum + product > self.words.most() {
+                return None;
+            }
+            if next <= sum {
+                return Some(sum);
+            }
+            sum = next;
+        }
+    }
+
+    fn run(mut self, plan: &Plan, name: &str) -> Result<Lowered, LowerError> {
+        let (q, n) = (plan.ring.q(), self.machine.ntt.len());
+        let (h, most) = ((q as i64 - 1) / 2, self.words.most());
+        let modulus = self.words.modulus;
+        let halved = zq::inv(self.machine.ntt.scale(), q).unwrap_or(0);
+        let radix = zq::inv(inverse_of_r(modulus), q).unwrap_or(0);
+        let unfrozen = zq::inv(self.freeze.scale(modulus), q).unwrap_or(0);
+        let back = zq::mul(halved, radix, q);
+        let forward = self.machine.forward();
+        let inverse = self.machine.inverse(Ending { factor: back, freeze: false });
+        let ending = Ending { factor: zq::mul(back, unfrozen, q), freeze: true };
+        let last = self.machine.inverse(ending);
+
+        let given = self.given.clone();
+        let given = given.as_ref();
+        let style = self.style("");
+        let base = self.base(&style, &self.own);
+        let sums = |x: i64| base.bound(x, x).ok().and_then(|p| self.closed(p)).is_some();
+        let base_most = widest(0, most, sums);
+        let (out, forward_placed) = self.analysed("forward", &forward, (h, base_most), given)?;
+        let product = base.bound(out, out)?;
+        let sum = self
+            .closed(product)
+            .ok_or(LowerError::Word { stage: "accumulate".into(), bound: product })?;
+        let entry = product.max(sum);
+        let (_, inverse_placed) = self.analysed("inverse", &inverse, (entry, most), given)?;
+        let (_, last_placed) = self.analysed("mul.inverse", &last, (product, most), given)?;
+
+        let mutant = !self.schedule.drop.is_empty();
+        let fits = |stage: &str, passes: &[Pass], at: (i64, i64), placed: &Placed| {
+            self.analysed(stage, passes, at, Some(&placed.here)).map(|(out, _)| out).ok()
+        };
+        let mut ends = Ends { inverse_in: entry, base_in: out, forward_in: h, ..Ends::default() };
+        if !mutant {
+            ends.inverse_in = widest(entry, most, |x| {
+                fits("inverse", &inverse, (x, most), &inverse_placed).is_some()
+            });
+            ends.base_in = widest(out, base_most, |x| {
+                let product = base.bound(x, x).ok();
+                let sum = product.and_then(|p| self.closed(p));
+                product.zip(sum).is_some_and(|(p, s)| p.max(s) <= ends.inverse_in)
+            });
+            ends.forward_in = widest(h, most, |x| {
+                fits("forward", &forward, (x, ends.base_in), &forward_placed).is_some()
+            });
+        }
+        ends.forward_out =
+            fits("forward", &forward, (ends.forward_in, most), &forward_placed).unwrap_or(most);
+        ends.inverse_out =
+            fits("inverse", &inverse, (ends.inverse_in, most), &inverse_placed).unwrap_or(most);
+        ends.base_out = base.bound(ends.base_in, ends.base_in)?;
+        ends.sum = self.closed(ends.base_out).unwrap_or(sum);
+
+        let mut placed = forward_placed;
+        for more in [inverse_placed, last_placed] {
+            placed.here.extend(more.here);
+            placed.all.extend(more.all);
+        }
+        self.placed = placed;
+        self.check_sites()?;
+        self.borders.extend([
+            ("forward of centred operands".to_string(), out),
+            ("base product of those".to_string(), product),
+        ]);
+        let procedures = self.procedures(&forward, &inverse, &last, ends, [h, out])?;
+        let mut order: Vec<u32> = vec![0; n];
+        self.own.iter().enumerate().for_each(|(i, &p)| order[p] = i as u32);
+        let program = Program {
+            name: name.into(),
+            ring: plan.ring.to_string(),
+            q,
+            word_bits: modulus.bits,
+            lanes: self.machine.shape.lanes,
+            transform: Some(TransformLayout {
+                degree: self.machine.ntt.degree(),
+                weights: self.machine.ntt.weights().to_vec(),
+                order,
+            }),
+            plan: plan.to_string(),
+            schedule: self.schedule.to_string(),
+            procedures,
+        };
+        let sites = self.placed.here.iter().cloned().collect();
+        Ok(Lowered { program, sites, borders: self.borders, notes: Vec::new() })
+    }
+
+    fn check_sites(&self) -> Result<(), LowerError> {
+        let given = self.given.iter().flatten();
+        let mut named = given.chain(&self.schedule.drop).chain(&self.schedule.add);
+        match named.find(|site| !self.placed.all.contains(*site)) {
+            Some(site) => Err(LowerError::NoSuchSite { site: site.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// A caller's array with the range of its words.
+    fn array(&self, builder: &mut Builder, name: &str, role: Role, most: i64) -> BufferId {
+        let align = usize::from(self.words.modulus.bits) / 8;
+        builder.ranged(name, role, self.machine.ntt.len(), align, Some((-most, most)))
+    }
+
+    /// Stages of passes from an array to another; between them local arrays.
+    fn passes(
+        &self,
+        builder: &mut Builder,
+        (stage, title): (&str, &str),
+        passes: &[Pass],
+        from: BufferId,
+        to: BufferId,
+        mut ours: bool,
+    ) {
+        let style = self.style(stage);
+        let mut at = from;
+        for (number, pass) in passes.iter().enumerate() {
+            let next = if number + 1 == passes.len() {
+                to
+            } else if ours && pass.in_place() {
+                at
+            } else {
+                builder.unique("t", Role::Local, self.machine.ntt.len(), 64)
+            };
+            ours = true;
+            let body = write::pass(builder, &style, pass, (at, next));
+            builder.stage(&format!("{title}: {}", pass.title), CITE, body);
+            at = next;
+        }
+    }
+
+    fn procedures(
+        &self,
+        forward: &[Pass],
+        inverse: &[Pass],
+        last: &[Pass],
+        ends: Ends,
+        [h, out]: [i64; 2],
+    ) -> Result<Vec<Procedure>, LowerError> {
+        let n = self.machine.ntt.len();
+        let most = self.words.most();
+        let r = inverse_of_r(self.words.modulus);
+        let back = zq::inv(r, self.words.modulus.q).unwrap_or(0);
+        let mut all = Vec::new();
+
+        let mut builder = Builder::new("forward", Some(Computes::Forward { scale: 1 }));
+        let c = self.array(&mut builder, "c", Role::Output, ends.forward_out);
+        let a = self.array(&mut builder, "a", Role::Input, ends.forward_in);
+        self.passes(&mut builder, ("forward", "forward transform"), forward, a, c, false);
+        all.push(builder.finish());
+
+        let mut builder = Builder::new("inverse", Some(Computes::Inverse { scale: back }));
+        let c = self.array(&mut builder, "c", Role::Output, ends.inverse_out);
+        let a = self.array(&mut builder, "a", Role::Input, ends.inverse_in);
+        self.passes(&mut builder, ("inverse", "inverse transform"), inverse, a, c, false);
+        all.push(builder.finish());
+
+        for (name, computes, add) in [
+            ("base", Computes::BaseProduct { scale: r }, false),
+            ("accumulate", Computes::Accumulate { scale: r }, true),
+        ] {
+            let mut builder = Builder::new(name, Some(computes));
+            let (role, range) = match add {
+                true => (Role::InOut, ends.sum),
+                false => (Role::Output, ends.base_out),
+            };
+            let c = self.array(&mut builder, "c", role, range);
+            let a = self.array(&mut builder, "a", Role::Input, ends.base_in);
+            let b = self.array(&mut builder, "b", Role::Input, ends.base_in);
+            self.products(&mut builder, [c, a, b], [ends.base_in; 2], add)?;
+            all.push(builder.finish());
+        }
+
+        for (name, computes, passes) in [
+            ("to_standard", Computes::ToStandard, self.machine.to_standard()),
+            ("from_standard", Computes::FromStandard, self.machine.from_standard()),
+        ] {
+            let mut builder = Builder::new(name, Some(computes));
+            let c = self.array(&mut builder, "c", Role::Output, most);
+            let a = self.array(&mut builder, "a", Role::Input, most);
+            self.passes(&mut builder, (name, "reordering"), &passes, a, c, false);
+            all.push(builder.finish());
+        }
+
+        let mut builder = Builder::new("mul", Some(Computes::Product));
+        let c = self.array(&mut builder, "c", Role::Output, h);
+        let a = self.array(&mut builder, "a", Role::Input, h);
+        let b = self.array(&mut builder, "b", Role::Input, h);
+        let transformed = [("ta", a), ("tb", b)].map(|(name, from)| {
+            let to = builder.buffer(name, Role::Local, n, 64);
+            let arguments = vec![(to, Index::at(0)), (from, Index::at(0))];
+            let call = Stmt::Call { procedure: ProcedureId(0), arguments };
+            builder.stage("forward transform", CITE, vec![call]);
+            to
+        });
+        let [ta, tb] = transformed;
+        self.products(&mut builder, [ta, ta, tb], [out, out], false)?;
+        self.passes(&mut builder, ("mul.inverse", "inverse transform"), last, ta, c, true);
+        all.push(builder.finish());
+        Ok(all)
+    }
+
+    /// Stages of base products; transposed arrays in standard order are brought into ours.
+    fn products(
+        &self,
+        builder: &mut Builder,
+        [c, a, b]: [BufferId; 3],
+        bounds: [i64; 2],
+        add: bool,
+    ) -> Result<(), LowerError> {
+        let style = self.style("base");
+        let machine = self.machine;
+        let striding = machine.shuffles == Shuffles::Striding;
+        let apart = striding && machine.standard && machine.inside() && machine.ntt.degree() > 1;
+        if !apart {
+            let body = self.base(&style, &self.own).stage(builder, [c, a, b], bounds, add)?;
+            builder.stage("base products", CITE, body);
+            return Ok(());
+        }
+        let own = Machine { standard: false, ..machine.clone() };
+        let n = machine.ntt.len();
+        let enter = own.from_standard();
+        let mut arrays = vec![(a, "ua"), (b, "ub")];
+        if add {
+            arrays.push((c, "uc"));
+        }
+        let mut inside: Vec<BufferId> = Vec::new();
+        for (from, name) in arrays {
+            let to = builder.unique(name, Role::Local, n, 64);
+            self.passes(builder, ("base", "reordering"), &enter[..1], from, to, false);
+            inside.push(to);
+        }
+        let to = inside.get(2).copied().unwrap_or(inside[0]);
+        let map = own.own();
+        let body =
+            self.base(&style, &map).stage(builder, [to, inside[0], inside[1]], bounds, add)?;
+        builder.stage("base products", CITE, body);
+        let leave = own.to_standard();
+        self.passes(builder, ("base", "reordering"), &leave[..1], to, c, true);
+        Ok(())
+    }
+}

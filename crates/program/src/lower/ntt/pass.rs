@@ -1,0 +1,251 @@
+//! Passes over an array: which words stand together in registers, and what is done to them.
+//!
+//! An element is known by its *index*, its place in an array that is transformed in place (leaf
+//! number times d plus coefficient, in the end). A register is the list of the indices in its
+//! lanes, so butterflies, multipliers and stores follow from the indices, whatever was shuffled
+//! before, and so does the order that a transform leaves.
+
+use super::ranges::interleaved;
+use ringforge_plan::Butterflies;
+
+/// What a step does to the registers of a group; registers are numbered within the group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A butterfly of level `level`, its multiplier by lane.
+    Butterfly {
+        /// Level in the order of execution.
+        level: u32,
+        /// Register of the lower elements.
+        low: usize,
+        /// Register of the elements at the level's distance.
+        high: usize,
+        /// Which kind.
+        kind: Butterflies,
+        /// The multiplier of each lane.
+        factor: Vec<u64>,
+    },
+    /// A product with a constant for each lane.
+    Scale {
+        /// The register.
+        register: usize,
+        /// The constants.
+        factor: Vec<u64>,
+    },
+    /// (a, b) become their low and their high halves interleaved by elements of `unit` bits.
+    Interleave {
+        /// First register, afterwards the low halves.
+        a: usize,
+        /// Second register, afterwards the high halves.
+        b: usize,
+        /// Bits of an element.
+        unit: u8,
+    },
+    /// The canonical residue.
+    Freeze {
+        /// The register.
+        register: usize,
+    },
+}
+
+/// Where a register's words lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spot {
+    /// One after the other.
+    Whole(usize),
+    /// Parts of 128 bits.
+    Parts(Vec<usize>),
+    /// At a distance; stores only.
+    Strided(usize, usize),
+}
+
+impl Spot {
+    /// Its positions, in a fixed order: what must step evenly for a loop.
+    pub fn bases(&self) -> Vec<usize> {
+        match self {
+            Spot::Whole(at) | Spot::Strided(at, _) => vec![*at],
+            Spot::Parts(all) => all.clone(),
+        }
+    }
+}
+
+/// Registers that are in hand together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Where each register comes from.
+    pub loads: Vec<Spot>,
+    /// What is done.
+    pub steps: Vec<Step>,
+    /// Where each register goes.
+    pub stores: Vec<Spot>,
+}
+
+/// Groups that do the same at different places; group number `u·inner + v`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// For people.
+    pub title: String,
+    /// Groups, `outer·inner` of them.
+    pub groups: Vec<Group>,
+    /// Rounds of the outer loop.
+    pub outer: usize,
+    /// Rounds of the inner loop.
+    pub inner: usize,
+}
+
+impl Pass {
+    /// Whether every group writes where it reads and nowhere else.
+    pub fn in_place(&self) -> bool {
+        let sorted = |spots: &[Spot]| {
+            let mut all: Vec<usize> = spots.iter().flat_map(Spot::bases).collect();
+            all.sort_unstable();
+            all
+        };
+        self.groups.iter().all(|g| {
+            g.stores.iter().all(|s| !matches!(s, Spot::Strided(..)))
+                && sorted(&g.loads) == sorted(&g.stores)
+        })
+    }
+}
+
+/// Words of a register and its parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Words of a register.
+    pub lanes: usize,
+    /// Bits of a word.
+    pub bits: u8,
+}
+
+impl Shape {
+    /// Words of a part.
+    pub fn part(self) -> usize {
+        128 / self.bits as usize
+    }
+}
+
+/// A group in the making: its registers as lists of indices.
+#[derive(Clone, Debug)]
+pub struct Hand {
+    shape: Shape,
+    /// The indices in each register.
+    pub registers: Vec<Vec<usize>>,
+    steps: Vec<Step>,
+}
+
+impl Hand {
+    /// Registers with these indices.
+    pub fn new(shape: Shape, registers: Vec<Vec<usize>>) -> Hand {
+        Hand { shape, registers, steps: Vec::new() }
+    }
+
+    /// What was done so far.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// Registers (low, high) that differ in one bit of the indices, all lanes alike.
+    fn pairs(&self, bit: u32) -> Vec<(usize, usize)> {
+        let distance = 1 << bit;
+        let mut pairs = Vec::new();
+        for (low, indices) in self.registers.iter().enumerate() {
+            if indices.iter().all(|i| i & distance == 0) {
+                let partner: Vec<usize> = indices.iter().map(|i| i | distance).collect();
+                let high = self.registers.iter().position(|r| *r == partner);
+                pairs.extend(high.map(|high| (low, high)));
+            }
+        }
+        pairs
+    }
+
+    /// Whether a level at this bit can be done as things lie.
+    pub fn ready(&self, bit: u32) -> bool {
+        2 * self.pairs(bit).len() == self.registers.len()
+    }
+
+    /// A level of butterflies at distance `2^bit`, the multiplier by the index of the lower one.
+    pub fn level(
+        &mut self,
+        level: u32,
+        bit: u32,
+        kind: Butterflies,
+        factor: &dyn Fn(usize) -> u64,
+    ) {
+        debug_assert!(self.ready(bit), "level at bit {bit}");
+        for (low, high) in self.pairs(bit) {
+            let factor = self.registers[low].iter().map(|&i| factor(i)).collect();
+            self.steps.push(Step::Butterfly { level, low, high, kind, factor });
+        }
+    }
+
+    /// Interleaves the registers that differ in `bit`.
+    pub fn interleave(&mut self, unit: u8, bit: u32) {
+        for (a, b) in self.pairs(bit) {
+            self.interleave_pair(unit, a, b);
+        }
+    }
+
+    /// Interleaves two registers.
+    pub fn interleave_pair(&mut self, unit: u8, a: usize, b: usize) {
+        let (low, high) = interleaved(self.shape, &self.registers[a], &self.registers[b], unit);
+        self.registers[a] = low;
+        self.registers[b] = high;
+        self.steps.push(Step::Interleave { a, b, unit });
+    }
+
+    /// Products with constants by index.
+    pub fn scale(&mut self, factor: &dyn Fn(usize) -> u64) {
+        for (register, indices) in self.registers.iter().enumerate() {
+            let factor: Vec<u64> = indices.iter().map(|&i| factor(i)).collect();
+            self.steps.push(Step::Scale { register, factor });
+        }
+    }
+
+    /// As [`Hand::scale`], what the last level multiplied anyway taking it up there.
+    pub fn scale_into_last(&mut self, level: u32, factor: &dyn Fn(usize) -> u64, q: u64) {
+        let mut left: Vec<bool> = vec![true; self.registers.len()];
+        for step in &mut self.steps {
+            if let Step::Butterfly { level: l, high, kind, factor: own, .. } = step
+                && *l == level
+                && *kind == Butterflies::GentlemanSande
+            {
+                left[*high] = false;
+                for (c, &i) in own.iter_mut().zip(&self.registers[*high]) {
+                    *c = ringforge_ring::zq::mul(*c, factor(i), q);
+                }
+            }
+        }
+        for (register, indices) in self.registers.iter().enumerate() {
+            let factor: Vec<u64> = indices.iter().map(|&i| factor(i)).collect();
+            if left[register] {
+                self.steps.push(Step::Scale { register, factor });
+            }
+        }
+    }
+
+    /// Canonical residues.
+    pub fn freeze(&mut self) {
+        let all = 0..self.registers.len();
+        self.steps.extend(all.map(|register| Step::Freeze { register }));
+    }
+
+    /// The group, from where the indices lay (`loads`) to where `position` wants them.
+    pub fn finish(self, loads: Vec<Spot>, position: &dyn Fn(usize) -> usize) -> Group {
+        let stores = self.registers.iter().map(|r| spot(self.shape, r, position)).collect();
+        Group { loads, steps: self.steps, stores }
+    }
+}
+
+/// Where a register's words lie, if they lie so that a load or store finds them.
+pub fn spot(shape: Shape, indices: &[usize], position: &dyn Fn(usize) -> usize) -> Spot {
+    let at: Vec<usize> = indices.iter().map(|&i| position(i)).collect();
+    let steps = |at: &[usize], by: usize| at.windows(2).all(|w| w[1] == w[0] + by);
+    if steps(&at, 1) {
+        return Spot::Whole(at[0]);
+    }
+    if at.chunks(shape.part()).all(|part| steps(part, 1)) {
+        return Spot::Parts(at.iter().step_by(shape.part()).copied().collect());
+    }
+    let stride = at[1].abs_diff(at[0]);
+    debug_assert!(stride > 1 && steps(&at, stride), "words at {at:?}");
+    Spot::Strided(at[0], stride)
+}

@@ -1,0 +1,386 @@
+//! Ranges of words through passes, and where reductions stand.
+//!
+//! A bound m stands for [-m, m]; every lane has its own. Products with constants follow the
+//! formulas of their methods, which are sharp but for the rounding.
+
+use super::pass::*;
+use crate::bounds::Bounds;
+use crate::lower::LowerError;
+use crate::method::{FreezeMethod, Modulus, MulMethod};
+use crate::schedule::Schedule;
+use ringforge_plan::Butterflies;
+use ringforge_ring::zq;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+
+/// Bounds of the operations on words.
+#[derive(Clone, Debug)]
+pub struct Words {
+    /// The modulus and its words.
+    pub modulus: Modulus,
+    multiply: MulMethod,
+    bounds: Bounds,
+    /// Reduced bounds that were asked for: for words of 32 bits they take time.
+    known: RefCell<HashMap<i64, i64>>,
+}
+
+impl Words {
+    /// For the methods of a schedule.
+    pub fn new(modulus: Modulus, schedule: &Schedule) -> Words {
+        let bounds = Bounds::new(modulus, schedule.multiply, schedule.reduce);
+        Words { modulus, multiply: schedule.multiply, bounds, known: RefCell::default() }
+    }
+
+    /// The largest word.
+    pub fn most(&self) -> i64 {
+        self.modulus.words().1
+    }
+
+    /// The bound of `c·a` for |a| within a bound.
+    pub fn product(&self, c: u64, bound: i64) -> i64 {
+        let m = self.modulus.q;
+        let (q, half) = (i128::from(m), i128::from(self.modulus.radix() / 2));
+        let bound = i128::from(bound);
+        let most = match self.multiply {
+            MulMethod::Barrett => {
+                // a·c - q·round(a·c'/2^15), c' = (c·2^15 - e)/q with |e| at most q/2.
+                let c = i128::from(zq::centered(c % m, m));
+                let estimate = (2 * c * half + q).div_euclid(2 * q);
+                (bound * (c * half - estimate * q).abs() + half * q / 2) / half + 1
+            }
+            _ => {
+                let r = (half * 2 % q) as u64;
+                let b = i128::from(zq::centered(zq::mul(c % m, r, m), m).abs());
+                (bound * b + half * q) / (2 * half)
+            }
+        };
+        most as i64
+    }
+
+    /// The bound of a reduced word.
+    pub fn reduced(&self, bound: i64) -> i64 {
+        *self.known.borrow_mut().entry(bound).or_insert_with(|| self.bounds.reduce(bound))
+    }
+
+    /// The bound of a Montgomery reduction of double words within `bound`; `None` where it is no
+    /// word.
+    pub fn narrowed(&self, bound: i128) -> Option<i64> {
+        let half = i128::from(self.modulus.radix() / 2);
+        let most = (bound + half * i128::from(self.modulus.q)) / (2 * half);
+        (most < half).then_some(most as i64)
+    }
+
+    /// The bound of the product of two words.
+    pub fn words(&self, a: i64, b: i64) -> Option<i64> {
+        self.narrowed(i128::from(a) * i128::from(b))
+    }
+}
+
+/// Which reductions stand, and all sites where one could.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placed {
+    /// Those that stand.
+    pub here: BTreeSet<String>,
+    /// All sites.
+    pub all: BTreeSet<String>,
+}
+
+/// Where reductions come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Choice<'a> {
+    /// As late as ranges allow; besides, without those of the first list and with those of the
+    /// second, whatever the ranges say.
+    Late(&'a [String], &'a [String]),
+    /// These, and no others; refused where a word may overflow.
+    Given(&'a BTreeSet<String>),
+}
+
+/// The name of a site.
+pub fn site(stage: &str, level: u32, pair: usize, operand: &str) -> String {
+    format!("{stage}.{level}.{pair}.{operand}")
+}
+
+/// The numbers of butterflies (or registers) of a pass in the names of sites: by level.
+#[derive(Clone, Debug, Default)]
+pub struct Numbers(std::collections::BTreeMap<u32, usize>);
+
+impl Numbers {
+    /// The next number in a level.
+    pub fn next(&mut self, level: u32) -> usize {
+        let next = self.0.entry(level).or_default();
+        *next += 1;
+        *next - 1
+    }
+}
+
+/// An analysis of passes: bounds by position, and reductions where they are needed.
+pub struct Analysis<'a> {
+    /// Bounds of operations.
+    pub words: &'a Words,
+    /// Name of the stage in sites.
+    pub stage: &'a str,
+    /// Where reductions come from.
+    pub choice: Choice<'a>,
+    /// What the last pass may leave at most.
+    pub limit: i64,
+    /// What freezing needs, if there is any.
+    pub freeze: Option<FreezeMethod>,
+    /// Whether passes are loops, so that groups share their sites.
+    pub rolled: bool,
+    /// Words of a register.
+    pub lanes: usize,
+    /// The reductions.
+    pub placed: Placed,
+}
+
+impl Analysis<'_> {
+    /// The bounds behind the passes, from those before them, by position.
+    pub fn run(&mut self, passes: &[Pass], input: &[i64]) -> Result<Vec<i64>, LowerError> {
+        let mut bounds = input.to_vec();
+        for (number, pass) in passes.iter().enumerate() {
+            let last = number + 1 == passes.len();
+            let limit = if last { self.limit.min(self.words.most()) } else { self.words.most() };
+            bounds = match self.rolled {
+                true => self.groups(&pass.groups, &bounds, limit, &mut Numbers::default(), last)?,
+                false => {
+                    let (mut numbers, mut after) = (Numbers::default(), bounds.clone());
+                    for group in &pass.groups {
+                        let one = std::slice::from_ref(group);
+                        let all = self.groups(one, &bounds, limit, &mut numbers, last)?;
+                        for spot in &group.stores {
+                            positions(spot, self.lanes, |p| after[p] = all[p]);
+                        }
+                    }
+                    after
+                }
+            };
+        }
+        Ok(bounds)
+    }
+
+    /// Whether a reduction stands at a site where it is `needed`.
+    fn decide(&mut self, site: String, needed: bool) -> bool {
+        let here = match self.choice {
+            Choice::Late(drop, add) => needed && !drop.contains(&site) || add.contains(&site),
+            Choice::Given(all) => all.contains(&site),
+        };
+        if here {
+            self.placed.here.insert(site.clone());
+        }
+        self.placed.all.insert(site);
+        here
+    }
+
+    /// Groups that share their reductions.
+    fn groups(
+        &mut self,
+        groups: &[Group],
+        bounds: &[i64],
+        limit: i64,
+        numbers: &mut Numbers,
+        last: bool,
+    ) -> Result<Vec<i64>, LowerError> {
+        let lanes = self.lanes;
+        let mut hands: Vec<Vec<Vec<i64>>> = groups
+            .iter()
+            .map(|g| {
+                let load = |spot: &Spot| {
+                    let mut all = Vec::with_capacity(lanes);
+                    positions(spot, lanes, |p| all.push(bounds[p]));
+                    all
+                };
+                g.loads.iter().map(load).collect()
+            })
+            .collect();
+        let top = groups[0].steps.iter().rev().find_map(|s| match s {
+            Step::Butterfly { level, .. } => Some(*level),
+            _ => None,
+        });
+        let ends =
+            groups[0].steps.iter().any(|s| matches!(s, Step::Scale { .. } | Step::Freeze { .. }));
+        for number in 0..groups[0].steps.len() {
+            match &groups[0].steps[number] {
+                Step::Butterfly { level, low, high, .. } => {
+                    let (level, low, high) = (*level, *low, *high);
+                    // The last level's outputs are the pass's, where nothing follows it.
+                    let limit = match last && Some(level) == top && !ends {
+                        true => limit,
+                        false => self.words.most(),
+                    };
+                    let pair = numbers.next(level);
+                    self.butterfly(groups, &mut hands, number, (level, pair), (low, high), limit)?;
+                }
+                Step::Scale { .. } if plain(groups, number) => {}
+                Step::Scale { register, .. } => {
+                    for (hand, group) in hands.iter_mut().zip(groups) {
+                        if let Step::Scale { factor, .. } = &group.steps[number] {
+                            for (bound, &c) in hand[*register].iter_mut().zip(factor) {
+                                *bound = self.words.product(c, *bound);
+                            }
+                        }
+                    }
+                }
+                Step::Interleave { a, b, unit } => {
+                    let shape = Shape { lanes, bits: self.words.modulus.bits };
+                    for hand in &mut hands {
+                        let (low, high) = interleaved(shape, &hand[*a], &hand[*b], *unit);
+                        (hand[*a], hand[*b]) = (low, high);
+                    }
+                }
+                Step::Freeze { register } => {
+                    let Some(method) = self.freeze else { continue };
+                    let (lo, hi) = method.domain(self.words.modulus);
+                    let most = hi.min(-lo);
+                    let worst = hands.iter().flat_map(|h| &h[*register]).copied().max();
+                    let worst = worst.unwrap_or(0);
+                    let site = format!("{}.out.{}", self.stage, numbers.next(u32::MAX));
+                    if self.decide(site.clone(), worst > most) {
+                        self.reduce(&mut hands, *register);
+                    }
+                    let h = (self.words.modulus.q as i64 - 1) / 2;
+                    for hand in &mut hands {
+                        self.check(&site, &hand[*register], most)?;
+                        hand[*register].fill(h);
+                    }
+                }
+            }
+        }
+        let mut after = bounds.to_vec();
+        for (group, hand) in groups.iter().zip(&hands) {
+            for (spot, register) in group.stores.iter().zip(hand) {
+                let mut lane = register.iter();
+                positions(spot, lanes, |p| after[p] = lane.next().copied().unwrap_or(0));
+            }
+        }
+        Ok(after)
+    }
+
+    fn check(&self, site: &str, all: &[i64], most: i64) -> Result<(), LowerError> {
+        match all.iter().copied().max() {
+            Some(bound) if bound > most => Err(LowerError::Word { stage: site.to_string(), bound }),
+            _ => Ok(()),
+        }
+    }
+
+    fn reduce(&self, hands: &mut [Vec<Vec<i64>>], register: usize) {
+        for bound in hands.iter_mut().flat_map(|h| &mut h[register]) {
+            *bound = self.words.reduced(*bound);
+        }
+    }
+
+    /// The bounds behind the butterfly that is step `number`, low and high by lane; `plain` where
+    /// nothing is multiplied.
+    fn after(
+        &self,
+        (group, number, plain): (&Group, usize, bool),
+        low: &[i64],
+        high: &[i64],
+    ) -> [Vec<i64>; 2] {
+        let Step::Butterfly { kind, factor, .. } = &group.steps[number] else {
+            return [low.to_vec(), high.to_vec()];
+        };
+        let product = |c: u64, b: i64| if plain { b } else { self.words.product(c, b) };
+        let lanes = low.iter().zip(high).zip(factor);
+        lanes
+            .map(|((&a, &b), &c)| match kind {
+                Butterflies::CooleyTukey => {
+                    let t = product(c, b);
+                    (a + t, a + t)
+                }
+                Butterflies::GentlemanSande if a + b > self.words.most() => (a + b, a + b),
+                Butterflies::GentlemanSande => (a + b, product(c, a + b)),
+            })
+            .unzip()
+            .into()
+    }
+
+    fn butterfly(
+        &mut self,
+        groups: &[Group],
+        hands: &mut [Vec<Vec<i64>>],
+        number: usize,
+        (level, pair): (u32, usize),
+        (low, high): (usize, usize),
+        limit: i64,
+    ) -> Result<(), LowerError> {
+        let plain = plain(groups, number);
+        let worst =
+            |this: &Self, hands: &[Vec<Vec<i64>>], low_reduced: bool, high_reduced: bool| {
+                let mut most = 0;
+                for (group, hand) in groups.iter().zip(hands) {
+                    let pick = |r: usize, reduced: bool| -> Vec<i64> {
+                        let one = |&b: &i64| if reduced { this.words.reduced(b) } else { b };
+                        hand[r].iter().map(one).collect()
+                    };
+                    let [a, b] = this.after(
+                        (group, number, plain),
+                        &pick(low, low_reduced),
+                        &pick(high, high_reduced),
+                    );
+                    most = most.max(a.into_iter().chain(b).max().unwrap_or(0));
+                }
+                most
+            };
+        let options = [(false, false), (true, false), (false, true), (true, true)];
+        let fits: Vec<(bool, bool)> =
+            options.into_iter().filter(|&(l, h)| worst(self, hands, l, h) <= limit).collect();
+        let (need_low, need_high) = fits.first().copied().unwrap_or((true, true));
+        let low_site = site(self.stage, level, pair, "low");
+        let high_site = site(self.stage, level, pair, "high");
+        if self.decide(low_site.clone(), need_low) {
+            self.reduce(hands, low);
+        }
+        if self.decide(high_site, need_high) {
+            self.reduce(hands, high);
+        }
+        let dropping = matches!(self.choice, Choice::Late(drop, _) if !drop.is_empty());
+        for (group, hand) in groups.iter().zip(hands) {
+            let [a, b] = self.after((group, number, plain), &hand[low], &hand[high]);
+            if !dropping {
+                self.check(&low_site, &a, limit)?;
+                self.check(&low_site, &b, limit)?;
+            }
+            // What overflows (a mutant's reduction is gone) may be any word.
+            let clamp = |v: Vec<i64>| v.into_iter().map(|b| b.min(self.words.most())).collect();
+            (hand[low], hand[high]) = (clamp(a), clamp(b));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a step multiplies by 1 in all groups, which is left out.
+fn plain(groups: &[Group], number: usize) -> bool {
+    groups.iter().all(|g| match &g.steps[number] {
+        Step::Butterfly { factor, .. } | Step::Scale { factor, .. } => {
+            factor.iter().all(|&c| c == 1)
+        }
+        _ => true,
+    })
+}
+
+/// The low and the high halves of two registers, interleaved.
+pub fn interleaved<T: Copy>(shape: Shape, a: &[T], b: &[T], unit: u8) -> (Vec<T>, Vec<T>) {
+    let (part, words) = (shape.part(), unit as usize / shape.bits as usize);
+    let half = |from: usize| -> Vec<T> {
+        (0..shape.lanes)
+            .map(|lane| {
+                let (p, at) = (lane / part, lane % part);
+                let source = if at / words % 2 == 0 { a } else { b };
+                source[p * part + from + at / (2 * words) * words + at % words]
+            })
+            .collect()
+    };
+    (half(0), half(part / 2))
+}
+
+/// Calls `f` with the positions of a spot's words, lane by lane.
+pub fn positions(spot: &Spot, lanes: usize, mut f: impl FnMut(usize)) {
+    match spot {
+        Spot::Whole(at) => (*at..at + lanes).for_each(f),
+        Spot::Strided(at, stride) => (0..lanes).for_each(|l| f(at + l * stride)),
+        Spot::Parts(all) => {
+            let words = lanes / all.len();
+            all.iter().for_each(|&at| (at..at + words).for_each(&mut f));
+        }
+    }
+}

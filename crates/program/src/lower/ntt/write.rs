@@ -1,0 +1,278 @@
+//! Passes as statements: straight-line code, or loops with tables of multipliers.
+
+use super::pass::*;
+use super::ranges::{Numbers, site};
+use crate::build::{Builder, repeat};
+use crate::ir::*;
+use crate::method::{FreezeMethod, MulMethod, ReduceMethod};
+use ringforge_plan::Butterflies;
+use std::collections::BTreeSet;
+
+/// How passes become code.
+#[derive(Clone, Debug)]
+pub struct Style<'a> {
+    /// Name of the stage in sites and tables.
+    pub stage: &'a str,
+    /// Modular products.
+    pub multiply: MulMethod,
+    /// Reductions.
+    pub reduce: ReduceMethod,
+    /// The last step of passes that freeze.
+    pub freeze: Option<FreezeMethod>,
+    /// Loops instead of straight-line code.
+    pub rolled: bool,
+    /// Tables hold a whole register even where all its lanes are alike: portable C has no word
+    /// that repeats.
+    pub wide_tables: bool,
+    /// Words of a register.
+    pub lanes: usize,
+    /// The reductions that stand.
+    pub placed: &'a BTreeSet<String>,
+}
+
+/// The rounds of two nested loops.
+#[derive(Clone, Copy, Debug)]
+pub struct Rounds {
+    /// Rounds of the outer loop, and its counter.
+    pub outer: (usize, LoopVar),
+    /// Rounds of the inner loop, and its counter.
+    pub inner: (usize, LoopVar),
+}
+
+impl Rounds {
+    /// The index that is `at[u·inner + v]` in round (u, v), where such an index exists.
+    pub fn index(&self, at: &[usize]) -> Option<Index> {
+        let ((outer, u), (inner, v)) = (self.outer, self.inner);
+        let step = |by: usize, count: usize| match count {
+            1 => 0,
+            _ => at[by] as i64 - at[0] as i64,
+        };
+        let (by_u, by_v) = (step(inner, outer), step(1, inner));
+        let even = (0..outer * inner).all(|g| {
+            at[g] as i64 == at[0] as i64 + (g / inner) as i64 * by_u + (g % inner) as i64 * by_v
+        });
+        let terms = [(u, by_u), (v, by_v)].into_iter().filter(|t| t.1 != 0).collect();
+        even.then(|| Index { base: at[0] as i64, terms })
+    }
+
+    /// The loops around a body.
+    pub fn around(&self, mut body: Vec<Stmt>) -> Vec<Stmt> {
+        for (count, counter) in [self.inner, self.outer] {
+            if count > 1 {
+                body = vec![repeat(counter, count, body)];
+            }
+        }
+        body
+    }
+}
+
+/// The multipliers of a loop, by site and round, as what the loop's body multiplies by; nothing
+/// where it is 1 throughout.
+pub fn factors(
+    builder: &mut Builder,
+    style: &Style,
+    rounds: &Rounds,
+    sites: &[Vec<&[u64]>],
+) -> Vec<Option<Factor>> {
+    let (outer, inner) = (rounds.outer.0, rounds.inner.0);
+    let alike = |lanes: &[u64]| lanes.iter().all(|c| *c == lanes[0]);
+    let constant = |site: &Vec<&[u64]>| site.iter().all(|lanes| *lanes == site[0]);
+    let repeated = |site: &Vec<&[u64]>| !style.wide_tables && site.iter().all(|s| alike(s));
+    let varying: Vec<&Vec<&[u64]>> = sites.iter().filter(|s| !constant(s)).collect();
+    // Which loops the tables follow.
+    let by_u =
+        varying.iter().any(|s| (0..inner).any(|v| (0..outer).any(|u| s[u * inner + v] != s[v])));
+    let by_v = varying.iter().any(|s| (0..outer * inner).any(|g| s[g] != s[g / inner * inner]));
+    let rows: Vec<usize> = (0..if by_u { outer } else { 1 })
+        .flat_map(|u| (0..if by_v { inner } else { 1 }).map(move |v| u * inner + v))
+        .collect();
+    let mut table = |name: &str, words: usize, mine: &dyn Fn(&Vec<&[u64]>) -> bool| {
+        let members: Vec<&&Vec<&[u64]>> = varying.iter().filter(|s| mine(s)).collect();
+        let row = |g: usize| members.iter().flat_map(move |s| s[g][..words].to_vec());
+        let all: Vec<u64> = rows.iter().flat_map(|&g| row(g).collect::<Vec<u64>>()).collect();
+        let width = members.len() * words;
+        let buffer = (!all.is_empty()).then(|| {
+            let length = all.len();
+            builder.unique(&format!("z{}_{name}", style.stage), Role::Factors(all), length, 32)
+        });
+        (buffer, width)
+    };
+    let one = table("r", 1, &|s| repeated(s));
+    let many = table("v", style.lanes, &|s| !repeated(s));
+    let start = |at: usize, width: usize| {
+        let row = if by_v { inner } else { 1 };
+        let mut terms = Vec::new();
+        if by_u && outer > 1 {
+            terms.push((rounds.outer.1, (width * row) as i64));
+        }
+        if by_v && inner > 1 {
+            terms.push((rounds.inner.1, width as i64));
+        }
+        Index { base: at as i64, terms }
+    };
+    let (mut next_one, mut next_many) = (0, 0);
+    sites
+        .iter()
+        .map(|site| {
+            if constant(site) {
+                let lanes = site[0];
+                return match alike(lanes) {
+                    true if lanes[0] == 1 => None,
+                    true => Some(Factor::Splat(lanes[0])),
+                    false => Some(Factor::Lanes(lanes.to_vec())),
+                };
+            }
+            if repeated(site) {
+                next_one += 1;
+                let at = start(next_one - 1, one.1);
+                return one.0.map(|buffer| Factor::Repeated { buffer, at });
+            }
+            next_many += style.lanes;
+            let at = start(next_many - style.lanes, many.1);
+            many.0.map(|buffer| Factor::Table { buffer, at })
+        })
+        .collect()
+}
+
+/// A pass as statements.
+pub fn pass(
+    builder: &mut Builder,
+    style: &Style,
+    pass: &Pass,
+    (from, to): (BufferId, BufferId),
+) -> Vec<Stmt> {
+    if style.rolled
+        && let Some(looped) = looped(builder, style, pass, (from, to))
+    {
+        return looped;
+    }
+    let mut numbers = Numbers::default();
+    let once = Rounds { outer: (1, builder.counter()), inner: (1, builder.counter()) };
+    let blocks = pass.groups.iter().map(|group| {
+        let sites: Vec<Vec<&[u64]>> = multipliers(group).into_iter().map(|f| vec![f]).collect();
+        let factors = factors(builder, style, &once, &sites);
+        let places: Vec<Index> = bases(group).into_iter().map(Index::at).collect();
+        Stmt::Block(block(style, group, &places, &factors, (from, to), &mut numbers))
+    });
+    blocks.collect()
+}
+
+fn looped(
+    builder: &mut Builder,
+    style: &Style,
+    pass: &Pass,
+    buffers: (BufferId, BufferId),
+) -> Option<Vec<Stmt>> {
+    let rounds =
+        Rounds { outer: (pass.outer, builder.counter()), inner: (pass.inner, builder.counter()) };
+    let all: Vec<Vec<usize>> = pass.groups.iter().map(bases).collect();
+    let places = (0..all[0].len())
+        .map(|k| rounds.index(&all.iter().map(|b| b[k]).collect::<Vec<usize>>()))
+        .collect::<Option<Vec<Index>>>()?;
+    let each: Vec<Vec<&[u64]>> = pass.groups.iter().map(multipliers).collect();
+    let sites: Vec<Vec<&[u64]>> =
+        (0..each[0].len()).map(|k| each.iter().map(|g| g[k]).collect()).collect();
+    let factors = factors(builder, style, &rounds, &sites);
+    let numbers = &mut Numbers::default();
+    let body = block(style, &pass.groups[0], &places, &factors, buffers, numbers);
+    Some(rounds.around(vec![Stmt::Block(body)]))
+}
+
+/// All positions of a group's loads and stores.
+fn bases(group: &Group) -> Vec<usize> {
+    group.loads.iter().chain(&group.stores).flat_map(Spot::bases).collect()
+}
+
+/// The multipliers of a group, step by step.
+fn multipliers(group: &Group) -> Vec<&[u64]> {
+    let each = group.steps.iter().filter_map(|step| match step {
+        Step::Butterfly { factor, .. } | Step::Scale { factor, .. } => Some(factor.as_slice()),
+        _ => None,
+    });
+    each.collect()
+}
+
+fn block(
+    style: &Style,
+    group: &Group,
+    places: &[Index],
+    factors: &[Option<Factor>],
+    (from, to): (BufferId, BufferId),
+    numbers: &mut Numbers,
+) -> Block {
+    let mut block = Block::default();
+    let mut place = places.iter().cloned();
+    let mut take =
+        |spot: &Spot| -> Vec<Index> { place.by_ref().take(spot.bases().len()).collect() };
+    let mut hand: Vec<Value> = Vec::new();
+    for spot in &group.loads {
+        let mut at = take(spot);
+        let load = match spot {
+            Spot::Parts(_) => Op::LoadParts { buffer: from, at },
+            _ => Op::Load { buffer: from, at: at.swap_remove(0) },
+        };
+        hand.push(block.push(load));
+    }
+    let mut factor = factors.iter().cloned();
+    let product = |block: &mut Block, a: Value, factor: Option<Factor>| match factor {
+        Some(factor) => block.push(Op::MulMod { a, factor, method: style.multiply }),
+        None => a,
+    };
+    for step in &group.steps {
+        match step {
+            Step::Butterfly { level, low, high, kind, .. } => {
+                let pair = numbers.next(*level);
+                for (register, operand) in [(*low, "low"), (*high, "high")] {
+                    if style.placed.contains(&site(style.stage, *level, pair, operand)) {
+                        let a = hand[register];
+                        hand[register] = block.push(Op::Reduce { a, method: style.reduce });
+                    }
+                }
+                let (a, b) = (hand[*low], hand[*high]);
+                let factor = factor.next().flatten();
+                (hand[*low], hand[*high]) = match kind {
+                    Butterflies::CooleyTukey => {
+                        let t = product(&mut block, b, factor);
+                        (block.push(Op::Add(a, t)), block.push(Op::Sub(a, t)))
+                    }
+                    Butterflies::GentlemanSande => {
+                        let sum = block.push(Op::Add(a, b));
+                        let difference = block.push(Op::Sub(a, b));
+                        (sum, product(&mut block, difference, factor))
+                    }
+                };
+            }
+            Step::Scale { register, .. } => {
+                hand[*register] = product(&mut block, hand[*register], factor.next().flatten());
+            }
+            Step::Interleave { a, b, unit } => {
+                let (first, second) = (hand[*a], hand[*b]);
+                let mut half =
+                    |half| block.push(Op::Interleave { a: first, b: second, unit: *unit, half });
+                (hand[*a], hand[*b]) = (half(Half::Low), half(Half::High));
+            }
+            Step::Freeze { register } => {
+                let number = numbers.next(u32::MAX);
+                if style.placed.contains(&format!("{}.out.{number}", style.stage)) {
+                    let a = hand[*register];
+                    hand[*register] = block.push(Op::Reduce { a, method: style.reduce });
+                }
+                if let Some(method) = style.freeze {
+                    hand[*register] = block.push(Op::Freeze { a: hand[*register], method });
+                }
+            }
+        }
+    }
+    for (spot, a) in group.stores.iter().zip(hand) {
+        let mut at = take(spot);
+        block.push(match spot {
+            Spot::Parts(_) => Op::StoreParts { buffer: to, at, a },
+            Spot::Whole(_) => Op::Store { buffer: to, at: at.swap_remove(0), a },
+            Spot::Strided(_, stride) => {
+                let stride = *stride as u32;
+                Op::StoreStrided { buffer: to, at: at.swap_remove(0), stride, a }
+            }
+        });
+    }
+    block
+}

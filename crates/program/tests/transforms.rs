@@ -1,0 +1,210 @@
+//! Every entry point of lowered transforms means what it says, in place too, on the corners of its
+//! ranges and on disorder.
+
+use ringforge_interpret::run::{run, run_in_place};
+use ringforge_plan::{Ntt, Plan};
+use ringforge_program::ir::{Computes, Procedure, Program, Role};
+use ringforge_program::lower::{LowerError, lower};
+use ringforge_program::schedule::{Order, Schedule};
+use ringforge_ring::{Ring, zq};
+
+fn automatic(q: u64, n: usize) -> Plan {
+    let ring = Ring::parse(&format!("Z{q}[x]/(x^{n} + 1)")).unwrap();
+    Plan::automatic(&ring, "auto").unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Operands within [-most, most]: constant signs, signs in blocks, disorder, and disorder at the
+/// ends.
+fn operands(n: usize, most: i64, seed: u64) -> Vec<Vec<i64>> {
+    let mut x = seed;
+    let mut next = move || {
+        x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (x >> 20) as i64
+    };
+    vec![
+        vec![most; n],
+        (0..n).map(|i| if i / 16 % 3 == 0 { -most } else { most }).collect(),
+        (0..n).map(|_| next().rem_euclid(2 * most + 1) - most).collect(),
+        (0..n).map(|_| if next() & 1 == 0 { -most } else { most }).collect(),
+    ]
+}
+
+/// What an entry point is to leave, mod q.
+fn expected(ntt: &Ntt, program: &Program, computes: Computes, inputs: &[&[i64]]) -> Vec<u64> {
+    let q = program.q;
+    let layout = program.transform.as_ref().unwrap();
+    let enter = |a: &[i64]| a.iter().map(|&x| x.rem_euclid(q as i64) as u64).collect::<Vec<_>>();
+    let standard = |a: &[u64]| {
+        let mut out = vec![0; a.len()];
+        layout.order.iter().zip(a).for_each(|(&i, &x)| out[i as usize] = x);
+        out
+    };
+    let own = |a: &[u64]| layout.order.iter().map(|&i| a[i as usize]).collect::<Vec<u64>>();
+    let scaled = |a: Vec<u64>, s: u64| a.iter().map(|&x| zq::mul(x, s, q)).collect::<Vec<_>>();
+    let all: Vec<Vec<u64>> = inputs.iter().map(|a| enter(a)).collect();
+    match computes {
+        Computes::Product => {
+            let ring = Ring::parse(&program.ring).unwrap();
+            enter(&ring.mul(inputs[0], inputs[1]))
+        }
+        Computes::Forward { scale } => own(&scaled(ntt.forward(&all[0]), scale)),
+        Computes::Inverse { scale } => {
+            let halved = zq::inv(1 << ntt.levels, q).unwrap();
+            scaled(ntt.inverse(&standard(&all[0])), zq::mul(scale, halved, q))
+        }
+        Computes::BaseProduct { scale } => {
+            own(&scaled(ntt.base(&standard(&all[0]), &standard(&all[1])), scale))
+        }
+        Computes::Accumulate { scale } => {
+            let product = ntt.base(&standard(&all[1]), &standard(&all[2]));
+            let product = own(&scaled(product, scale));
+            product.iter().zip(&all[0]).map(|(&x, &y)| zq::add(x, y, q)).collect()
+        }
+        Computes::ToStandard => standard(&all[0]),
+        Computes::FromStandard => own(&all[0]),
+    }
+}
+
+fn magnitude(procedure: &Procedure, role: &Role) -> i64 {
+    let buffer = procedure.buffers.iter().find(|b| b.role == *role).unwrap();
+    let (lo, hi) = buffer.range.unwrap();
+    assert_eq!(lo, -hi);
+    hi
+}
+
+fn check(plan: &Plan, schedule: &Schedule) -> Program {
+    let ntt = plan.root.as_method::<Ntt>().unwrap();
+    let lowered = lower(plan, schedule, "x").unwrap_or_else(|e| panic!("{}: {e}", plan.ring));
+    let program = lowered.program;
+    let (n, q) = (ntt.len(), program.q);
+    for procedure in program.procedures.iter().filter(|p| p.exported) {
+        let computes = procedure.computes.unwrap();
+        let what =
+            format!("{} {} of {}, {:?}", plan.ring, procedure.name, ntt.levels, schedule.order);
+        let entry = program.entry(&procedure.name).unwrap().expand();
+        let inputs: Vec<Vec<Vec<i64>>> = procedure
+            .buffers
+            .iter()
+            .filter(|b| matches!(b.role, Role::Input | Role::InOut))
+            .enumerate()
+            .map(|(k, b)| operands(n, b.range.unwrap().1, 77 + k as u64))
+            .collect();
+        let out = match computes {
+            Computes::Accumulate { .. } => magnitude(procedure, &Role::InOut),
+            _ => magnitude(procedure, &Role::Output),
+        };
+        for k in 0..inputs[0].len() {
+            let given: Vec<&[i64]> = inputs
+                .iter()
+                .enumerate()
+                .map(|(i, all)| &all[(k + i * (k % 2)) % all.len()][..])
+                .collect();
+            let want = expected(ntt, &program, computes, &given);
+            let got = run(&entry, &given).unwrap_or_else(|e| panic!("{what}: {e:?}"));
+            let residues: Vec<u64> = got.iter().map(|&x| x.rem_euclid(q as i64) as u64).collect();
+            assert!(residues == want, "{what}, operands {k}");
+            let worst = got.iter().map(|x| x.abs()).max().unwrap();
+            assert!(worst <= out, "{what}: {worst} beyond {out}");
+            for alias in 0..given.len() {
+                if !matches!(computes, Computes::Accumulate { .. }) {
+                    let again = run_in_place(&entry, &given, alias).unwrap();
+                    assert!(again == got, "{what}: in place of {alias}");
+                }
+            }
+        }
+    }
+    program
+}
+
+fn schedules() -> [Schedule; 4] {
+    let standard = |s: Schedule| Schedule { order: Order::Standard, ..s };
+    [
+        Schedule::default(),
+        Schedule::portable(),
+        standard(Schedule::default()),
+        standard(Schedule::portable()),
+    ]
+}
+
+#[test]
+fn the_presets() {
+    for name in ["mlkem", "kyber1", "newhope1024", "newhope512", "mldsa"] {
+        let plan = Plan::find(name).unwrap();
+        schedules().iter().for_each(|schedule| {
+            check(&plan, schedule);
+        });
+    }
+}
+
+#[test]
+fn standard_order_is_that_of_the_standards() {
+    let schedule = Schedule { order: Order::Standard, ..Schedule::default() };
+    for name in ["mlkem", "mldsa"] {
+        let program = lower(&Plan::find(name).unwrap(), &schedule, "x").unwrap().program;
+        let order = program.transform.unwrap().order;
+        assert!(order.iter().enumerate().all(|(p, &i)| p as u32 == i), "{name}");
+    }
+}
+
+/// Complete and incomplete transforms of rings that nobody listed.
+#[test]
+fn other_rings() {
+    for (q, n) in [
+        (3329, 128),  // d = 1 allowed, d = 2 taken
+        (3329, 512),  // d = 4
+        (7681, 2048), // d = 8
+        (3329, 2048), // d = 16
+        (769, 1024),  // d = 8
+        (8380417, 128),
+        (8380417, 2048),
+        (65537, 512),
+        (2013265921, 256),
+        (40961, 1024), // 2^13·5 + 1
+        (31489, 256),  // 2^8·3·41 + 1: close to 2^15
+    ] {
+        let plan = automatic(q, n);
+        for schedule in &schedules()[..2] {
+            check(&plan, schedule);
+        }
+    }
+}
+
+#[test]
+fn kinds_and_levels() {
+    for (levels, rest) in [
+        (8, "(inverse gentleman-sande)"),
+        (8, "(inverse cooley-tukey) (twist)"),
+        (7, "(inverse gentleman-sande)"),
+        (6, "(inverse cooley-tukey)"),
+        (5, "(inverse gentleman-sande)"),
+        (4, "(inverse cooley-tukey)"),
+        (2, "(inverse gentleman-sande)"),
+    ] {
+        let text = format!(
+            "(plan p (ring \"Z7681[x]/(x^256 + 1)\") (ntt {levels} (forward cooley-tukey) {rest} \
+             (weighted-convolution (toeplitz))))"
+        );
+        let plan = Plan::parse(&text).unwrap();
+        for schedule in schedules() {
+            check(&plan, &schedule);
+            check(&plan, &Schedule { straight: 0, merge: Some(2), ..schedule });
+        }
+    }
+}
+
+#[test]
+fn reductions_are_data() {
+    let plan = Plan::find("newhope512").unwrap();
+    let late = lower(&plan, &Schedule::default(), "x").unwrap();
+    assert!(!late.sites.is_empty());
+    let given = Schedule { reductions: Some(late.sites.clone()), ..Schedule::default() };
+    let again = lower(&plan, &given, "x").unwrap();
+    assert_eq!(again.program.procedures, late.program.procedures);
+    let none = Schedule { reductions: Some(Vec::new()), ..Schedule::default() };
+    let error = lower(&plan, &none, "x").unwrap_err();
+    assert!(matches!(error, LowerError::Word { .. }), "{error}");
+    let other =
+        Schedule { reductions: Some(vec!["forward.99.0.low".into()]), ..Schedule::default() };
+    let error = lower(&plan, &other, "x").unwrap_err();
+    assert!(matches!(error, LowerError::NoSuchSite { .. } | LowerError::Word { .. }), "{error}");
+}
