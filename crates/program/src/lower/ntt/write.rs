@@ -93,7 +93,12 @@ pub fn factors(
         let width = members.len() * words;
         let buffer = (!all.is_empty()).then(|| {
             let length = all.len();
-            builder.unique(&format!("z{}_{name}", style.stage), Role::Factors(all), length, 32)
+            builder.unique(
+                &format!("z{}_{name}", style.stage.replace('.', "_")),
+                Role::Factors(all),
+                length,
+                32,
+            )
         });
         (buffer, width)
     };
