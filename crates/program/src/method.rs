@@ -5,10 +5,12 @@
 //! one word is the only variable, by monotone rational bounds or exactly for words of 32.
 
 mod narrow;
+mod primitives;
 mod reduce;
 
 pub use narrow::NarrowMethod;
 pub(crate) use narrow::barrett_constants;
+pub use primitives::{Primitive, Refuted, Verified, primitives};
 pub use reduce::ReduceMethod;
 pub(crate) use reduce::{floor_constants, folded_shifts, high_constants, rounding_shift};
 
@@ -45,22 +47,26 @@ impl Modulus {
     }
 
     /// The signed word that is congruent to `x` mod 2^bits.
+    #[inline]
     pub fn word(self, x: i64) -> i64 {
-        x << (64 - self.bits) >> (64 - self.bits)
+        if self.bits == 16 { i64::from(x as i16) } else { i64::from(x as i32) }
     }
 
     pub(crate) fn signed(self) -> i64 {
         self.q as i64
     }
 
+    #[inline]
     fn mul_lo(self, a: i64, b: i64) -> i64 {
         self.word(a.wrapping_mul(b))
     }
 
+    #[inline]
     fn mul_hi(self, a: i64, b: i64) -> i64 {
         (a * b) >> self.bits
     }
 
+    #[inline]
     fn mul_hrs(self, a: i64, b: i64) -> i64 {
         self.word((a * b + (1 << (self.bits - 2))) >> (self.bits - 1))
     }
@@ -79,6 +85,34 @@ impl Modulus {
         let lo = -(-(x.0 - (radix / 2 - 1) * q)).div_euclid(radix);
         let hi = (x.1 + radix / 2 * q).div_euclid(radix);
         (lo >= -radix / 2 && hi < radix / 2).then_some((lo as i64, hi as i64))
+    }
+}
+
+/// What can be done with a function of one word, whatever method it comes from.
+trait Visitor {
+    /// What it gives.
+    type Out;
+    /// Does it.
+    fn visit(self, f: impl Fn(i64) -> i64 + Sync) -> Self::Out;
+}
+
+/// The function at one word.
+struct At(i64);
+
+impl Visitor for At {
+    type Out = i64;
+    fn visit(self, f: impl Fn(i64) -> i64 + Sync) -> i64 {
+        f(self.0)
+    }
+}
+
+/// The image of an interval by enumeration.
+struct Image(Range, Modulus);
+
+impl Visitor for Image {
+    type Out = Range;
+    fn visit(self, f: impl Fn(i64) -> i64 + Sync) -> Range {
+        self.1.exact(self.0, f)
     }
 }
 
@@ -256,22 +290,36 @@ impl FreezeMethod {
 
     /// The result for one word.
     pub fn apply(self, a: i64, m: impl Into<Modulus>) -> i64 {
-        let m = m.into();
-        let q = m.signed();
+        self.visit(m, At(a))
+    }
+
+    /// Shows the visitor the function of one word, its constants computed.
+    fn visit<V: Visitor>(self, m: impl Into<Modulus>, visitor: V) -> V::Out {
+        match m.into() {
+            Modulus { q, bits: 16 } => self.visit_sized(Modulus { q, bits: 16 }, visitor),
+            Modulus { q, .. } => self.visit_sized(Modulus { q, bits: 32 }, visitor),
+        }
+    }
+
+    /// The same; inlined, so that the size of words is a constant of each loop.
+    #[inline(always)]
+    fn visit_sized<V: Visitor>(self, m: Modulus, visitor: V) -> V::Out {
+        let (q, inverse) = (m.signed(), inverse_word(m));
         match self {
             FreezeMethod::Minimum => {
                 let u = |v: i64| v & (m.radix() - 1);
                 let h = (q - 1) / 2;
-                let x = u(a + h);
-                let y = x.min(u(x + q));
-                let z = y.min(u(y - q));
-                m.word(z - h)
+                visitor.visit(|a| {
+                    let x = u(a + h);
+                    let y = x.min(u(x + q));
+                    m.word(y.min(u(y - q)) - h)
+                })
             }
             FreezeMethod::Montgomery => {
-                m.word((a >> (m.bits - 1)) - m.mul_hi(m.mul_lo(a, inverse_word(m)), q))
+                visitor.visit(|a| m.word((a >> (m.bits - 1)) - m.mul_hi(m.mul_lo(a, inverse), q)))
             }
             FreezeMethod::MontgomeryBiased { k } => {
-                m.mul_hi(m.mul_lo(a - k as i64 * q, -inverse_word(m)), q)
+                visitor.visit(|a| m.mul_hi(m.mul_lo(a - k as i64 * q, -inverse), q))
             }
         }
     }
@@ -282,7 +330,7 @@ impl FreezeMethod {
         let m = m.into();
         let half = (m.signed() - 1) / 2;
         match self {
-            _ if m.bits == 16 => m.exact(a, |x| self.apply(x, m)),
+            _ if m.bits == 16 => self.visit(m, Image(a, m)),
             FreezeMethod::Minimum if -half <= a.0 && a.1 <= half => a,
             _ => (-half, half),
         }
@@ -359,5 +407,70 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Densely at the ends and in the middle of intervals, and scattered between.
+    fn samples((lo, hi): Range) -> impl Iterator<Item = i64> {
+        let near = |x: i64| (x - 2000).max(lo)..=(x + 2000).min(hi);
+        let step = ((hi - lo) / 20_011).max(1);
+        near(lo).chain(near(0)).chain(near(hi)).chain((0..20_011).map(move |i| lo + i * step))
+    }
+
+    #[test]
+    fn bounds_on_words_of_32_bits_hold_for_samples() {
+        let m = Modulus { q: 8380417, bits: 32 };
+        let q = 8380417;
+        for half in [q / 2, q, 9 * q, 256 * q, i64::from(i32::MAX)] {
+            let interval = (-half - i64::from(half > 256 * q), half);
+            for method in [MulMethod::MontgomeryLow, MulMethod::Barrett] {
+                for c in [0, 1, 2, 1753, 4190208, 4190209, 8380416] {
+                    let (lo, hi) = method.range(interval, c, m);
+                    let mut found = (i64::MAX, i64::MIN);
+                    for a in samples(interval).filter(|a| interval.0 <= *a && *a <= interval.1) {
+                        let y = method.apply(a, c, m);
+                        let off = i128::from(y) - i128::from(a) * i128::from(c);
+                        assert_eq!(off.rem_euclid(q.into()), 0, "{method:?} {a}·{c}");
+                        assert!(lo <= y && y <= hi, "{method:?} {a}·{c} = {y}, [{lo}, {hi}]");
+                        found = (found.0.min(y), found.1.max(y));
+                    }
+                    assert!(found.0 - lo <= q && hi - found.1 <= q, "{method:?} {c}");
+                }
+            }
+            for method in [ReduceMethod::RoundedShift, ReduceMethod::Folded, ReduceMethod::Floor] {
+                let domain = method.domain(m);
+                let interval = (interval.0.max(domain.0), interval.1.min(domain.1));
+                let (lo, hi) = method.range(interval, m);
+                for a in samples(interval).filter(|a| interval.0 <= *a && *a <= interval.1) {
+                    let y = method.apply(a, m);
+                    assert_eq!((y - a).rem_euclid(q), 0, "{method:?} {a}");
+                    assert!(lo <= y && y <= hi, "{method:?} {a} = {y}, [{lo}, {hi}]");
+                }
+            }
+        }
+        // What implementations of FIPS 204 rely on: 6,283,008 for words below 2^31 - 2^22.
+        let all = ReduceMethod::RoundedShift.domain(m);
+        assert_eq!(all, (-(1 << 31), (1 << 31) - (1 << 22) - 1));
+        assert_eq!(ReduceMethod::RoundedShift.range(all, m), (-6283009, 6283008));
+    }
+
+    #[test]
+    fn products_and_narrowings_on_words_of_32_bits_hold_for_samples() {
+        let m = Modulus { q: 8380417, bits: 32 };
+        let wide = 8380417i64 << 31;
+        for x in samples((-wide, wide - 1)) {
+            let y = NarrowMethod::Montgomery.apply(x, m);
+            assert_eq!((i128::from(y) * (1 << 32) - i128::from(x)).rem_euclid(8380417), 0, "{x}");
+            assert!(y.abs() < 8380417, "{x} to {y} [Seiler18 §3.1, Lemma 1]");
+        }
+        let most = 8380417 * 16;
+        let (lo, hi) = ProductMethod::Montgomery.range((-most, most), (-most, most), m).unwrap();
+        for a in samples((-most, most)).step_by(37) {
+            for b in [-most, -1, 0, 1, 12345678, most] {
+                let y = ProductMethod::MontgomeryWide.apply(a, b, m);
+                assert_eq!((i128::from(y) * (1 << 32) - i128::from(a * b)).rem_euclid(8380417), 0);
+                assert!(lo <= y && y <= hi, "{a}·{b} = {y}, [{lo}, {hi}]");
+            }
+        }
+        assert_eq!(NarrowMethod::Montgomery.range((i64::MIN, 0), m), None);
     }
 }

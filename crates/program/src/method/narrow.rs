@@ -1,6 +1,6 @@
 //! Wide sums of products to words.
 
-use super::{Modulus, Range, inverse_of_r, inverse_word, round_div};
+use super::{At, Modulus, Range, Visitor, inverse_of_r, inverse_word, round_div};
 use serde::{Deserialize, Serialize};
 
 /// Two registers of wide elements to one of words.
@@ -29,16 +29,32 @@ impl NarrowMethod {
 
     /// The result for one wide element.
     pub fn apply(self, x: i64, m: impl Into<Modulus>) -> i64 {
-        let m = m.into();
+        self.visit(m, At(x))
+    }
+
+    /// Shows the visitor the function of one wide element, its constants computed.
+    pub(super) fn visit<V: Visitor>(self, m: impl Into<Modulus>, visitor: V) -> V::Out {
+        match m.into() {
+            Modulus { q, bits: 16 } => self.visit_sized(Modulus { q, bits: 16 }, visitor),
+            Modulus { q, .. } => self.visit_sized(Modulus { q, bits: 32 }, visitor),
+        }
+    }
+
+    /// The same; inlined, so that the size of words is a constant of each loop.
+    #[inline(always)]
+    fn visit_sized<V: Visitor>(self, m: Modulus, visitor: V) -> V::Out {
         let q = m.signed();
         match self {
             NarrowMethod::Montgomery => {
-                let t = m.mul_lo(m.word(x), inverse_word(m));
-                m.word((x >> m.bits) - m.mul_hi(t, q))
+                let inverse = inverse_word(m);
+                visitor.visit(|x| {
+                    let t = m.mul_lo(m.word(x), inverse);
+                    m.word((x >> m.bits) - m.mul_hi(t, q))
+                })
             }
             NarrowMethod::Barrett => {
                 let (v, s) = barrett_constants(m);
-                m.word(m.word(x) - m.mul_lo(m.mul_hrs(m.word(x >> s), v), q))
+                visitor.visit(|x| m.word(m.word(x) - m.mul_lo(m.mul_hrs(m.word(x >> s), v), q)))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Reductions of single words.
 
-use super::{Modulus, MulMethod, Range, round_div};
+use super::{At, Image, Modulus, MulMethod, Range, Visitor, mul_constants, round_div};
 use serde::{Deserialize, Serialize};
 
 /// Residue kept, range shrunk; all but [`ReduceMethod::RoundedShift`] accept every signed word.
@@ -16,11 +16,12 @@ pub enum ReduceMethod {
     /// `a - mullo(sar(mulhi(a, v) + 2^(s-1), s), q)` with `v = round(2^(w+s)/q)`, `s` the
     /// largest that keeps `v` a signed word. Five operations.
     BarrettHigh,
-    /// General reduction into [0, q] [Seiler18 §3.3, Algorithm 5]:
-    /// `a - mullo(sar(mulhi(a, v), k), q)` with `k = floor(log2 q) - 1`, `v = floor(2^(w+k)/q)`.
-    /// Four operations.
+    /// General reduction [Seiler18 §3.3, Algorithm 5]: `a - mullo(sar(mulhi(a, v), k), q)` with
+    /// `k = floor(log2 q) - 1`, `v = floor(2^(w+k)/q)`. Four operations. The paper's Lemma 4 has
+    /// the result in [0, q]; that is so for 12289, but 3329 and 7681 give -1 and q + 1 too
+    /// (enumerated; the lemma's proof puts `2^floor(log2 q)` for `2^k`).
     Floor,
-    /// The other direction of the same, into [-q, 0] [Seiler18 §3.3]:
+    /// The other direction of the same, into [-q, 0] or one more at each end [Seiler18 §3.3]:
     /// `a + mullo(sar(mulhi(a, -v), k), q)`. Four operations.
     Ceiling,
     /// For `q = 2^k - 2^j + 1`, without a product [Seiler18 §3.2, Algorithm 4]: with
@@ -57,36 +58,60 @@ impl ReduceMethod {
 
     /// The result for one word.
     pub fn apply(self, a: i64, m: impl Into<Modulus>) -> i64 {
-        let m = m.into();
+        self.visit(m, At(a))
+    }
+
+    /// Shows the visitor the function of one word, its constants computed.
+    pub(super) fn visit<V: Visitor>(self, m: impl Into<Modulus>, visitor: V) -> V::Out {
+        match m.into() {
+            Modulus { q, bits: 16 } => self.visit_sized(Modulus { q, bits: 16 }, visitor),
+            Modulus { q, .. } => self.visit_sized(Modulus { q, bits: 32 }, visitor),
+        }
+    }
+
+    /// The same; inlined, so that the size of words is a constant of each loop.
+    #[inline(always)]
+    fn visit_sized<V: Visitor>(self, m: Modulus, visitor: V) -> V::Out {
         let q = m.signed();
-        let t = match self {
-            ReduceMethod::Barrett => m.mul_hrs(a, round_div(1 << (m.bits - 1), q)),
-            ReduceMethod::Crude => (a >> m.q.ilog2()) + i64::from(a < 0),
+        let rest = |a: i64, t: i64| m.word(a - m.mul_lo(t, q));
+        match self {
+            ReduceMethod::Barrett => {
+                let v = round_div(1 << (m.bits - 1), q);
+                visitor.visit(|a| rest(a, m.mul_hrs(a, v)))
+            }
+            ReduceMethod::Crude => {
+                let k = m.q.ilog2();
+                visitor.visit(|a| rest(a, (a >> k) + i64::from(a < 0)))
+            }
             ReduceMethod::BarrettHigh => {
                 let (v, s) = high_constants(m);
-                m.word(m.mul_hi(a, v) + (1 << (s - 1))) >> s
+                visitor.visit(|a| rest(a, m.word(m.mul_hi(a, v) + (1 << (s - 1))) >> s))
             }
             ReduceMethod::Floor => {
                 let (v, k) = floor_constants(m);
-                m.mul_hi(a, v) >> k
+                visitor.visit(|a| rest(a, m.mul_hi(a, v) >> k))
             }
             ReduceMethod::Ceiling => {
                 let (v, k) = floor_constants(m);
-                -(m.mul_hi(a, -v) >> k)
+                visitor.visit(|a| rest(a, -(m.mul_hi(a, -v) >> k)))
             }
-            ReduceMethod::Folded => {
-                let Some((k, j)) = folded_shifts(m.q) else { return a };
-                let t = a >> k;
-                return m.word((a & ((1 << k) - 1)) - t + (t << j));
-            }
+            ReduceMethod::Folded => match folded_shifts(m.q) {
+                Some((k, j)) => visitor.visit(|a| {
+                    let t = a >> k;
+                    m.word((a & ((1 << k) - 1)) - t + (t << j))
+                }),
+                None => visitor.visit(|a| a),
+            },
             ReduceMethod::RoundedShift => {
                 let k = rounding_shift(m.q);
-                m.word(a + (1 << (k - 1))) >> k
+                visitor.visit(|a| rest(a, m.word(a + (1 << (k - 1))) >> k))
             }
-            ReduceMethod::Montgomery => return MulMethod::Montgomery.apply(a, 1, m),
-            ReduceMethod::MontgomeryWide => return MulMethod::MontgomeryWide.apply(a, 1, m),
-        };
-        m.word(a - m.mul_lo(t, q))
+            ReduceMethod::Montgomery | ReduceMethod::MontgomeryWide => {
+                let (b, b2) = mul_constants(MulMethod::Montgomery, 1, m);
+                let (b, b2) = (i64::from(b), i64::from(b2));
+                visitor.visit(|a| MulMethod::Montgomery.with_constants(a, b, b2, m))
+            }
+        }
     }
 
     /// The exact range of the result over an interval of words (for the Montgomery methods on
@@ -94,21 +119,27 @@ impl ReduceMethod {
     pub fn range(self, a: Range, m: impl Into<Modulus>) -> Range {
         let m = m.into();
         match self {
-            _ if m.bits == 16 => m.exact(a, |x| self.apply(x, m)),
+            _ if m.bits == 16 => self.visit(m, Image(a, m)),
             ReduceMethod::Montgomery | ReduceMethod::MontgomeryWide => {
                 MulMethod::Montgomery.range(a, 1, m)
             }
-            _ => self.by_steps(a, m),
+            _ => self.visit(m, Steps(a)),
         }
     }
+}
 
-    /// The exact range for a result `a - t·q` (or one that is congruent and as steep) whose
-    /// quotient t never falls as a grows: extremes lie where t changes.
-    fn by_steps(self, (mut x, last): Range, m: Modulus) -> Range {
+/// The image of an interval for a function `a - t·q` (or one that is congruent and as steep)
+/// whose quotient t never falls as a grows: extremes lie where t changes.
+struct Steps(Range);
+
+impl Visitor for Steps {
+    type Out = Range;
+    fn visit(self, f: impl Fn(i64) -> i64 + Sync) -> Range {
+        let Steps((mut x, last)) = self;
         let mut found = (i64::MAX, i64::MIN);
         while x <= last {
-            let y = self.apply(x, m);
-            let same = |d: i64| x + d <= last && self.apply(x + d, m) - y == d;
+            let y = f(x);
+            let same = |d: i64| x + d <= last && f(x + d) - y == d;
             let (mut inside, mut step) = (0, 1);
             while same(inside + step) {
                 inside += step;
