@@ -46,6 +46,7 @@ impl Walk<'_> {
             let (a, b) = (self.cut.use_form(low, lw), self.cut.use_form(high, hw));
             if let (Use::One(x, f), Use::One(y, g)) = (a, b)
                 && x == y
+                && (self.cut.world.q < 1 << 16 || self.cut.enumerable(x))
             {
                 let f = self.cut.op(w, FunOp::Concat, &[f, g]);
                 return self.function(x, f);
@@ -64,6 +65,12 @@ impl Walk<'_> {
             let m = c.k as u64 & (u64::MAX >> (64 - w));
             if m == 0 {
                 return Arc::new(Form::default());
+            }
+            if self.cut.world.has_floor(x)
+                && self.cut.read(x).is_ok_and(|r| r.lo >= -1 && r.hi <= 0)
+            {
+                // All bits are the same.
+                return Arc::new(x.scaled(c.k.wrapping_neg(), w));
             }
             let (from, ones) = (m.trailing_zeros(), m.count_ones());
             if m >> from == (u64::MAX >> (64 - ones)) && ones < u32::from(w) {

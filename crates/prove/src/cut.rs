@@ -87,7 +87,7 @@ impl Cutter {
         let mut bound = 0i128;
         for &(a, c) in terms {
             let size = match self.world.atoms[a as usize] {
-                Atom::Fun(_, f) => 1i128 << (self.world.funs.get(f).width - 1),
+                Atom::Fun(_, f) => 1i128 << (self.world.funs.bits(f) - 1),
                 _ => i128::from(lo).abs().max(i128::from(hi).abs()),
             };
             bound += i128::from(c).abs() * size;

@@ -53,7 +53,7 @@ impl Cutter {
             let part = self.floor(&joined, bits + inner.bits, w);
             return Form::combine(&whole, 1, &part, 1, w);
         }
-        if let Some(part) = self.few(&rest, bits, w) {
+        if let Some(part) = self.few(&rest, bits) {
             return Form::combine(&whole, 1, &part, 1, w);
         }
         let part = match self.read(&rest) {
@@ -86,7 +86,7 @@ impl Cutter {
     }
 
     /// A quotient that is better a function of one variable.
-    fn few(&mut self, rest: &Form, bits: u8, w: u8) -> Option<Form> {
+    fn few(&mut self, rest: &Form, bits: u8) -> Option<Form> {
         if self.world.cause_in(rest).is_some() || self.quotient(rest, 64, bits) {
             return None;
         }
@@ -95,9 +95,10 @@ impl Cutter {
             return None;
         }
         let Use::One(base, f) = self.use_form(rest, 64) else { return None };
-        let part = w.min(64 - bits);
+        // The fewest bits that hold it, so that one quotient is one function wherever it is used.
+        let size = |v: i128| 129 - (if v < 0 { !v } else { v }).leading_zeros();
+        let part = size(r.lo >> bits).max(size(r.hi >> bits)) as u8;
         let f = self.op(part, FunOp::Slice(bits), &[f]);
-        let f = self.extend(f, w, true);
         Some(Form::atom(self.world.atom(Atom::Fun(base, f))))
     }
 
@@ -122,12 +123,15 @@ impl Cutter {
         }
     }
 
-    /// Whether a form depends on one variable of few values.
+    /// Whether a form depends on one variable, of few values or by functions of few pieces.
     pub fn narrow(&self, form: &Form) -> bool {
-        self.one_base(form).is_some_and(|b| self.enumerable(b))
+        let function = |a: AtomId| matches!(self.world.atoms[a as usize], Atom::Fun(..));
+        self.one_base(form)
+            .is_some_and(|b| self.enumerable(b) || form.t.iter().all(|t| function(t.0)))
     }
 
-    fn enumerable(&self, b: Base) -> bool {
+    /// Whether a variable takes few enough values.
+    pub fn enumerable(&self, b: Base) -> bool {
         // Each of hundreds of constants makes a function of its own where they have 32 bits.
         let most = if self.world.q > 65535 { 1 << 10 } else { 1 << 22 };
         let (lo, hi) = self.world.domain(b);

@@ -481,7 +481,8 @@ impl<'g> Walk<'g> {
         if from <= 16 || form.t.is_empty() {
             return None;
         }
-        let mut form = form.clone();
+        // Sums of reduced values get a name, lest sums of sums have growing coefficients.
+        let mut form = if from == 32 { self.named(form, from) } else { form.clone() };
         self.cut.resolve(&mut form, from);
         self.cut.lift(&mut form, from);
         let middle = if signed { 1i64 << (from - 1) } else { 0 };
@@ -494,18 +495,10 @@ impl<'g> Walk<'g> {
             }
         }
         let r = self.cut.read(&form).ok();
-        let inside = |r: &&crate::reading::Reading| {
+        let inside = |r: &crate::reading::Reading| {
             r.lo >= -i128::from(middle) && r.hi < (1i128 << from) - i128::from(middle)
         };
-        if let Some(r) = r.as_ref().filter(inside) {
-            // Sums of reduced values get a name, lest sums of sums have growing coefficients.
-            if self.cut.world.has_floor(&form)
-                && r.residue.is_some()
-                && let Ok((v, m, k)) = self.cut.as_variable(&form, 64)
-            {
-                let v = self.cut.world.var(v).atom;
-                return Some(Form::atom(v).scaled(m, to).plus(k, to));
-            }
+        if r.as_ref().is_some_and(inside) {
             return Some(form);
         }
         let top = self.cut.floor(&shifted, from, to);
@@ -547,7 +540,16 @@ impl<'g> Walk<'g> {
         let r = self.cut.read(&form).ok()?;
         let middle = if signed { 1i128 << (w - 1) } else { 0 };
         let fits = r.lo >= -middle && r.hi < (1i128 << w) - middle;
-        fits.then(|| self.cut.floor(&form, k, w))
+        if !fits {
+            // The word as an integer: a sign bit of what wraps, of which only multiples are used.
+            if !wide || w > 48 {
+                return None;
+            }
+            let middle = if signed { 1i64 << (w - 1) } else { 0 };
+            let top = self.cut.floor(&form.clone().plus(middle, 64), w, 64);
+            form = Form::combine(&form, 1, &top, -1i64 << w, 64);
+        }
+        Some(self.cut.floor(&form, k, w))
     }
 
     /// Bits `[lo, lo + w)` of a form modulo 2^from, `lo > 0`.
