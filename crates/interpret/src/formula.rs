@@ -22,6 +22,7 @@ mod text;
 use crate::run::exported;
 use crate::walk::*;
 use ringforge_program::ir::{Program, Role};
+use ringforge_program::method::Modulus;
 use ringforge_ring::zq;
 use std::collections::HashMap;
 use std::fmt;
@@ -69,6 +70,7 @@ impl Kind {
 /// The domain of forms: it records a graph.
 pub struct Recorder {
     q: u64,
+    words: Modulus,
     nodes: Vec<Node>,
     kinds: Vec<Kind>,
     known: HashMap<Node, Id>,
@@ -76,10 +78,14 @@ pub struct Recorder {
 
 impl Recorder {
     /// An empty graph over residues mod q.
-    pub fn new(q: u64) -> Recorder {
+    ///
+    /// For words of 16 bits, unless the modulus says otherwise: Montgomery's scale depends on it.
+    pub fn new(modulus: impl Into<Modulus>) -> Recorder {
+        let modulus = modulus.into();
+        let q = modulus.q;
         let zero = Node::Constant(0);
         let known = HashMap::from([(zero, 0)]);
-        Recorder { q, nodes: vec![zero], kinds: vec![Kind::CONSTANT], known }
+        Recorder { q, words: modulus, nodes: vec![zero], kinds: vec![Kind::CONSTANT], known }
     }
 
     fn push(&mut self, node: Node, kind: Kind) -> Id {
@@ -270,7 +276,7 @@ pub fn forms(program: &Program) -> Result<Forms, Fault> {
     if program.q >> 31 != 0 {
         return Err(refuse(format!("forms mod q need q below 2^31, not {}", program.q)));
     }
-    let mut machine = Machine::new(program, Recorder::new(program.q));
+    let mut machine = Machine::new(program, Recorder::new(program.modulus()));
     let (mut arguments, mut inputs, mut output) = (Vec::new(), Vec::new(), None);
     let mut addend = None;
     for buffer in procedure.buffers.iter().filter(|b| b.role.is_parameter()) {

@@ -10,12 +10,14 @@
 //! | [`formula`] | an exact form mod q over the inputs | is it right for all inputs? |
 //! | [`count`] | nothing: it only counts | what does it cost, stage by stage? |
 //!
-//! [`draw`] makes pictures of what they find, [`text`] the same for terminals.
+//! [`ocaml`] prints a program in OCaml, [`unsigned`] gives all these meanings to the unsigned programs of seed
+//! 003. [`draw`] makes pictures of what they find, [`text`] the same for terminals.
 
 pub mod count;
 pub mod domain;
 pub mod draw;
 pub mod formula;
+pub mod ocaml;
 pub mod range;
 pub mod run;
 pub mod text;

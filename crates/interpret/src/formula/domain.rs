@@ -49,16 +49,16 @@ impl Domain for Recorder {
     }
 
     fn narrow(&mut self, x: &Id, method: NarrowMethod) -> Result<Id, Refusal> {
-        Ok(self.scale(*x, method.scale(self.q)))
+        Ok(self.scale(*x, method.scale(self.words)))
     }
 
     fn mul_words(&mut self, a: &Id, b: &Id, method: ProductMethod) -> Result<Id, Refusal> {
         let product = self.product(*a, *b)?;
-        Ok(self.scale(product, method.scale(self.q)))
+        Ok(self.scale(product, method.scale(self.words)))
     }
 
     fn freeze(&mut self, a: &Id, method: FreezeMethod) -> Result<Id, Refusal> {
-        Ok(self.scale(*a, method.scale(self.q)))
+        Ok(self.scale(*a, method.scale(self.words)))
     }
 
     fn pair_dot(&mut self, a: [&Id; 2], b: [&Id; 2]) -> Result<Id, Refusal> {
