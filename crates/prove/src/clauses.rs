@@ -63,7 +63,7 @@ pub(crate) fn transform(text: &Text, kind: Computes, ring: &Ring) -> Result<Opti
     let listed = t.weights.as_ref();
     if listed.len() != n / d {
         let m = format!(
-            "{} weights for leaves of degree {d}: a ring of degree {n} has {} such leaves",
+            "`weights` has length {}: a ring of degree {n} has {} leaves of degree {d}",
             listed.len(),
             n / d
         );

@@ -156,7 +156,7 @@ fn errors_of_transforms_name_line_column_and_remedy() {
         ("\"accumulate\"\nscale = 5", "\"product\"", 8, 1, "takes no [transform]"),
         ("degree = 2", "degree = 3", 10, 10, "a divisor of the ring's degree 4"),
         ("degree = 2", "degree = 0", 10, 10, "a divisor of the ring's degree 4"),
-        ("degree = 2", "degree = 4", 11, 11, "has 1 such leaves"),
+        ("degree = 2", "degree = 4", 11, 11, "has 1 leaves of degree 4"),
         ("degree = 2\n", "", 9, 1, "missing field `degree`"),
         ("4808194", "4808195", 11, 11, "its coefficient of x^0 is"),
         ("4808194", "3572223", 11, 11, "stands there twice"),

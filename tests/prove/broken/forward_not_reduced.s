@@ -1,0 +1,27 @@
+# Congruent, but up to 40.
+#
+# contract: z17_forward.toml
+# expect:
+#   refuted
+#   range (disjoint): c[0] may lie anywhere in [-40, 40] as far as ranges show; the contract allows [-8, 8]
+#   for a = [8, 8, 8, 8]: element 0 is 40, the product's 6
+
+    .intel_syntax noprefix
+    .text
+    .globl f
+    .type f, @function
+f:
+    vmovq xmm0, qword ptr [rsi]
+    vpshuflw xmm1, xmm0, 0xfa          # a2 a2 a3 a3
+    vpshuflw xmm0, xmm0, 0x50          # a0 a0 a1 a1
+    vpmullw xmm1, xmm1, xmmword ptr w[rip]
+    vpaddw xmm0, xmm0, xmm1             # at most 40
+    vmovq qword ptr [rdi], xmm0
+    ret
+    .size f, .-f
+    .section .rodata
+    .align 32
+v:  .fill 8, 2, 1928
+q:  .fill 8, 2, 17
+w:  .short 4, -4, 4, -4, 0, 0, 0, 0
+    .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,30 @@
+# One of four products takes 5 for 4.
+#
+# contract: z17_forward.toml
+# expect:
+#   refuted
+#   function (disjoint): the coefficient of a[3] in c[2] is 5 modulo 17, but should be 4
+#   for a = [0, 0, 0, 1]: element 2 is 5, the product's 4
+
+    .intel_syntax noprefix
+    .text
+    .globl f
+    .type f, @function
+f:
+    vmovq xmm0, qword ptr [rsi]
+    vpshuflw xmm1, xmm0, 0xfa          # a2 a2 a3 a3
+    vpshuflw xmm0, xmm0, 0x50          # a0 a0 a1 a1
+    vpmullw xmm1, xmm1, xmmword ptr w[rip]
+    vpaddw xmm0, xmm0, xmm1             # at most 40
+    vpmulhrsw xmm1, xmm0, xmmword ptr v[rip]    # round(x / 17)
+    vpmullw xmm1, xmm1, xmmword ptr q[rip]
+    vpsubw xmm0, xmm0, xmm1
+    vmovq qword ptr [rdi], xmm0
+    ret
+    .size f, .-f
+    .section .rodata
+    .align 32
+v:  .fill 8, 2, 1928
+q:  .fill 8, 2, 17
+w:  .short 4, -4, 5, -4, 0, 0, 0, 0
+    .section .note.GNU-stack, "", @progbits

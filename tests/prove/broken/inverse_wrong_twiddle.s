@@ -1,0 +1,32 @@
+# Differences by 4 where 1/4 is due.
+#
+# contract: z17_inverse.toml
+# expect:
+#   refuted
+#   function (disjoint): the coefficient of a[0] in c[2] is 2 modulo 17, but should be 15
+#   for a = [1, 0, 0, 0]: element 2 is 2, the product's -2
+
+    .intel_syntax noprefix
+    .text
+    .globl f
+    .type f, @function
+f:
+    vmovq xmm0, qword ptr [rsi]                 # u0 v0 u1 v1
+    vpshuflw xmm1, xmm0, 0xdd                   # v0 v1 v0 v1
+    vpshuflw xmm0, xmm0, 0x88                   # u0 u1 u0 u1
+    vpmullw xmm1, xmm1, xmmword ptr s[rip]
+    vpaddw xmm0, xmm0, xmm1                     # sums, then differences
+    vpmullw xmm0, xmm0, xmmword ptr w[rip]      # by 1/2, 1/8: at most 128
+    vpmulhrsw xmm1, xmm0, xmmword ptr v[rip]    # round(x / 17)
+    vpmullw xmm1, xmm1, xmmword ptr q[rip]
+    vpsubw xmm0, xmm0, xmm1
+    vmovq qword ptr [rdi], xmm0
+    ret
+    .size f, .-f
+    .section .rodata
+    .align 32
+v:  .fill 8, 2, 1928
+q:  .fill 8, 2, 17
+s:  .short 1, 1, -1, -1, 0, 0, 0, 0
+w:  .short -8, -8, 2, -2, 0, 0, 0, 0
+    .section .note.GNU-stack, "", @progbits

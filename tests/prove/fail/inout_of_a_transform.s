@@ -1,0 +1,15 @@
+# Only accumulations add to something.
+#
+# contract: z17_forward.toml
+# with: argument.c.role = "inout"
+# expect:
+#   contract error: contract, line 15, column 1: `c` has the role "inout", which only computes = "accumulate" has; "forward" has an output
+
+    .intel_syntax noprefix
+    .text
+    .globl f
+    .type f, @function
+f:
+    ret
+    .size f, .-f
+    .section .note.GNU-stack, "", @progbits

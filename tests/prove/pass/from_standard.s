@@ -1,0 +1,17 @@
+# c = (a2, a0, a1, a3).
+#
+# contract: z17_from_standard.toml
+# expect:
+#   proved
+
+    .intel_syntax noprefix
+    .text
+    .globl f
+    .type f, @function
+f:
+    vmovq xmm0, qword ptr [rsi]
+    vpshuflw xmm0, xmm0, 0xd2
+    vmovq qword ptr [rdi], xmm0
+    ret
+    .size f, .-f
+    .section .note.GNU-stack, "", @progbits
