@@ -228,7 +228,7 @@ impl Writer {
         let odd_product = self.op(Op::MulEven(odd, first_odd));
         let (even_t, odd_t) = if method == MulMethod::MontgomeryLow {
             let t = self.op(Op::MulLo(a, second));
-            (t, self.op(Op::ShrWide(t, 32)))
+            (t, self.op(Op::OddToEven(t)))
         } else {
             let second_odd =
                 if same { second } else { self.factor(factor, method, Column::SecondOdd, tables) };
@@ -237,10 +237,10 @@ impl Writer {
         self.high_of_differences([even_product, odd_product], [even_t, odd_t])
     }
 
-    /// The odd words of `a` in the places of the even ones. A shift, since moves between lanes
-    /// share the multiplier's pipe.
+    /// The odd words of `a` in the places of the even ones. No shift, since shifts share the
+    /// multiplier's pipes where it was measured (Zen 5), and moves within parts do not.
     fn odd(&mut self, a: Value) -> Value {
-        self.prepare(a, "odd", |w| w.op(Op::ShrWide(a, 32)))
+        self.prepare(a, "odd", |w| w.op(Op::OddToEven(a)))
     }
 
     /// The high words of `product - t·q` for even and odd elements, whose low words are zero.
@@ -251,7 +251,7 @@ impl Writer {
             // The low words are equal, so nothing is borrowed.
             self.op(Op::Sub(product[i], m))
         });
-        let down = self.op(Op::ShrWide(even, 32));
+        let down = self.op(Op::OddToEven(even));
         self.op(Op::Blend { a: down, b: odd, mask: 0xaa })
     }
 
@@ -383,7 +383,7 @@ impl Writer {
                 let prepared = self.prepare(b, "over q", |w| w.op(Op::MulLo(b, inverse)));
                 let (a_odd, b_odd) = (self.odd(a), self.odd(b));
                 let t = self.op(Op::MulLo(a, prepared));
-                let t_odd = self.op(Op::ShrWide(t, 32));
+                let t_odd = self.op(Op::OddToEven(t));
                 let even = self.op(Op::MulEven(a, b));
                 let odd = self.op(Op::MulEven(a_odd, b_odd));
                 self.high_of_differences([even, odd], [t, t_odd])

@@ -129,10 +129,11 @@ pub enum MulMethod {
     Montgomery,
     /// For words of 32 bits on machines that multiply even words to wide elements: the quotient
     /// `mullo(a, b/q)` by one low product of all words, products by b and q of even and of odd
-    /// words. Eleven operations, five of them multiplies.
+    /// words. Eleven operations, five of them multiplies, of which the low one takes as long as
+    /// two (measured on Zen 5).
     MontgomeryLow,
     /// The same with the quotients by wide products too. Eleven operations, six of them
-    /// multiplies, but shorter where a low product is slow.
+    /// multiplies: the faster of the two where it was measured.
     MontgomeryWide,
     /// Barrett with a rounded estimate [Chiu25 §2.2.1]: with `c` centred,
     /// `mullo(a, c) - mullo(mulhrs(a, round(c·2^(w-1)/q)), q)`. Four operations.
