@@ -38,6 +38,8 @@ pub struct StageRange {
 /// The ranges that occur in a program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ranges {
+    /// Bits of a word: the scale of the rest.
+    pub word_bits: u8,
     /// Parameters that are read, with the interval assumed.
     pub inputs: Vec<(String, Interval)>,
     /// Parameters that are written, with the interval found.
@@ -394,5 +396,5 @@ fn analyse(program: &Program, alias: Option<usize>) -> Result<Ranges, Fault> {
     }
     let domain = machine.domain;
     let enumerated = (domain.known.len(), domain.enumerated);
-    Ok(Ranges { inputs, outputs, stages: domain.stages, enumerated })
+    Ok(Ranges { word_bits: program.word_bits, inputs, outputs, stages: domain.stages, enumerated })
 }

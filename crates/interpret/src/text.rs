@@ -14,10 +14,11 @@ fn title(path: &[String], room: usize) -> String {
     }
 }
 
-/// A bar of `columns` characters for an interval of 16-bit words, its middle at zero.
-fn bar((lo, hi): Interval, columns: usize) -> String {
-    let at = |v: i64| ((v + 32768) as usize * columns) / 65536;
-    let (from, to) = (at(lo.max(-32768)), at(hi.min(32767)));
+/// A bar of `columns` characters for an interval of words of `bits` bits, its middle at zero.
+fn bar((lo, hi): Interval, bits: u8, columns: usize) -> String {
+    let half = 1i64 << (bits - 1);
+    let at = |v: i64| ((v + half) as usize * columns) >> bits;
+    let (from, to) = (at(lo.max(-half)), at(hi.min(half - 1)));
     (0..columns)
         .map(|i| match i {
             _ if (from..=to).contains(&i) => '█',
@@ -32,7 +33,13 @@ fn bar((lo, hi): Interval, columns: usize) -> String {
 pub fn ranges(ranges: &Ranges) -> String {
     let mut out = String::new();
     let mut line = |title: String, range: Interval| {
-        let _ = writeln!(out, "{title:<58} {} [{}, {}]", bar(range, 24), range.0, range.1);
+        let _ = writeln!(
+            out,
+            "{title:<58} {} [{}, {}]",
+            bar(range, ranges.word_bits, 24),
+            range.0,
+            range.1
+        );
     };
     for (name, range) in &ranges.inputs {
         line(format!("input {name}"), *range);
@@ -72,8 +79,8 @@ mod tests {
 
     #[test]
     fn bars_show_their_interval() {
-        assert_eq!(bar((-32768, 32767), 8), "████████");
-        assert_eq!(bar((0, 0), 8), "····█···");
-        assert_eq!(bar((-16384, -1), 8), "··██│···");
+        assert_eq!(bar((-32768, 32767), 16, 8), "████████");
+        assert_eq!(bar((0, 0), 32, 8), "····█···");
+        assert_eq!(bar((-16384, -1), 16, 8), "··██│···");
     }
 }

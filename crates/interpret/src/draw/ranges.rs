@@ -1,4 +1,4 @@
-//! How values grow: one bar a stage, on the scale of a 16-bit word.
+//! How values grow: one bar a stage, on the scale of a word.
 
 use super::{Anchor, Sheet, signed, typeset, width};
 use crate::range::{Interval, Ranges};
@@ -98,10 +98,13 @@ pub fn ranges(ranges: &Ranges, caption: &str) -> String {
         .map(|r| width(&typeset(&r.title), 12.0) + 14.0 * r.depth as f64)
         .fold(180.0, f64::max)
         .min(420.0);
-    let left = SIDE + labels + 66.0;
-    let full = left + SPAN + 78.0 + SIDE;
+    // Room for a number: six characters, or eleven and their spaces.
+    let number = if ranges.word_bits == 16 { 66.0 } else { 100.0 };
+    let left = SIDE + labels + number;
+    let full = left + SPAN + number + 12.0 + SIDE;
     let bottom = TOP + ROW * rows.len() as f64;
-    let at = |v: i64| left + (v as f64 + 32768.0) / 65535.0 * SPAN;
+    let half = 1i64 << (ranges.word_bits - 1);
+    let at = |v: i64| left + (v + half) as f64 / (2 * half - 1) as f64 * SPAN;
 
     sheet.text(SIDE, 30.0, "title", Anchor::Start, &typeset(caption));
     sheet.rect(SIDE, 44.0, 22.0, 10.0, "c0", 2.0);
@@ -110,8 +113,8 @@ pub fn ranges(ranges: &Ranges, caption: &str) -> String {
     let said =
         "any intermediate value; numbers are the least and the greatest value left in memory";
     sheet.text(SIDE + 154.0, 53.0, "small note", Anchor::Start, said);
-    for v in [-32768, -16384, 0, 16384, 32767] {
-        let class = if (v as i32).abs() > 30000 { "limit" } else { "faint" };
+    for v in [-half, -half / 2, 0, half / 2, half - 1] {
+        let class = if v.abs() > half / 2 { "limit" } else { "faint" };
         sheet.line((at(v), TOP - 8.0), (at(v), bottom + 4.0), class);
         let class = if class == "limit" { "number limit-text" } else { "number note" };
         sheet.text(at(v), TOP - 14.0, class, Anchor::Middle, &signed(v));
@@ -134,7 +137,12 @@ pub fn ranges(ranges: &Ranges, caption: &str) -> String {
     let wide = rows.iter().filter_map(|r| r.elements).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     let mut height = bottom + 24.0;
     if let Some((lo, hi)) = wide {
-        let said = format!("32-bit sums of products lie in [{}, {}].", signed(lo), signed(hi));
+        let said = format!(
+            "{}-bit sums of products lie in [{}, {}].",
+            2 * ranges.word_bits,
+            signed(lo),
+            signed(hi)
+        );
         sheet.text(SIDE, bottom + 24.0, "small note", Anchor::Start, &said);
         height += 18.0;
     }
