@@ -130,7 +130,7 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
 /// The least residue mod q that is a primitive root of order 2^(levels+1).
 pub(crate) fn least_root(levels: u32, q: u64) -> Option<u64> {
     let order = 2u64 << levels;
-    if (q - 1) % order != 0 {
+    if !(q - 1).is_multiple_of(order) {
         return None;
     }
     (2..q).find(|&c| zq::pow(c, order / 2, q) == q - 1)
@@ -228,7 +228,7 @@ impl Ntt {
         factor: &dyn Fn(usize) -> u64,
     ) {
         let q = self.domain.q;
-        for i in (0..f.len()).filter(|i| i / distance % 2 == 0) {
+        for i in (0..f.len()).filter(|i| (i / distance).is_multiple_of(2)) {
             let (a, b, w) = (f[i], f[i + distance], factor(i));
             (f[i], f[i + distance]) = match kind {
                 Butterflies::CooleyTukey => {

@@ -42,9 +42,10 @@ pub struct Schedule {
     pub order: Order,
     /// Transforms of x^n + 1 up to this n are straight-line code, longer ones loops.
     pub straight: u32,
-    /// Levels on whole registers that the pass with shuffles takes with it; absent: what gives the
-    /// fewest passes.
-    pub merge: Option<u32>,
+    /// Most levels on whole registers between load and store, 1 to 3.
+    pub depth: u32,
+    /// Levels on whole registers that the pass with shuffles takes with it.
+    pub merge: u32,
     /// The reductions of a transform of x^n + 1, all of them, by site; absent: as late as ranges
     /// allow.
     pub reductions: Option<Vec<String>>,
@@ -125,7 +126,8 @@ impl Default for Schedule {
             rounds: 200,
             order: Order::Own,
             straight: 256,
-            merge: None,
+            depth: 3,
+            merge: 0,
             reductions: None,
             limits: Limits::default(),
             drop: Vec::new(),

@@ -146,6 +146,14 @@ fn standard_order_is_that_of_the_standards() {
     }
 }
 
+#[test]
+fn what_does_not_fit_is_refused() {
+    let error = lower(&automatic(2013265921, 256), &Schedule::default(), "x").unwrap_err();
+    assert!(error.to_string().contains("2013265921 leaves no room in words of 32 bits"), "{error}");
+    let error = lower(&automatic(97, 16), &Schedule::default(), "x").unwrap_err();
+    assert!(error.to_string().contains("powers of two from n = 128 on"), "{error}");
+}
+
 /// Complete and incomplete transforms of rings that nobody listed.
 #[test]
 fn other_rings() {
@@ -158,9 +166,9 @@ fn other_rings() {
         (8380417, 128),
         (8380417, 2048),
         (65537, 512),
-        (2013265921, 256),
+        (998244353, 256),
         (40961, 1024), // 2^13·5 + 1
-        (31489, 256),  // 2^8·3·41 + 1: close to 2^15
+        (31489, 256),  // 2^8·3·41 + 1: next to 2^15, so in words of 32 bits
     ] {
         let plan = automatic(q, n);
         for schedule in &schedules()[..2] {
@@ -187,7 +195,7 @@ fn kinds_and_levels() {
         let plan = Plan::parse(&text).unwrap();
         for schedule in schedules() {
             check(&plan, &schedule);
-            check(&plan, &Schedule { straight: 0, merge: Some(2), ..schedule });
+            check(&plan, &Schedule { straight: 0, merge: 2, ..schedule });
         }
     }
 }

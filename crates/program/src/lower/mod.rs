@@ -70,7 +70,8 @@ pub enum LowerError {
     },
     /// Words exceed 16 bits.
     #[error(
-        "stage `{stage}`: words reach {bound}, too much for 16 bits; lower the limits in the schedule"
+        "stage `{stage}`: words reach {bound}, which is no signed word; lower the limits in the \
+         schedule, or reduce earlier"
     )]
     Word {
         /// The stage.

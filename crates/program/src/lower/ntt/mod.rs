@@ -32,14 +32,18 @@ fn suited(schedule: &Schedule, modulus: Modulus, shuffles: Shuffles) -> Schedule
     if modulus.bits == 32 {
         let wide = shuffles == Shuffles::Interleaving;
         if wide && schedule.multiply == MulMethod::Montgomery {
-            suited.multiply = MulMethod::MontgomeryLow;
+            suited.multiply = MulMethod::MontgomeryWide;
         }
         if matches!(schedule.reduce, ReduceMethod::Barrett | ReduceMethod::Montgomery) {
-            let exact = if wide { ReduceMethod::MontgomeryWide } else { ReduceMethod::Montgomery };
-            let (_, last) = ReduceMethod::RoundedShift.domain(modulus);
-            let (_, most) = ReduceMethod::RoundedShift.range((-last, last), modulus);
-            let near = most < 2 * modulus.q as i64;
-            suited.reduce = if near { ReduceMethod::RoundedShift } else { exact };
+            // Sums of two that the rounded shift left must not need another at once.
+            suited.reduce = ReduceMethod::RoundedShift;
+            let (words, last) = (Words::new(modulus, &suited), modulus.words().1);
+            if modulus.q >= 1 << 28 || words.reduced(last / 2) > modulus.q as i64 {
+                suited.reduce = match wide {
+                    true => ReduceMethod::MontgomeryWide,
+                    false => ReduceMethod::Montgomery,
+                };
+            }
         }
     }
     suited
@@ -52,15 +56,44 @@ pub(crate) fn lower(
     schedule: &Schedule,
     name: &str,
 ) -> Result<Lowered, LowerError> {
-    let (q, n) = (plan.ring.q(), ntt.len());
-    let bits = match q {
-        _ if q < 1 << 15 => 16,
-        _ if q < 1 << 31 => 32,
-        _ => {
-            let why = format!("{q} does not fit signed words of 32 bits");
-            return Err(unsupported(ntt.to_form(), why, "a modulus below 2^31"));
-        }
+    let n = ntt.len();
+    if !n.is_power_of_two() || n < 128 {
+        let why = format!("n = {n}");
+        return Err(unsupported(ntt.to_form(), why, "powers of two from n = 128 on"));
+    }
+    let q = plan.ring.q();
+    let tried = match q < 1 << 15 {
+        true => with_words(plan, ntt, schedule, name, 16),
+        false => Err(LowerError::Word { stage: "forward".into(), bound: q as i64 }),
     };
+    match tried {
+        // A sum of two residues needs room: moduli next to 2^15 take words of 32 bits.
+        Err(LowerError::Word { .. }) if (1 << 14..1 << 31).contains(&q) => {
+            with_words(plan, ntt, schedule, name, 32).map_err(|error| match error {
+                LowerError::Word { .. } if schedule.reductions.is_none() => {
+                    let why = format!("the modulus {q} leaves no room in words of 32 bits");
+                    unsupported(ntt.to_form(), why, "a modulus below 2^30")
+                }
+                other => other,
+            })
+        }
+        Err(LowerError::Word { .. }) if q >= 1 << 31 => {
+            let why = format!("the modulus {q} leaves no room in words of 32 bits");
+            Err(unsupported(ntt.to_form(), why, "a modulus below 2^30"))
+        }
+        other => other,
+    }
+}
+
+/// Lowers with words of 16 or 32 bits.
+fn with_words(
+    plan: &Plan,
+    ntt: &Ntt,
+    schedule: &Schedule,
+    name: &str,
+    bits: u8,
+) -> Result<Lowered, LowerError> {
+    let (q, n) = (plan.ring.q(), ntt.len());
     let shuffles = match schedule.base {
         BaseProducts::BroadcastDot => Shuffles::Interleaving,
         BaseProducts::Lanes => Shuffles::Striding,
@@ -69,10 +102,6 @@ pub(crate) fn lower(
         Shuffles::Interleaving => 256 / usize::from(bits),
         Shuffles::Striding => 8,
     };
-    if !n.is_power_of_two() || n < 128 {
-        let why = format!("n = {n}");
-        return Err(unsupported(ntt.to_form(), why, "powers of two from n = 128 on"));
-    }
     let modulus = Modulus { q, bits };
     let schedule = suited(schedule, modulus, shuffles);
     let machine = Machine {
@@ -81,6 +110,7 @@ pub(crate) fn lower(
         shuffles,
         standard: schedule.order == Order::Standard,
         with: schedule.merge,
+        depth: schedule.depth.clamp(1, 3),
     };
     let wide = bits == 32 && shuffles == Shuffles::Interleaving;
     let given = schedule.reductions.clone().map(|all| all.into_iter().collect());

@@ -48,7 +48,9 @@ pub struct Machine<'a> {
     /// Whether transformed arrays are in standard order.
     pub standard: bool,
     /// Levels on whole registers that the pass with shuffles takes with it.
-    pub with: Option<u32>,
+    pub with: u32,
+    /// Most levels on whole registers in one pass.
+    pub depth: u32,
 }
 
 /// Where index i lies.
@@ -75,17 +77,11 @@ impl Machine<'_> {
         let (e, lanes, _) = self.logs();
         match self.shuffles {
             Shuffles::Striding => lanes,
-            Shuffles::Interleaving => {
-                let free = e - lanes - 1;
-                // As few passes as can be, and then as few registers at a time.
-                let passes = |k: u32| (e - lanes - k).div_ceil(3);
-                let best = (0..=free.min(2)).min_by_key(|&k| (passes(k), k)).unwrap_or(0);
-                self.with.unwrap_or(best).min(free)
-            }
+            Shuffles::Interleaving => self.with.min(e - lanes - 1),
         }
     }
 
-    /// Bits of the passes on whole registers, from the top, each at most three.
+    /// Bits of the passes on whole registers, from the top, each at most `depth`.
     fn outer_bits(&self) -> Vec<Vec<u32>> {
         let (e, lanes, d) = self.logs();
         let bottom = match (self.inside(), self.shuffles) {
@@ -94,7 +90,7 @@ impl Machine<'_> {
             (true, Shuffles::Striding) => 2 * lanes,
         };
         let bits: Vec<u32> = (bottom..e).rev().collect();
-        let passes = bits.len().div_ceil(3).max(1);
+        let passes = bits.len().div_ceil(self.depth as usize).max(1);
         let mut all: Vec<Vec<u32>> =
             bits.chunks(bits.len().div_ceil(passes).max(1)).map(<[u32]>::to_vec).collect();
         if self.inside() && self.shuffles == Shuffles::Striding {

@@ -6,7 +6,7 @@
 use super::pass::*;
 use crate::bounds::Bounds;
 use crate::lower::LowerError;
-use crate::method::{FreezeMethod, Modulus, MulMethod};
+use crate::method::{FreezeMethod, Modulus, MulMethod, ReduceMethod, rounding_shift};
 use crate::schedule::Schedule;
 use ringforge_plan::Butterflies;
 use ringforge_ring::zq;
@@ -19,6 +19,7 @@ pub struct Words {
     /// The modulus and its words.
     pub modulus: Modulus,
     multiply: MulMethod,
+    reduce: ReduceMethod,
     bounds: Bounds,
     /// Reduced bounds that were asked for: for words of 32 bits they take time.
     known: RefCell<HashMap<i64, i64>>,
@@ -28,7 +29,8 @@ impl Words {
     /// For the methods of a schedule.
     pub fn new(modulus: Modulus, schedule: &Schedule) -> Words {
         let bounds = Bounds::new(modulus, schedule.multiply, schedule.reduce);
-        Words { modulus, multiply: schedule.multiply, bounds, known: RefCell::default() }
+        let known = RefCell::default();
+        Words { modulus, multiply: schedule.multiply, reduce: schedule.reduce, bounds, known }
     }
 
     /// The largest word.
@@ -57,8 +59,17 @@ impl Words {
         most as i64
     }
 
-    /// The bound of a reduced word.
+    /// The bound of a reduced word; no word's where the method does not take it.
     pub fn reduced(&self, bound: i64) -> i64 {
+        let (last, q) = (self.most(), self.modulus.q as i64);
+        if self.modulus.bits == 32 && self.reduce == ReduceMethod::RoundedShift {
+            // a = t·2^k + e with |e| at most 2^(k-1) becomes t·(2^k - q) + e.
+            let unit = 1i64 << rounding_shift(self.modulus.q);
+            return match bound.min(last) + unit / 2 {
+                most if most > last => last + 1,
+                most => most / unit * (unit - q).abs() + unit / 2,
+            };
+        }
         *self.known.borrow_mut().entry(bound).or_insert_with(|| self.bounds.reduce(bound))
     }
 
