@@ -31,6 +31,10 @@ fn table(name: &str, read: Read) -> Result<String, String> {
         "proofs" => Ok(proofs(&parse("proofs.json")?)),
         "mutants" => Ok(mutants(&parse("mutants.json")?)),
         "counts" => Ok(counts(&parse("counts.json")?)),
+        "ring cycles" => Ok(ring_cycles(&parse("rings.json")?, false)),
+        "best ring cycles" => Ok(ring_cycles(&parse("rings.json")?, true)),
+        "ring proofs" => Ok(ring_proofs(&parse("ring-proofs.json")?)),
+        "ring mutants" => Ok(ring_mutants(&parse("ring-mutants.json")?)),
         _ => Err(format!("no table is called `{name}`")),
     }
 }
@@ -192,6 +196,101 @@ fn counts(all: &Value) -> String {
     markdown(
         &["plan, target", "stage", "products", "reductions", "multiplies", "additions", "shuffles"],
         2,
+        &rows,
+    )
+}
+
+/// `ringforge bench RING --entries [--peers] --json`, one for each ring; with `best` whole products
+/// alone, of ours and of the peers the fastest.
+fn ring_cycles(all: &Value, best: bool) -> String {
+    let mut rows = Vec::new();
+    for bench in list(all) {
+        let median = |row: &Value| row["median"].as_f64().unwrap_or(f64::MAX);
+        let ours = |row: &Value| text(&row["name"]).starts_with("ringforge");
+        let peers = list(&bench["rows"]).iter().filter(|row| !ours(row));
+        let peer = peers.map(median).fold(f64::MAX, f64::min);
+        let mut fastest: Vec<&Value> = list(&bench["rows"]).iter().collect();
+        if best {
+            fastest.retain(|row| row["operands"] != "");
+            fastest.sort_by(|a, b| median(a).total_cmp(&median(b)));
+            let mut seen = BTreeSet::new();
+            fastest.retain(|row| seen.insert(text(&row["name"])));
+        }
+        for row in fastest {
+            let whole = row["operands"] != "";
+            let ratio = median(row) / peer;
+            rows.push(vec![
+                format!("`{}`", text(&bench["ring"])),
+                text(&row["name"]) + if whole { "" } else { " (part)" },
+                text(&row["compiled"]),
+                number(&row["min"]),
+                number(&row["median"]) + if row["noisy"] == true { " (noisy)" } else { "" },
+                if whole && peer < f64::MAX { format!("{ratio:.2}") } else { String::new() },
+            ]);
+        }
+    }
+    markdown(&["ring", "function", "compiled by", "min", "median", "of the best peer"], 3, &rows)
+}
+
+/// What docs/figures/rings.sh keeps of `ringforge forge RING --json`: for each ring, compiler and
+/// level the entry points with verdict, time, ranges.
+fn ring_proofs(all: &Value) -> String {
+    let mut rows = Vec::new();
+    for run in list(all) {
+        let entries = list(&run["entries"]);
+        let proved = entries.iter().filter(|e| e["verdict"] == "proved").count();
+        let of = |name: &str| {
+            let found = entries.iter().find(|e| text(&e["symbol"]).ends_with(name));
+            found.map_or("".into(), |e| format!("{:.1} s", e["seconds"].as_f64().unwrap_or(0.0)))
+        };
+        let total: f64 = entries.iter().filter_map(|e| e["seconds"].as_f64()).sum();
+        rows.push(vec![
+            text(&run["name"]),
+            text(&run["compiled"]),
+            format!("{proved} of {}", entries.len()),
+            of("_mul_avx2"),
+            of("_mul_c"),
+            format!("{total:.1} s"),
+        ]);
+    }
+    markdown(
+        &["ring", "compiled by", "entry points proved", "product, avx2", "product, c", "all"],
+        2,
+        &rows,
+    )
+}
+
+/// `ringforge mutate RING --json`, one for each ring.
+fn ring_mutants(all: &Value) -> String {
+    let row = |run: &Value| {
+        let tally = &run["summary"]["total"];
+        let cell = |key: &str| tally[key].as_u64().unwrap_or(0).to_string();
+        let keys = [
+            "tried",
+            "refuted",
+            "confirmed",
+            "unknown",
+            "accepted",
+            "unsound",
+            "crashed",
+            "timed_out",
+        ];
+        std::iter::once(text(&run["symbol"])).chain(keys.map(cell)).collect::<Vec<_>>()
+    };
+    let rows: Vec<Vec<String>> = list(all).iter().map(row).collect();
+    markdown(
+        &[
+            "function",
+            "tried",
+            "refuted",
+            "shown by running",
+            "left open",
+            "proved right",
+            "proved wrongly",
+            "crashed",
+            "timed out",
+        ],
+        1,
         &rows,
     )
 }

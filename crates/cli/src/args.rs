@@ -34,6 +34,10 @@ pub enum Command {
     Explain(Explain),
     /// Time multipliers side by side, in calibrated core cycles
     Bench(Bench),
+    /// Find the fewest reductions of a transform of x^n + 1, and show that there are no fewer
+    Search(Search),
+    /// List the reductions of a modulus and verify each over all of its inputs
+    Primitives(Primitives),
     /// Break the multiplier in many ways and check that the prover refuses each
     Mutate(Mutate),
     /// Print a completion script for a shell
@@ -155,6 +159,8 @@ pub enum View {
     Formula,
     /// The program in the target's C
     C,
+    /// The program in OCaml
+    Ocaml,
     /// The tree as a picture
     Svg,
     /// The ranges as a picture
@@ -180,6 +186,10 @@ pub struct Explain {
     /// Which entry point, such as `forward` [default: the whole product]
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
+    /// The unsigned program of a placement that `search --arithmetic unsigned --out FILE` saved,
+    /// instead of a plan's
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "schedule", "entry"])]
+    pub placement: Option<PathBuf>,
     /// What to print
     #[arg(long = "as", value_enum, default_value = "all", value_name = "VIEW")]
     pub view: View,
@@ -241,4 +251,83 @@ pub struct Mutate {
     /// Seed of the sample and of all random inputs
     #[arg(long, default_value_t = 1, value_name = "SEED")]
     pub seed: u64,
+}
+
+/// The arithmetic that a search is in.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchArithmetic {
+    /// Unsigned words, each product ended by a conditional subtraction [TokudaKameyama23]
+    Unsigned,
+    /// Unsigned words, conditional subtractions only where they help
+    UnsignedLazy,
+    /// Signed words, Montgomery products [Seiler18]
+    Montgomery,
+    /// Signed words, Barrett products
+    Barrett,
+}
+
+/// What shares a decision.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchGranularity {
+    /// Every coefficient has its own
+    Coefficient,
+    /// The words of a register
+    Register,
+    /// All sums of a layer, all differences of a layer
+    Layer,
+}
+
+/// What is to be least.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchObjective {
+    /// The number of reductions
+    Reductions,
+    /// Their vector operations
+    Operations,
+}
+
+/// The inverse transform's butterflies.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inverse {
+    /// Sum, and difference times a twiddle
+    GentlemanSande,
+    /// Sum and difference with a product
+    CooleyTukey,
+}
+
+/// `search`.
+#[derive(Args, Debug)]
+pub struct Search {
+    /// A ring Z_q[x]/(x^n + 1), or a preset
+    #[arg(value_name = "RING|PRESET")]
+    pub ring: String,
+    /// The arithmetic
+    #[arg(long, value_enum, default_value = "montgomery")]
+    pub arithmetic: SearchArithmetic,
+    /// Which words share a decision
+    #[arg(long, value_enum, default_value = "coefficient")]
+    pub granularity: SearchGranularity,
+    /// Words of a register
+    #[arg(long, default_value_t = 16, value_name = "N")]
+    pub lanes: usize,
+    /// What is to be least
+    #[arg(long, value_enum, default_value = "reductions")]
+    pub objective: SearchObjective,
+    /// The inverse transform's butterflies
+    #[arg(long, value_enum, default_value = "gentleman-sande")]
+    pub inverse: Inverse,
+    /// Radix-2 layers [default: as many as q has roots for]
+    #[arg(long, value_name = "N")]
+    pub layers: Option<usize>,
+    /// Save what is found, as JSON, for `explain --placement`
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `primitives`.
+#[derive(Args, Debug)]
+pub struct Primitives {
+    /// An odd prime: below 2^15 in words of 16 bits, else of 32
+    #[arg(value_name = "Q")]
+    pub modulus: u64,
 }

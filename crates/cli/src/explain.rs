@@ -9,13 +9,16 @@ use crate::entry::Entry;
 use crate::make::{self, Made};
 use crate::preset::resolve;
 use crate::ui::{Failure, Ui};
-use crate::{picture, target, views};
+use crate::{picture, placement, target, views};
 
 /// Runs the command.
 ///
 /// # Errors
 /// Bad input.
 pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
+    if let Some(path) = &args.placement {
+        return placement::explain(ui, args, path);
+    }
     let job = resolve(&args.subject)?;
     let target = target::find(&args.target)?;
     let schedule = make::schedule(args.schedule.as_deref(), target)?;
@@ -51,6 +54,7 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
         (Some((made, entry)), View::Run) => views::sample(ui, made, entry, &job.plan.ring)?,
         (Some((made, entry)), View::Formula) => views::formulas(ui, made, entry, &job.plan.ring)?,
         (Some((made, _)), View::C) => ui.say(make::source(made, "ringforge explain --as c")?),
+        (Some((_, entry)), View::Ocaml) => ui.say(ringforge_interpret::ocaml::text(&entry.program)),
         (Some((made, entry)), View::All) => {
             say_ranges(ui, made, entry);
             say_counts(ui, entry);

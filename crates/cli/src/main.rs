@@ -14,10 +14,13 @@ mod make;
 mod mutate;
 mod package;
 mod picture;
+mod placement;
 mod preset;
+mod primitives;
 mod proof;
 mod prove;
 mod report;
+mod search;
 mod target;
 mod ui;
 mod verify;
@@ -58,6 +61,8 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::run(&ui, args),
         Command::Prove(args) => prove::run(&ui, args),
         Command::Check(args) => check::run(&ui, args),
+        Command::Search(args) => search::run(&ui, args),
+        Command::Primitives(args) => primitives::run(&ui, args),
         Command::Mutate(args) => mutate::run(&ui, args),
     };
     match done {

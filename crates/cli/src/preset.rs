@@ -48,6 +48,17 @@ pub fn resolve(subject: &Subject) -> Result<Job, Failure> {
     Ok(Job { name, operands, plan })
 }
 
+/// The ring of a preset, a ring file or a text.
+///
+/// # Errors
+/// It is none of them.
+pub fn ring(text: &str) -> Result<Ring, Failure> {
+    match preset(text)? {
+        Some(file) => Ok(file.ring),
+        None => Ring::parse(text).map_err(|e| ring_failure(text, e)),
+    }
+}
+
 /// The preset or ring file that `text` names; nothing where it must be a ring.
 fn preset(text: &str) -> Result<Option<RingFile>, Failure> {
     if RingFile::names().any(|name| name == text) {

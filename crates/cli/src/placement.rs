@@ -1,0 +1,131 @@
+//! `ringforge explain --placement`: the unsigned product of a placement that a search saved, in all its
+//! meanings [TokudaKameyama23 §2.3].
+
+use std::path::Path;
+use std::time::Instant;
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use ringforge_interpret::formula;
+use ringforge_interpret::unsigned::{Part, count, forms, ranges, run, text};
+use ringforge_program::unsigned::Scheme;
+use ringforge_ring::Ring;
+use ringforge_tune::Outcome;
+
+use crate::args::{Explain, View};
+use crate::preset;
+use crate::ui::{Failure, Ui};
+
+/// Outputs and terms of each that formulas show.
+const SHOWN: (usize, usize) = (4, 6);
+
+/// Prints one view of the placement's product.
+///
+/// # Errors
+/// The file is no placement of unsigned words for the ring, or the view is a plan's.
+pub fn explain(ui: &Ui, args: &Explain, path: &Path) -> Result<u8, Failure> {
+    let ring = preset::ring(&args.subject.ring)?;
+    let name = path.display().to_string();
+    let found: Outcome = serde_json::from_str(&preset::read(&name)?).map_err(|e| {
+        Failure::input(format!("`{name}` is no outcome of `ringforge search`: {e}"))
+    })?;
+    let scheme = found.scheme().ok_or_else(|| {
+        Failure::input(format!(
+            "`{name}` has no unsigned product; `ringforge search --arithmetic unsigned --out FILE` saves one"
+        ))
+    })?;
+    let (q, n) = (u64::from(scheme.constants.q), scheme.n);
+    if (q, n) != (ring.q(), ring.degree()) {
+        return Err(Failure::input(format!("`{name}` is for Z{q}[x]/(x^{n} + 1), not for {ring}")));
+    }
+    match args.view {
+        View::Run => sample(ui, &scheme, &ring)?,
+        View::Ranges => bounds(ui, &scheme)?,
+        View::Counts => counts(ui, &scheme)?,
+        View::Formula => formulas(ui, &scheme, &ring)?,
+        View::C => ui.say(text::product(&scheme, text::Syntax::C)),
+        View::Ocaml => ui.say(text::product(&scheme, text::Syntax::OCaml)),
+        View::All => {
+            ui.say(found.to_string());
+            bounds(ui, &scheme)?;
+            counts(ui, &scheme)?;
+        }
+        View::Tree | View::Svg | View::RangesSvg | View::CountsSvg => {
+            return Err(Failure::input(
+                "a placement has no plan to draw: --as run, ranges, counts, formula, c or ocaml",
+            ));
+        }
+    }
+    Ok(0)
+}
+
+fn faulty(e: impl std::fmt::Display) -> Failure {
+    Failure::failed(e.to_string())
+}
+
+const PARTS: [(&str, Part); 3] =
+    [("forward", Part::Forward), ("inverse", Part::Inverse), ("product", Part::Product)];
+
+fn sample(ui: &Ui, scheme: &Scheme, ring: &Ring) -> Result<(), Failure> {
+    let mut rng = StdRng::seed_from_u64(1);
+    let mut draw = || -> Vec<u16> {
+        (0..scheme.n).map(|_| rng.random_range(0..scheme.constants.q as u16)).collect()
+    };
+    let (a, b) = (draw(), draw());
+    let c = run(scheme, Part::Product, &a, &b).map_err(faulty)?;
+    let list = |words: &[u16]| {
+        let shown: Vec<String> = words.iter().take(12).map(u16::to_string).collect();
+        format!("[{}, …]", shown.join(", "))
+    };
+    ui.say(format!("a = {}\nb = {}\nc = {}", list(&a), list(&b), list(&c)));
+    let signed = |words: &[u16]| -> Vec<i64> { words.iter().map(|&x| x.into()).collect() };
+    let want = ring.mul(&signed(&a), &signed(&b));
+    let q = ring.q() as i64;
+    match c.iter().zip(&want).position(|(&x, w)| (i64::from(x) - w) % q != 0) {
+        None => ui.say(format!("as it should be: c = a * b in {ring}")),
+        Some(k) => {
+            return Err(faulty(format!("element {k} is wrong; this is a fault of ringforge")));
+        }
+    }
+    Ok(())
+}
+
+fn bounds(ui: &Ui, scheme: &Scheme) -> Result<(), Failure> {
+    let q = scheme.constants.q as u16;
+    for (name, part) in PARTS {
+        let all = ranges(scheme, part, (0, (q - 1).into())).map_err(faulty)?;
+        let low = all.iter().map(|r| r.0).min().unwrap_or(0);
+        let high = all.iter().map(|r| r.1).max().unwrap_or(0);
+        ui.say(format!("{name}: inputs in [0, {}] give [{low}, {high}]; no word overflows", q - 1));
+    }
+    Ok(())
+}
+
+fn counts(ui: &Ui, scheme: &Scheme) -> Result<(), Failure> {
+    for (name, part) in PARTS {
+        let c = count(scheme, part).map_err(faulty)?;
+        ui.say(format!(
+            "{name}: {} additions, {} subtractions, {} Montgomery products, {} Barrett reductions ({} times n/2), {} conditional subtractions",
+            c.additions,
+            c.subtractions,
+            c.products,
+            c.barretts,
+            c.barretts as f64 / (scheme.n as f64 / 2.0),
+            c.csubs
+        ));
+    }
+    Ok(())
+}
+
+fn formulas(ui: &Ui, scheme: &Scheme, ring: &Ring) -> Result<(), Failure> {
+    let started = Instant::now();
+    let forms = forms(scheme, Part::Product).map_err(faulty)?;
+    let agreement = forms.agrees_with(ring).map_err(faulty)?;
+    let seconds = started.elapsed().as_secs_f64();
+    ui.say(formula::text(&forms, SHOWN.0, SHOWN.1).trim_end());
+    ui.say(format!(
+        "All {} formulas are those of the product in {ring}, compared for all {} pairs of basis vectors: {seconds:.1} s.",
+        agreement.outputs, agreement.pairs
+    ));
+    Ok(())
+}

@@ -1,0 +1,58 @@
+#!/bin/bash
+# Measures what docs/results.md says of the rings x^n + 1: rings.json (cycles, on a quiet machine),
+# ring-proofs.json and ring-mutants.json. Run it from the source tree with `ringforge` in the PATH;
+# with arguments, only those of `cycles`, `proofs`, `mutants`.
+set -eu
+figures=$(cd "$(dirname "$0")" && pwd)
+rings="mlkem kyber1 newhope512 newhope1024 mldsa"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+list() { # files of JSON to one array
+    separator="["
+    for file in "$@"; do echo "$separator"; cat "$file"; separator=","; done
+    echo "]"
+}
+for what in ${*:-cycles proofs mutants}; do
+    case $what in
+    cycles)
+        for ring in $rings; do
+            peers=--peers
+            [ "$ring" = kyber1 ] && peers= # no peer in the registry multiplies in this ring
+            ringforge bench "$ring" $peers --entries --json > "$dir/cycles-$ring"
+        done
+        list "$dir"/cycles-* > "$figures/rings.json"
+        ;;
+    proofs)
+        for ring in $rings; do
+            for cc in gcc clang-19; do
+                for opt in -O2 -O3; do
+                    ringforge --json forge "$ring" --cc $cc --opt=$opt --no-bench --pairs 0 \
+                        --out "$dir/p" > "$dir/whole" || true
+                    python3 - "$dir/whole" "$cc $opt" > "$dir/proofs-$ring-$cc$opt" << 'END'
+import json, sys
+package = json.load(open(sys.argv[1]))
+print(json.dumps({"name": package["name"], "ring": package["ring"], "compiled": sys.argv[2],
+    "entries": [{"symbol": t["symbol"], "verdict": t["proof"]["verdict"],
+        "seconds": round(t["proof"]["times"]["total"], 2),
+        "instructions": t["proof"]["counts"]["instructions"]} for t in package["targets"]]}))
+END
+                done
+            done
+        done
+        list "$dir"/proofs-* > "$figures/ring-proofs.json"
+        ;;
+    mutants)
+        for ring in $rings; do
+            ringforge --json mutate "$ring" --sample 100 > "$dir/whole" || true
+            python3 - "$dir/whole" > "$dir/mutants-$ring" << 'END'
+import json, sys
+run = json.load(open(sys.argv[1]))
+del run["summary"]["trials"]
+print(json.dumps(run))
+END
+        done
+        list "$dir"/mutants-* > "$figures/ring-mutants.json"
+        ;;
+    *) echo "no figures called $what" >&2; exit 2 ;;
+    esac
+done

@@ -1,0 +1,182 @@
+//! Rings x^n + 1 with all their entry points: forged, run, proved, and ranges that cannot be wider.
+//!
+//! `RINGFORGE_FULL=1` takes every compiler at -O2 and -O3; without it each ring gets one of each,
+//! so that a continuous-integration run ends.
+
+mod common;
+
+use common::Sandbox;
+use serde_json::Value;
+
+const RINGS: &[&str] = &["mlkem", "kyber1", "newhope512", "newhope1024", "mldsa"];
+const ENTRIES: &[&str] =
+    &["forward", "inverse", "base", "accumulate", "to_standard", "from_standard", "mul"];
+
+fn full() -> bool {
+    std::env::var_os("RINGFORGE_FULL").is_some_and(|v| v == "1")
+}
+
+/// gcc and clang as far as they are here.
+fn compilers() -> Vec<&'static str> {
+    let works = |name: &&str| {
+        std::process::Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success())
+    };
+    let clang = ["clang", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17"];
+    ["gcc"].into_iter().filter(works).chain(clang.into_iter().find(works)).collect()
+}
+
+/// Compiler and level: all of them, or gcc -O3 and clang -O2.
+fn builds() -> Vec<(&'static str, &'static str)> {
+    let all = compilers().into_iter().flat_map(|cc| [(cc, "-O2"), (cc, "-O3")]);
+    all.filter(|&(cc, opt)| full() || (cc == "gcc") == (opt == "-O3")).collect()
+}
+
+/// Everything of a package must be proved, for all entry points and both targets.
+fn all_proved(package: &Value) {
+    let targets = package["targets"].as_array().expect("targets");
+    assert_eq!(targets.len(), 2 * ENTRIES.len(), "{}", package["name"]);
+    for one in targets {
+        let symbol = one["symbol"].as_str().expect("symbol");
+        assert_eq!(one["proof"]["verdict"], "proved", "{symbol}: {}", one["proof"]["reasons"]);
+        assert!(
+            one["proof"]["counts"]["equations"].as_u64() > Some(0),
+            "{symbol}: nothing verified"
+        );
+        assert!(one["executed"]["products"].as_u64() > Some(200), "{symbol}: not executed");
+        let seconds = one["proof"]["times"]["total"].as_f64().expect("time");
+        assert!(seconds < 60.0, "{symbol}: {seconds} s");
+    }
+    for entry in ENTRIES {
+        for target in ["avx2", "c"] {
+            let symbol = format!("{}_{entry}_{target}", package["name"].as_str().expect("name"));
+            assert!(targets.iter().any(|t| t["symbol"] == symbol.as_str()), "no {symbol}");
+        }
+    }
+}
+
+fn forge(dir: &Sandbox, ring: &str, more: &[&str]) -> Value {
+    let mut args = vec!["--json", "forge", ring, "--out", "p", "--no-bench", "--pairs=200"];
+    args.extend(more);
+    dir.ringforge(&args).succeeds().json()
+}
+
+#[test]
+fn every_entry_point_of_every_ring_is_proved() {
+    for (i, ring) in RINGS.iter().enumerate() {
+        for (k, (cc, opt)) in builds().into_iter().enumerate() {
+            if !full() && (i + k) % 2 == 1 {
+                continue;
+            }
+            let dir = Sandbox::new();
+            all_proved(&forge(&dir, ring, &["--cc", cc, &format!("--opt={opt}")]));
+        }
+    }
+}
+
+/// The contract with the range of every input that has room wider by one at both ends; nothing
+/// where none has room, or where inputs are canonical by choice and not by need.
+fn wider(contract: &str) -> Option<String> {
+    let mut out = String::new();
+    let (mut input, mut bits, mut changed) = (false, 16, false);
+    for line in contract.lines() {
+        if let Some(role) = line.strip_prefix("role = ") {
+            input = role == "\"input\"";
+        }
+        if let Some(element) = line.strip_prefix("element = \"i") {
+            bits = element.trim_end_matches('"').parse().expect("bits");
+        }
+        let range = line.strip_prefix("range = [").and_then(|r| r.strip_suffix(']'));
+        if let (true, Some(range)) = (input, range) {
+            let ends: Vec<i64> = range.split(", ").map(|e| e.parse().expect("end")).collect();
+            let word = 1i64 << (bits - 1);
+            let wide = [(ends[0] - 1).max(-word), (ends[1] + 1).min(word - 1)];
+            changed |= wide != [ends[0], ends[1]];
+            out += &format!("range = [{}, {}]\n", wide[0], wide[1]);
+        } else {
+            out += line;
+            out.push('\n');
+        }
+    }
+    changed.then_some(out)
+}
+
+#[test]
+fn the_next_wider_range_fails() {
+    for ring in ["mlkem", "kyber1", "newhope512", "mldsa"] {
+        let dir = Sandbox::new();
+        forge(&dir, ring, &["--cc", compilers()[0], "--opt=-O2"]);
+        let mut tried = 0;
+        for entry in ["forward", "inverse", "base"] {
+            for target in ["avx2", "c"] {
+                let symbol = format!("{ring}_{entry}_{target}");
+                let Some(text) = wider(&dir.read(&format!("p/{symbol}.contract.toml"))) else {
+                    continue;
+                };
+                tried += 1;
+                let file = dir.file("wider.toml", &text);
+                let run = dir.ringforge(&[
+                    "--json",
+                    "prove",
+                    &format!("p/{ring}.o"),
+                    "--contract",
+                    &file,
+                ]);
+                assert_eq!(run.status, 1, "{symbol}: a wider range is proved");
+                let proof = &run.json()["objects"][0];
+                let shown = !proof["witness"].is_null();
+                let said = proof["confirmation"].as_str().is_some_and(|c| c.contains("confirmed"));
+                let unknown = proof["verdict"] == "unknown"
+                    && proof["reasons"].as_array().is_some_and(|r| !r.is_empty());
+                assert!(
+                    shown || said || unknown,
+                    "{symbol}: neither counterexample nor word: {proof}"
+                );
+            }
+        }
+        assert!(tried > 0, "{ring}: no range has room");
+    }
+}
+
+#[test]
+fn rings_that_nobody_listed_get_a_proved_multiplier() {
+    // Complete, complete with the last root there is, and incomplete for want of roots.
+    let rings = [("small", 7681, 128), ("long", 12289, 2048), ("few_roots", 769, 1024)];
+    for (name, q, n) in rings {
+        let dir = Sandbox::new();
+        let file = dir.file(
+            "mine.toml",
+            &format!(
+                "name = \"{name}\"\nring = \"Z{q}[x]/(x^{n} + 1)\"\noperands = [\"big\", \"big\"]\n"
+            ),
+        );
+        all_proved(&forge(&dir, &file, &["--cc", compilers()[0]]));
+    }
+}
+
+/// The array `key = [...]` of a contract.
+fn list(contract: &str, key: &str) -> Vec<u64> {
+    let from = contract.find(&format!("{key} = [")).expect("key") + key.len() + 4;
+    let text = &contract[from..from + contract[from..].find(']').expect("end")];
+    text.split(',').filter_map(|x| x.trim().parse().ok()).collect()
+}
+
+#[test]
+fn transforms_have_the_order_of_the_standards_where_asked() {
+    let power = |b: u64, e: u64, q: u64| (0..e).fold(1, |p, _| p * b % q);
+    for (ring, zeta, bits, q) in [("mlkem", 17, 7, 3329), ("mldsa", 1753, 8, 8380417)] {
+        let dir = Sandbox::new();
+        let schedule = dir.file("standard.toml", "order = \"standard\"\n");
+        let package = forge(&dir, ring, &["--target=avx2", "--schedule", &schedule]);
+        assert_eq!(package["verdict"], "proved");
+        let contract = dir.read(&format!("p/{ring}_forward_avx2.contract.toml"));
+        let weights = list(&contract, "weights");
+        let order = list(&contract, "order");
+        assert_eq!(order, (0..256).collect::<Vec<u64>>(), "{ring}");
+        // FIPS 203, section 4.3: f mod x^2 - ζ^(2·BitRev7(i)+1); FIPS 204, section 7.5, likewise
+        // with f(ζ^(2·BitRev8(i)+1)).
+        for (i, &w) in weights.iter().enumerate() {
+            let reversed = (i as u64).reverse_bits() >> (64 - bits);
+            assert_eq!(w, power(zeta, 2 * reversed + 1, q), "{ring}: remainder {i}");
+        }
+    }
+}
