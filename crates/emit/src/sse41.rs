@@ -162,7 +162,7 @@ fn expression(place: &Place, block: &Block, op: &Op, half: usize) -> String {
         Op::Blend { a, b, mask } => {
             // Two bits for each word.
             let four = mask >> (4 * half) & 15;
-            let mask = (0..4).fold(0, |sum, i| sum | (four >> i & 1) * 3 << (2 * i));
+            let mask = (0..4).fold(0, |sum, i| sum | ((four >> i & 1) * 3) << (2 * i));
             format!("_mm_blend_epi16({}, {}, {mask})", of(a), of(b))
         }
         Op::SwapPairs(a) if bits == 16 => permuted(&of(a), &[1, 0, 3, 2, 5, 4, 7, 6]),

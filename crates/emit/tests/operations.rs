@@ -13,12 +13,16 @@ const C: BufferId = BufferId(0);
 const A: BufferId = BufferId(1);
 const B: BufferId = BufferId(2);
 const FACTORS: BufferId = BufferId(3);
+/// Makes an operation of two values of one operand and two of the other.
+type Make<'a> = dyn Fn([Value; 4]) -> Op + 'a;
+type Makes = Vec<Box<Make<'static>>>;
+
 /// Registers in each of the two operands.
 const REGISTERS: usize = 2;
 
 /// A program that stores the results of `operations`, each given two values of one operand and two
 /// of the other, one after the other.
-fn each(q: u64, bits: u8, lanes: usize, operations: &[&dyn Fn([Value; 4]) -> Op]) -> Program {
+fn each(q: u64, bits: u8, lanes: usize, operations: &[&Make<'_>]) -> Program {
     let mut block = Block::default();
     let mut load = |buffer, i| block.push(Op::Load { buffer, at: Index::at(i * lanes) });
     let values = [load(A, 0), load(A, 1), load(B, 0), load(B, 1)];
@@ -97,7 +101,7 @@ const KINDS: [(u64, u8, usize); 4] =
 fn operations_on_single_words() {
     for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
         let top = bits - 1;
-        let common: [&dyn Fn([Value; 4]) -> Op; 18] = [
+        let common: [&Make<'_>; 18] = [
             &|[a, b, ..]| Op::Add(a, b),
             &|[a, b, ..]| Op::Sub(a, b),
             &|[a, _, b, _]| Op::MulLo(a, b),
@@ -118,7 +122,7 @@ fn operations_on_single_words() {
             &|_| Op::Lanes((0..lanes as i32).map(|i| i * 1000 - 7000).collect()),
         ];
         check(&each(q, bits, lanes, &common), &ALL);
-        let products: [&dyn Fn([Value; 4]) -> Op; 2] =
+        let products: [&Make<'_>; 2] =
             [&|[a, _, b, _]| Op::MulHi(a, b), &|[a, _, b, _]| Op::MulHrs(a, b)];
         check(&each(q, bits, lanes, &products), if bits == 16 { &ALL } else { &["c"] });
     }
@@ -127,7 +131,7 @@ fn operations_on_single_words() {
 #[test]
 fn operations_on_wide_elements() {
     for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
-        let common: [&dyn Fn([Value; 4]) -> Op; 6] = [
+        let common: [&Make<'_>; 6] = [
             &|[a, b, ..]| Op::AddWide(a, b),
             &|[a, b, ..]| Op::SubWide(a, b),
             &|[a, ..]| Op::ShlWide(a, 1),
@@ -136,15 +140,14 @@ fn operations_on_wide_elements() {
             &|[a, ..]| Op::ShrWide(a, 2 * bits - 1),
         ];
         check(&each(q, bits, lanes, &common), &VECTORS);
-        let short: [&dyn Fn([Value; 4]) -> Op; 3] =
+        let short: [&Make<'_>; 3] =
             [&|[a, _, b, _]| Op::PairDot(a, b), &|[a, _, b, _]| Op::MulLoWide(a, b), &|[a, ..]| {
                 Op::SarWide(a, 13)
             }];
-        let long: [&dyn Fn([Value; 4]) -> Op; 1] = [&|[a, _, b, _]| Op::MulEven(a, b)];
+        let long: [&Make<'_>; 1] = [&|[a, _, b, _]| Op::MulEven(a, b)];
         if bits == 16 {
             check(&each(q, bits, lanes, &short), &VECTORS);
-            let fused: [&dyn Fn([Value; 4]) -> Op; 1] =
-                [&|[a, acc, b, _]| Op::PairDotAdd { acc, a, b }];
+            let fused: [&Make<'_>; 1] = [&|[a, acc, b, _]| Op::PairDotAdd { acc, a, b }];
             check(&each(q, bits, lanes, &fused), &["sse41"]);
         } else {
             check(&each(q, bits, lanes, &long), &VECTORS);
@@ -155,7 +158,7 @@ fn operations_on_wide_elements() {
 #[test]
 fn moves() {
     for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
-        let mut all: Vec<Box<dyn Fn([Value; 4]) -> Op>> = vec![
+        let mut all: Makes = vec![
             Box::new(|[a, ..]| Op::SwapPairs(a)),
             Box::new(|[a, ..]| Op::OddToEven(a)),
             Box::new(|[a, _, b, _]| Op::Blend { a, b, mask: 0b1010_1010 }),
@@ -189,7 +192,7 @@ fn moves() {
         for pattern in patterns {
             all.push(Box::new(|[a, ..]| Op::PermuteParts { a, pattern: pattern.to_vec() }));
         }
-        let all: Vec<&dyn Fn([Value; 4]) -> Op> = all.iter().map(|b| &**b).collect();
+        let all: Vec<&Make<'_>> = all.iter().map(|b| &**b).collect();
         check(&each(q, bits, lanes, &all), &VECTORS);
     }
 }
@@ -240,9 +243,10 @@ fn modular_operations() {
             Factor::Repeated { buffer: FACTORS, at: Index::at(3) },
         ];
         let multiply = |methods: &[MulMethod], factors: &[Factor]| {
-            let mut all: Vec<Box<dyn Fn([Value; 4]) -> Op>> = Vec::new();
+            let mut all: Makes = Vec::new();
             for &method in methods {
-                for factor in factors.iter().cloned() {
+                for factor in factors {
+                    let factor = factor.clone();
                     let op =
                         move |[a, ..]: [Value; 4]| Op::MulMod { a, factor: factor.clone(), method };
                     all.push(Box::new(op));
@@ -255,7 +259,7 @@ fn modular_operations() {
             works
                 .map(|&method| {
                     Box::new(move |[a, ..]: [Value; 4]| Op::Reduce { a, method })
-                        as Box<dyn Fn([Value; 4]) -> Op>
+                        as Box<Make<'static>>
                 })
                 .collect::<Vec<_>>()
         };
@@ -264,7 +268,7 @@ fn modular_operations() {
                 .iter()
                 .map(|&method| {
                     Box::new(move |[a, _, b, _]: [Value; 4]| Op::MulWords { a, b, method })
-                        as Box<dyn Fn([Value; 4]) -> Op>
+                        as Box<Make<'static>>
                 })
                 .collect::<Vec<_>>()
         };
@@ -273,7 +277,7 @@ fn modular_operations() {
                 .iter()
                 .map(|&method| {
                     Box::new(move |[a, ..]: [Value; 4]| Op::Freeze { a, method })
-                        as Box<dyn Fn([Value; 4]) -> Op>
+                        as Box<Make<'static>>
                 })
                 .collect::<Vec<_>>()
         };
@@ -282,13 +286,13 @@ fn modular_operations() {
                 .iter()
                 .map(|&method| {
                     Box::new(move |[even, odd, ..]: [Value; 4]| Op::Narrow { even, odd, method })
-                        as Box<dyn Fn([Value; 4]) -> Op>
+                        as Box<Make<'static>>
                 })
                 .collect::<Vec<_>>()
         };
-        let all = |groups: Vec<Vec<Box<dyn Fn([Value; 4]) -> Op>>>, targets: &[&str]| {
+        let all = |groups: Vec<Makes>, targets: &[&str]| {
             let flat: Vec<_> = groups.into_iter().flatten().collect();
-            let flat: Vec<&dyn Fn([Value; 4]) -> Op> = flat.iter().map(|b| &**b).collect();
+            let flat: Vec<&Make<'_>> = flat.iter().map(|b| &**b).collect();
             check(&each(q, bits, lanes, &flat), targets);
         };
         use FreezeMethod::Minimum;
@@ -329,7 +333,7 @@ fn modular_operations() {
 
 #[test]
 fn what_no_instruction_does_is_refused_with_what_would_work() {
-    let refused = |bits, lanes, op: &dyn Fn([Value; 4]) -> Op| {
+    let refused = |bits, lanes, op: &Make<'_>| {
         let program = each(if bits == 16 { 3329 } else { 8380417 }, bits, lanes, &[op]);
         avx2::avx2(&program, &Preamble::default()).unwrap_err().to_string()
     };

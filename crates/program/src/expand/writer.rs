@@ -1,0 +1,320 @@
+//! One modular operation as word operations.
+
+use super::{Column, Tables};
+use crate::ir::*;
+use crate::method::*;
+use std::collections::HashMap;
+
+/// A block of word operations in the making.
+pub(super) struct Writer {
+    pub block: Block,
+    modulus: Modulus,
+    constants: HashMap<Op, Value>,
+    /// What a [`ProductMethod`] prepared of a value.
+    prepared: HashMap<(Value, &'static str), Value>,
+}
+
+impl Writer {
+    /// Nothing written yet.
+    pub fn new(modulus: Modulus) -> Writer {
+        let (constants, prepared) = (HashMap::new(), HashMap::new());
+        Writer { block: Block::default(), modulus, constants, prepared }
+    }
+
+    pub fn op(&mut self, op: Op) -> Value {
+        if !matches!(op, Op::Splat(_) | Op::Lanes(_)) {
+            return self.block.push(op);
+        }
+        if let Some(&v) = self.constants.get(&op) {
+            return v;
+        }
+        let v = self.block.push(op.clone());
+        self.constants.insert(op, v);
+        v
+    }
+
+    fn splat(&mut self, word: i64) -> Value {
+        self.op(Op::Splat(self.modulus.word(word) as i32))
+    }
+
+    fn q(&mut self) -> Value {
+        self.splat(self.modulus.signed())
+    }
+
+    fn prepare(
+        &mut self,
+        v: Value,
+        what: &'static str,
+        make: impl FnOnce(&mut Writer) -> Value,
+    ) -> Value {
+        if let Some(&made) = self.prepared.get(&(v, what)) {
+            return made;
+        }
+        let made = make(self);
+        self.prepared.insert((v, what), made);
+        made
+    }
+
+    /// A constant of a modular product.
+    fn factor(
+        &mut self,
+        factor: &Factor,
+        method: MulMethod,
+        column: Column,
+        tables: &mut Tables,
+    ) -> Value {
+        let word = |c: u64, modulus| {
+            let (first, second) = mul_constants(method, c, modulus);
+            if matches!(column, Column::First | Column::FirstOdd) { first } else { second }
+        };
+        match factor {
+            Factor::Splat(c) => self.op(Op::Splat(word(*c, self.modulus))),
+            Factor::Lanes(all) => {
+                let mut words: Vec<i32> = all.iter().map(|&c| word(c, self.modulus)).collect();
+                if matches!(column, Column::FirstOdd | Column::SecondOdd) {
+                    words.rotate_left(1);
+                }
+                self.op(Op::Lanes(words))
+            }
+            Factor::Table { buffer, at } => {
+                let buffer = tables.column(*buffer, method, false, column);
+                self.op(Op::Load { buffer, at: at.clone() })
+            }
+            // Words of 16 bits stand twice, so that a pair of them is broadcast by the load alone.
+            Factor::Repeated { buffer, at } if self.modulus.bits == 16 => {
+                let buffer = tables.column(*buffer, method, true, column);
+                self.op(Op::BroadcastPair { buffer, at: at.times(2) })
+            }
+            Factor::Repeated { buffer, at } => {
+                let column = match column {
+                    Column::FirstOdd => Column::First,
+                    Column::SecondOdd => Column::Second,
+                    other => other,
+                };
+                let buffer = tables.column(*buffer, method, false, column);
+                self.op(Op::Broadcast { buffer, at: at.clone() })
+            }
+        }
+    }
+
+    /// A product by a constant.
+    pub fn mul_mod(
+        &mut self,
+        a: Value,
+        factor: &Factor,
+        method: MulMethod,
+        tables: &mut Tables,
+    ) -> Value {
+        let first = self.factor(factor, method, Column::First, tables);
+        let second = self.factor(factor, method, Column::Second, tables);
+        if matches!(method, MulMethod::Montgomery | MulMethod::Barrett) {
+            return self.product(a, first, second, method);
+        }
+        let same = matches!(factor, Factor::Splat(_) | Factor::Repeated { .. });
+        let first_odd =
+            if same { first } else { self.factor(factor, method, Column::FirstOdd, tables) };
+        let odd = self.odd(a);
+        let even_product = self.op(Op::MulEven(a, first));
+        let odd_product = self.op(Op::MulEven(odd, first_odd));
+        let (even_t, odd_t) = if method == MulMethod::MontgomeryLow {
+            let t = self.op(Op::MulLo(a, second));
+            (t, self.op(Op::OddToEven(t)))
+        } else {
+            let second_odd =
+                if same { second } else { self.factor(factor, method, Column::SecondOdd, tables) };
+            (self.op(Op::MulEven(a, second)), self.op(Op::MulEven(odd, second_odd)))
+        };
+        self.high_of_differences([even_product, odd_product], [even_t, odd_t])
+    }
+
+    /// The odd words of `a` in the places of the even ones. No shift, since shifts share the
+    /// multiplier's pipes where it was measured (Zen 5), and moves within parts do not.
+    fn odd(&mut self, a: Value) -> Value {
+        self.prepare(a, "odd", |w| w.op(Op::OddToEven(a)))
+    }
+
+    /// The high words of `product - t·q` for even and odd elements, whose low words are zero.
+    fn high_of_differences(&mut self, product: [Value; 2], t: [Value; 2]) -> Value {
+        let q = self.q();
+        let [even, odd] = [0, 1].map(|i| {
+            let m = self.op(Op::MulEven(t[i], q));
+            // The low words are equal, so nothing is borrowed.
+            self.op(Op::Sub(product[i], m))
+        });
+        let down = self.op(Op::OddToEven(even));
+        self.op(Op::Blend { a: down, b: odd, mask: 0xaa })
+    }
+
+    fn product(&mut self, a: Value, b: Value, b2: Value, method: MulMethod) -> Value {
+        let modulus = self.q();
+        match method {
+            MulMethod::Barrett => {
+                let t = self.op(Op::MulHrs(a, b2));
+                let lo = self.op(Op::MulLo(a, b));
+                let m = self.op(Op::MulLo(t, modulus));
+                self.op(Op::Sub(lo, m))
+            }
+            _ => {
+                let t = self.op(Op::MulLo(a, b2));
+                let hi = self.op(Op::MulHi(a, b));
+                let m = self.op(Op::MulHi(t, modulus));
+                self.op(Op::Sub(hi, m))
+            }
+        }
+    }
+
+    pub fn reduce(&mut self, a: Value, method: ReduceMethod, tables: &mut Tables) -> Value {
+        let m = self.modulus;
+        let t = match method {
+            ReduceMethod::Montgomery => {
+                return self.mul_mod(a, &Factor::Splat(1), MulMethod::Montgomery, tables);
+            }
+            ReduceMethod::MontgomeryWide => {
+                return self.mul_mod(a, &Factor::Splat(1), MulMethod::MontgomeryWide, tables);
+            }
+            ReduceMethod::Barrett => {
+                let (_, v) = mul_constants(MulMethod::Barrett, 1, m);
+                let v = self.op(Op::Splat(v));
+                self.op(Op::MulHrs(a, v))
+            }
+            ReduceMethod::Crude => {
+                let zero = self.splat(0);
+                let high = self.op(Op::Sar(a, m.q.ilog2() as u8));
+                let negative = self.op(Op::Greater(zero, a));
+                self.op(Op::Sub(high, negative))
+            }
+            ReduceMethod::BarrettHigh => {
+                let (v, s) = high_constants(m);
+                let (v, half) = (self.splat(v), self.splat(1 << (s - 1)));
+                let high = self.op(Op::MulHi(a, v));
+                let sum = self.op(Op::Add(high, half));
+                self.op(Op::Sar(sum, s))
+            }
+            ReduceMethod::Floor | ReduceMethod::Ceiling => {
+                let (v, k) = floor_constants(m);
+                let v = self.splat(if method == ReduceMethod::Floor { v } else { -v });
+                let high = self.op(Op::MulHi(a, v));
+                self.op(Op::Sar(high, k))
+            }
+            ReduceMethod::Folded => {
+                // Without the shape that the method needs, `apply` leaves the word as it is too.
+                let Some((k, j)) = folded_shifts(m.q) else { return a };
+                let mask = self.splat((1 << k) - 1);
+                let t = self.op(Op::Sar(a, k));
+                let u = self.op(Op::And(a, mask));
+                let low = self.op(Op::Sub(u, t));
+                let up = self.op(Op::Shl(t, j));
+                return self.op(Op::Add(low, up));
+            }
+            ReduceMethod::RoundedShift => {
+                let k = rounding_shift(m.q);
+                let half = self.splat(1 << (k - 1));
+                let sum = self.op(Op::Add(a, half));
+                self.op(Op::Sar(sum, k))
+            }
+        };
+        let modulus = self.q();
+        let product = self.op(Op::MulLo(t, modulus));
+        self.op(if method == ReduceMethod::Ceiling {
+            Op::Add(a, product)
+        } else {
+            Op::Sub(a, product)
+        })
+    }
+
+    /// The low words of even and odd elements as one register of words.
+    fn low_words(&mut self, even: Value, odd: Value) -> Value {
+        let up = self.op(Op::ShlWide(odd, self.modulus.bits));
+        self.op(Op::Blend { a: even, b: up, mask: 0xaa })
+    }
+
+    pub fn narrow(&mut self, even: Value, odd: Value, method: NarrowMethod) -> Value {
+        let m = self.modulus;
+        match method {
+            NarrowMethod::Montgomery if m.bits == 32 => {
+                let inverse = self.splat(inverse_word(m));
+                let t = [even, odd].map(|x| self.op(Op::MulEven(x, inverse)));
+                self.high_of_differences([even, odd], t)
+            }
+            NarrowMethod::Montgomery => {
+                let lo = self.low_words(even, odd);
+                let down = self.op(Op::ShrWide(even, m.bits));
+                let hi = self.op(Op::Blend { a: down, b: odd, mask: 0xaa });
+                let (inverse, modulus) = (self.splat(inverse_word(m)), self.q());
+                let t = self.op(Op::MulLo(lo, inverse));
+                let m = self.op(Op::MulHi(t, modulus));
+                self.op(Op::Sub(hi, m))
+            }
+            NarrowMethod::Barrett => {
+                let (v, s) = barrett_constants(m);
+                let (v, modulus) = (self.splat(v), self.q());
+                let lo = self.low_words(even, odd);
+                let high = [even, odd].map(|x| self.op(Op::SarWide(x, s)));
+                let hi = self.low_words(high[0], high[1]);
+                let t = self.op(Op::MulHrs(hi, v));
+                let m = self.op(Op::MulLo(t, modulus));
+                self.op(Op::Sub(lo, m))
+            }
+        }
+    }
+
+    pub fn product_of_words(&mut self, a: Value, b: Value, method: ProductMethod) -> Value {
+        let inverse = self.splat(inverse_word(self.modulus));
+        match method {
+            ProductMethod::Montgomery => {
+                let modulus = self.q();
+                let prepared = self.prepare(b, "over q", |w| w.op(Op::MulLo(b, inverse)));
+                let t = self.op(Op::MulLo(a, prepared));
+                let hi = self.op(Op::MulHi(a, b));
+                let m = self.op(Op::MulHi(t, modulus));
+                self.op(Op::Sub(hi, m))
+            }
+            ProductMethod::MontgomeryLow => {
+                let prepared = self.prepare(b, "over q", |w| w.op(Op::MulLo(b, inverse)));
+                let (a_odd, b_odd) = (self.odd(a), self.odd(b));
+                let t = self.op(Op::MulLo(a, prepared));
+                let t_odd = self.op(Op::OddToEven(t));
+                let even = self.op(Op::MulEven(a, b));
+                let odd = self.op(Op::MulEven(a_odd, b_odd));
+                self.high_of_differences([even, odd], [t, t_odd])
+            }
+            ProductMethod::MontgomeryWide => {
+                let (a_odd, b_odd) = (self.odd(a), self.odd(b));
+                let even = self.op(Op::MulEven(a, b));
+                let odd = self.op(Op::MulEven(a_odd, b_odd));
+                let t = [even, odd].map(|x| self.op(Op::MulEven(x, inverse)));
+                self.high_of_differences([even, odd], t)
+            }
+        }
+    }
+
+    pub fn freeze(&mut self, a: Value, method: FreezeMethod) -> Value {
+        let (q, inverse) = (self.modulus.signed(), inverse_word(self.modulus));
+        let modulus = self.q();
+        match method {
+            FreezeMethod::Minimum => {
+                let h = self.splat((q - 1) / 2);
+                let x = self.op(Op::Add(a, h));
+                let up = self.op(Op::Add(x, modulus));
+                let y = self.op(Op::MinU(x, up));
+                let down = self.op(Op::Sub(y, modulus));
+                let z = self.op(Op::MinU(y, down));
+                self.op(Op::Sub(z, h))
+            }
+            FreezeMethod::Montgomery => {
+                let inverse = self.splat(inverse);
+                let t = self.op(Op::MulLo(a, inverse));
+                let m = self.op(Op::MulHi(t, modulus));
+                let sign = self.op(Op::Sar(a, self.modulus.bits - 1));
+                self.op(Op::Sub(sign, m))
+            }
+            FreezeMethod::MontgomeryBiased { k } => {
+                let bias = self.splat(k as i64 * q);
+                let inverse = self.splat(-inverse);
+                let x = self.op(Op::Sub(a, bias));
+                let t = self.op(Op::MulLo(x, inverse));
+                self.op(Op::MulHi(t, modulus))
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Methods on all words, or on samples where there are too many.
+
+use super::*;
+const Q: u64 = 4591;
+
+#[test]
+fn seed_ranges_of_reductions() {
+    let all = (-32768, 32767);
+    assert_eq!(ReduceMethod::Barrett.range(all, Q), (-2881, 2881));
+    assert_eq!(ReduceMethod::Crude.range(all, Q), (-4096, 4095));
+    assert_eq!(inverse_word(Q) * 4591 % 65536, 1 - 65536 * i64::from(inverse_word(Q) < 0));
+}
+
+#[test]
+fn every_method_keeps_residues() {
+    for a in i16::MIN..=i16::MAX {
+        for m in [
+            ReduceMethod::Barrett,
+            ReduceMethod::Crude,
+            ReduceMethod::BarrettHigh,
+            ReduceMethod::Montgomery,
+        ] {
+            assert_eq!((m.apply(a.into(), Q) - a as i64).rem_euclid(Q as i64), 0, "{m:?} {a}");
+        }
+        for m in [MulMethod::Montgomery, MulMethod::Barrett] {
+            for c in [1, 2, 4, 1234, 2295, 2296, 4590] {
+                let off = m.apply(a.into(), c, Q) - a as i64 * c as i64;
+                assert_eq!(off.rem_euclid(Q as i64), 0, "{m:?} {a}·{c}");
+            }
+        }
+    }
+}
+
+#[test]
+fn product_of_words_is_congruent_and_within_its_bounds() {
+    let corners = [-32768i16, -32767, -4591, -2881, -1, 0, 1, 2295, 2881, 9182, 32767];
+    for a in corners {
+        for b in i16::MIN..=i16::MAX {
+            let y = ProductMethod::Montgomery.apply(a.into(), b.into(), Q);
+            let off = y * 65536 - a as i64 * b as i64;
+            assert_eq!(off.rem_euclid(Q as i64), 0, "{a}·{b}");
+            let point = |x: i16| (x as i64, x as i64);
+            let (lo, hi) = ProductMethod::Montgomery.range(point(a), point(b), Q).unwrap();
+            assert!(lo <= y && y <= hi, "{a}·{b} = {y} outside [{lo}, {hi}]");
+        }
+    }
+}
+
+#[test]
+fn freezing_is_canonical_on_its_whole_domain() {
+    for q in [Q, 3329, 7681, 12289] {
+        for m in [
+            FreezeMethod::Minimum,
+            FreezeMethod::Montgomery,
+            FreezeMethod::MontgomeryBiased { k: 2 },
+        ] {
+            let (lo, hi) = m.domain(q);
+            for a in lo.max(-32768)..=hi.min(32767) {
+                let want = zq::centered(zq::mul(a.rem_euclid(q as i64) as u64, m.scale(q), q), q);
+                assert_eq!(m.apply(a, q), want, "{m:?} {a} mod {q}");
+            }
+        }
+    }
+}
+
+/// Densely at the ends and in the middle of intervals, and scattered between.
+fn samples((lo, hi): Range) -> impl Iterator<Item = i64> {
+    let near = |x: i64| (x - 2000).max(lo)..=(x + 2000).min(hi);
+    let step = ((hi - lo) / 20_011).max(1);
+    near(lo).chain(near(0)).chain(near(hi)).chain((0..20_011).map(move |i| lo + i * step))
+}
+
+#[test]
+fn bounds_on_words_of_32_bits_hold_for_samples() {
+    let m = Modulus { q: 8380417, bits: 32 };
+    let q = 8380417;
+    for half in [q / 2, q, 9 * q, 256 * q, i64::from(i32::MAX)] {
+        let interval = (-half - i64::from(half > 256 * q), half);
+        for method in [MulMethod::MontgomeryLow, MulMethod::Barrett] {
+            for c in [0, 1, 2, 1753, 4190208, 4190209, 8380416] {
+                let (lo, hi) = method.range(interval, c, m);
+                let mut found = (i64::MAX, i64::MIN);
+                for a in samples(interval).filter(|a| interval.0 <= *a && *a <= interval.1) {
+                    let y = method.apply(a, c, m);
+                    let off = i128::from(y) - i128::from(a) * i128::from(c);
+                    assert_eq!(off.rem_euclid(q.into()), 0, "{method:?} {a}·{c}");
+                    assert!(lo <= y && y <= hi, "{method:?} {a}·{c} = {y}, [{lo}, {hi}]");
+                    found = (found.0.min(y), found.1.max(y));
+                }
+                assert!(found.0 - lo <= q && hi - found.1 <= q, "{method:?} {c}");
+            }
+        }
+        for method in [ReduceMethod::RoundedShift, ReduceMethod::Folded, ReduceMethod::Floor] {
+            let domain = method.domain(m);
+            let interval = (interval.0.max(domain.0), interval.1.min(domain.1));
+            let (lo, hi) = method.range(interval, m);
+            for a in samples(interval).filter(|a| interval.0 <= *a && *a <= interval.1) {
+                let y = method.apply(a, m);
+                assert_eq!((y - a).rem_euclid(q), 0, "{method:?} {a}");
+                assert!(lo <= y && y <= hi, "{method:?} {a} = {y}, [{lo}, {hi}]");
+            }
+        }
+    }
+    // What implementations of FIPS 204 rely on: 6,283,008 for words below 2^31 - 2^22.
+    let all = ReduceMethod::RoundedShift.domain(m);
+    assert_eq!(all, (-(1 << 31), (1 << 31) - (1 << 22) - 1));
+    assert_eq!(ReduceMethod::RoundedShift.range(all, m), (-6283009, 6283008));
+}
+
+#[test]
+fn products_and_narrowings_on_words_of_32_bits_hold_for_samples() {
+    let m = Modulus { q: 8380417, bits: 32 };
+    let wide = 8380417i64 << 31;
+    for x in samples((-wide, wide - 1)) {
+        let y = NarrowMethod::Montgomery.apply(x, m);
+        assert_eq!((i128::from(y) * (1 << 32) - i128::from(x)).rem_euclid(8380417), 0, "{x}");
+        assert!(y.abs() < 8380417, "{x} to {y} [Seiler18 §3.1, Lemma 1]");
+    }
+    let most = 8380417 * 16;
+    let (lo, hi) = ProductMethod::Montgomery.range((-most, most), (-most, most), m).unwrap();
+    for a in samples((-most, most)).step_by(37) {
+        for b in [-most, -1, 0, 1, 12345678, most] {
+            let y = ProductMethod::MontgomeryWide.apply(a, b, m);
+            assert_eq!((i128::from(y) * (1 << 32) - i128::from(a * b)).rem_euclid(8380417), 0);
+            assert!(lo <= y && y <= hi, "{a}·{b} = {y}, [{lo}, {hi}]");
+        }
+    }
+    assert_eq!(NarrowMethod::Montgomery.range((i64::MIN, 0), m), None);
+}
