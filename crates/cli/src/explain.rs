@@ -54,7 +54,10 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
         (Some((made, entry)), View::Run) => views::sample(ui, made, entry, &job.plan.ring)?,
         (Some((made, entry)), View::Formula) => views::formulas(ui, made, entry, &job.plan.ring)?,
         (Some((made, _)), View::C) => ui.say(make::source(made, "ringforge explain --as c")?),
-        (Some((_, entry)), View::Ocaml) => ui.say(ringforge_interpret::ocaml::text(&entry.program)),
+        (Some((_, entry)), View::Ocaml) => match ringforge_interpret::ocaml::text(&entry.program) {
+            Some(text) => ui.say(text),
+            None => return Err(Failure::failed("the program exports no procedure")),
+        },
         (Some((made, entry)), View::All) => {
             say_ranges(ui, made, entry);
             say_counts(ui, entry);
