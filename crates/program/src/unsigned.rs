@@ -43,8 +43,12 @@ pub struct Table {
     pub words: Vec<u16>,
 }
 
+/// The body of a loop, given the counter.
+pub type Body<'b, L> =
+    dyn FnMut(&mut L, &<L as Language>::Index) -> Result<(), <L as Language>::Error> + 'b;
+
 /// The language abstraction. What a program means is decided by who implements this.
-pub trait Language {
+pub trait Language: Sized {
     /// An index into an array: a number where the program is executed, a text where it is printed.
     type Index: Clone;
     /// A value of the domain: one word.
@@ -59,11 +63,7 @@ pub trait Language {
     /// `a · k`.
     fn times(&mut self, a: &Self::Index, k: usize) -> Self::Index;
     /// `for i in 0..count`; a loop that runs once may be its body.
-    fn for_(
-        &mut self,
-        count: usize,
-        body: &mut dyn FnMut(&mut Self, &Self::Index) -> Result<(), Self::Error>,
-    ) -> Result<(), Self::Error>;
+    fn for_(&mut self, count: usize, body: &mut Body<'_, Self>) -> Result<(), Self::Error>;
     /// A named part of the program.
     fn stage(&mut self, title: &str);
     /// A word of an array.

@@ -23,8 +23,10 @@ pub mod check;
 mod gather;
 mod outcome;
 mod product;
+pub mod registers;
 mod space;
 mod stages;
+pub mod tables;
 
 pub use arith::{Arithmetic, Interval, Layers, Ranges, Reduction};
 pub use check::{Checked, Site, check};

@@ -7,14 +7,16 @@ use crate::space::{INFEASIBLE, Stats, Weights};
 use std::collections::BTreeMap;
 
 type Sides = [Option<Reduction>; 2];
+/// For each state the cost, the state before and the choice.
+type Reached = BTreeMap<Vec<Interval>, (u64, Vec<Interval>, Sides)>;
 
 pub(crate) struct Stages<'a> {
     pub(crate) ranges: &'a mut Ranges,
     pub(crate) layers: &'a Layers,
     pub(crate) weights: &'a Weights,
     pub(crate) stats: Stats,
-    /// By layer: for each state the cost, the state before and the choice.
-    reached: Vec<BTreeMap<Vec<Interval>, (u64, Vec<Interval>, Sides)>>,
+    /// By layers done.
+    reached: Vec<Reached>,
 }
 
 impl<'a> Stages<'a> {
@@ -30,7 +32,7 @@ impl<'a> Stages<'a> {
         self.reached = vec![start];
         for layer in 0..self.layers.count {
             let Some(t) = self.product(layer) else { return INFEASIBLE };
-            let mut next: BTreeMap<Vec<Interval>, (u64, Vec<Interval>, Sides)> = BTreeMap::new();
+            let mut next = Reached::new();
             for (state, &(cost, ..)) in &self.reached[layer] {
                 let grown: Option<Vec<[Interval; 2]>> = (state.iter())
                     .map(|&u| Some([self.ranges.add(u, t)?, self.ranges.sub(u, t)?.0]))

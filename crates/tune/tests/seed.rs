@@ -83,3 +83,25 @@ fn what_does_not_fit_is_refused() {
     let tight = Problem { scope, output: Some((0, 100)), ..Problem::unsigned(12289, 64) };
     assert!(wrong(tight).contains("no placement"));
 }
+
+/// Table 3 (D) and (F): the scheme before the seed's, checked to fit.
+#[test]
+fn the_earlier_scheme_has_the_seed_s_numbers() {
+    for (n, forward, inverse) in [(512, 12, 8), (1024, 13, 9)] {
+        let row = tables::earlier(n).unwrap();
+        let half = n as u64 / 2;
+        assert_eq!((row.forward / half, row.inverse / half), (forward, inverse));
+        assert_eq!(row.product, (2 * forward + inverse) * half);
+    }
+}
+
+#[test]
+fn rows_are_tables() {
+    let problems: Vec<_> = tables::unsigned().into_iter().filter(|(_, p)| p.n == 512).collect();
+    let rows = tables::rows(&problems, &mut |_, _| true).unwrap();
+    let words: Vec<u64> = rows.iter().map(|r| r.product).collect();
+    assert_eq!((words[0], words[2], words[4]), (13 * 256, 764, 294));
+    assert!(words.iter().skip(1).all(|&w| w < words[0]), "{words:?}");
+    assert!(rows.iter().all(|r| r.least));
+    assert_eq!(tables::markdown(&rows).lines().count(), 2 + rows.len());
+}

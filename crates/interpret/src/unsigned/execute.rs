@@ -1,7 +1,7 @@
 //! Executing unsigned programs: the language abstraction over a domain of words.
 
 use ringforge_program::unsigned::primitive::{self, Machine, Word32};
-use ringforge_program::unsigned::{Array, Constants, Kind, Language, Scheme};
+use ringforge_program::unsigned::{Array, Body, Constants, Kind, Language, Scheme};
 use ringforge_ring::zq;
 use std::collections::HashMap;
 
@@ -85,11 +85,7 @@ impl<D: Domain> Language for Execute<'_, D> {
     fn times(&mut self, a: &usize, k: usize) -> usize {
         a * k
     }
-    fn for_(
-        &mut self,
-        count: usize,
-        body: &mut dyn FnMut(&mut Self, &usize) -> Result<(), Refused>,
-    ) -> Result<(), Refused> {
+    fn for_(&mut self, count: usize, body: &mut Body<'_, Self>) -> Result<(), Refused> {
         for i in 0..count {
             self.counters.push(i);
             body(self, &i)?;

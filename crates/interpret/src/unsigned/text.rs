@@ -2,7 +2,7 @@
 //! [TokudaKameyama23 §2.3].
 
 use ringforge_program::unsigned::primitive::{self, Word32};
-use ringforge_program::unsigned::{Array, Constants, Kind, Language, Scheme};
+use ringforge_program::unsigned::{Array, Body, Constants, Kind, Language, Scheme};
 use std::convert::Infallible;
 use std::fmt::Write;
 
@@ -76,8 +76,8 @@ impl Syntax {
 }
 
 /// A function of one 32-bit word; its body binds every intermediate value.
-fn function(syntax: Syntax, name: &str, body: impl Fn(&mut Body, &String) -> String) -> String {
-    let mut lines = Body { syntax, lines: String::new(), names: 0 };
+fn function(syntax: Syntax, name: &str, body: impl Fn(&mut Lines, &String) -> String) -> String {
+    let mut lines = Lines { syntax, lines: String::new(), names: 0 };
     let result = body(&mut lines, &"x".to_string());
     let lines = lines.lines;
     match syntax {
@@ -89,13 +89,13 @@ fn function(syntax: Syntax, name: &str, body: impl Fn(&mut Body, &String) -> Str
 }
 
 /// The low-level domain of texts.
-struct Body {
+struct Lines {
     syntax: Syntax,
     lines: String,
     names: usize,
 }
 
-impl Body {
+impl Lines {
     fn bind(&mut self, c: String, ocaml: String) -> String {
         self.names += 1;
         let name = format!("t{}", self.names);
@@ -108,7 +108,7 @@ impl Body {
     }
 }
 
-impl Word32 for Body {
+impl Word32 for Lines {
     type Word = String;
     fn constant(&mut self, c: u32) -> String {
         if self.syntax == Syntax::C { format!("{c}u") } else { c.to_string() }
@@ -192,11 +192,7 @@ impl Language for Print<'_> {
             _ => format!("{k} * {a}"),
         }
     }
-    fn for_(
-        &mut self,
-        count: usize,
-        body: &mut dyn FnMut(&mut Self, &String) -> Result<(), Infallible>,
-    ) -> Result<(), Infallible> {
+    fn for_(&mut self, count: usize, body: &mut Body<'_, Self>) -> Result<(), Infallible> {
         if count == 1 {
             match self.syntax {
                 Syntax::C => self.line("{"),
