@@ -212,7 +212,7 @@ impl Base<'_> {
     fn leaves(&self, hand: &Hand) -> Vec<Vec<usize>> {
         let d = self.machine.ntt.degree();
         let all = 0..hand.registers.len();
-        let first = all.clone().filter(|&r| hand.registers[r][0] % d == 0);
+        let first = all.clone().filter(|&r| hand.registers[r][0].is_multiple_of(d));
         let with = |r: usize| {
             let find = |c: usize| {
                 let same = |s: &usize| {
@@ -232,7 +232,7 @@ impl Base<'_> {
     fn weights(&self, unit: &Unit) -> Vec<Vec<u64>> {
         let d = self.machine.ntt.degree();
         if self.kind() == Kind::Pairs {
-            let odd = |&i: &usize| if i % d == 0 { 1 } else { self.weight(i) };
+            let odd = |&i: &usize| if i.is_multiple_of(d) { 1 } else { self.weight(i) };
             return vec![unit.registers[0].iter().map(odd).collect()];
         }
         if d == 1 {

@@ -425,8 +425,8 @@ impl Lowering<'_> {
         }
 
         for (name, computes, passes) in [
-            ("to_standard", Computes::ToStandard, self.machine.to_standard()),
-            ("from_standard", Computes::FromStandard, self.machine.from_standard()),
+            ("to_standard", Computes::ToStandard, self.machine.leave_order()),
+            ("from_standard", Computes::FromStandard, self.machine.enter_order()),
         ] {
             let mut builder = Builder::new(name, Some(computes));
             let c = self.array(&mut builder, "c", Role::Output, most);
@@ -472,7 +472,7 @@ impl Lowering<'_> {
         }
         let own = Machine { standard: false, ..machine.clone() };
         let n = machine.ntt.len();
-        let enter = own.from_standard();
+        let enter = own.enter_order();
         let mut arrays = vec![(a, "ua"), (b, "ub")];
         if add {
             arrays.push((c, "uc"));
@@ -488,7 +488,7 @@ impl Lowering<'_> {
         let body =
             self.base(&style, &map).stage(builder, [to, inside[0], inside[1]], bounds, add)?;
         builder.stage("base products", CITE, body);
-        let leave = own.to_standard();
+        let leave = own.leave_order();
         self.passes(builder, ("base", "reordering"), &leave[..1], to, c, true);
         Ok(())
     }

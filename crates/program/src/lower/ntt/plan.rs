@@ -231,9 +231,8 @@ impl Machine<'_> {
         let (chosen, lanes) = self.shuffled_bits();
         let mut map = vec![0; self.n()];
         let pass = self.pass("", &chosen, &lanes, &self.middle(), None, &|hand| self.enter(hand));
-        let mut number = 0;
         // Play the indices through the steps.
-        for group in &pass.groups {
+        for (number, group) in pass.groups.iter().enumerate() {
             let mut hand = Hand::new(self.shape, self.registers_of(&pass, number));
             for step in &group.steps {
                 if let Step::Interleave { a, b, unit } = step {
@@ -244,7 +243,6 @@ impl Machine<'_> {
                 let start = store.bases()[0];
                 register.iter().enumerate().for_each(|(l, &i)| map[i] = start + l);
             }
-            number += 1;
         }
         map
     }
@@ -389,12 +387,12 @@ impl Machine<'_> {
     }
 
     /// From the standard order to the program's.
-    pub fn from_standard(&self) -> Vec<Pass> {
+    pub fn enter_order(&self) -> Vec<Pass> {
         self.reordering(true)
     }
 
     /// From the program's order to the standard one.
-    pub fn to_standard(&self) -> Vec<Pass> {
+    pub fn leave_order(&self) -> Vec<Pass> {
         self.reordering(false)
     }
 

@@ -56,7 +56,12 @@ impl Words {
                 (bound * b + half * q) / (2 * half)
             }
         };
-        most as i64
+        most as i64 + self.slack()
+    }
+
+    /// What bounds on words of 32 bits get on top, for the prover's rational forms round outwards.
+    fn slack(&self) -> i64 {
+        if self.modulus.bits == 32 { 16 } else { 0 }
     }
 
     /// The bound of a reduced word; no word's where the method does not take it.
@@ -67,7 +72,7 @@ impl Words {
             let unit = 1i64 << rounding_shift(self.modulus.q);
             return match bound.min(last) + unit / 2 {
                 most if most > last => last + 1,
-                most => most / unit * (unit - q).abs() + unit / 2,
+                most => most / unit * (unit - q).abs() + unit / 2 + self.slack(),
             };
         }
         *self.known.borrow_mut().entry(bound).or_insert_with(|| self.bounds.reduce(bound))
@@ -77,7 +82,8 @@ impl Words {
     /// word.
     pub fn narrowed(&self, bound: i128) -> Option<i64> {
         let half = i128::from(self.modulus.radix() / 2);
-        let most = (bound + half * i128::from(self.modulus.q)) / (2 * half);
+        let exact = (bound + half * i128::from(self.modulus.q)) / (2 * half);
+        let most = exact + i128::from(self.slack());
         (most < half).then_some(most as i64)
     }
 
