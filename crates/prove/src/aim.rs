@@ -94,6 +94,13 @@ impl<'w> Aim<'w> {
         some.then_some(Aim { cut, n, ranges, sides, groups, wide, products })
     }
 
+    /// Prepares to reach residues only.
+    pub fn plain(cut: &'w mut Cutter, n: usize, ranges: &'w [(i64, i64)]) -> Aim<'w> {
+        let sides = sides(&cut.world);
+        let (groups, wide, products) = (Vec::new(), Vec::new(), Vec::new());
+        Aim { cut, n, ranges, sides, groups, wide, products }
+    }
+
     /// One attempt to make the sum large (`up`) or small.
     pub fn attempt(&mut self, up: bool, random: &mut Random) -> Option<Inputs> {
         let q = i64::from(self.cut.world.q);
@@ -139,6 +146,16 @@ impl<'w> Aim<'w> {
                 wishes.push(Wish { form: one(&self.cut.world, v), residue, weight: c.abs() });
             }
         }
+        self.grant(wishes, random)
+    }
+
+    /// One attempt to make a form modulo q that residue.
+    pub fn reach(&self, form: &ModForm, residue: u32, random: &mut Random) -> Option<Inputs> {
+        self.grant(vec![Wish { form: form.clone(), residue, weight: 1 }], random)
+    }
+
+    /// Inputs that grant as many wishes as are independent, greater weights first.
+    fn grant(&self, mut wishes: Vec<Wish>, random: &mut Random) -> Option<Inputs> {
         wishes.sort_by_key(|w| std::cmp::Reverse(w.weight));
         let side = |w: &Wish| {
             w.form.t.iter().fold(0, |s, &(a, _)| match self.cut.world.atoms[a as usize] {

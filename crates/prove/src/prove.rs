@@ -5,8 +5,9 @@ use crate::calls::CallCase;
 use crate::contract::{Computes, Contract};
 use crate::function::{Mismatch, compare};
 use crate::report::{Counts, Reason, ReasonKind, Report, Verdict};
-use crate::values::{CauseKind, Form, ModForm};
+use crate::values::{CauseKind, ModForm};
 use crate::walk::{Output, Walk};
+use crate::witness::Suspects;
 use crate::{Options, Progress, check, ranges, witness};
 use ringforge_machine::Object;
 use ringforge_machine::eval::Tape;
@@ -339,13 +340,22 @@ impl<'a> Job<'a> {
         format!("{what} in {output}[{k}] is {found} modulo {q}, but should be {expected}")
     }
 
-    /// The sums that may not fit, or whose value leaves the output's range.
-    fn suspects(&self, walk: &mut Walk, case: &CallCase) -> Vec<Form> {
+    /// What to drive at, to show the failure.
+    fn suspects(&self, walk: &mut Walk, case: &CallCase) -> Suspects {
         let output = &self.contract.arguments[self.contract.output()];
-        let mut sums: Vec<Form> = Vec::new();
+        let (q, range) = (self.contract.ring.q() as i64, output.range);
+        let mut suspects = Suspects::default();
         for &node in &case.outputs {
             let form = match walk.output(node, output.element.bits(), output.element.signed()) {
-                Ok(o) if o.lo < output.range.0 || o.hi > output.range.1 => {
+                Ok(o) if o.lo < range.0 || o.hi > range.1 => {
+                    let outside = [
+                        (o.hi > range.1, [o.hi, range.1 + 1]),
+                        (o.lo < range.0, [o.lo, range.0 - 1]),
+                    ];
+                    for value in outside.into_iter().filter(|x| x.0).flat_map(|x| x.1) {
+                        let wish = (o.residue.clone(), value.rem_euclid(q) as u32);
+                        suspects.residues.push(wish);
+                    }
                     walk.form(node).map(|f| (**f).clone())
                 }
                 Ok(_) => None,
@@ -355,23 +365,23 @@ impl<'a> Job<'a> {
                 },
             };
             if let Some(form) = form
-                && !sums.contains(&form)
+                && !suspects.sums.contains(&form)
             {
-                sums.push(form);
-                if sums.len() >= 12 {
+                suspects.sums.push(form);
+                if suspects.sums.len() >= 12 {
                     break;
                 }
             }
         }
-        sums
+        suspects
     }
 
     /// Looks for inputs that show the failure; sets the verdict.
     fn refute(&mut self, graph: &Graph, walk: &mut Walk, case: &CallCase, m: Option<&Mismatch>) {
         let t = Instant::now();
         self.report.verdict = Verdict::Unknown;
-        let sums = self.suspects(walk, case);
-        let found = witness::search(self, graph, walk, case, m, &sums);
+        let suspects = self.suspects(walk, case);
+        let found = witness::search(self, graph, walk, case, m, &suspects);
         self.time("search", t);
         if let Some(w) = found {
             self.report.witness = Some(w);

@@ -7,7 +7,7 @@ use crate::function::Mismatch;
 use crate::oracle::Oracle;
 use crate::prove::Job;
 use crate::report::Witness;
-use crate::values::Form;
+use crate::values::{Form, ModForm};
 use crate::walk::Walk;
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId, Op};
@@ -145,6 +145,15 @@ impl Search<'_> {
     }
 }
 
+/// What may fail where ranges decide.
+#[derive(Default)]
+pub(crate) struct Suspects {
+    /// Sums that may not fit, or whose value leaves the output's range.
+    pub sums: Vec<Form>,
+    /// Residues of outputs that, as far as is known, stand for values outside the range.
+    pub residues: Vec<(ModForm, u32)>,
+}
+
 /// Searches for a witness within the options' time.
 pub(crate) fn search(
     job: &mut Job,
@@ -152,7 +161,7 @@ pub(crate) fn search(
     walk: &mut Walk,
     case: &CallCase,
     mismatch: Option<&Mismatch>,
-    sums: &[Form],
+    suspects: &Suspects,
 ) -> Option<Witness> {
     let contract = job.contract;
     let tape = Tape::new(graph, &case.outputs).ok()?;
@@ -169,8 +178,18 @@ pub(crate) fn search(
         return Some(w);
     }
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let aim = Aim::plain(&mut walk.cut, n, ranges);
+    for (form, residue) in &suspects.residues {
+        let attempts = (0..4).filter_map(|_| aim.reach(form, *residue, &mut random));
+        if let Some(w) = s.first_wrong(&mut attempts.collect::<Vec<Inputs>>()) {
+            return Some(w);
+        }
+        if started.elapsed() > job.options.search / 2 {
+            break;
+        }
+    }
     for round in 0..4 {
-        for form in sums {
+        for form in &suspects.sums {
             if started.elapsed() > job.options.search {
                 return None;
             }

@@ -1,11 +1,10 @@
 //! Transforms, base products, accumulations and reorderings, right and wrong, from C to verdict.
 
-use ringforge_prove::{
-    Contract, Options, Quiet, ReasonKind, Report, Verdict, expected, prove, prove_many,
-};
+mod common;
+
+use common::{check_witness, compile, list, reversed, run, told};
+use ringforge_prove::{Contract, Options, Quiet, ReasonKind, Verdict, prove_many};
 use ringforge_ring::zq;
-use std::process::Command;
-use std::time::Duration;
 
 const Q: u64 = 7681;
 const N: usize = 16;
@@ -118,10 +117,6 @@ const KINDS: [(&str, &str); 6] = [
     ("from_standard", "from-standard"),
 ];
 
-fn reversed(i: usize, bits: u32) -> u64 {
-    (i.reverse_bits() >> (usize::BITS - bits)) as u64
-}
-
 fn zeta(e: u64) -> u64 {
     zq::pow(zq::root_of_unity(2 * M as u64, Q).unwrap(), e, Q)
 }
@@ -133,10 +128,6 @@ fn weights() -> Vec<u64> {
 /// Even coefficients of all leaves, then the odd ones.
 fn order() -> Vec<usize> {
     (0..N).map(|p| p % M * D + p / M).collect()
-}
-
-fn list<T: ToString>(values: &[T]) -> String {
-    values.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn source() -> String {
@@ -211,44 +202,6 @@ impl Make<'_> {
         }
         Contract::parse(&text).unwrap()
     }
-}
-
-fn compile(source: &str, flags: &[&str]) -> Vec<u8> {
-    let dir = tempfile::tempdir().unwrap();
-    let (c, o) = (dir.path().join("x.c"), dir.path().join("x.o"));
-    std::fs::write(&c, source).unwrap();
-    let mut gcc = Command::new("gcc");
-    let status = gcc.args(flags).arg("-c").arg(&c).arg("-o").arg(&o).status();
-    assert!(status.expect("gcc is needed by this test").success());
-    std::fs::read(o).unwrap()
-}
-
-fn run(source: &str, contract: &Contract) -> Report {
-    let options = Options { search: Duration::from_secs(1), ..Options::default() };
-    prove(&compile(source, &["-O3"]), contract, &options, &mut Quiet)
-}
-
-fn told(r: &Report) -> String {
-    format!("{}: {:?}", r.verdict, r.reasons.iter().map(|r| &r.text).collect::<Vec<_>>())
-}
-
-/// The witness is wrong for the contract, and says so truthfully.
-fn check_witness(contract: &Contract, r: &Report) {
-    assert_eq!(r.verdict, Verdict::Refuted, "{}", told(r));
-    let w = r.witness.as_ref().unwrap_or_else(|| panic!("a witness: {}", told(r)));
-    let names: Vec<&str> = w.inputs.iter().map(|i| i.0.as_str()).collect();
-    let reads: Vec<&str> =
-        contract.inputs().iter().map(|&i| contract.arguments[i].name.as_str()).collect();
-    assert_eq!(names, reads);
-    let inputs: Vec<Vec<i64>> = w.inputs.iter().map(|i| i.1.clone()).collect();
-    for (v, &i) in inputs.iter().zip(&contract.inputs()) {
-        let (lo, hi) = contract.arguments[i].range;
-        assert!(v.len() == N && v.iter().all(|x| (lo..=hi).contains(x)));
-    }
-    assert_eq!(w.expected, expected(contract, &inputs));
-    let (found, should) = (w.found[w.element], w.expected[w.element]);
-    let (lo, hi) = contract.arguments[contract.output()].range;
-    assert!((found - should) % Q as i64 != 0 || found < lo || found > hi);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 # expect:
 #   refuted
 #   range (disjoint): c[0] may lie anywhere in [-13947, 4765] as far as ranges show; the contract allows [-2295, 2295]
-#   for a = [356], b = [2295]: element 0 is 4413, the product's -178
+#   for a = [1635], b = [-320]: element 0 is 4765, the product's 174
 
     .intel_syntax noprefix
     .text

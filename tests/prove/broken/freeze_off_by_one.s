@@ -4,7 +4,7 @@
 # expect:
 #   refuted
 #   range (disjoint): c[0] may lie anywhere in [-9, 7] as far as ranges show; the contract allows [-8, 8]
-#   for a = [-6], b = [-7]: element 0 is -9, the product's 8
+#   for a = [-7], b = [-6]: element 0 is -9, the product's 8
 
     .intel_syntax noprefix
     .text

@@ -4,7 +4,7 @@
 # expect:
 #   refuted
 #   range (disjoint): c[0] may lie anywhere in [-17, 8] as far as ranges show; the contract allows [-8, 8]
-#   for a = [6], b = [-8]: element 0 is -14, the product's 3
+#   for a = [3], b = [-3]: element 0 is -9, the product's 8
 
     .intel_syntax noprefix
     .text

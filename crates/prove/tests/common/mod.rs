@@ -1,0 +1,56 @@
+//! Shared by the tests from C to verdict.
+
+use ringforge_prove::{Contract, Options, Quiet, Report, Verdict, expected, prove};
+use std::process::Command;
+use std::time::Duration;
+
+/// The bits of `i`, of which there are `bits`, backwards.
+pub fn reversed(i: usize, bits: u32) -> u64 {
+    (i.reverse_bits() >> (usize::BITS - bits)) as u64
+}
+
+/// Numbers with commas.
+pub fn list<T: ToString>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The object that gcc makes.
+pub fn compile(source: &str, flags: &[&str]) -> Vec<u8> {
+    let dir = tempfile::tempdir().unwrap();
+    let (c, o) = (dir.path().join("x.c"), dir.path().join("x.o"));
+    std::fs::write(&c, source).unwrap();
+    let mut gcc = Command::new("gcc");
+    let status = gcc.args(flags).arg("-c").arg(&c).arg("-o").arg(&o).status();
+    assert!(status.expect("gcc is needed by this test").success());
+    std::fs::read(o).unwrap()
+}
+
+/// The verdict on what gcc -O3 makes.
+pub fn run(source: &str, contract: &Contract) -> Report {
+    let options = Options { search: Duration::from_secs(1), ..Options::default() };
+    prove(&compile(source, &["-O3"]), contract, &options, &mut Quiet)
+}
+
+/// Verdict and reasons.
+pub fn told(r: &Report) -> String {
+    format!("{}: {:?}", r.verdict, r.reasons.iter().map(|r| &r.text).collect::<Vec<_>>())
+}
+
+/// The witness is wrong for the contract, and says so truthfully.
+pub fn check_witness(contract: &Contract, r: &Report) {
+    assert_eq!(r.verdict, Verdict::Refuted, "{}", told(r));
+    let w = r.witness.as_ref().unwrap_or_else(|| panic!("a witness: {}", told(r)));
+    let names: Vec<&str> = w.inputs.iter().map(|i| i.0.as_str()).collect();
+    let reads: Vec<&str> =
+        contract.inputs().iter().map(|&i| contract.arguments[i].name.as_str()).collect();
+    assert_eq!(names, reads);
+    let inputs: Vec<Vec<i64>> = w.inputs.iter().map(|i| i.1.clone()).collect();
+    for (v, &i) in inputs.iter().zip(&contract.inputs()) {
+        let (lo, hi) = contract.arguments[i].range;
+        assert!(v.len() == contract.ring.degree() && v.iter().all(|x| (lo..=hi).contains(x)));
+    }
+    assert_eq!(w.expected, expected(contract, &inputs));
+    let (found, should) = (w.found[w.element], w.expected[w.element]);
+    let (lo, hi) = contract.arguments[contract.output()].range;
+    assert!((found - should) % contract.ring.q() as i64 != 0 || found < lo || found > hi);
+}
