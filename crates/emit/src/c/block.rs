@@ -35,6 +35,14 @@ pub fn memory(op: &Op) -> Option<Memory<'_>> {
 }
 
 impl Memory<'_> {
+    /// Whether two accesses to one array may touch the same word.
+    fn meets(&self, other: &Memory, lanes: usize) -> bool {
+        let last =
+            |m: &Memory| m.at.base + m.stride * (m.count.map_or(lanes as i64, i64::from) - 1);
+        self.at.terms != other.at.terms
+            || self.at.base <= last(other) && other.at.base <= last(self)
+    }
+
     /// Whether lane by lane the two accesses may touch a word in another order than one after
     /// the other.
     fn conflicts(&self, other: &Memory, lanes: i64) -> bool {
@@ -115,7 +123,7 @@ impl Writer<'_> {
     /// Renders a block as a loop over `lanes`, or says which operation is in the way.
     pub fn block(&mut self, block: &Block, lanes: usize) -> Result<(), String> {
         self.check_order(block, lanes)?;
-        let uniform = uniform(block);
+        let (uniform, staged) = (uniform(block), self.staged(block, lanes));
         // Scalars and the few words of partial loads first, then the lanes, then partial stores.
         let (mut before, mut inside, mut after) = (Vec::new(), Vec::new(), Vec::new());
         let mut names: Vec<String> = Vec::new();
@@ -157,13 +165,18 @@ impl Writer<'_> {
                     before.push("}".into());
                     name = format!("w{i}[l]");
                 }
-                Op::Store { buffer, at, .. } => {
-                    let word = bases.access(self, *buffer, at, Some(1));
-                    inside.push(format!("{word} = {};", operands[0]));
-                }
-                Op::StoreStrided { buffer, at, stride, .. } => {
-                    let word = bases.access(self, *buffer, at, Some(i64::from(*stride)));
-                    inside.push(format!("{word} = {};", operands[0]));
+                Op::Store { buffer, at, .. } | Op::StoreStrided { buffer, at, .. } => {
+                    let stride = memory(op).map_or(1, |m| m.stride);
+                    let word = bases.access(self, *buffer, at, Some(stride));
+                    if staged && self.is_result(*buffer) {
+                        before.push(format!("int{bits}_t w{i}[{lanes}];"));
+                        inside.push(format!("w{i}[l] = {};", operands[0]));
+                        after.push(format!("for (int l = 0; l < {lanes}; l++) {{"));
+                        after.push(format!("    {word} = w{i}[l];"));
+                        after.push("}".into());
+                    } else {
+                        inside.push(format!("{word} = {};", operands[0]));
+                    }
                 }
                 Op::StorePartial { buffer, at, count, .. } => {
                     let word = bases.access(self, *buffer, at, Some(1));
@@ -246,6 +259,33 @@ impl Writer<'_> {
         let role = |id: BufferId| &self.procedure.buffers[id.0 as usize].role;
         let passed = |id| matches!(role(id), Role::Output | Role::InOut | Role::Input);
         a == b || self.procedure.exported && passed(a) && passed(b)
+    }
+
+    /// Whether an entry point's caller sees what is written to a buffer.
+    fn is_result(&self, id: BufferId) -> bool {
+        let role = &self.procedure.buffers[id.0 as usize].role;
+        self.procedure.exported && matches!(role, Role::Output | Role::InOut)
+    }
+
+    /// Whether a block's results are to wait in local arrays until all lanes are done. Where it
+    /// reads arrays that may be those it writes, compilers would check at run time whether they
+    /// are, or not vectorise at all.
+    fn staged(&self, block: &Block, lanes: usize) -> bool {
+        let all: Vec<Memory> = block.ops.iter().filter_map(memory).collect();
+        let passed = |m: &&Memory| {
+            let role = &self.procedure.buffers[m.buffer.0 as usize].role;
+            matches!(role, Role::Input | Role::InOut)
+        };
+        let late = |i: usize, store: &Memory| {
+            let reads = all[i + 1..].iter().filter(|m| !m.store);
+            reads.into_iter().any(|m| self.same(store.buffer, m.buffer) && store.meets(m, lanes))
+        };
+        all.iter().any(|m| m.store && self.is_result(m.buffer))
+            && all.iter().filter(passed).any(|m| !m.store)
+            && !all
+                .iter()
+                .enumerate()
+                .any(|(i, m)| m.store && self.is_result(m.buffer) && late(i, m))
     }
 
     /// Whether doing the block lane by lane leaves its meaning.
