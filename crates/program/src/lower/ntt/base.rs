@@ -120,13 +120,13 @@ impl Base<'_> {
         }
     }
 
-    /// Statements for `to = a ∘ b`, or `to += a ∘ b`, reduced.
+    /// Statements for `to = a ∘ b`, or `to = add + a ∘ b`, reduced.
     pub fn stage(
         &self,
         builder: &mut Builder,
         [to, a, b]: [BufferId; 3],
         bounds: [i64; 2],
-        add: bool,
+        add: Option<BufferId>,
     ) -> Result<Vec<Stmt>, LowerError> {
         self.bound(bounds[0], bounds[1])?;
         if self.kind() == Kind::Long {
@@ -166,8 +166,8 @@ impl Base<'_> {
             play(&mut block, &steps, &mut products);
             for (r, mut value) in products.into_iter().enumerate() {
                 let at = start.plus(r * lanes);
-                if add {
-                    let old = block.push(Op::Load { buffer: to, at: at.clone() });
+                if let Some(buffer) = add {
+                    let old = block.push(Op::Load { buffer, at: at.clone() });
                     value = block.push(Op::Add(old, value));
                     value = block.push(Op::Reduce { a: value, method: self.style.reduce });
                 }
@@ -310,7 +310,7 @@ impl Base<'_> {
         builder: &mut Builder,
         [to, a, b]: [BufferId; 3],
         bounds: [i64; 2],
-        add: bool,
+        add: Option<BufferId>,
     ) -> Vec<Stmt> {
         let (d, lanes) = (self.machine.ntt.degree(), self.shape().lanes);
         let leaves = self.machine.ntt.weights().len();
@@ -366,8 +366,8 @@ impl Base<'_> {
         let mut block = Block::default();
         let mut value = block.push(Op::Load { buffer: sums, at: at(0, &[(k, lanes_i)]) });
         let place = at(0, &[(leaf, d_i), (k, lanes_i)]);
-        if add {
-            let old = block.push(Op::Load { buffer: to, at: place.clone() });
+        if let Some(buffer) = add {
+            let old = block.push(Op::Load { buffer, at: place.clone() });
             value = block.push(Op::Add(old, value));
             value = block.push(Op::Reduce { a: value, method: self.style.reduce });
         }

@@ -420,7 +420,7 @@ impl Lowering<'_> {
             let c = self.array(&mut builder, "c", role, range);
             let a = self.array(&mut builder, "a", Role::Input, ends.base_in);
             let b = self.array(&mut builder, "b", Role::Input, ends.base_in);
-            self.products(&mut builder, [c, a, b], [ends.base_in; 2], add)?;
+            self.products(&mut builder, [c, a, b], [ends.base_in; 2], (true, add))?;
             all.push(builder.finish());
         }
 
@@ -447,27 +447,43 @@ impl Lowering<'_> {
             to
         });
         let [ta, tb] = transformed;
-        self.products(&mut builder, [ta, ta, tb], [out, out], false)?;
+        self.products(&mut builder, [ta, ta, tb], [out, out], (false, false))?;
         self.passes(&mut builder, ("mul.inverse", "inverse transform"), last, ta, c, true);
         all.push(builder.finish());
         Ok(all)
     }
 
-    /// Stages of base products; transposed arrays in standard order are brought into ours.
+    /// Stages of base products, on arrays of an entry's callers or our own; transposed arrays in
+    /// standard order are brought into our order.
     fn products(
         &self,
         builder: &mut Builder,
         [c, a, b]: [BufferId; 3],
         bounds: [i64; 2],
-        add: bool,
+        (entry, add): (bool, bool),
     ) -> Result<(), LowerError> {
         let style = self.style("base");
         let machine = self.machine;
         let striding = machine.shuffles == Shuffles::Striding;
         let apart = striding && machine.standard && machine.inside() && machine.ntt.degree() > 1;
         if !apart {
-            let body = self.base(&style, &self.own).stage(builder, [c, a, b], bounds, add)?;
+            // Compilers vectorise portable loops only where arrays cannot overlap.
+            let ours = striding && entry;
+            let to = match ours {
+                true => builder.unique("r", Role::Local, machine.ntt.len(), 64),
+                false => c,
+            };
+            let body = self.base(&style, &self.own).stage(
+                builder,
+                [to, a, b],
+                bounds,
+                add.then_some(c),
+            )?;
             builder.stage("base products", CITE, body);
+            if ours {
+                let copy = Machine { standard: true, ..machine.clone() }.leave_order();
+                self.passes(builder, ("base", "result"), &copy, to, c, true);
+            }
             return Ok(());
         }
         let own = Machine { standard: false, ..machine.clone() };
@@ -485,8 +501,12 @@ impl Lowering<'_> {
         }
         let to = inside.get(2).copied().unwrap_or(inside[0]);
         let map = own.own();
-        let body =
-            self.base(&style, &map).stage(builder, [to, inside[0], inside[1]], bounds, add)?;
+        let body = self.base(&style, &map).stage(
+            builder,
+            [to, inside[0], inside[1]],
+            bounds,
+            add.then_some(to),
+        )?;
         builder.stage("base products", CITE, body);
         let leave = own.leave_order();
         self.passes(builder, ("base", "reordering"), &leave[..1], to, c, true);
