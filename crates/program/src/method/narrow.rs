@@ -12,7 +12,7 @@ pub enum NarrowMethod {
     /// operations; for words of 32 bits eight, on wide elements: `x - t·q` with
     /// `t = lo(x)/q mod± 2^32`, of which the high half is the result.
     Montgomery,
-    /// Barrett [Barrett86]: `lo - mullo(mulhrs(x >> s, round(2^(s+w-1)/q)), q)` with
+    /// Barrett [Barrett86; Chiu25 §2.2.1]: `lo - mullo(mulhrs(x >> s, round(2^(s+w-1)/q)), q)` with
     /// `s = floor(log2 q)`. Needs `|x| < 2^(s+w-1)`. Nine operations, scale 1; for words of 16
     /// bits (AVX2 has no arithmetic shift of 64).
     Barrett,
