@@ -84,7 +84,7 @@ impl<W: Word> Check<W> {
     /// Compares with the product in `ring`, all b = e_j and b = 0, in parallel.
     ///
     /// # Errors
-    /// The first mismatch that was met.
+    /// The mismatch of the first wrong column.
     pub fn product(
         &self,
         ring: &Ring,
@@ -93,6 +93,8 @@ impl<W: Word> Check<W> {
         let n = self.n;
         let powers = powers(ring);
         let (done, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        // Columns beyond a wrong one need no look, those before it still do: the first is told.
+        let least = AtomicUsize::new(usize::MAX);
         (0..=n)
             .into_par_iter()
             .map_init(
@@ -101,8 +103,13 @@ impl<W: Word> Check<W> {
                     if stop.load(Ordering::Relaxed) {
                         return Err(Mismatch::Cancelled);
                     }
-                    let j = (j < n).then_some(j);
-                    let result = self.column(scratch, &powers, j);
+                    if j > least.load(Ordering::Relaxed) {
+                        return Ok(());
+                    }
+                    let result = self.column(scratch, &powers, (j < n).then_some(j));
+                    if result.is_err() {
+                        least.fetch_min(j, Ordering::Relaxed);
+                    }
                     let d = done.fetch_add(1, Ordering::Relaxed);
                     if d % 8 == 0 && !progress(d as f64 / (n + 1) as f64) {
                         stop.store(true, Ordering::Relaxed);
