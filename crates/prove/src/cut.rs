@@ -39,6 +39,9 @@ pub struct Cutter {
     pub node: u32,
 }
 
+/// Variables that are made level at most where a sum is too wide.
+const TIES: usize = 8;
+
 impl Cutter {
     /// Empty tables.
     pub fn new(q: u32) -> Cutter {
@@ -157,6 +160,61 @@ impl Cutter {
         changed
     }
 
+    /// The same integer, in terms of variables of which the form has a function that undoes them.
+    ///
+    /// A reduction `s - q·round(s/q)` is narrow, but where s is spelled out, and perhaps merged with
+    /// what else is added, nothing shows it: the function's slope tells which multiple of s the
+    /// form must hold. Each variable is made level once, the latest first, since definitions bring
+    /// in earlier variables only; the caller sees whether
+    /// what comes out is narrow.
+    fn tie(&mut self, form: &Form) -> Option<(Form, Reading)> {
+        let mut next = form.clone();
+        let mut below = VarId(u32::MAX);
+        for _ in 0..TIES {
+            let latest = next.t.iter().filter_map(|&(a, _)| match self.world.atoms[a as usize] {
+                Atom::Fun(Base::Var(v), _) if v < below => Some(v),
+                _ => None,
+            });
+            let Some(v) = latest.max() else { break };
+            below = v;
+            let Source::Cut { form: d, bits: 64 } = self.world.var(v).source.clone() else {
+                continue;
+            };
+            let Some(m) = self.slope(&next, v) else { continue };
+            next = Form::combine(&next, 1, &d, m.wrapping_neg(), 64);
+            let atom = Form::atom(self.world.var(v).atom);
+            next = Form::combine(&next, 1, &atom, m, 64);
+        }
+        let left = next.t.iter().any(|&(a, _)| {
+            matches!(self.world.atoms[a as usize], Atom::Fun(Base::Var(v), _) if v < below)
+        });
+        if left || next == *form {
+            return None;
+        }
+        let reading = self.read(&next).ok()?;
+        Some((next, reading))
+    }
+
+    /// The multiple of v, not zero, that what the form has of functions of v lacks to be level.
+    fn slope(&mut self, form: &Form, v: VarId) -> Option<i64> {
+        let (lo, hi) = self.world.domain(Base::Var(v));
+        let mut rise = 0i128;
+        for &(a, c) in &form.t {
+            let step = match self.world.atoms[a as usize] {
+                Atom::Var(x) if x == v => i128::from(hi) - i128::from(lo),
+                Atom::Fun(Base::Var(x), f) if x == v => {
+                    let (l, h) = (self.world.funs.at(f, lo), self.world.funs.at(f, hi));
+                    i128::from(h) - i128::from(l)
+                }
+                _ => continue,
+            };
+            rise = rise.checked_add(step.checked_mul(c.into())?)?;
+        }
+        let span = (i128::from(hi) - i128::from(lo)).max(1);
+        let m = -(2 * rise + span).div_euclid(2 * span);
+        i64::try_from(m).ok().filter(|m| *m != 0 && m.abs() < 1 << 20)
+    }
+
     /// A variable for a form (constant ignored): `(v, m)` with `form - k = m·v` modulo 2^width.
     /// With `narrow`, only if the variable's interval is no larger than that of its one base.
     ///
@@ -238,6 +296,15 @@ impl Cutter {
             if narrow.is_some() {
                 self.plain.insert(key);
                 return Err(None);
+            }
+            if let Some((tied, r)) = self.tie(&bare)
+                && r.residue.is_some()
+                && r.hi - r.lo < 1i128 << bits
+                && r.hi.abs().max(r.lo.abs()) < 1 << 48
+            {
+                let (v, sign) = self.variable(tied, r);
+                self.cuts.insert(key, (v, inverse(lead).wrapping_mul(sign)));
+                return Ok((v, centre(sign, width).wrapping_shl(twos)));
             }
             let cause = self.explain(&bare, width, failure);
             self.failed.insert((bits, bare), cause);

@@ -241,6 +241,30 @@ fn barrett_of_a_sum_is_one_cone() {
 }
 
 #[test]
+fn barrett_of_a_sum_that_is_merged_with_others() {
+    // s = a + b + c + d is reduced; of s - q·t - a - b only half of s is left to be seen.
+    let build = |wrong: usize, range: (i64, i64)| {
+        let mut w = Words::default();
+        let x: Vec<NodeId> = (0..4).map(|i| w.a(i)).collect();
+        let (ab, cd) = (w.add(x[0], x[1]), w.add(x[2], x[3]));
+        let s = w.add(ab, cd);
+        let (v, q) = (w.k(if wrong == 1 { -7 } else { 7 }), w.k(Q));
+        let t = w.mulhrs(s, v, 15);
+        let m = w.mullo(t, q);
+        let y = w.sub(cd, m);
+        let y = if wrong == 2 { w.sub(y, m) } else { y };
+        // A use: y times a constant by Montgomery, right only if y is a word.
+        let out = w.montgomery(y, 1997, QINV);
+        proves(&w, out, [range, FULL], FULL, &|v| (v(0, 2) + v(0, 3)) * 1997 * inverse_r())
+    };
+    assert!(build(0, (-8192, 8191)));
+    assert!(!build(0, (-8193, 8191)), "s wraps");
+    for wrong in 1..3 {
+        assert!(!build(wrong, (-8192, 8191)), "mutant {wrong}");
+    }
+}
+
+#[test]
 fn a_sum_that_wraps_in_between_is_harmless_but_not_at_its_use() {
     let build = |back: bool| {
         let mut w = Words::default();
