@@ -5,26 +5,28 @@
 //! code so placed allows.
 
 mod base;
+mod entries;
+mod long;
 mod pass;
 mod plan;
 mod ranges;
+mod reorder;
+mod words;
 mod write;
 
 use super::{LowerError, Lowered, unsupported};
-use crate::build::Builder;
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, MulMethod, ProductMethod, ReduceMethod, inverse_of_r};
 use crate::schedule::{BaseProducts, Order, Schedule};
 use base::Base;
 use pass::{Pass, Shape};
 use plan::{Ending, Machine, Shuffles};
-use ranges::{Analysis, Choice, Placed, Words};
+use ranges::{Analysis, Choice, Placed};
 use ringforge_plan::{Ntt, Plan, Product};
 use ringforge_ring::zq;
 use std::collections::BTreeSet;
+use words::Words;
 use write::Style;
-
-const CITE: &str = "[Seiler18 §4]";
 
 /// The schedule with what words of 32 bits and this modulus call for.
 fn suited(schedule: &Schedule, modulus: Modulus, shuffles: Shuffles) -> Schedule {
@@ -347,169 +349,5 @@ impl Lowering<'_> {
             Some(site) => Err(LowerError::NoSuchSite { site: site.clone() }),
             None => Ok(()),
         }
-    }
-
-    /// A caller's array with the range of its words.
-    fn array(&self, builder: &mut Builder, name: &str, role: Role, most: i64) -> BufferId {
-        let align = usize::from(self.words.modulus.bits) / 8;
-        builder.ranged(name, role, self.machine.ntt.len(), align, Some((-most, most)))
-    }
-
-    /// Stages of passes from an array to another; between them local arrays.
-    fn passes(
-        &self,
-        builder: &mut Builder,
-        (stage, title): (&str, &str),
-        passes: &[Pass],
-        from: BufferId,
-        to: BufferId,
-        mut ours: bool,
-    ) {
-        let style = self.style(stage);
-        let mut at = from;
-        for (number, pass) in passes.iter().enumerate() {
-            let next = if number + 1 == passes.len() {
-                to
-            } else if ours && pass.in_place() {
-                at
-            } else {
-                builder.unique("t", Role::Local, self.machine.ntt.len(), 64)
-            };
-            ours = true;
-            let body = write::pass(builder, &style, pass, (at, next));
-            builder.stage(&format!("{title}: {}", pass.title), CITE, body);
-            at = next;
-        }
-    }
-
-    fn procedures(
-        &self,
-        forward: &[Pass],
-        inverse: &[Pass],
-        last: &[Pass],
-        ends: Ends,
-        [h, out]: [i64; 2],
-    ) -> Result<Vec<Procedure>, LowerError> {
-        let n = self.machine.ntt.len();
-        let most = self.words.most();
-        let r = inverse_of_r(self.words.modulus);
-        let back = zq::inv(r, self.words.modulus.q).unwrap_or(0);
-        let mut all = Vec::new();
-
-        let mut builder = Builder::new("forward", Some(Computes::Forward { scale: 1 }));
-        let c = self.array(&mut builder, "c", Role::Output, ends.forward_out);
-        let a = self.array(&mut builder, "a", Role::Input, ends.forward_in);
-        self.passes(&mut builder, ("forward", "forward transform"), forward, a, c, false);
-        all.push(builder.finish());
-
-        let mut builder = Builder::new("inverse", Some(Computes::Inverse { scale: back }));
-        let c = self.array(&mut builder, "c", Role::Output, ends.inverse_out);
-        let a = self.array(&mut builder, "a", Role::Input, ends.inverse_in);
-        self.passes(&mut builder, ("inverse", "inverse transform"), inverse, a, c, false);
-        all.push(builder.finish());
-
-        for (name, computes, add) in [
-            ("base", Computes::BaseProduct { scale: r }, false),
-            ("accumulate", Computes::Accumulate { scale: r }, true),
-        ] {
-            let mut builder = Builder::new(name, Some(computes));
-            let (role, range) = match add {
-                true => (Role::InOut, ends.sum),
-                false => (Role::Output, ends.base_out),
-            };
-            let c = self.array(&mut builder, "c", role, range);
-            let a = self.array(&mut builder, "a", Role::Input, ends.base_in);
-            let b = self.array(&mut builder, "b", Role::Input, ends.base_in);
-            self.products(&mut builder, [c, a, b], [ends.base_in; 2], (true, add))?;
-            all.push(builder.finish());
-        }
-
-        for (name, computes, passes) in [
-            ("to_standard", Computes::ToStandard, self.machine.leave_order()),
-            ("from_standard", Computes::FromStandard, self.machine.enter_order()),
-        ] {
-            let mut builder = Builder::new(name, Some(computes));
-            let c = self.array(&mut builder, "c", Role::Output, most);
-            let a = self.array(&mut builder, "a", Role::Input, most);
-            self.passes(&mut builder, (name, "reordering"), &passes, a, c, false);
-            all.push(builder.finish());
-        }
-
-        let mut builder = Builder::new("mul", Some(Computes::Product));
-        let c = self.array(&mut builder, "c", Role::Output, h);
-        let a = self.array(&mut builder, "a", Role::Input, h);
-        let b = self.array(&mut builder, "b", Role::Input, h);
-        let transformed = [("ta", a), ("tb", b)].map(|(name, from)| {
-            let to = builder.buffer(name, Role::Local, n, 64);
-            let arguments = vec![(to, Index::at(0)), (from, Index::at(0))];
-            let call = Stmt::Call { procedure: ProcedureId(0), arguments };
-            builder.stage("forward transform", CITE, vec![call]);
-            to
-        });
-        let [ta, tb] = transformed;
-        self.products(&mut builder, [ta, ta, tb], [out, out], (false, false))?;
-        self.passes(&mut builder, ("mul.inverse", "inverse transform"), last, ta, c, true);
-        all.push(builder.finish());
-        Ok(all)
-    }
-
-    /// Stages of base products, on arrays of an entry's callers or our own; transposed arrays in
-    /// standard order are brought into our order.
-    fn products(
-        &self,
-        builder: &mut Builder,
-        [c, a, b]: [BufferId; 3],
-        bounds: [i64; 2],
-        (entry, add): (bool, bool),
-    ) -> Result<(), LowerError> {
-        let style = self.style("base");
-        let machine = self.machine;
-        let striding = machine.shuffles == Shuffles::Striding;
-        let apart = striding && machine.standard && machine.inside() && machine.ntt.degree() > 1;
-        if !apart {
-            // Compilers vectorise portable loops only where arrays cannot overlap.
-            let ours = striding && entry;
-            let to = match ours {
-                true => builder.unique("r", Role::Local, machine.ntt.len(), 64),
-                false => c,
-            };
-            let body = self.base(&style, &self.own).stage(
-                builder,
-                [to, a, b],
-                bounds,
-                add.then_some(c),
-            )?;
-            builder.stage("base products", CITE, body);
-            if ours {
-                let copy = Machine { standard: true, ..machine.clone() }.leave_order();
-                self.passes(builder, ("base", "result"), &copy, to, c, true);
-            }
-            return Ok(());
-        }
-        let own = Machine { standard: false, ..machine.clone() };
-        let n = machine.ntt.len();
-        let enter = own.enter_order();
-        let mut arrays = vec![(a, "ua"), (b, "ub")];
-        if add {
-            arrays.push((c, "uc"));
-        }
-        let mut inside: Vec<BufferId> = Vec::new();
-        for (from, name) in arrays {
-            let to = builder.unique(name, Role::Local, n, 64);
-            self.passes(builder, ("base", "reordering"), &enter[..1], from, to, false);
-            inside.push(to);
-        }
-        let to = inside.get(2).copied().unwrap_or(inside[0]);
-        let map = own.own();
-        let body = self.base(&style, &map).stage(
-            builder,
-            [to, inside[0], inside[1]],
-            bounds,
-            add.then_some(to),
-        )?;
-        builder.stage("base products", CITE, body);
-        let leave = own.leave_order();
-        self.passes(builder, ("base", "reordering"), &leave[..1], to, c, true);
-        Ok(())
     }
 }

@@ -62,7 +62,7 @@ impl Machine<'_> {
     }
 
     /// log2 of n, of the words of a register, of the degree that stays.
-    fn logs(&self) -> (u32, u32, u32) {
+    pub(super) fn logs(&self) -> (u32, u32, u32) {
         let log = |x: usize| x.trailing_zeros();
         (log(self.n()), log(self.shape.lanes), log(self.ntt.degree()))
     }
@@ -99,12 +99,12 @@ impl Machine<'_> {
         all
     }
 
-    fn identity(&self) -> Map {
+    pub(super) fn identity(&self) -> Map {
         (0..self.n()).collect()
     }
 
     /// Where the shuffled pass finds its registers one after the other.
-    fn middle(&self) -> Map {
+    pub(super) fn middle(&self) -> Map {
         let (_, lanes, _) = self.logs();
         let k = self.extra();
         (0..self.n())
@@ -133,7 +133,7 @@ impl Machine<'_> {
 
     /// A pass on registers whose lanes have the index bits `lanes` and which differ in the bits
     /// `chosen`; all other bits number the groups.
-    fn pass(
+    pub(super) fn pass(
         &self,
         title: &str,
         chosen: &[u32],
@@ -187,7 +187,7 @@ impl Machine<'_> {
     }
 
     /// Bits of the shuffled pass: those that choose registers, and those of the lanes.
-    fn shuffled_bits(&self) -> (Vec<u32>, Vec<u32>) {
+    pub(super) fn shuffled_bits(&self) -> (Vec<u32>, Vec<u32>) {
         let (_, lanes, _) = self.logs();
         let k = self.extra();
         match self.shuffles {
@@ -210,12 +210,12 @@ impl Machine<'_> {
     }
 
     /// The way in without butterflies.
-    fn enter(&self, hand: &mut Hand) {
+    pub(super) fn enter(&self, hand: &mut Hand) {
         self.rounds().iter().for_each(|&(unit, bit)| hand.interleave(unit, bit));
     }
 
     /// The way out without butterflies.
-    fn leave(&self, hand: &mut Hand) {
+    pub(super) fn leave(&self, hand: &mut Hand) {
         let d = self.logs().2;
         for (j, (unit, _)) in self.rounds().into_iter().enumerate() {
             hand.interleave(unit, d + j as u32);
@@ -267,7 +267,7 @@ impl Machine<'_> {
         hand.level(level, bit, self.ntt.inverse, &factor);
     }
 
-    fn lanes_natural(&self) -> Vec<u32> {
+    pub(super) fn lanes_natural(&self) -> Vec<u32> {
         (0..self.logs().1).collect()
     }
 
@@ -365,65 +365,12 @@ impl Machine<'_> {
     }
 
     /// A shuffled pass that finds its registers shuffled already: the rounds on the way in gone.
-    fn without_entry(&self, mut pass: Pass) -> Pass {
+    pub(super) fn without_entry(&self, mut pass: Pass) -> Pass {
         let (chosen, _) = self.shuffled_bits();
         let entry = self.rounds().len() << (chosen.len() - 1);
         for group in &mut pass.groups {
             group.steps.drain(..entry);
         }
         pass
-    }
-
-    /// Strided: squares of the array transposed, on the way in or out.
-    fn transposition(&self, enter: bool) -> Pass {
-        let (_, lanes, _) = self.logs();
-        let (low, high): (Vec<u32>, Vec<u32>) =
-            ((0..lanes).collect(), (lanes..2 * lanes).collect());
-        let (identity, middle) = (self.identity(), self.middle());
-        match enter {
-            true => self.pass("transposition", &high, &low, &identity, Some(&middle), &|_| {}),
-            false => self.pass("transposition", &low, &high, &middle, Some(&identity), &|_| {}),
-        }
-    }
-
-    /// From the standard order to the program's.
-    pub fn enter_order(&self) -> Vec<Pass> {
-        self.reordering(true)
-    }
-
-    /// From the program's order to the standard one.
-    pub fn leave_order(&self) -> Vec<Pass> {
-        self.reordering(false)
-    }
-
-    fn reordering(&self, enter: bool) -> Vec<Pass> {
-        let identity = self.identity();
-        if self.standard || !self.inside() {
-            let (lanes, one) = (self.lanes_natural(), [self.logs().1]);
-            return vec![self.pass("copy", &one, &lanes, &identity, Some(&identity), &|_| {})];
-        }
-        if self.shuffles == Shuffles::Striding {
-            // Transposed elsewhere and copied, so that the arrays may be the same.
-            let (lanes, one) = (self.lanes_natural(), [self.logs().1]);
-            let copy = self.pass("copy", &one, &lanes, &identity, Some(&identity), &|_| {});
-            return vec![self.transposition(enter), copy];
-        }
-        let (chosen, lanes) = self.shuffled_bits();
-        let title = "words within registers";
-        vec![match enter {
-            // The registers stay where the middle order has them.
-            true => {
-                let own = self.own();
-                self.pass(title, &chosen, &lanes, &identity, Some(&own), &|hand| self.enter(hand))
-            }
-            false => {
-                let pass =
-                    self.pass(title, &chosen, &lanes, &self.middle(), Some(&identity), &|hand| {
-                        self.enter(hand);
-                        self.leave(hand);
-                    });
-                self.without_entry(pass)
-            }
-        }]
     }
 }
