@@ -31,6 +31,7 @@ mod prove;
 mod quotient;
 mod ranges;
 mod reading;
+mod refute;
 pub mod report;
 mod terms;
 mod values;
