@@ -161,18 +161,19 @@ impl Ranges {
         self.fits((a.0 + b.0, a.1 + b.1))
     }
 
-    /// The difference, where it fits a word, and the multiple of q that is added first: for
-    /// unsigned words the least that avoids a borrow.
-    pub fn sub(&self, a: Interval, b: Interval) -> Option<(Interval, u8)> {
-        let difference = (a.0 - b.1, a.1 - b.0);
-        if self.unsigned.is_none() {
-            return self.fits(difference).map(|d| (d, 0));
-        }
+    /// The multiple of q that is added before a value in `b` is subtracted: for unsigned words the
+    /// least that avoids a borrow whatever it is subtracted from, else none. It must not depend on
+    /// that: then a smaller interval leads to smaller ones.
+    pub fn multiple(&self, b: Interval) -> u8 {
         let q = self.q as i64;
-        let k = ((b.1 - a.0).max(0) + q - 1) / q;
-        self.fits((a.0 + k * q, a.1 + k * q))?;
-        let moved = self.fits((difference.0 + k * q, difference.1 + k * q))?;
-        Some((moved, k as u8))
+        if self.unsigned.is_some() { ((b.1 + q - 1) / q) as u8 } else { 0 }
+    }
+
+    /// `a + k·q − b`, where it and `a + k·q` fit a word.
+    pub fn sub(&self, a: Interval, b: Interval, k: u8) -> Option<Interval> {
+        let offset = i64::from(k) * self.q as i64;
+        let raised = self.fits((a.0 + offset, a.1 + offset))?;
+        self.fits((raised.0 - b.1, raised.1 - b.0))
     }
 
     fn fits(&self, a: Interval) -> Option<Interval> {

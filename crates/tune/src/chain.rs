@@ -157,9 +157,9 @@ impl<'a> Chain<'a> {
     /// register leave one value, repeated.
     fn children(&mut self, layer: usize, r: usize, u: Interval) -> Option<[(usize, Interval); 2]> {
         let o = self.distance(layer);
-        let fitting = self
-            .product(layer, r)
-            .and_then(|t| Some((self.ranges.add(u, t)?, self.ranges.sub(u, t)?.0)));
+        let fitting = self.product(layer, r).and_then(|t| {
+            Some((self.ranges.add(u, t)?, self.ranges.sub(u, t, self.ranges.multiple(t))?))
+        });
         let Some((sum, difference)) = fitting else {
             self.stats.overflow += 1;
             return None;

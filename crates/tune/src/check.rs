@@ -27,11 +27,12 @@ pub struct Checked {
 }
 
 /// Executes a transform with the given reductions on inputs in an interval; the error says which
-/// butterfly's sum or difference may not fit a word.
+/// butterfly's sum or difference may not fit a word. What is added before a Cooley–Tukey product is
+/// subtracted is the multiple for operands in `operand`, as the search has it.
 pub fn check(
     ranges: &mut Ranges,
     layers: &Layers,
-    input: Interval,
+    (input, operand): (Interval, Interval),
     sites: &[Site],
 ) -> Result<Checked, String> {
     let mut x = vec![input; layers.n];
@@ -60,11 +61,14 @@ pub fn check(
                 )
             };
             let (u, mut t) = (x[low], x[low + o]);
+            let mut k = ranges.multiple(t);
             if layers.algorithm.is_cooley_tukey() {
+                let most = ranges.product(w, operand).ok_or_else(|| wrong("product", t, t))?;
+                k = ranges.multiple(most);
                 t = ranges.product(w, t).ok_or_else(|| wrong("product", t, t))?;
             }
             let mut sum = ranges.add(u, t).ok_or_else(|| wrong("sum", u, t))?;
-            let (mut rest, k) = ranges.sub(u, t).ok_or_else(|| wrong("difference", u, t))?;
+            let mut rest = ranges.sub(u, t, k).ok_or_else(|| wrong("difference", u, t))?;
             if !layers.algorithm.is_cooley_tukey() {
                 rest = ranges.product(w, rest).ok_or_else(|| wrong("product", rest, rest))?;
             }

@@ -107,7 +107,11 @@ impl<'a> Gather<'a> {
                     let t = &before[j];
                     self.stats.choices += 1;
                     let sums: Option<State> = (u.state.iter().zip(&t.state))
-                        .map(|(&u, &t)| self.ranges.sub(u, t).and(self.ranges.add(u, t)))
+                        .map(|(&u, &t)| {
+                            self.ranges
+                                .sub(u, t, self.ranges.multiple(t))
+                                .and(self.ranges.add(u, t))
+                        })
                         .collect();
                     let Some(state) = sums else {
                         self.stats.overflow += 1;

@@ -210,7 +210,7 @@ pub(crate) fn transform(
     }
     // By whole layers the forward search counts decisions.
     let unit = if whole && algorithm.is_cooley_tukey() { problem.n as u64 / 2 } else { 1 };
-    let checked = check(ranges, &layers, input, &sites)?;
+    let checked = check(ranges, &layers, (input, limits.0), &sites)?;
     let found: u64 = sites.iter().map(|s| weigh(s.kind)).sum();
     if found != least * unit {
         return Err(format!(

@@ -97,6 +97,32 @@ impl Outcome {
         self.times().map(|(part, times)| part.certificate.found * times).sum()
     }
 
+    /// Vector operations of all reductions, those that end products included
+    /// ([`Reduction::operations`]), in single words.
+    pub fn operations(&self) -> u64 {
+        let Problem { n, layers, arithmetic, scope, .. } = self.problem;
+        let (n, layers) = (n as u64, layers as u64);
+        let sites = self.times().map(|(part, times)| {
+            let one: u64 = part.sites.iter().map(|s| u64::from(s.kind.operations())).sum();
+            one * times
+        });
+        let products = self.times().map(|(part, times)| {
+            let last = match part.algorithm {
+                Algorithm::Forward => 0,
+                Algorithm::InverseGentlemanSande => n / 2,
+                Algorithm::InverseCooleyTukey => n,
+            };
+            times * (n / 2 * layers + last)
+        });
+        let values = if matches!(scope, Scope::Product { .. }) { 2 * n } else { 0 };
+        let csub = u64::from(Reduction::Unsigned(unsigned::Kind::Csub).operations());
+        let ends = match arithmetic {
+            Arithmetic::Unsigned { csub_products: true } => csub * (products.sum::<u64>() + values),
+            _ => 0,
+        };
+        sites.sum::<u64>() + ends
+    }
+
     fn times(&self) -> impl Iterator<Item = (&Part, u64)> {
         let product = matches!(self.problem.scope, Scope::Product { .. });
         let times =
@@ -153,11 +179,11 @@ pub(crate) fn space(
     let products = match problem.arithmetic {
         Arithmetic::Unsigned { csub_products: true } => {
             "Montgomery products by 2^18 end in csub; the least multiple of q that avoids a borrow \
-             is added before a subtraction"
+             whatever the minuend is added before a subtraction"
         }
         Arithmetic::Unsigned { csub_products: false } => {
-            "Montgomery products by 2^18; the least multiple of q that avoids a borrow is added \
-             before a subtraction"
+            "Montgomery products by 2^18; the least multiple of q that avoids a borrow \
+             whatever the minuend is added before a subtraction"
         }
         Arithmetic::Signed { .. } => "signed products by constants",
     };

@@ -35,7 +35,12 @@ impl<'a> Stages<'a> {
             let mut next = Reached::new();
             for (state, &(cost, ..)) in &self.reached[layer] {
                 let grown: Option<Vec<[Interval; 2]>> = (state.iter())
-                    .map(|&u| Some([self.ranges.add(u, t)?, self.ranges.sub(u, t)?.0]))
+                    .map(|&u| {
+                        Some([
+                            self.ranges.add(u, t)?,
+                            self.ranges.sub(u, t, self.ranges.multiple(t))?,
+                        ])
+                    })
                     .collect();
                 let Some(grown) = grown else {
                     self.stats.overflow += 1;

@@ -25,6 +25,9 @@ pub struct Row {
     pub inverse: u64,
     /// Two forward transforms and one inverse.
     pub product: u64,
+    /// Vector operations of all reductions in single words, those that end products included;
+    /// modelled as [`Reduction::operations`].
+    pub operations: u64,
     /// Whether nothing in the row's space is lower: the certificate's bound is what was found.
     pub least: bool,
 }
@@ -35,7 +38,17 @@ impl Row {
         let count = |i: usize| outcome.parts.get(i).map_or(0, |p| p.sites.len() as u64);
         let least = outcome.parts.iter().all(|p| p.certificate.bound == p.certificate.found);
         let (forward, inverse) = (count(0), count(1));
-        Row { q, n, layers, who, forward, inverse, product: outcome.reductions(), least }
+        Row {
+            q,
+            n,
+            layers,
+            who,
+            forward,
+            inverse,
+            product: outcome.reductions(),
+            operations: outcome.operations(),
+            least,
+        }
     }
 }
 
@@ -69,13 +82,17 @@ pub fn earlier(n: usize) -> Result<Row, String> {
                 }
             }
         }
-        check(&mut ranges, &shape, input, &sites)?;
+        let word = ranges.word();
+        check(&mut ranges, &shape, (input, word), &sites)?;
         counts.push(sites.len() as u64);
     }
     let (forward, inverse) = (counts[0], counts[1]);
     let product = 2 * forward + inverse;
     let who = "Masuda and Kameyama".into();
-    Ok(Row { q, n, layers, who, forward, inverse, product, least: false })
+    let (words, count) = (n as u64, layers as u64);
+    let products = 3 * words / 2 * count + words / 2 + 2 * words;
+    let operations = 3 * product + 2 * products;
+    Ok(Row { q, n, layers, who, forward, inverse, product, operations, least: false })
 }
 
 /// What the table of seed 003 asks for, n = 512 and 1024 under the same unsigned arithmetic, each
@@ -121,6 +138,33 @@ pub fn signed() -> Vec<(String, Problem)> {
     all
 }
 
+/// The cheapest by modelled operations, single coefficients, for n = 512 and 1024 and each arithmetic:
+/// "lazy" is the unsigned scheme without the conditional subtraction that ends products.
+pub fn cheapest() -> Vec<(String, Problem)> {
+    let mut all = Vec::new();
+    for (n, layers) in [(512, 9), (1024, 10)] {
+        let lazy = Arithmetic::Unsigned { csub_products: false };
+        for (name, base) in [
+            ("unsigned, fewest operations", Problem::unsigned(12289, n)),
+            (
+                "unsigned lazy, fewest operations",
+                Problem { arithmetic: lazy, ..Problem::unsigned(12289, n) },
+            ),
+            ("signed, fewest operations", Problem::signed(12289, n, layers)),
+        ] {
+            for inverse in [Algorithm::InverseGentlemanSande, Algorithm::InverseCooleyTukey] {
+                let how = match inverse {
+                    Algorithm::InverseCooleyTukey => ", inverse by Cooley–Tukey",
+                    _ => "",
+                };
+                let (scope, objective) = (Scope::Product { inverse }, crate::Objective::Operations);
+                all.push((format!("{name}{how}"), Problem { scope, objective, ..base }));
+            }
+        }
+    }
+    all
+}
+
 /// Searches each problem; the callback is told the problem's number beside its progress.
 ///
 /// # Errors
@@ -140,13 +184,13 @@ pub fn rows(
 /// Rows as a Markdown table, in words and in units of n/2.
 pub fn markdown(rows: &[Row]) -> String {
     let mut out = String::from(
-        "| ring | placement | forward | inverse | product | product in n/2 | proved least |\n\
-         |---|---|---:|---:|---:|---:|---|\n",
+        "| ring | placement | forward | inverse | product | product in n/2 | operations | proved least |\n\
+         |---|---|---:|---:|---:|---:|---:|---|\n",
     );
     for row in rows {
         let _ = writeln!(
             out,
-            "| Z{}[x]/(x^{} + 1), {} layers | {} | {} | {} | {} | {:.2} | {} |",
+            "| Z{}[x]/(x^{} + 1), {} layers | {} | {} | {} | {} | {:.2} | {} | {} |",
             row.q,
             row.n,
             row.layers,
@@ -155,6 +199,7 @@ pub fn markdown(rows: &[Row]) -> String {
             row.inverse,
             row.product,
             row.product as f64 * 2.0 / row.n as f64,
+            row.operations,
             if row.least { "yes" } else { "no" }
         );
     }

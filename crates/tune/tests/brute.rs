@@ -26,13 +26,14 @@ fn fits(ranges: &mut Ranges, layers: &Layers, input: Interval, sites: &[Site]) -
                 _ => ranges.product(w, word).unwrap(),
             };
             if layers.algorithm == Algorithm::InverseGentlemanSande {
-                let (Some(sum), Some(_)) = (ranges.add(u, t), ranges.sub(u, t)) else {
+                let (Some(sum), Some(_)) = (ranges.add(u, t), ranges.sub(u, t, ranges.multiple(t)))
+                else {
                     return false;
                 };
                 (x[low], x[low + o]) = (sum, product);
             } else {
-                let (Some(sum), Some((difference, _))) =
-                    (ranges.add(u, product), ranges.sub(u, product))
+                let (Some(sum), Some(difference)) =
+                    (ranges.add(u, product), ranges.sub(u, product, ranges.multiple(product)))
                 else {
                     return false;
                 };

@@ -60,7 +60,10 @@ fn every_reduction_is_needed() {
         for i in (0..part.sites.len()).step_by(7) {
             let mut sites = part.sites.clone();
             let dropped = sites.remove(i);
-            assert!(check(&mut ranges, &layers, part.input, &sites).is_err(), "{dropped:?}");
+            assert!(
+                check(&mut ranges, &layers, (part.input, (0, 65535)), &sites).is_err(),
+                "{dropped:?}"
+            );
         }
     }
 }
@@ -104,4 +107,28 @@ fn rows_are_tables() {
     assert!(words.iter().skip(1).all(|&w| w < words[0]), "{words:?}");
     assert!(rows.iter().all(|r| r.least));
     assert_eq!(tables::markdown(&rows).lines().count(), 2 + rows.len());
+}
+
+/// Products without conditional subtraction, and operations as the objective: programs that fit
+/// and are right, too.
+#[test]
+fn other_arithmetic_and_objectives_give_programs() {
+    let ring = Ring::parse("Z12289[x]/(x^256 + 1)").unwrap();
+    for csub_products in [false, true] {
+        for inverse in [Algorithm::InverseGentlemanSande, Algorithm::InverseCooleyTukey] {
+            for objective in [Objective::Reductions, Objective::Operations] {
+                let problem = Problem {
+                    arithmetic: Arithmetic::Unsigned { csub_products },
+                    scope: Scope::Product { inverse },
+                    objective,
+                    ..Problem::unsigned(12289, 256)
+                };
+                let outcome = search(&problem, &mut |_| true).unwrap();
+                let scheme = outcome.scheme().unwrap();
+                let out = ranges(&scheme, Of::Product, (0, 12288)).unwrap();
+                assert!(out.iter().all(|r| r.0 >= 0 && r.1 <= 12288), "{problem:?}");
+                forms(&scheme, Of::Product).unwrap().agrees_with(&ring).unwrap();
+            }
+        }
+    }
 }

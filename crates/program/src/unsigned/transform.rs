@@ -64,7 +64,7 @@ pub fn bit_reverse(i: usize, bits: u32) -> usize {
 
 impl Scheme {
     /// A scheme for Z_q[x]/(x^n + 1); `None` where q or n does not fit, or a placement has not
-    /// one entry of multiples for each layer.
+    /// multiples for each layer: one, or for Gentleman and Sande one for each butterfly.
     pub fn new(
         q: u64,
         n: usize,
@@ -74,8 +74,12 @@ impl Scheme {
     ) -> Option<Scheme> {
         let constants = Constants::new(q)?;
         let layers = n.checked_ilog2().filter(|&l| l > 0 && n.is_power_of_two())? as usize;
-        if [&forward, &inverse].iter().any(|p| p.multiples.len() != layers) {
-            return None;
+        let cooley_tukey = inverse_by.is_cooley_tukey();
+        for (placement, by_layer) in [(&forward, true), (&inverse, cooley_tukey)] {
+            let entries = |all: &Vec<u8>| all.len() == 1 || !by_layer && all.len() == n / 2;
+            if placement.multiples.len() != layers || !placement.multiples.iter().all(entries) {
+                return None;
+            }
         }
         let psi = least_root(2 * n as u64, q)?;
         let back = zq::inv(psi, q)?;
