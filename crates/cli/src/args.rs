@@ -299,8 +299,15 @@ pub enum Inverse {
 #[derive(Args, Debug)]
 pub struct Search {
     /// A ring Z_q[x]/(x^n + 1), or a preset
-    #[arg(value_name = "RING|PRESET")]
-    pub ring: String,
+    #[arg(value_name = "RING|PRESET", required_unless_present = "tables")]
+    pub ring: Option<String>,
+    /// All tables of docs/results.md instead: the earlier scheme's, the seed's, and ours
+    #[arg(long, conflicts_with_all = ["ring", "emitted", "out"])]
+    pub tables: bool,
+    /// The program that `forge` emits for this target instead: leave out reductions of registers as
+    /// long as all ranges hold, until each is needed; `--out` saves the schedule
+    #[arg(long, value_name = "TARGET")]
+    pub emitted: Option<String>,
     /// The arithmetic
     #[arg(long, value_enum, default_value = "montgomery")]
     pub arithmetic: SearchArithmetic,
@@ -319,7 +326,7 @@ pub struct Search {
     /// Radix-2 layers [default: as many as q has roots for]
     #[arg(long, value_name = "N")]
     pub layers: Option<usize>,
-    /// Save what is found, as JSON, for `explain --placement`
+    /// Save what is found: as JSON for `explain --placement`, or as a schedule for `forge --schedule`
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }

@@ -2,20 +2,30 @@
 
 use std::path::Path;
 
+use ringforge_plan::Ntt;
 use ringforge_program::method::MulMethod;
+use ringforge_program::schedule::Schedule;
 use ringforge_ring::Ring;
-use ringforge_tune::{Algorithm, Arithmetic, Granularity, Objective, Outcome, Problem, Scope};
+use ringforge_tune::{Algorithm, Arithmetic, Granularity, Objective, Problem, Scope};
+use ringforge_tune::{registers, tables};
 
-use crate::args::{Inverse, Search, SearchArithmetic, SearchGranularity, SearchObjective};
-use crate::preset;
+use crate::args::{Inverse, Search, SearchArithmetic, SearchGranularity, SearchObjective, Subject};
 use crate::ui::{Failure, Ui};
+use crate::{preset, target};
 
 /// Runs the command.
 ///
 /// # Errors
 /// The ring is no Z_q\[x\]/(x^n + 1), the space holds no placement, or it was interrupted.
 pub fn run(ui: &Ui, args: &Search) -> Result<u8, Failure> {
-    let ring = preset::ring(&args.ring)?;
+    if args.tables {
+        return tables(ui);
+    }
+    let name = args.ring.as_deref().unwrap_or_default();
+    if let Some(target) = &args.emitted {
+        return emitted(ui, args, name, target);
+    }
+    let ring = preset::ring(name)?;
     let problem = problem(&ring, args)?;
     let bar = ui.bar("transforms settled", 1);
     let found = ringforge_tune::search(&problem, &mut |progress| {
@@ -28,10 +38,62 @@ pub fn run(ui: &Ui, args: &Search) -> Result<u8, Failure> {
     let found = found.map_err(Failure::input)?;
     ui.json(&found)?;
     ui.say(found.to_string());
-    if let Some(path) = &args.out {
-        save(path, &found)?;
-        ui.say(format!("saved: {}", path.display()));
+    let text = serde_json::to_string_pretty(&found)
+        .map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))?;
+    save(ui, args.out.as_deref(), &text)?;
+    Ok(0)
+}
+
+/// The tables of reductions.
+fn tables(ui: &Ui) -> Result<u8, Failure> {
+    let mut problems = tables::unsigned();
+    problems.extend(tables::signed());
+    problems.extend(tables::cheapest());
+    let bar = ui.bar("searches", problems.len() as u64);
+    let mut rows = Vec::new();
+    for n in [512, 1024] {
+        rows.push(tables::earlier(n).map_err(Failure::failed)?);
     }
+    let found = tables::rows(&problems, &mut |i, progress| {
+        bar.set_position(i as u64);
+        bar.set_message(format!("{}: {} subproblems", problems[i].0, progress.states));
+        true
+    });
+    bar.finish_and_clear();
+    rows.extend(found.map_err(Failure::failed)?);
+    ui.json(&rows)?;
+    ui.say(tables::markdown(&rows));
+    Ok(0)
+}
+
+/// Fewer reductions for the program of a target.
+fn emitted(ui: &Ui, args: &Search, ring: &str, target: &str) -> Result<u8, Failure> {
+    let subject = Subject { ring: ring.into(), plan: None };
+    let job = preset::resolve(&subject)?;
+    let target = target::find(target)?;
+    let ntt = job.plan.root.as_method::<Ntt>().ok_or_else(|| {
+        Failure::input(format!("the plan `{}` is no transform of x^n + 1", job.plan.name))
+    })?;
+    let bar = ui.spinner("placements");
+    let schedule = target.schedule();
+    let found =
+        registers::improve(&job.plan, &schedule, &job.name, ntt.levels as usize, &mut |progress| {
+            bar.set_message(format!("{} placements tried", progress.states));
+            true
+        });
+    bar.finish_and_clear();
+    let found = found.map_err(|e| Failure::input(e.to_string()))?;
+    ui.json(&serde_json::json!({
+        "ring": job.plan.ring.to_string(),
+        "target": target.name,
+        "before": found.before,
+        "after": found.after,
+        "asked": found.asked,
+        "reductions": found.sites,
+    }))?;
+    ui.say(found.to_string().trim_end());
+    let text = Schedule { reductions: Some(found.sites), ..schedule }.to_string();
+    save(ui, args.out.as_deref(), &text)?;
     Ok(0)
 }
 
@@ -75,15 +137,15 @@ fn problem(ring: &Ring, args: &Search) -> Result<Problem, Failure> {
     })
 }
 
-fn save(path: &Path, found: &Outcome) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(found)
-        .map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))?;
+fn save(ui: &Ui, path: Option<&Path>, text: &str) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
     // First beside it, so that a full disk leaves no half of a file.
     let unfinished = path.with_extension("unfinished");
-    std::fs::write(&unfinished, text + "\n")
-        .and_then(|()| std::fs::rename(&unfinished, path))
-        .map_err(|e| {
-            let _ = std::fs::remove_file(&unfinished);
-            Failure::input(format!("cannot write `{}`: {e}", path.display()))
-        })
+    let written = std::fs::write(&unfinished, text.trim_end().to_owned() + "\n");
+    written.and_then(|()| std::fs::rename(&unfinished, path)).map_err(|e| {
+        let _ = std::fs::remove_file(&unfinished);
+        Failure::input(format!("cannot write `{}`: {e}", path.display()))
+    })?;
+    ui.say(format!("saved: {}", path.display()));
+    Ok(())
 }
