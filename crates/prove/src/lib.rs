@@ -42,6 +42,7 @@ mod walk_tests;
 #[cfg(test)]
 mod wide_tests;
 mod witness;
+mod words;
 
 pub use computes::{Computes, Transform};
 pub use contract::{Contract, ContractError};
