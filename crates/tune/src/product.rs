@@ -65,7 +65,7 @@ fn values(problem: &Problem, ranges: &mut Ranges, x: Interval) -> Result<Interva
     let degree = (problem.n >> problem.layers) as i64;
     let wrong = || format!("products of values in [{}, {}] may not fit a word", x.0, x.1);
     let one = match problem.arithmetic {
-        // b goes through a product by 2^36 first, so that both factors fit [NewHope's scheme].
+        // b goes through a product by 2^36 first, so that both factors fit, as NewHope does.
         Arithmetic::Unsigned { csub_products } => {
             let r = zq::pow(2, u64::from(MONTGOMERY_BITS), problem.q);
             let b = ranges.product(r, x).ok_or_else(wrong)?;

@@ -63,7 +63,7 @@ pub fn bit_reverse(i: usize, bits: u32) -> usize {
 }
 
 impl Scheme {
-    /// A scheme for Z_q[x]/(x^n + 1); `None` where q or n does not fit, or a placement has not
+    /// A scheme for Z_q\[x\]/(x^n + 1); `None` where q or n does not fit, or a placement has not
     /// multiples for each layer: one, or for Gentleman and Sande one for each butterfly.
     pub fn new(
         q: u64,
@@ -156,7 +156,7 @@ impl Scheme {
         self.gentleman_sande(l, x)
     }
 
-    /// `c = a·b` in Z_q[x]/(x^n + 1); a and b are overwritten by their transforms.
+    /// `c = a·b` in Z_q\[x\]/(x^n + 1); a and b are overwritten by their transforms.
     pub fn product_program<L: Language>(&self, l: &mut L) -> Result<(), L::Error> {
         let (c, a, b) = (Array::Data(0), Array::Data(1), Array::Data(2));
         self.forward(l, a)?;
