@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "2^32 cases for each of ten primitives: half a minute, optimised"]
+    #[ignore = "2^32 cases for each of ten primitives: two minutes of processor time, optimised"]
     fn words_of_32_bits() {
         all(8380417, 32);
     }
