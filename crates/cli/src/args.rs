@@ -256,11 +256,11 @@ pub struct Mutate {
 /// The arithmetic that a search is in.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchArithmetic {
-    /// Unsigned words, each product ended by a conditional subtraction [TokudaKameyama23]
+    /// Unsigned words, each product ended by a conditional subtraction (TokudaKameyama23)
     Unsigned,
     /// Unsigned words, conditional subtractions only where they help
     UnsignedLazy,
-    /// Signed words, Montgomery products [Seiler18]
+    /// Signed words, Montgomery products (Seiler18)
     Montgomery,
     /// Signed words, Barrett products
     Barrett,
@@ -298,7 +298,7 @@ pub enum Inverse {
 /// `search`.
 #[derive(Args, Debug)]
 pub struct Search {
-    /// A ring Z_q[x]/(x^n + 1), or a preset
+    /// A ring such as `Z3329[x]/(x^256 + 1)`, or a preset
     #[arg(value_name = "RING|PRESET", required_unless_present = "tables")]
     pub ring: Option<String>,
     /// All tables of docs/results.md instead: the earlier scheme's, the seed's, and ours

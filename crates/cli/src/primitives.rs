@@ -15,7 +15,7 @@ use crate::ui::{Failure, Ui};
 /// The modulus is none, or a primitive breaks its promise.
 pub fn run(ui: &Ui, args: &Primitives) -> Result<u8, Failure> {
     let q = args.modulus;
-    if !zq::is_prime(q) || q % 2 == 0 || q >= 1 << 31 {
+    if !zq::is_prime(q) || q.is_multiple_of(2) || q >= 1 << 31 {
         return Err(Failure::input(format!("{q} is no odd prime below 2^31")));
     }
     let bits = if q < 1 << 15 { 16 } else { 32 };
