@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN, presets::UTF8_BORDERS_ONLY};
-use ringforge_program::ir::Computes;
+use ringforge_program::ir::{Computes, Program};
+use ringforge_program::schedule::Schedule;
 use ringforge_toolchain::timing::{Candidate, Code, Settings, Timing, measure};
 use ringforge_toolchain::{Compiler, Host, Scratch};
 use serde::Serialize;
@@ -258,11 +259,17 @@ fn ours(
     entries: &mut Vec<Entry>,
 ) -> Result<(), Failure> {
     for target in target::choose("all")?.into_iter().filter(|t| t.runs_on(host)) {
-        for variant in target.variants(host) {
+        let mut seen: Vec<Program> = Vec::new();
+        for variant in target.variants(host, &job.plan.name)? {
             let bar = ui.spinner(&format!("forging {} with {}", variant.name, compiler.name));
             let made = make::make(job, target, &variant.schedule, &job.name)?;
             let text = make::source(&made, "ringforge bench")?;
             bar.finish_and_clear();
+            // A choice that the plan has no use for makes no other program.
+            if seen.iter().any(|program| program.procedures == made.program.procedures) {
+                continue;
+            }
+            seen.push(made.program.clone());
             for opt in target.levels {
                 let file = format!("{}{}{}{opt}", job.name, entries.len(), target.name);
                 let object = object(scratch, &file, &text, compiler, opt)?;
@@ -350,18 +357,18 @@ pub struct Variant {
     /// The target's name and what is special.
     pub name: String,
     /// The schedule.
-    pub schedule: ringforge_program::schedule::Schedule,
+    pub schedule: Schedule,
 }
 
 impl Target {
-    /// The default schedule, and others that this host runs.
-    fn variants(&self, host: &Host) -> Vec<Variant> {
-        let mut all = vec![Variant { name: self.name.into(), schedule: self.schedule() }];
+    /// The schedule that `forge` takes for a plan, and others that this host runs.
+    fn variants(&self, host: &Host, plan: &str) -> Result<Vec<Variant>, Failure> {
+        let usual = make::schedule(None, self, plan)?;
+        let mut all = vec![Variant { name: self.name.into(), schedule: usual.clone() }];
         if self.name == "avx2" && host.has("avx_vnni") {
-            let mut schedule = self.schedule();
-            schedule.fused_dot = true;
+            let schedule = Schedule { fused_dot: true, ..usual };
             all.push(Variant { name: "avx2 + VNNI".into(), schedule });
         }
-        all
+        Ok(all)
     }
 }

@@ -21,7 +21,7 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
     }
     let job = resolve(&args.subject)?;
     let target = target::find(&args.target)?;
-    let schedule = make::schedule(args.schedule.as_deref(), target)?;
+    let schedule = make::schedule(args.schedule.as_deref(), target, &job.plan.name)?;
     // The tree alone needs no program, and plans without one can be looked at.
     let tree_only = matches!(args.view, View::Tree | View::Svg) && !ui.json;
     let made = if tree_only { None } else { Some(make::make(&job, target, &schedule, &job.name)?) };

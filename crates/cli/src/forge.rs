@@ -1,6 +1,6 @@
 //! `ringforge forge`: from a ring to a package with a proof.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -43,7 +43,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     }
     let schedules = targets
         .iter()
-        .map(|t| make::schedule(args.make.schedule.as_deref(), t))
+        .map(|t| make::schedule(args.make.schedule.as_deref(), t, &job.plan.name))
         .collect::<Result<Vec<_>, _>>()?;
     let compiler = compiler(args.make.cc.as_deref())?;
     let place = args.out.clone().unwrap_or_else(|| Path::new("out").join(&name));
@@ -76,6 +76,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     let check = Check { ui, args, compiler: &compiler, host: &host, object: &built.object };
     let mut notes = Vec::new();
     let mut forged = Vec::new();
+    let mut written = HashSet::new();
     let mut pictures =
         Pictures { tree: picture::tree(&job.plan), ranges: Vec::new(), counts: Vec::new() };
     for ((one, interpreted), compile_command) in made.iter().zip(interpreted).zip(built.commands) {
@@ -84,7 +85,10 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
             let symbol = entry.signature.symbol.clone();
             let file = entry.contract_file(&name);
             let terms = entry.contract(&name, ring, one.program.transform.as_ref());
-            out.write(&file, &terms).map_err(unwritable)?;
+            // Whole products have one contract, written for the first target.
+            if written.insert(file.clone()) {
+                out.write(&file, &terms).map_err(unwritable)?;
+            }
             let contract = proof::contract(&file, &terms, None)?;
             let executed = check.executed(one.target, &contract)?;
             let named = Named { name: &object_name, bytes: &object };

@@ -25,6 +25,7 @@ mod target;
 mod ui;
 mod verify;
 mod views;
+mod widen;
 
 use std::process::ExitCode;
 

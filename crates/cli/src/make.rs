@@ -17,6 +17,7 @@ use crate::proof;
 use crate::target::Target;
 use crate::ui::{Excerpt, Failure};
 use crate::verify::Oracle;
+use crate::widen::widen;
 
 /// One target's program with what its interpretations say.
 pub struct Made {
@@ -53,12 +54,16 @@ impl Made {
     }
 }
 
-/// Reads a schedule, or takes the target's default.
+/// Reads a schedule, or takes the one that a search found for the plan, or the target's default.
 ///
 /// # Errors
 /// The file is unreadable or malformed.
-pub fn schedule(path: Option<&Path>, target: &Target) -> Result<Schedule, Failure> {
-    let Some(path) = path else { return Ok(target.schedule()) };
+pub fn schedule(path: Option<&Path>, target: &Target, plan: &str) -> Result<Schedule, Failure> {
+    let Some(path) = path else {
+        let saved = Schedule::saved(plan, target.name)
+            .map_err(|e| Failure::failed(format!("schedules/{plan}.{}.toml: {e}", target.name)))?;
+        return Ok(saved.unwrap_or_else(|| target.schedule()));
+    };
     let name = path.display().to_string();
     let text = read(&name)?;
     Schedule::parse(&text).map_err(|error| {
@@ -89,7 +94,8 @@ pub fn make(
     let lowered = lower(plan, schedule, name).map_err(|e| {
         Failure::input(format!("plan `{}` for target `{}`: {e}", plan.name, target.name))
     })?;
-    let (program, notes) = (lowered.program, lowered.notes);
+    let (mut program, notes) = (lowered.program, lowered.notes);
+    widen(&mut program);
     let entries = entries(&program, target, job.operands)?;
     Ok(Made { target, schedule: schedule.to_string(), notes, program, entries })
 }

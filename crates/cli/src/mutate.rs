@@ -23,7 +23,7 @@ use crate::ui::{Failure, Ui};
 pub fn run(ui: &Ui, args: &Mutate) -> Result<u8, Failure> {
     let job = resolve(&args.subject)?;
     let target = target::find(&args.target)?;
-    let schedule = make::schedule(args.schedule.as_deref(), target)?;
+    let schedule = make::schedule(args.schedule.as_deref(), target, &job.plan.name)?;
     let compiler = forge::compiler(args.cc.as_deref())?;
     let classes = args.class.clone();
     let ring = &job.plan.ring;

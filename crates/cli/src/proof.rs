@@ -168,7 +168,7 @@ pub fn confirm(proof: &mut Proof, compiler: &Compiler, object: &Path, contract: 
                 Some(k) => {
                     witness.confirmed = true;
                     format!(
-                        "confirmed by running the object: output element {k} is {}, the product has {}",
+                        "confirmed by running the object: output element {k} is {}, and should be {}",
                         got[k], witness.expected[k]
                     )
                 }

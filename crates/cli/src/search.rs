@@ -92,7 +92,13 @@ fn emitted(ui: &Ui, args: &Search, ring: &str, target: &str) -> Result<u8, Failu
         "reductions": found.sites,
     }))?;
     ui.say(found.to_string().trim_end());
-    let text = Schedule { reductions: Some(found.sites), ..schedule }.to_string();
+    let text = format!(
+        "# Found by `ringforge search {ring} --emitted {} --out FILE`: {} reductions of registers, {} before.\n{}",
+        target.name,
+        found.after,
+        found.before,
+        Schedule { reductions: Some(found.sites), ..schedule }
+    );
     save(ui, args.out.as_deref(), &text)?;
     Ok(0)
 }

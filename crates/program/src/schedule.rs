@@ -9,6 +9,8 @@
 use crate::method::{FreezeMethod, MulMethod, NarrowMethod, ReduceMethod};
 use serde::{Deserialize, Serialize};
 
+include!(concat!(env!("OUT_DIR"), "/schedules.rs"));
+
 /// All choices; what a text leaves out has the value of [`Schedule::default`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -152,6 +154,17 @@ impl Schedule {
             },
             ..Schedule::default()
         }
+    }
+
+    /// What a search found for a plan on a target and `schedules/PLAN.TARGET.toml` keeps; nothing where
+    /// there is no such file.
+    ///
+    /// # Errors
+    /// The file is no schedule.
+    pub fn saved(plan: &str, target: &str) -> Result<Option<Schedule>, toml::de::Error> {
+        let name = format!("{plan}.{target}");
+        let found = SAVED.iter().find(|(stem, _)| *stem == name);
+        found.map(|(_, text)| Schedule::parse(text)).transpose()
     }
 
     /// Reads a TOML text; the error says where and what.

@@ -58,6 +58,11 @@ impl Walk<'_> {
 
     pub(crate) fn and(&mut self, a: NodeId, b: NodeId, w: u8) -> Arc<Form> {
         let (fa, fb) = (self.get(a), self.get(b));
+        for (mask, y) in [(a, &fb), (b, &fa)] {
+            if let Some(form) = self.under_sign(mask, y) {
+                return Arc::new(form);
+            }
+        }
         for (x, c) in [(&fa, &fb), (&fb, &fa)] {
             if !c.t.is_empty() {
                 continue;

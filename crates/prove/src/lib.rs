@@ -33,6 +33,7 @@ mod ranges;
 mod reading;
 mod refute;
 pub mod report;
+mod signs;
 mod terms;
 mod values;
 mod vectors;

@@ -2,7 +2,7 @@
 
 use crate::cut::{Cutter, Use};
 use crate::funs::{FunId, FunOp, centre};
-use crate::values::{Atom, Base, Form, ModForm, Source, Var, residue};
+use crate::values::{Atom, AtomId, Base, Form, ModForm, Source, Var, residue};
 use ringforge_machine::graph::{Graph, NodeId, Op};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -36,6 +36,10 @@ pub struct Walk<'g> {
     pub cut: Cutter,
     inputs: Vec<InputRange>,
     pub(crate) forms: FxHashMap<NodeId, Arc<Form>>,
+    /// The word that a node is the sign or the zero extension of.
+    pub(crate) words: FxHashMap<NodeId, Arc<Form>>,
+    /// `[x < 0]·y` of two words.
+    pub(crate) masked: FxHashMap<(Form, Form), AtomId>,
     /// Whether forms stay after their last use.
     pub keep: bool,
 }
@@ -43,7 +47,15 @@ pub struct Walk<'g> {
 impl<'g> Walk<'g> {
     /// A walk with empty tables; `inputs[o]` is the range of operand o's elements.
     pub fn new(graph: &'g Graph, q: u32, inputs: Vec<InputRange>) -> Self {
-        Walk { graph, cut: Cutter::new(q), inputs, forms: FxHashMap::default(), keep: false }
+        Walk {
+            graph,
+            cut: Cutter::new(q),
+            inputs,
+            forms: FxHashMap::default(),
+            words: FxHashMap::default(),
+            masked: FxHashMap::default(),
+            keep: false,
+        }
     }
 
     /// The form of a node that was visited.
@@ -90,6 +102,7 @@ impl<'g> Walk<'g> {
             }
             let id = NodeId(id as u32);
             self.cut.node = id.0;
+            self.remember(id);
             let form = self.visit(id);
             self.forms.insert(id, form);
             // Forms of long sums are long: drop each after its last use.
@@ -166,6 +179,9 @@ impl<'g> Walk<'g> {
         let graph = self.graph;
         let node = graph.node(id);
         let (w, args) = (node.width, &node.args);
+        if let Some(form) = self.sign(id) {
+            return Arc::new(form);
+        }
         match node.op {
             Op::Const(c) => Arc::new(Form::constant(c as i64, w)),
             Op::Input { operand, index } => self.input(operand, index, w),
@@ -176,7 +192,10 @@ impl<'g> Walk<'g> {
             Op::Add => self.sum(&self.get(args[0]), &self.get(args[1]), 1, w),
             Op::Sub => self.sum(&self.get(args[0]), &self.get(args[1]), -1, w),
             Op::Shl(k) => Arc::new(self.get(args[0]).scaled(1i64.wrapping_shl(k.into()), w)),
-            Op::Mul => self.mul(&self.get(args[0]), &self.get(args[1]), w),
+            Op::Mul => match self.unsigned_product(args[0], args[1]) {
+                Some(form) => form,
+                None => self.mul(&self.get(args[0]), &self.get(args[1]), w),
+            },
             Op::Slice { lo: 0 } => Arc::new(self.truncate(&self.get(args[0]), w)),
             Op::Slice { lo } => {
                 let from = self.width(args[0]);
@@ -594,7 +613,7 @@ impl<'g> Walk<'g> {
         Arc::new(Form::combine(&high, 1, &carry, 1, w))
     }
 
-    fn mul(&mut self, a: &Arc<Form>, b: &Arc<Form>, w: u8) -> Arc<Form> {
+    pub(crate) fn mul(&mut self, a: &Arc<Form>, b: &Arc<Form>, w: u8) -> Arc<Form> {
         if b.t.is_empty() {
             return Arc::new(self.named(a, w).scaled(b.k, w));
         }

@@ -17,7 +17,11 @@ impl Walk<'_> {
             return None;
         }
         // Sums of reduced values get a name, lest sums of sums have growing coefficients.
-        let mut form = if from == 32 { self.named(form, from) } else { form.clone() };
+        let mut form = match (from, signed) {
+            (32, true) => self.named(form, from),
+            (32, false) => self.variable(form, from),
+            _ => form.clone(),
+        };
         self.cut.resolve(&mut form, from);
         self.cut.lift(&mut form, from);
         let middle = if signed { 1i64 << (from - 1) } else { 0 };
@@ -44,6 +48,15 @@ impl Walk<'_> {
     /// constants are multiples of that variable.
     pub(crate) fn named(&mut self, form: &Form, w: u8) -> Form {
         if !(32..=64).contains(&w) || !self.cut.world.has_floor(form) {
+            return form.clone();
+        }
+        self.variable(form, w)
+    }
+
+    /// A sum that fits 32 bits as a multiple of one variable, so that its sign is a function of what
+    /// it is made of.
+    pub(crate) fn variable(&mut self, form: &Form, w: u8) -> Form {
+        if !self.cut.world.has_floor(form) && (self.cut.world.q <= 65535 || form.t.len() < 2) {
             return form.clone();
         }
         let named = match self.cut.read(form) {
