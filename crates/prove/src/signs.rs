@@ -1,0 +1,127 @@
+//! Signs of 32-bit words, and products of words read without sign.
+//!
+//! SSE2 multiplies words without sign only. Compilers correct the upper half: with x read without
+//! sign as `x + 2^32·[x < 0]`,
+//!
+//! ```text
+//! x_u·y_u = x·y + 2^32·([x < 0]·y + [y < 0]·x)   modulo 2^64
+//! ```
+//!
+//! and `[x < 0]·y` is `y` under the mask of x's sign. For a constant y that is a multiple of the
+//! difference of two quotients; for a variable it is an atom that nothing is known of but that it is
+//! the same wherever the two words are, so that it may cancel and do nothing else.
+
+use crate::values::Form;
+use crate::walk::Walk;
+use ringforge_machine::graph::{NodeId, Op};
+use std::sync::Arc;
+
+/// Bits of a word whose products are twice as wide.
+const WORD: u8 = 32;
+
+impl Walk<'_> {
+    /// Remembers which word a node is the sign or the extension of.
+    pub(crate) fn remember(&mut self, id: NodeId) {
+        let node = self.graph.node(id);
+        if self.cut.world.q <= 65535 {
+            return;
+        }
+        let Some(&a) = node.args.first() else { return };
+        let word = match node.op {
+            Op::Zext if self.width(a) == WORD && node.width == 2 * WORD => self.get(a),
+            Op::Ashr(k) if k == WORD - 1 && node.width == WORD => self.get(a),
+            Op::Slice { lo } if lo == WORD - 1 && node.width == 1 => {
+                let form = self.get(a);
+                Arc::new(self.truncate(&form, WORD))
+            }
+            Op::Sext if self.width(a) == 1 && node.width == WORD => match self.words.get(&a) {
+                Some(word) => word.clone(),
+                None => return,
+            },
+            _ => return,
+        };
+        self.words.insert(id, word);
+    }
+
+    /// The word of whose sign all bits of a node are copies.
+    fn sign_of(&self, id: NodeId) -> Option<Arc<Form>> {
+        let node = self.graph.node(id);
+        let mask = node.width == WORD && matches!(node.op, Op::Ashr(_) | Op::Sext);
+        if mask { self.words.get(&id).cloned() } else { None }
+    }
+
+    /// `-[x < 0]` of a word, as what its two extensions differ by, where they are exact forms.
+    pub(crate) fn sign(&mut self, id: NodeId) -> Option<Form> {
+        let word = self.sign_of(id)?;
+        let word = self.variable(&word, WORD);
+        let signed = self.extend_wide(&word, WORD, 2 * WORD, true)?;
+        let plain = self.extend_wide(&word, WORD, 2 * WORD, false)?;
+        let mut form = Form::combine(&signed, 1, &plain, -1, 2 * WORD);
+        let whole = |c: i64| c & ((1 << WORD) - 1) == 0;
+        if !whole(form.k) || !form.t.iter().all(|t| whole(t.1)) {
+            return None;
+        }
+        // Both agree modulo 2^32, and so does 2^32 times the mask with the difference modulo 2^64.
+        form.k >>= WORD;
+        form.t.iter_mut().for_each(|t| t.1 >>= WORD);
+        Some(form)
+    }
+
+    /// `mask & y` with the mask a sign.
+    pub(crate) fn under_sign(&mut self, mask: NodeId, y: &Form) -> Option<Form> {
+        let x = self.sign_of(mask)?;
+        if y.t.is_empty() {
+            return Some(self.sign(mask)?.scaled(y.k.wrapping_neg(), WORD));
+        }
+        self.several(&x, y).then(|| self.masked(&x, y))
+    }
+
+    /// The product of two words read without sign, where that is not the same as with sign.
+    pub(crate) fn unsigned_product(&mut self, a: NodeId, b: NodeId) -> Option<Arc<Form>> {
+        let zext = |id: NodeId| self.graph.node(id).op == Op::Zext;
+        if !zext(a) || !zext(b) {
+            return None;
+        }
+        let (x, y) = (self.words.get(&a)?.clone(), self.words.get(&b)?.clone());
+        if !self.several(&x, &y) {
+            return None;
+        }
+        let (sx, sy) =
+            (self.extend(&x, WORD, 2 * WORD, true), self.extend(&y, WORD, 2 * WORD, true));
+        if sx == self.get(a) && sy == self.get(b) {
+            return None;
+        }
+        let product = self.mul(&sx, &sy, 2 * WORD);
+        let (m, n) = (self.masked(&x, &y), self.masked(&y, &x));
+        let both = Form::combine(&m, 1 << WORD, &n, 1 << WORD, 2 * WORD);
+        Some(Arc::new(Form::combine(&product, 1, &both, 1, 2 * WORD)))
+    }
+
+    /// Whether two words vary and do not depend on one and the same variable.
+    fn several(&self, x: &Form, y: &Form) -> bool {
+        let base = self.cut.one_base(x);
+        !x.t.is_empty() && !y.t.is_empty() && (base.is_none() || base != self.cut.one_base(y))
+    }
+
+    /// `[x < 0]·y` modulo 2^32: an atom of the two words, unless x's sign is known.
+    fn masked(&mut self, x: &Form, y: &Form) -> Form {
+        if let Ok(r) = self.cut.read(x) {
+            if 0 <= r.lo && r.hi < 1 << (WORD - 1) {
+                return Form::default();
+            }
+            if -(1 << (WORD - 1)) <= r.lo && r.hi < 0 {
+                return y.clone();
+            }
+        }
+        let key = (x.clone(), y.clone());
+        if let Some(&atom) = self.masked.get(&key) {
+            return Form::atom(atom);
+        }
+        let cause = self.cut.unmodelled(
+            "a product without sign whose upper half is not corrected, or a word under the sign of another",
+        );
+        let atom = self.cut.world.opaque(cause);
+        self.masked.insert(key, atom);
+        Form::atom(atom)
+    }
+}
