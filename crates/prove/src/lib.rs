@@ -34,6 +34,8 @@ mod reading;
 mod refute;
 pub mod report;
 mod signs;
+#[cfg(test)]
+mod signs_tests;
 mod terms;
 mod values;
 mod vectors;

@@ -6,52 +6,52 @@ use crate::witness::Random;
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId};
 
-const Q: i64 = 8380417;
-const QINV: i64 = 58728449; // 1/q modulo 2^32
-const WORD: (i64, i64) = (-(1 << 31), (1 << 31) - 1);
-const CENTRED: (i64, i64) = (-(Q / 2), Q / 2);
+pub(crate) const Q: i64 = 8380417;
+pub(crate) const QINV: i64 = 58728449; // 1/q modulo 2^32
+pub(crate) const WORD: (i64, i64) = (-(1 << 31), (1 << 31) - 1);
+pub(crate) const CENTRED: (i64, i64) = (-(Q / 2), Q / 2);
 
 /// 32-bit words and what instructions do with them.
 #[derive(Default)]
-struct Words {
-    g: Graph,
+pub(crate) struct Words {
+    pub(crate) g: Graph,
 }
 
 impl Words {
-    fn a(&mut self, i: u32) -> NodeId {
+    pub(crate) fn a(&mut self, i: u32) -> NodeId {
         self.g.input(32, 0, i)
     }
-    fn b(&mut self, i: u32) -> NodeId {
+    pub(crate) fn b(&mut self, i: u32) -> NodeId {
         self.g.input(32, 1, i)
     }
-    fn k(&mut self, v: i64) -> NodeId {
+    pub(crate) fn k(&mut self, v: i64) -> NodeId {
         self.g.constant(32, v as u64)
     }
-    fn k64(&mut self, v: i64) -> NodeId {
+    pub(crate) fn k64(&mut self, v: i64) -> NodeId {
         self.g.constant(64, v as u64)
     }
-    fn add(&mut self, x: NodeId, y: NodeId) -> NodeId {
+    pub(crate) fn add(&mut self, x: NodeId, y: NodeId) -> NodeId {
         self.g.add(x, y)
     }
-    fn sub(&mut self, x: NodeId, y: NodeId) -> NodeId {
+    pub(crate) fn sub(&mut self, x: NodeId, y: NodeId) -> NodeId {
         self.g.sub(x, y)
     }
-    fn mullo(&mut self, x: NodeId, y: NodeId) -> NodeId {
+    pub(crate) fn mullo(&mut self, x: NodeId, y: NodeId) -> NodeId {
         self.g.mul(x, y)
     }
     /// `vpmuldq` or `imul` of two sign-extended words.
-    fn wide(&mut self, x: NodeId, y: NodeId) -> NodeId {
+    pub(crate) fn wide(&mut self, x: NodeId, y: NodeId) -> NodeId {
         let (x, y) = (self.g.sext(x, 64), self.g.sext(y, 64));
         self.g.mul(x, y)
     }
-    fn high(&mut self, p: NodeId) -> NodeId {
+    pub(crate) fn high(&mut self, p: NodeId) -> NodeId {
         self.g.slice(p, 32, 32)
     }
-    fn low(&mut self, p: NodeId) -> NodeId {
+    pub(crate) fn low(&mut self, p: NodeId) -> NodeId {
         self.g.slice(p, 0, 32)
     }
     /// `(p - t·q) >> 32` with t the low word of p/q, in C.
-    fn montgomery(&mut self, p: NodeId) -> NodeId {
+    pub(crate) fn montgomery(&mut self, p: NodeId) -> NodeId {
         let (qinv, q) = (self.k(QINV), self.k(Q));
         let l = self.low(p);
         let t = self.mullo(l, qinv);
@@ -60,7 +60,7 @@ impl Words {
         self.high(d)
     }
     /// `x·c/2^32` by two products, high words subtracted.
-    fn twiddle(&mut self, x: NodeId, c: i64) -> NodeId {
+    pub(crate) fn twiddle(&mut self, x: NodeId, c: i64) -> NodeId {
         let (k, kq, q) = (self.k(c), self.k(c.wrapping_mul(QINV)), self.k(Q));
         let p = self.wide(x, k);
         let t = self.mullo(x, kq);
@@ -69,7 +69,7 @@ impl Words {
         self.sub(h, m)
     }
     /// `a - ((a + 2^22) >> 23)·q`.
-    fn reduce32(&mut self, x: NodeId) -> NodeId {
+    pub(crate) fn reduce32(&mut self, x: NodeId) -> NodeId {
         let half = self.k(1 << 22);
         let s = self.add(x, half);
         let t = self.g.ashr(s, 23);
@@ -78,20 +78,20 @@ impl Words {
         self.sub(x, m)
     }
     /// `a + ((a >> 31) & q)`.
-    fn caddq(&mut self, x: NodeId) -> NodeId {
+    pub(crate) fn caddq(&mut self, x: NodeId) -> NodeId {
         let s = self.g.ashr(x, 31);
         let q = self.k(Q);
         let m = self.g.and(s, q);
         self.add(x, m)
     }
-    fn csubq(&mut self, x: NodeId) -> NodeId {
+    pub(crate) fn csubq(&mut self, x: NodeId) -> NodeId {
         let q = self.k(Q);
         let d = self.sub(x, q);
         self.caddq(d)
     }
 }
 
-type Meaning<'a> = &'a dyn Fn(&dyn Fn(u16, u32) -> i128) -> i128;
+pub(crate) type Meaning<'a> = &'a dyn Fn(&dyn Fn(u16, u32) -> i128) -> i128;
 
 fn walked<'g>(g: &'g Graph, out: NodeId, q: i64, ranges: [(i64, i64); 2]) -> Walk<'g> {
     let inputs = ranges.iter().map(|&(lo, hi)| InputRange { lo, hi, signed: true }).collect();
@@ -142,7 +142,7 @@ fn read_as(
     Ok((output, agrees))
 }
 
-fn proves(
+pub(crate) fn proves(
     w: &Words,
     out: NodeId,
     ranges: [(i64, i64); 2],
@@ -156,7 +156,7 @@ fn proves(
 }
 
 /// 2^-bits modulo q.
-fn over(bits: u32, q: i64) -> i128 {
+pub(crate) fn over(bits: u32, q: i64) -> i128 {
     ringforge_ring::zq::inv((1u64 << bits) % q as u64, q as u64).unwrap().into()
 }
 
