@@ -23,6 +23,7 @@ use crate::report::{self, Pictures};
 use crate::target::{self, Target};
 use crate::ui::{Failure, Ui};
 use crate::verify::{self, Runs};
+use crate::widen;
 
 /// Runs the command.
 ///
@@ -72,6 +73,18 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     let object = std::fs::read(&built.object)
         .map_err(|e| Failure::failed(format!("the linked object is gone: {e}")))?;
     out.write(&object_name, &object).map_err(unwritable)?;
+    if !args.no_prove {
+        let bar = ui.spinner("widening input ranges");
+        for one in &mut made {
+            let layout = one.program.transform.as_ref();
+            for entry in &mut one.entries {
+                widen::by_proof(entry, &name, ring, layout, &object);
+            }
+        }
+        let glue = Glue { name: &name, ring, made: &made, command: &command };
+        out.write(&format!("{name}.h"), glue.header()).map_err(unwritable)?;
+        bar.finish_and_clear();
+    }
     let host = Host::detect();
     let check = Check { ui, args, compiler: &compiler, host: &host, object: &built.object };
     let mut notes = Vec::new();

@@ -1,44 +1,89 @@
-//! Input ranges as wide as exact interval analysis allows.
+//! Input ranges as wide as the proof allows.
 //!
 //! The lowering bounds products by formulas, which are a little coarse; the `range` interpretation
-//! enumerates. What it accepts is what the prover finds on the object, so that contracts, headers
-//! and proofs state the widest ranges there are.
+//! enumerates words of 16 bits, and what it accepts is what the prover finds on the object. Words of
+//! 32 bits are bounded by formulas everywhere; there the prover itself is asked.
+
+use std::time::Duration;
 
 use ringforge_interpret::range::ranges;
-use ringforge_program::ir::{Computes, Program, Role};
+use ringforge_program::ir::{Computes, Program, Role, TransformLayout};
+use ringforge_prove::{Contract, Options, Quiet, prove};
+use ringforge_ring::Ring;
+use ringforge_toolchain as toolchain;
+
+use crate::entry::Entry;
+
+/// Whether an entry point's inputs may be other than canonical.
+fn widens(computes: Option<Computes>) -> bool {
+    use Computes::{Accumulate, BaseProduct, Forward, Inverse};
+    let all = [Forward { scale: 0 }, Inverse { scale: 0 }, BaseProduct { scale: 0 }];
+    let like = |c: Computes| std::mem::discriminant(&c);
+    let some = computes.map(like);
+    all.into_iter().chain([Accumulate { scale: 0 }]).any(|c| Some(like(c)) == some)
+}
+
+/// The largest of `start..=limit` that fits, where all below fit: doubling steps up to one that
+/// fails, then halves.
+fn largest(start: i64, limit: i64, mut fits: impl FnMut(i64) -> bool) -> i64 {
+    let (mut good, mut step) = (start, 1);
+    while good < limit && fits((good + step).min(limit)) {
+        good = (good + step).min(limit);
+        step *= 2;
+    }
+    let mut bad = (good + step).min(limit + 1);
+    while bad - good > 1 {
+        let middle = good + (bad - good) / 2;
+        if fits(middle) { good = middle } else { bad = middle }
+    }
+    good
+}
+
+/// Widens the inputs of an entry point in words of 32 bits as far as `object` is still proved.
+pub fn by_proof(
+    entry: &mut Entry,
+    name: &str,
+    ring: &Ring,
+    layout: Option<&TransformLayout>,
+    object: &[u8],
+) {
+    let read = |a: &&mut toolchain::Argument| a.role == toolchain::Role::Input;
+    let Some(first) = entry.signature.arguments.iter_mut().find(read).map(|a| a.range) else {
+        return;
+    };
+    if entry.program.word_bits != 32 || !widens(Some(entry.computes)) || first.0 != -first.1 {
+        return;
+    }
+    // Nobody looks at witnesses of ranges that are too wide.
+    let options = Options { search: Duration::ZERO, ..Options::default() };
+    let mut fits = |bound: i64| {
+        let inputs = entry.signature.arguments.iter_mut().filter(read);
+        inputs.for_each(|a| a.range = (-bound, bound));
+        let contract = Contract::parse(&entry.contract(name, ring, layout));
+        contract.is_ok_and(|c| prove(object, &c, &options, &mut Quiet).is_proved())
+    };
+    let widest = match fits(first.1) {
+        true => largest(first.1, i64::from(i32::MAX), &mut fits),
+        false => first.1,
+    };
+    let inputs = entry.signature.arguments.iter_mut().filter(read);
+    inputs.for_each(|a| a.range = (-widest, widest));
+}
 
 /// Widens the ranges of the inputs of all transforms, base products and accumulations, about zero,
 /// as far as no word overflows and every output keeps its promise.
 pub fn widen(program: &mut Program) {
     for at in 0..program.procedures.len() {
-        let widens = matches!(
-            program.procedures[at].computes,
-            Some(
-                Computes::Forward { .. }
-                    | Computes::Inverse { .. }
-                    | Computes::BaseProduct { .. }
-                    | Computes::Accumulate { .. }
-            )
-        );
+        if program.word_bits != 16 || !widens(program.procedures[at].computes) {
+            continue;
+        }
         let name = program.procedures[at].name.clone();
-        let Some(mut entry) = program.entry(&name).filter(|_| widens) else { continue };
+        let Some(mut entry) = program.entry(&name) else { continue };
         let Some(start) = bound(&entry, at) else { continue };
-        let word = (1i64 << (program.word_bits - 1)) - 1;
-        let mut fits = |bound: i64| {
+        let good = largest(start, i64::from(i16::MAX), |bound| {
             set(&mut entry, at, bound);
             ranges(&entry).is_ok()
-        };
-        // Doubling steps up to one that fails, then halves.
-        let (mut good, mut step) = (start, 1);
-        while good < word && fits((good + step).min(word)) {
-            good = (good + step).min(word);
-            step *= 2;
-        }
-        let mut bad = (good + step).min(word + 1);
-        while bad - good > 1 {
-            let middle = good + (bad - good) / 2;
-            if fits(middle) { good = middle } else { bad = middle }
-        }
+        });
         set(program, at, good);
     }
 }
