@@ -20,6 +20,30 @@ use std::sync::Arc;
 const WORD: u8 = 32;
 
 impl Walk<'_> {
+    /// Finds the words whose signs are masks: only those need a name where they are multiplied.
+    pub(crate) fn find_signs(&mut self, needed: &[bool]) {
+        for id in (0..needed.len()).filter(|&id| needed[id]) {
+            let node = self.graph.node(NodeId(id as u32));
+            let Some(&a) = node.args.first().filter(|_| node.width == WORD) else { continue };
+            let inner = self.graph.node(a);
+            match (&node.op, &inner.op) {
+                (Op::Ashr(k), _) if *k == WORD - 1 => self.signs.insert(a),
+                (Op::Sext, Op::Slice { lo }) if inner.width == 1 && *lo == WORD - 1 => {
+                    self.signs.insert(inner.args[0])
+                }
+                _ => continue,
+            };
+        }
+    }
+
+    /// Whether the sign of the word that a node extends is a mask.
+    fn signed(&self, zext: NodeId) -> bool {
+        let word = self.graph.node(zext).args[0];
+        let node = self.graph.node(word);
+        let low = node.op == Op::Slice { lo: 0 } && self.signs.contains(&node.args[0]);
+        low || self.signs.contains(&word)
+    }
+
     /// Remembers which word a node is the sign or the extension of.
     pub(crate) fn remember(&mut self, id: NodeId) {
         let node = self.graph.node(id);
@@ -78,11 +102,22 @@ impl Walk<'_> {
 
     /// The product of two words read without sign, where that is not the same as with sign.
     pub(crate) fn unsigned_product(&mut self, a: NodeId, b: NodeId) -> Option<Arc<Form>> {
-        let zext = |id: NodeId| self.graph.node(id).op == Op::Zext;
-        if !zext(a) || !zext(b) {
-            return None;
+        let word = |id: NodeId| {
+            let zext = self.graph.node(id).op == Op::Zext;
+            if zext { self.words.get(&id).cloned() } else { None }
+        };
+        let x = word(a)?;
+        let k = self.get(b);
+        if k.t.is_empty() {
+            if !self.signed(a) {
+                return None;
+            }
+            // Under the name by which its sign is known.
+            let x = self.variable(&x, WORD);
+            let form = self.extend_wide(&x, WORD, 2 * WORD, false)?;
+            return Some(Arc::new(self.named(&form, 2 * WORD).scaled(k.k, 2 * WORD)));
         }
-        let (x, y) = (self.words.get(&a)?.clone(), self.words.get(&b)?.clone());
+        let y = word(b)?;
         if !self.several(&x, &y) {
             return None;
         }

@@ -4,7 +4,7 @@ use crate::cut::{Cutter, Use};
 use crate::funs::{FunId, FunOp, centre};
 use crate::values::{Atom, AtomId, Base, Form, ModForm, Source, Var, residue};
 use ringforge_machine::graph::{Graph, NodeId, Op};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// The interval of an input array's elements.
@@ -38,6 +38,8 @@ pub struct Walk<'g> {
     pub(crate) forms: FxHashMap<NodeId, Arc<Form>>,
     /// The word that a node is the sign or the zero extension of.
     pub(crate) words: FxHashMap<NodeId, Arc<Form>>,
+    /// The words, or what they are the low half of, whose sign is a mask.
+    pub(crate) signs: FxHashSet<NodeId>,
     /// `[x < 0]·y` of two words.
     pub(crate) masked: FxHashMap<(Form, Form), AtomId>,
     /// Whether forms stay after their last use.
@@ -53,6 +55,7 @@ impl<'g> Walk<'g> {
             inputs,
             forms: FxHashMap::default(),
             words: FxHashMap::default(),
+            signs: FxHashSet::default(),
             masked: FxHashMap::default(),
             keep: false,
         }
@@ -95,6 +98,7 @@ impl<'g> Walk<'g> {
                 }
             }
         }
+        self.find_signs(&needed);
         let mut done = 0;
         for (id, &needed) in needed.iter().enumerate() {
             if !needed {

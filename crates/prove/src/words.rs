@@ -17,11 +17,7 @@ impl Walk<'_> {
             return None;
         }
         // Sums of reduced values get a name, lest sums of sums have growing coefficients.
-        let mut form = match (from, signed) {
-            (32, true) => self.named(form, from),
-            (32, false) => self.variable(form, from),
-            _ => form.clone(),
-        };
+        let mut form = if from == 32 { self.named(form, from) } else { form.clone() };
         self.cut.resolve(&mut form, from);
         self.cut.lift(&mut form, from);
         let middle = if signed { 1i64 << (from - 1) } else { 0 };
