@@ -27,9 +27,9 @@ impl Walk<'_> {
             let Some(&a) = node.args.first().filter(|_| node.width == WORD) else { continue };
             let inner = self.graph.node(a);
             match (&node.op, &inner.op) {
-                (Op::Ashr(k), _) if *k == WORD - 1 => self.signs.insert(a),
-                (Op::Sext, Op::Slice { lo }) if inner.width == 1 && *lo == WORD - 1 => {
-                    self.signs.insert(inner.args[0])
+                (Op::Ashr(k), _) if *k == WORD - 1 => self.signs.insert((a, 0)),
+                (Op::Sext, Op::Slice { lo }) if inner.width == 1 && lo % WORD == WORD - 1 => {
+                    self.signs.insert((inner.args[0], lo + 1 - WORD))
                 }
                 _ => continue,
             };
@@ -40,8 +40,11 @@ impl Walk<'_> {
     fn signed(&self, zext: NodeId) -> bool {
         let word = self.graph.node(zext).args[0];
         let node = self.graph.node(word);
-        let low = node.op == Op::Slice { lo: 0 } && self.signs.contains(&node.args[0]);
-        low || self.signs.contains(&word)
+        let part = match node.op {
+            Op::Slice { lo } => self.signs.contains(&(node.args[0], lo)),
+            _ => false,
+        };
+        part || self.signs.contains(&(word, 0))
     }
 
     /// Remembers which word a node is the sign or the extension of.
@@ -57,6 +60,11 @@ impl Walk<'_> {
             Op::Slice { lo } if lo == WORD - 1 && node.width == 1 => {
                 let form = self.get(a);
                 Arc::new(self.truncate(&form, WORD))
+            }
+            // The upper word of two.
+            Op::Slice { lo } if lo == 2 * WORD - 1 && node.width == 1 => {
+                let form = self.get(a);
+                self.slice(&form, 2 * WORD, WORD, WORD)
             }
             Op::Sext if self.width(a) == 1 && node.width == WORD => match self.words.get(&a) {
                 Some(word) => word.clone(),

@@ -38,8 +38,8 @@ pub struct Walk<'g> {
     pub(crate) forms: FxHashMap<NodeId, Arc<Form>>,
     /// The word that a node is the sign or the zero extension of.
     pub(crate) words: FxHashMap<NodeId, Arc<Form>>,
-    /// The words, or what they are the low half of, whose sign is a mask.
-    pub(crate) signs: FxHashSet<NodeId>,
+    /// The words whose sign is a mask: a node and the bit at which the word begins.
+    pub(crate) signs: FxHashSet<(NodeId, u8)>,
     /// `[x < 0]·y` of two words.
     pub(crate) masked: FxHashMap<(Form, Form), AtomId>,
     /// Whether forms stay after their last use.

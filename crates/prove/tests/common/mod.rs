@@ -16,13 +16,17 @@ pub fn list<T: ToString>(values: &[T]) -> String {
 
 /// The object that gcc makes.
 pub fn compile(source: &str, flags: &[&str]) -> Vec<u8> {
+    compile_by("gcc", source, flags).expect("gcc is needed by this test")
+}
+
+/// The object that a compiler makes, if it is there.
+pub fn compile_by(compiler: &str, source: &str, flags: &[&str]) -> Option<Vec<u8>> {
     let dir = tempfile::tempdir().unwrap();
     let (c, o) = (dir.path().join("x.c"), dir.path().join("x.o"));
     std::fs::write(&c, source).unwrap();
-    let mut gcc = Command::new("gcc");
-    let status = gcc.args(flags).arg("-c").arg(&c).arg("-o").arg(&o).status();
-    assert!(status.expect("gcc is needed by this test").success());
-    std::fs::read(o).unwrap()
+    let status = Command::new(compiler).args(flags).arg("-c").arg(&c).arg("-o").arg(&o).status();
+    assert!(status.ok()?.success());
+    Some(std::fs::read(o).unwrap())
 }
 
 /// The verdict on what gcc -O3 makes.
