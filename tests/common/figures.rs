@@ -31,6 +31,7 @@ fn table(name: &str, read: Read) -> Result<String, String> {
         "proofs" => Ok(proofs(&parse("proofs.json")?)),
         "mutants" => Ok(mutants(&parse("mutants.json")?)),
         "counts" => Ok(counts(&parse("counts.json")?)),
+        "reductions" => Ok(reductions(&parse("search.json")?)),
         "ring cycles" => Ok(ring_cycles(&parse("rings.json")?, false)),
         "best ring cycles" => Ok(ring_cycles(&parse("rings.json")?, true)),
         "ring proofs" => Ok(ring_proofs(&parse("ring-proofs.json")?)),
@@ -291,6 +292,39 @@ fn ring_mutants(all: &Value) -> String {
             "timed out",
         ],
         1,
+        &rows,
+    )
+}
+
+/// `ringforge search --tables --json`.
+fn reductions(all: &Value) -> String {
+    let row = |row: &Value| {
+        let n = row["n"].as_f64().unwrap_or(1.0);
+        let units = row["product"].as_f64().unwrap_or(0.0) * 2.0 / n;
+        vec![
+            format!("{}, {}", row["q"], row["n"]),
+            text(&row["who"]),
+            number(&row["forward"]),
+            number(&row["inverse"]),
+            number(&row["product"]),
+            format!("{units:.2}"),
+            number(&row["operations"]),
+            if row["least"] == true { "yes" } else { "" }.into(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = list(all).iter().map(row).collect();
+    markdown(
+        &[
+            "q, n",
+            "placement",
+            "forward",
+            "inverse",
+            "product",
+            "in n/2",
+            "operations",
+            "none lower",
+        ],
+        2,
         &rows,
     )
 }
