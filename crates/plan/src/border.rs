@@ -120,7 +120,8 @@ mod tests {
     #[test]
     fn terms_of_the_seed() {
         let modulus = Modulus::Binomial { degree: 81, weight: 0 };
-        let domain = Domain { q: 4591, modulus, operand: 81, wanted: 81 };
+        let domain =
+            Domain { q: 4591, modulus, operand: 81, wanted: 81, bounds: Domain::any(4591) };
         let form = Form::parse("(border 80 (schoolbook))").expect("text");
         let product = build_product(&form, &domain).expect("plan");
         let border = product.as_method::<Border>().expect("border");
@@ -133,7 +134,8 @@ mod tests {
         let mut random = Random(8);
         for n in 1..9 {
             let modulus = Modulus::Binomial { degree: 12, weight: 0 };
-            let domain = Domain { q: 4591, modulus, operand: 9, wanted: 12 };
+            let domain =
+                Domain { q: 4591, modulus, operand: 9, wanted: 12, bounds: Domain::any(4591) };
             let form = Form::parse(&format!("(border {n} (schoolbook))")).expect("text");
             let product = build_product(&form, &domain).expect("plan");
             let (a, b) = (random.vector(9, 4591), random.vector(9, 4591));

@@ -1,31 +1,12 @@
 //! The presets: rings and plans that come with ringforge (`rings/`, `plans/`), or from a path.
 
 use crate::error::{PlanError, Refusal};
+use crate::operand::Operand;
 use crate::plan::Plan;
 use ringforge_ring::Ring;
 use std::path::{Path, PathBuf};
 
 include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
-
-/// The coefficients an operand can have.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Operand {
-    /// Any centred coefficient.
-    Big,
-    /// −1, 0 or 1.
-    Small,
-}
-
-impl Operand {
-    /// The interval of the coefficients modulo `q`, both ends included.
-    pub fn range(self, q: u64) -> (i64, i64) {
-        match self {
-            Operand::Big => (-(q as i64 / 2), (q as i64 - 1) / 2),
-            Operand::Small => (-1, 1),
-        }
-    }
-}
 
 /// A ring file: one ring, its operands, and the plan taken when none is named.
 ///
@@ -56,7 +37,7 @@ pub struct RingFile {
 struct Raw {
     name: toml::Spanned<String>,
     ring: toml::Spanned<String>,
-    operands: [Operand; 2],
+    operands: [toml::Spanned<String>; 2],
     #[serde(default)]
     plan: String,
     #[serde(default)]
@@ -87,6 +68,20 @@ pub enum CatalogError {
     /// The ring file names no plan, and none is known.
     #[error(transparent)]
     NoPlan(#[from] crate::automatic::NoPlan),
+    /// The ring file's operands are wider than its plan allows.
+    #[error(
+        "the ring file `{ring}` has {wanted} operands, and its plan `{plan}` is for {allowed} ones"
+    )]
+    Operands {
+        /// The ring file's name.
+        ring: String,
+        /// Its operands.
+        wanted: String,
+        /// The plan's name.
+        plan: String,
+        /// The plan's operands.
+        allowed: String,
+    },
     /// The text does not make sense.
     #[error("{from}:{error}")]
     Text {
@@ -100,8 +95,8 @@ pub enum CatalogError {
 impl RingFile {
     /// Reads the text of a ring file (TOML).
     pub fn parse(text: &str) -> Result<RingFile, PlanError> {
-        let usage =
-            "name, ring, operands = [\"big\" or \"small\", …], plan, kem; see rings/sntrup761.toml";
+        let usage = "name, ring, operands = [\"big\", \"small\" or \"within 5\", …], plan, kem; see \
+                     rings/sntrup761.toml";
         let raw: Raw = toml::from_str(text).map_err(|e| {
             let at = e.span().map_or(0, |span| span.start);
             Refusal::new(at, e.message().trim()).instead(usage).within(text)
@@ -121,6 +116,15 @@ impl RingFile {
             Refusal::new(raw.ring.span().start + 1 + e.at, message).within(text)
         })?;
         let Raw { operands, plan, kem, .. } = raw;
+        let read = |text: &toml::Spanned<String>| -> Result<Operand, Refusal> {
+            let at = text.span().start;
+            let hint = "\"big\" (every centred coefficient), \"small\", \"within 5\"";
+            let refuse = |why: String| Refusal::new(at, why).instead(hint);
+            let operand: Operand = text.get_ref().parse().map_err(refuse)?;
+            operand.too_wide(ring.q()).map_or(Ok(operand), |why| Err(refuse(why)))
+        };
+        let operand = |i: usize| read(&operands[i]).map_err(|refusal| refusal.within(text));
+        let operands = [operand(0)?, operand(1)?];
         Ok(RingFile { name: name.clone(), ring, operands, plan, kem })
     }
 
@@ -136,11 +140,20 @@ impl RingFile {
     }
 
     /// The default plan: a preset, a path, or where the file names none [`Plan::automatic`].
+    ///
+    /// # Errors
+    /// There is no such plan, or it does not cover the operands.
     pub fn default_plan(&self) -> Result<Plan, CatalogError> {
-        match self.plan.as_str() {
-            "" => Ok(Plan::automatic(&self.ring, &self.name)?),
-            plan => Plan::find(plan),
+        let plan = match self.plan.as_str() {
+            "" => Plan::automatic(&self.ring, &self.name)?,
+            plan => Plan::find(plan)?,
+        };
+        if plan.covers(self.operands) {
+            return Ok(plan);
         }
+        let text = |[a, b]: [Operand; 2]| format!("{a} × {b}");
+        let (wanted, allowed) = (text(self.operands), text(plan.operands));
+        Err(CatalogError::Operands { ring: self.name.clone(), wanted, plan: plan.name, allowed })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where a product is taken: the quotient, and how much of operands and result matters.
 
+use crate::operand::Operand;
 use ringforge_ring::{Ring, zq};
 
 /// A product to be taken: in which quotient of Z_q\[x\], of how long operands, and how much of the
@@ -14,6 +15,8 @@ pub struct Domain {
     pub operand: usize,
     /// The result's first `wanted` coefficients are read.
     pub wanted: usize,
+    /// The largest |a_i| and |b_i|, seen as centred integers.
+    pub bounds: [u64; 2],
 }
 
 /// What a product is reduced by.
@@ -37,10 +40,21 @@ pub enum Modulus {
 }
 
 impl Domain {
-    /// The product in a ring, of operands of full length.
+    /// The product of two operands of full length in a ring, and of any coefficients.
     pub fn of_ring(ring: &Ring) -> Domain {
-        let n = ring.degree();
-        Domain { q: ring.q(), modulus: Modulus::Ring(ring.clone()), operand: n, wanted: n }
+        Domain::of_operands(ring, [Operand::Big; 2])
+    }
+
+    /// The product of two operands of full length in a ring, with coefficients that are promised.
+    pub fn of_operands(ring: &Ring, operands: [Operand; 2]) -> Domain {
+        let (n, q) = (ring.degree(), ring.q());
+        let bounds = operands.map(|operand| operand.bound(q));
+        Domain { q, modulus: Modulus::Ring(ring.clone()), operand: n, wanted: n, bounds }
+    }
+
+    /// The bounds of two operands of any coefficients modulo `q`.
+    pub fn any(q: u64) -> [u64; 2] {
+        [Operand::Big.bound(q); 2]
     }
 
     /// (n, w) where the modulus is x^n − w, be it written as a ring or not.

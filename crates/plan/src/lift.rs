@@ -51,8 +51,7 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
     // A truncated product never reads the upper coefficients; others reduce all of them.
     let truncated = matches!(domain.modulus, Modulus::Binomial { weight: 0, .. });
     let wanted = if truncated { needed.min(domain.wanted) } else { needed };
-    let lifted =
-        Domain { q: domain.q, modulus: Modulus::Free { length }, operand: domain.operand, wanted };
+    let lifted = Domain { modulus: Modulus::Free { length }, wanted, ..domain.clone() };
     let inner = arguments.product(&lifted)?;
     Ok(Arc::new(Lift { domain: domain.clone(), length, inner }))
 }
@@ -125,7 +124,13 @@ mod tests {
         ];
         for modulus in moduli {
             for length in [13, 20] {
-                let domain = Domain { q: 4591, modulus: modulus.clone(), operand: 7, wanted: 7 };
+                let domain = Domain {
+                    q: 4591,
+                    modulus: modulus.clone(),
+                    operand: 7,
+                    wanted: 7,
+                    bounds: Domain::any(4591),
+                };
                 let form = Form::parse(&format!("(lift {length} (schoolbook))")).expect("text");
                 let product = build_product(&form, &domain).expect("plan");
                 let (a, b) = (random.vector(7, 4591), random.vector(7, 4591));

@@ -91,6 +91,7 @@ fn build_part(
         modulus: Modulus::Binomial { degree, weight },
         operand: domain.operand.min(degree),
         wanted: degree,
+        bounds: domain.bounds,
     };
     if weight != 0 && domain.operand > degree {
         let message =
@@ -177,7 +178,13 @@ mod tests {
 
     fn free(operand: usize) -> Domain {
         let length = 2 * operand - 1;
-        Domain { q: 4591, modulus: Modulus::Free { length }, operand, wanted: length }
+        Domain {
+            q: 4591,
+            modulus: Modulus::Free { length },
+            operand,
+            wanted: length,
+            bounds: Domain::any(4591),
+        }
     }
 
     fn build(text: &str, operand: usize) -> ProductRef {

@@ -11,7 +11,7 @@
 //! Condition: q prime, 2^levels divides n, and 2^(levels+1) divides q − 1.
 
 use crate::base::{BaseSpec, Shape};
-use crate::domain::Domain;
+use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
@@ -27,8 +27,8 @@ pub const METHOD: Method = Method {
     name: "ntt",
     usage: "(ntt LEVELS (forward cooley-tukey) (inverse cooley-tukey or gentleman-sande) [(twist)] \
             (weighted-convolution SMALL))",
-    summary: "x^n + 1 by LEVELS radix-2 splits down to the factors x^d - w, d = n/2^LEVELS; Z_q, q \
-              prime, needs a root of unity of order 2^(LEVELS+1).",
+    summary: "x^n + 1 (or an unreduced product in room for n coefficients) by LEVELS radix-2 splits down \
+              to the factors x^d - w, d = n/2^LEVELS; Z_q, q prime, needs a root of unity of order 2^(LEVELS+1).",
     citation: "[Seiler18 §2]",
     build: Build::Product(build),
 };
@@ -54,8 +54,10 @@ impl Butterflies {
 /// The product mod x^n + 1 through radix-2 splits.
 #[derive(Clone, Debug)]
 pub struct Ntt {
-    /// Where the product is taken: mod x^n + 1.
+    /// Where the product is taken: mod x^n + 1, or unreduced and short enough for it.
     pub domain: Domain,
+    /// n.
+    pub n: usize,
     /// How often factors are split.
     pub levels: u32,
     /// The butterflies of the inverse; the forward transform has Cooley–Tukey's.
@@ -72,8 +74,10 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
     let levels = arguments.number("the number of LEVELS")?;
     let at = arguments.last_at();
     let q = domain.q;
-    let n = match domain.binomial() {
-        Some((n, w)) if w == q - 1 && domain.operand == n && domain.wanted == n => n,
+    let n = match (domain.binomial(), &domain.modulus) {
+        (Some((n, w)), _) if w == q - 1 && domain.operand <= n && domain.wanted <= n => n,
+        // In room for `length` coefficients nothing is folded.
+        (_, Modulus::Free { length }) => *length,
         _ => {
             return Err(arguments
                 .refuse(format!("ntt splits x^n + 1, and this is a product in {domain}"))
@@ -124,7 +128,7 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
             .instead("(weighted-convolution (toeplitz))"));
     };
     let domain = domain.clone();
-    Ok(Arc::new(Ntt { domain, levels, inverse, twist, root, convolution }))
+    Ok(Arc::new(Ntt { domain, n, levels, inverse, twist, root, convolution }))
 }
 
 /// The least residue mod q that is a primitive root of order 2^(levels+1).
@@ -155,7 +159,7 @@ fn reversed(i: usize, bits: u32) -> usize {
 impl Ntt {
     /// n.
     pub fn len(&self) -> usize {
-        self.domain.operand
+        self.n
     }
 
     /// Never: n is at least 1.
@@ -288,7 +292,9 @@ impl Product for Ntt {
         zq::pow(2, u64::from(self.levels), self.domain.q)
     }
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
-        self.inverse(&self.base(&self.forward(a), &self.forward(b)))
+        let mut c = self.inverse(&self.base(&self.forward(a), &self.forward(b)));
+        c.truncate(self.domain.wanted);
+        c
     }
     fn cost(&self) -> Cost {
         let n = self.len() as u64;
@@ -360,7 +366,14 @@ mod tests {
                     .flat_map(|&weight| {
                         let degree = ntt.degree();
                         let modulus = crate::Modulus::Binomial { degree, weight };
-                        Domain { q, modulus, operand: degree, wanted: degree }.reduce(&a)
+                        Domain {
+                            q,
+                            modulus,
+                            operand: degree,
+                            wanted: degree,
+                            bounds: Domain::any(q),
+                        }
+                        .reduce(&a)
                     })
                     .collect();
                 assert_eq!(ntt.forward(&a), remainders, "{plan}");

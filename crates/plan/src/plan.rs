@@ -3,6 +3,7 @@
 use crate::domain::Domain;
 use crate::error::{PlanError, Refusal};
 use crate::lift::Lift;
+use crate::operand::Operand;
 use crate::product::ProductRef;
 use crate::reduce_mod::ReduceMod;
 use crate::registry::build_product;
@@ -21,12 +22,14 @@ pub struct Plan {
     pub note: Option<String>,
     /// The ring it multiplies in.
     pub ring: Ring,
+    /// What it relies on about the coefficients of a and b.
+    pub operands: [Operand; 2],
     /// The tree.
     pub root: ProductRef,
 }
 
-const USAGE: &str =
-    "(plan NAME [(cite KEY)] [(note \"…\")] (ring \"Z4591[x]/(x^761 - x - 1)\") PRODUCT)";
+const USAGE: &str = "(plan NAME [(cite KEY)] [(note \"…\")] (ring \"Z4591[x]/(x^761 - x - 1)\") \
+                     [(operands big small)] PRODUCT)";
 
 impl Plan {
     /// Reads a plan, and checks every condition that its methods have on the ring.
@@ -49,6 +52,7 @@ impl Plan {
             _ => return Err(Refusal::new(form.at, "the plan has no name").instead(USAGE)),
         };
         let (mut cite, mut note, mut ring, mut tree) = (None, None, None, None);
+        let mut operands = ([Operand::Big; 2], form.at);
         for item in &items[2..] {
             let (head, rest) = match &item.kind {
                 FormKind::List(items) => (items.first().map(|f| f.kind.clone()), &items[1..]),
@@ -74,6 +78,11 @@ impl Plan {
                         .instead("(ring \"Z4591[x]/(x^761 - x - 1)\")")
                     })?);
                 }
+                ("operands", [a, b]) => operands = ([operand(a)?, operand(b)?], item.at),
+                ("operands", _) => {
+                    return Err(Refusal::new(item.at, "`operands` takes two arguments")
+                        .instead("(operands big small)"));
+                }
                 ("cite" | "note" | "ring", _) => {
                     return Err(Refusal::new(item.at, format!("`{word}` takes one argument"))
                         .instead(USAGE));
@@ -92,12 +101,16 @@ impl Plan {
             ring.ok_or_else(|| Refusal::new(form.at, "the plan names no ring").instead(USAGE))?;
         let tree =
             tree.ok_or_else(|| Refusal::new(form.at, "the plan has no product").instead(USAGE))?;
-        let root = build_product(tree, &Domain::of_ring(&ring))?;
+        let (operands, at) = operands;
+        if let Some(why) = operands.iter().find_map(|operand| operand.too_wide(ring.q())) {
+            return Err(Refusal::new(at, why).instead("`big`, which is every centred coefficient"));
+        }
+        let root = build_product(tree, &Domain::of_operands(&ring, operands))?;
         if zq::inv(root.scale(), ring.q()).is_none() {
             let message = format!("the scale {} has no inverse mod {}", root.scale(), ring.q());
             return Err(Refusal::new(tree.at, message));
         }
-        Ok(Plan { name, cite, note, ring, root })
+        Ok(Plan { name, cite, note, ring, operands, root })
     }
 
     /// The scale that the tree leaves, in `[1, q)`.
@@ -115,7 +128,14 @@ impl Plan {
         self.root.as_method::<Lift>()?.reduction(self.final_factor())
     }
 
-    /// The product a·b in the ring, centred, through the tree on exact arithmetic.
+    /// Whether the plan is right for all such operands.
+    pub fn covers(&self, operands: [Operand; 2]) -> bool {
+        let q = self.ring.q();
+        self.operands.iter().zip(operands).all(|(own, other)| own.covers(other, q))
+    }
+
+    /// The product a·b in the ring, centred, through the tree on exact arithmetic; a and b as
+    /// [`Plan::operands`] has them.
     pub fn multiply(&self, a: &[i64], b: &[i64]) -> Vec<i64> {
         let q = self.ring.q();
         let enter = |v: &[i64]| -> Vec<u64> {
@@ -142,6 +162,9 @@ impl Plan {
         rest.extend(self.cite.iter().map(|key| Form::list("cite", [Form::word(key)])));
         rest.extend(self.note.iter().map(|text| Form::list("note", [Form::text(text)])));
         rest.push(Form::list("ring", [Form::text(&self.ring)]));
+        if self.operands != [Operand::Big; 2] {
+            rest.push(Form::list("operands", self.operands.map(operand_form)));
+        }
         rest.push(self.root.to_form());
         Form::list("plan", rest)
     }
@@ -149,6 +172,31 @@ impl Plan {
     /// The plan for people.
     pub fn tree(&self) -> TreeNode {
         self.root.tree()
+    }
+}
+
+/// Reads `big`, `small` or `(within 5)`.
+fn operand(form: &Form) -> Result<Operand, Refusal> {
+    let text = match &form.kind {
+        FormKind::Word(word) => word.clone(),
+        FormKind::List(items) => {
+            let words: Vec<&str> = items
+                .iter()
+                .map(|item| if let FormKind::Word(word) = &item.kind { word } else { "" })
+                .collect();
+            words.join(" ")
+        }
+        FormKind::Text(_) => form.describe(),
+    };
+    text.parse().map_err(|why: String| {
+        Refusal::new(form.at, why).instead("(operands big small), (operands big (within 5))")
+    })
+}
+
+fn operand_form(operand: Operand) -> Form {
+    match operand {
+        Operand::Within(k) => Form::list("within", [Form::word(k)]),
+        _ => Form::word(operand),
     }
 }
 

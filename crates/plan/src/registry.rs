@@ -70,6 +70,7 @@ pub static METHODS: &[&Method] = &[
     &crate::lift::METHOD,
     &crate::monomial_crt::METHOD,
     &crate::border::METHOD,
+    &crate::change_modulus::METHOD,
     &crate::substitute::METHOD,
     &crate::ntt::METHOD,
     &crate::schoolbook::METHOD,
@@ -203,15 +204,20 @@ impl Arguments {
 
     /// Takes the next argument as a number of at least 1 and at most 2^20.
     pub fn number(&mut self, what: &str) -> Result<usize, Refusal> {
+        self.number_to(what, 1 << 20)
+    }
+
+    /// Takes the next argument as a number of at least 1 and at most `most`.
+    pub fn number_to(&mut self, what: &str, most: usize) -> Result<usize, Refusal> {
         let form = self.form(what)?;
         let value = match &form.kind {
-            FormKind::Word(word) => word.parse().ok().filter(|n| (1..=1 << 20).contains(n)),
+            FormKind::Word(word) => word.parse().ok().filter(|n| (1..=most).contains(n)),
             _ => None,
         };
         value.ok_or_else(|| {
             let message = format!("{what} is expected here, not {}", form.describe());
             Refusal::new(form.at, message)
-                .instead(format!("a number from 1 to 1048576: {}", self.usage))
+                .instead(format!("a number from 1 to {most}: {}", self.usage))
         })
     }
 
@@ -252,6 +258,27 @@ impl Arguments {
         .instead(self.usage))
     }
 
+    /// Whether an argument is left.
+    pub fn more(&self) -> bool {
+        self.next < self.rest.len()
+    }
+
+    /// Takes the next argument, `(word …)`, and gives what follows the word as arguments.
+    pub fn nested(&mut self, word: &str) -> Result<Arguments, Refusal> {
+        let form = self.form(&format!("`({word} …)`"))?;
+        match &form.kind {
+            FormKind::List(items) if items.first() == Some(&Form::word(word)) => {
+                let rest = items[1..].to_vec();
+                Ok(Arguments { name: self.name, usage: self.usage, at: form.at, rest, next: 0 })
+            }
+            _ => Err(Refusal::new(
+                form.at,
+                format!("`({word} …)` is expected here, not {}", form.describe()),
+            )
+            .instead(self.usage)),
+        }
+    }
+
     /// Takes the next argument as a transform.
     pub fn transform(&mut self, spec: &DftSpec) -> Result<TransformRef, Refusal> {
         let form = self.form("a transform")?;
@@ -271,7 +298,7 @@ impl Arguments {
     }
 
     /// Refuses arguments that are left over.
-    fn end(&self) -> Result<(), Refusal> {
+    pub fn end(&self) -> Result<(), Refusal> {
         match self.rest.get(self.next) {
             None => Ok(()),
             Some(form) => Err(Refusal::new(

@@ -93,7 +93,8 @@ mod tests {
     #[test]
     fn counts_only_what_is_read() {
         let modulus = Modulus::Binomial { degree: 81, weight: 0 };
-        let domain = Domain { q: 4591, modulus, operand: 81, wanted: 81 };
+        let domain =
+            Domain { q: 4591, modulus, operand: 81, wanted: 81, bounds: Domain::any(4591) };
         assert_eq!(Schoolbook { domain }.cost().products, 81 * 82 / 2);
     }
 }

@@ -211,7 +211,7 @@ mod tests {
 
     fn cyclic(operand: usize, wanted: usize) -> Domain {
         let modulus = Modulus::Binomial { degree: 20, weight: 1 };
-        Domain { q: 4591, modulus, operand, wanted }
+        Domain { q: 4591, modulus, operand, wanted, bounds: Domain::any(4591) }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Plans that are refused: where, why, and what would work instead.
 
-use ringforge_plan::{CatalogError, Plan, PlanError, RingFile};
+use ringforge_plan::{CatalogError, Operand, Plan, PlanError, RingFile};
 
 const MAIN: &str = "(substitute 16 (good-thomas 10 9 (good-thomas 5 2 (rader 5) (butterfly)) \
                     (cooley-tukey 3 3 (rader 3) (rader 3))) (weighted-convolution (toeplitz)))";
@@ -243,7 +243,13 @@ fn ring_files() {
         ("ring = \"Z17[x]/(x^2 + 1)\"\n", "", (1, 1), "missing field `ring`"),
         ("\"r\"", "\"1r\"", (1, 8), "`1r` is no C identifier"),
         ("+ 1", "+ ", (2, 23), "this is not a ring: expected a term such as `x^761`, `3x` or `1`"),
-        ("big", "huge", (3, 13), "unknown variant `huge`, expected `big` or `small`"),
+        ("big", "huge", (3, 13), "`huge` is no operand: it is `big`, `small` or `within 5`"),
+        (
+            "\"small\"",
+            "\"within 9\"",
+            (3, 20),
+            "coefficients in [-9, 9] are wider than [-8, 8], all that there is mod 17",
+        ),
         (
             "plan =",
             "pan =",
@@ -270,6 +276,36 @@ fn names_that_are_not_there() {
     assert!(matches!(RingFile::find("kyber"), Err(CatalogError::Unknown { .. })));
 }
 
+/// Operands in the text of a plan.
+#[test]
+fn operands_of_plans() {
+    let text = |operands: &str| {
+        format!("(plan p (ring \"Z17[x]/(x^2 + 1)\") (operands {operands}) (schoolbook))")
+    };
+    for operands in ["big small", "small (within 5)", "(within 8) big"] {
+        let plan = Plan::parse(&text(operands)).unwrap_or_else(|e| panic!("{e}"));
+        assert!(plan.to_string().contains(&format!("(operands {operands})")), "{plan}");
+        plan.check().unwrap_or_else(|e| panic!("{e}"));
+        let [a, b] = plan.operands;
+        assert!(plan.covers([a, Operand::Small]) && plan.covers([Operand::Small, b]));
+        assert!(!plan.covers([Operand::Big; 2]) || operands.contains("within 8"));
+    }
+    let plain = Plan::parse(&text("big big")).unwrap_or_else(|e| panic!("{e}"));
+    assert!(!plain.to_string().contains("operands"));
+    let table = [
+        ("big", "`operands` takes two arguments"),
+        ("big huge", "`huge` is no operand: it is `big`, `small` or `within 5`"),
+        ("big (within 0)", "`within 0` is no operand: it is `big`, `small` or `within 5`"),
+        (
+            "big (within 9)",
+            "coefficients in [-9, 9] are wider than [-8, 8], all that there is mod 17",
+        ),
+    ];
+    for (operands, message) in table {
+        assert_eq!(Plan::parse(&text(operands)).expect_err(operands).message, message);
+    }
+}
+
 /// Every preset is sound: it reads, its plan exists and is for its ring.
 #[test]
 fn presets_are_sound() {
@@ -285,4 +321,28 @@ fn presets_are_sound() {
         count += 1;
     }
     assert!(count >= 3);
+}
+
+/// A plan that relies on small operands does not serve a ring file with big ones.
+#[test]
+fn plans_that_do_not_cover_the_operands() {
+    let directory = std::env::temp_dir().join(format!("ringforge-plan-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory");
+    let path = directory.join("p.plan");
+    let text = "(plan p (ring \"Z17[x]/(x^2 + 1)\") (operands big small) (schoolbook))";
+    std::fs::write(&path, text).expect("a file");
+    let file = |operands: &str| {
+        let text = format!(
+            "name = \"r\"\nring = \"Z17[x]/(x^2 + 1)\"\noperands = [{operands}]\nplan = {:?}\n",
+            path.display().to_string()
+        );
+        RingFile::parse(&text).unwrap_or_else(|e| panic!("{e}"))
+    };
+    assert!(file("\"big\", \"small\"").default_plan().is_ok());
+    let error = file("\"big\", \"within 2\"").default_plan().expect_err("wider");
+    assert_eq!(
+        error.to_string(),
+        "the ring file `r` has big × within 2 operands, and its plan `p` is for big × small ones"
+    );
+    std::fs::remove_dir_all(&directory).expect("removed");
 }
