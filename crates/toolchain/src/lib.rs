@@ -17,5 +17,5 @@ pub use call::{CallError, Callee, Guard};
 pub use compiler::{Compilation, CompileError, Compiler, CompilerError, Family};
 pub use driver::{Argument, Element, Role, Signature};
 pub use host::Host;
-pub use output::{OutputDir, OutputError, Scratch, remove_unfinished};
+pub use output::{OutputDir, OutputError, Scratch, remove_unfinished, replace_file};
 pub use runner::Runner;

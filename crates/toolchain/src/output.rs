@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use tempfile::TempDir;
 
-/// Directories that must not outlive the process, for [`remove_unfinished`].
+/// Directories and files that must not outlive the process, for [`remove_unfinished`].
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
@@ -15,13 +15,33 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Removes every unfinished output directory and every [`Scratch`]; for a handler of Ctrl-C,
-/// before it exits.
+/// Removes every unfinished output directory, every [`Scratch`] and every unfinished file; for a
+/// handler of Ctrl-C, before it exits.
 pub fn remove_unfinished() {
     for path in std::mem::take(&mut *unfinished()) {
         // A path that is gone already is what we want.
-        let _ = fs::remove_dir_all(path);
+        let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     }
+}
+
+/// Writes a file that appears whole or not at all, in the place of an earlier one; missing
+/// directories are made.
+///
+/// # Errors
+/// The file system refuses; the earlier file is then as it was.
+pub fn replace_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), OutputError> {
+    let path = std::path::absolute(path).map_err(io_error("find", path))?;
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(parent).map_err(io_error("create", parent))?;
+    let temp = tempfile::Builder::new().prefix(".ringforge-").tempfile_in(parent);
+    let temp = temp.map_err(io_error("write into", parent))?;
+    let name = temp.path().to_owned();
+    unfinished().push(name.clone());
+    let done = fs::write(&name, content)
+        .and_then(|()| temp.as_file().sync_all())
+        .and_then(|()| temp.persist(&path).map(drop).map_err(|e| e.error));
+    unfinished().retain(|p| *p != name);
+    done.map_err(io_error("write", &path))
 }
 
 /// Why nothing was written, with the path concerned.
@@ -237,6 +257,20 @@ mod tests {
         out.write("a.c", "1").unwrap();
         drop(out);
         assert!(names(dir.path()).is_empty());
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("deep/file");
+        replace_file(&path, "one").unwrap();
+        replace_file(&path, "two").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        assert_eq!(names(path.parent().unwrap()), ["file"]);
+        fs::create_dir(dir.path().join("taken")).unwrap();
+        let error = replace_file(&dir.path().join("taken"), "").unwrap_err().to_string();
+        assert!(error.contains("taken"), "{error}");
+        assert_eq!(names(dir.path()), ["deep", "taken"]);
     }
 
     #[test]

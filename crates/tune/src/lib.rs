@@ -27,6 +27,7 @@ pub mod registers;
 mod space;
 mod stages;
 pub mod tables;
+pub mod wisdom;
 
 pub use arith::{Arithmetic, Interval, Layers, Ranges, Reduction};
 pub use check::{Checked, Site, check};
