@@ -74,6 +74,7 @@ pub static METHODS: &[&Method] = &[
     &crate::substitute::METHOD,
     &crate::ntt::METHOD,
     &crate::schoolbook::METHOD,
+    &crate::toeplitz_matrix::METHOD,
     &crate::good_thomas::METHOD,
     &crate::cooley_tukey::METHOD,
     &crate::rader::METHOD,
@@ -85,6 +86,7 @@ pub static METHODS: &[&Method] = &[
     &crate::two_ntt::METHOD,
     &crate::karatsuba::METHOD,
     &crate::toeplitz::METHOD,
+    &crate::toom_cook::METHOD,
 ];
 
 /// All methods as a Markdown page, `docs/methods.md`.

@@ -1,0 +1,138 @@
+//! A product mod x^n − w as one Toeplitz matrix times a vector [Winograd80 §IV]: column j of the
+//! matrix is b·x^j mod x^n − w, so that the reduction mod f is no step of its own.
+//!
+//! The matrix is N × N with N ≥ n; its diagonals are `w·b_1, …, w·b_{n−1}, b_0, …, b_{n−1}` in the
+//! middle and zeros beyond. Scale 1, no condition on q.
+
+use crate::base::{BaseRef, BaseSpec, Shape, weighted_diagonals};
+use crate::domain::Domain;
+use crate::error::Refusal;
+use crate::network::Cost;
+use crate::product::{Product, ProductRef};
+use crate::registry::{Arguments, Build, Method};
+use crate::sexpr::Form;
+use crate::tree::TreeNode;
+use std::sync::Arc;
+
+/// Registry entry.
+pub const METHOD: Method = Method {
+    name: "toeplitz-matrix",
+    usage: "(toeplitz-matrix N SMALL)",
+    summary: "A product mod x^n - w as one N × N Toeplitz matrix times a vector, N ≥ n.",
+    citation: "[Winograd80 §IV]",
+    build: Build::Product(build),
+};
+
+/// The whole product as one Toeplitz product.
+#[derive(Clone, Debug)]
+pub struct ToeplitzMatrix {
+    domain: Domain,
+    /// n, the degree of the modulus.
+    pub degree: usize,
+    /// w, in `[0, q)`.
+    pub weight: u64,
+    /// N, the size of the matrix.
+    pub size: usize,
+    /// The Toeplitz product.
+    pub inner: BaseRef,
+}
+
+fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refusal> {
+    let size = arguments.number("the size N of the matrix")?;
+    let at = arguments.last_at();
+    let Some((degree, weight)) = domain.binomial() else {
+        let message = format!("toeplitz-matrix needs a modulus x^n - w, not {domain}");
+        return Err(arguments.refuse(message).instead("`lift` to a longer product first"));
+    };
+    if size < degree {
+        let message = format!("a matrix of size {size} is too small for {degree} coefficients");
+        return Err(Refusal::new(at, message).instead(format!("{degree} or more")));
+    }
+    let inner = arguments.base(&BaseSpec { q: domain.q, size, shape: Shape::Toeplitz })?;
+    Ok(Arc::new(ToeplitzMatrix { domain: domain.clone(), degree, weight, size, inner }))
+}
+
+impl Product for ToeplitzMatrix {
+    fn name(&self) -> &'static str {
+        METHOD.name
+    }
+    fn domain(&self) -> &Domain {
+        &self.domain
+    }
+    fn scale(&self) -> u64 {
+        1
+    }
+    fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
+        let (n, size, q) = (self.degree, self.size, self.domain.q);
+        let padded = |v: &[u64], length: usize| {
+            let mut v = v.to_vec();
+            v.resize(length, 0);
+            v
+        };
+        let mut t = vec![0; size - n];
+        t.extend(weighted_diagonals(q, self.weight, &padded(b, n)));
+        let c = self.inner.toeplitz(&padded(&t, 2 * size - 1), &padded(a, size));
+        padded(&c[..n], self.domain.wanted)
+    }
+    fn cost(&self) -> Cost {
+        let weighted = if matches!(self.weight, 0 | 1) { 0 } else { self.degree as u64 - 1 };
+        self.inner.cost() + Cost { scales: weighted, ..Cost::default() }
+    }
+    fn tree(&self) -> TreeNode {
+        TreeNode {
+            title: format!("Toeplitz matrix {0} × {0} times vector", self.size),
+            before: self.domain.to_string(),
+            after: String::new(),
+            scale: 1,
+            cost: self.cost(),
+            cost_of: "per product",
+            citation: METHOD.citation.to_string(),
+            children: vec![self.inner.tree()],
+        }
+    }
+    fn to_form(&self) -> Form {
+        Form::list(METHOD.name, [Form::word(self.size), self.inner.to_form()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::Plan;
+
+    fn check(ring: &str, tree: &str) -> Plan {
+        let plan = Plan::parse(&format!("(plan p (ring \"{ring}\") {tree})"))
+            .unwrap_or_else(|e| panic!("{e}"));
+        plan.check().unwrap_or_else(|e| panic!("{e}"));
+        let (n, q) = (plan.ring.degree() as i64, plan.ring.q() as i64);
+        let worst = |_: i64| -q / 2;
+        let mixed = |i: i64| (i * i * 37 + 11 * i) % q - q / 2;
+        let one = |i: i64| i64::from(i == n - 1);
+        let operands: [&dyn Fn(i64) -> i64; 3] = [&worst, &mixed, &one];
+        for a in operands {
+            for b in operands {
+                let (a, b): (Vec<i64>, Vec<i64>) = (0..n).map(|i| (a(i), b(i))).unzip();
+                assert_eq!(plan.multiply(&a, &b), plan.ring.mul(&a, &b), "{ring} {tree}");
+            }
+        }
+        plan
+    }
+
+    #[test]
+    fn is_the_product_of_the_ring() {
+        check("Z2048[x]/(x^13 - 1)", "(toeplitz-matrix 16 (toom-cook 4 (karatsuba (toeplitz))))");
+        check("Z8192[x]/(x^16 + 1)", "(toeplitz-matrix 16 (toom-cook 4 (karatsuba (toeplitz))))");
+        check("Z4591[x]/(x^8 - 5)", "(toeplitz-matrix 8 (karatsuba (toeplitz)))");
+        check("Z6[x]/(x^5 + 1)", "(toeplitz-matrix 5 (toeplitz))");
+    }
+
+    #[test]
+    fn refuses_other_moduli_and_small_matrices() {
+        let refusal = |ring: &str, tree: &str| {
+            Plan::parse(&format!("(plan p (ring \"{ring}\") {tree})")).expect_err(tree).message
+        };
+        let message = refusal("Z2048[x]/(x^5 - x - 1)", "(toeplitz-matrix 8 (toeplitz))");
+        assert!(message.contains("needs a modulus x^n - w"), "{message}");
+        let message = refusal("Z2048[x]/(x^13 - 1)", "(toeplitz-matrix 12 (toeplitz))");
+        assert_eq!(message, "a matrix of size 12 is too small for 13 coefficients");
+    }
+}
