@@ -11,6 +11,7 @@
 //! the value. [`verify`] parses the text again and evaluates it point by point with an evaluator
 //! that shares no code with the one that made it.
 
+use crate::check_table;
 use crate::check_wide::{self, Fact};
 use crate::cones::Cones;
 use crate::funs::{FunId, Funs};
@@ -258,9 +259,14 @@ fn wide_fact_holds(steps: &[(Code, Step)], words: &[&str], q: i64) -> Result<boo
     }
 }
 
+/// The operations of a function's text.
+pub(crate) fn lines(text: &str) -> Result<Vec<(Code, Step)>, String> {
+    Ok(parse(text)?.into_iter().map(|s| (code(&s.name), s)).collect())
+}
+
 fn line_holds(line: &str, q: i128) -> Result<(), String> {
     let (text, facts) = line.split_once(" : ").ok_or("` : ` expected")?;
-    let steps: Vec<(Code, Step)> = parse(text)?.into_iter().map(|s| (code(&s.name), s)).collect();
+    let steps = lines(text)?;
     let mut scratch = Vec::with_capacity(steps.len());
     let mut parsed: Vec<Vec<&str>> = Vec::new();
     for fact in facts.split(';') {
@@ -295,7 +301,7 @@ fn line_holds(line: &str, q: i128) -> Result<(), String> {
     }
     let keep = i128::from(greatest) - i128::from(least) < i128::from(KEPT);
     let table: Vec<i64> = if keep {
-        (least..=greatest).map(|x| evaluate(&steps, x, &mut scratch)).collect()
+        check_table::table(&steps, least, greatest)
     } else {
         Vec::new()
     };
@@ -331,16 +337,21 @@ fn line_holds(line: &str, q: i128) -> Result<(), String> {
                     && !known(c, d)
                 {
                     let start = i128::from(c) * i128::from(lo) + i128::from(d);
-                    let (mut expected, step) = (start.rem_euclid(q) as i64, c.rem_euclid(small));
-                    for x in lo..=hi {
-                        let v = value(x);
-                        if (v - expected) % small != 0 {
-                            return Err(format!("x = {x} gives {v}, not congruent"));
-                        }
-                        expected += step;
-                        if expected >= small {
-                            expected -= small;
-                        }
+                    let (expected, step) = (start.rem_euclid(q) as i64, c.rem_euclid(small));
+                    let wrong = if keep {
+                        let part = &table[(lo - least) as usize..=(hi - least) as usize];
+                        check_table::first_not_congruent(part, expected, step, small)
+                    } else {
+                        let mut expected = expected;
+                        (lo..=hi).position(|x| {
+                            let wrong = (value(x) - expected) % small != 0;
+                            expected = (expected + step) % small;
+                            wrong
+                        })
+                    };
+                    if let Some(i) = wrong {
+                        let x = lo + i as i64;
+                        return Err(format!("x = {x} gives {}, not congruent", value(x)));
                     }
                     congruent.push((lo, hi, c, d));
                 }

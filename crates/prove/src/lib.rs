@@ -11,6 +11,7 @@ mod audit;
 mod bits;
 mod calls;
 pub mod check;
+mod check_table;
 mod check_wide;
 mod claims;
 mod clauses;
