@@ -23,6 +23,7 @@ mod border;
 mod butterfly;
 mod catalog;
 mod change_modulus;
+mod convolution;
 mod cooley_tukey;
 mod direct;
 mod domain;
@@ -42,6 +43,7 @@ mod reduce_mod;
 mod registry;
 mod schoolbook;
 mod sexpr;
+mod smooth;
 mod substitute;
 #[cfg(test)]
 mod testing;

@@ -13,10 +13,11 @@
 //! - p = 3: F_1 = (f_0 − f_2) + m, F_2 = (f_0 − f_1) − m, with m = ω(f_1 − f_2), as 1 + ω + ω² = 0;
 //! - p = 5: F_{1,4} and F_{2,3} are f_0 − u/4 ± κv plus or minus their odd parts.
 //!
-//! Other primes (scale 1): F_{g^b} − f_0 = Σ_a f_{g^{−a}} ω^{g^{b−a}} is a cyclic convolution,
-//! split into a cyclic and a negacyclic one of length (p − 1)/2, done directly.
+//! Other primes (scale 1): F_{g^b} − f_0 = Σ_a f_{g^{−a}} ω^{g^{b−a}} is a cyclic convolution of
+//! length p − 1, split into shorter cyclic and negacyclic ones: 41 multiplications for p = 17.
 
 use crate::arith::{Arith, Val};
+use crate::convolution::cyclic;
 use crate::error::Refusal;
 use crate::registry::{Arguments, Build, DftSpec, Method};
 use crate::sexpr::Form;
@@ -187,39 +188,18 @@ impl Rader {
         vec![first, f1, f2, f3, f4]
     }
 
-    /// Any odd prime: indices by powers of a generator g, halves of the constants folded in.
+    /// Any odd prime: indices by powers of a generator g turn the transform into one cyclic
+    /// convolution of length p − 1 with constants.
     fn general(&self, arith: &mut dyn Arith, f: &[Val]) -> Vec<Val> {
-        let (p, q) = (self.spec.len, self.spec.q);
-        let m = (p - 1) / 2;
+        let p = self.spec.len;
         let g = (2..p as u64).find(|&g| zq::order(g, p as u64) == Some(p as u64 - 1)).unwrap_or(1);
         let power = |e: usize| zq::pow(g, e as u64, p as u64) as usize;
-        let half = q.div_ceil(2);
-        let mut sums = Vec::new();
-        let mut differences = Vec::new();
-        for a in 0..m {
-            // x_a = f_{g^{−a}} and x_{a+m} = f_{−g^{−a}}
-            let index = power(p - 1 - a);
-            sums.push(arith.add(f[index], f[p - index]));
-            differences.push(arith.sub(f[index], f[p - index]));
-        }
-        let mut output = vec![f[0]; p];
-        for &sum in &sums {
-            output[0] = arith.add(output[0], sum);
-        }
-        for b in 0..m {
-            let (mut even, mut odd) = (f[0], arith.zero());
-            for a in 0..m {
-                // (b − a) mod 2m; a shift by m swaps ω^{g^k} with its inverse.
-                let w = self.spec.power(power((b + 2 * m - a) % (2 * m)));
-                let inverse = self.spec.power(p - power((b + 2 * m - a) % (2 * m)));
-                let plus = zq::mul(zq::add(w, inverse, q), half, q);
-                let minus = zq::mul(zq::sub(w, inverse, q), half, q);
-                let (x, y) = (arith.scale(sums[a], plus), arith.scale(differences[a], minus));
-                even = arith.add(even, x);
-                odd = arith.add(odd, y);
-            }
-            output[power(b)] = arith.add(even, odd);
-            output[p - power(b)] = arith.sub(even, odd);
+        let constants: Vec<u64> = (0..p - 1).map(|e| self.spec.power(power(e))).collect();
+        let input: Vec<Val> = (0..p - 1).map(|a| f[power(p - 1 - a)]).collect();
+        let (products, total) = cyclic(arith, &constants, &input, f[0]);
+        let mut output = vec![arith.add(f[0], total); p];
+        for (b, v) in products.into_iter().enumerate() {
+            output[power(b)] = v;
         }
         output
     }
@@ -274,8 +254,8 @@ mod tests {
 
     #[test]
     fn agrees_with_the_definition() {
-        for (q, p) in [(4591, 3), (4591, 5), (4591, 17), (7681, 3), (12289, 3), (29, 7), (331, 11)]
-        {
+        let odd = [(29, 7), (331, 11), (53, 13), (4591, 17), (191, 19), (7177, 23), (83, 41)];
+        for (q, p) in odd.into_iter().chain([(4591, 3), (4591, 5), (7681, 3), (12289, 3)]) {
             assert_eq!(check(q, p, &format!("(rader {p} unscaled)")).scale(), 1);
             let scale = [(3, 2), (5, 4)].iter().find(|s| s.0 == p).map_or(1, |s| s.1);
             assert_eq!(check(q, p, &format!("(rader {p})")).scale(), scale);
@@ -295,6 +275,8 @@ mod tests {
         assert_eq!(modular(&five, &[true, true, false, false, true]), 3 + 2);
         assert_eq!(modular(&transform(4591, 3, "(rader 3 unscaled)"), &[true; 3]), 1);
         assert_eq!(modular(&transform(4591, 5, "(rader 5 unscaled)"), &[true; 5]), 5);
+        // 14 for the cyclic and 27 for the negacyclic convolution of length 8, and none for F_0.
+        assert_eq!(modular(&transform(4591, 17, "(rader 17)"), &[true; 17]), 41);
         // Outputs 2 and 3 dropped: one multiplication less (Figure 3.5).
         let dropped = five.inverse_cost(&[true, true, false, false, true]);
         assert_eq!(dropped.scales, 3 + 2);

@@ -1,0 +1,156 @@
+//! Transforms for lengths that nobody wrote one for: which splits, in which order.
+//!
+//! A length is split until primes are left. Coprime parts go by Good–Thomas, which needs no
+//! twiddles, others by Cooley–Tukey; among the splits that counts the fewest slots, with zeros of
+//! the padding skipped and unread outputs dropped [Chiu25 §3.3], wins.
+
+use crate::network::Cost;
+use crate::registry::{DftSpec, build_transform};
+use crate::sexpr::Form;
+use crate::transform::TransformRef;
+use ringforge_ring::zq;
+use std::collections::HashMap;
+
+/// Slots of a multiplication by a constant, against one of an addition.
+const SCALE_SLOTS: u64 = 4;
+/// Primes beyond take too many multiplications to be of use.
+const LARGEST_PRIME: u64 = 41;
+
+/// Transforms modulo one q, by length; what was searched is kept.
+#[derive(Debug)]
+pub struct Smooth {
+    q: u64,
+    best: HashMap<usize, Option<Form>>,
+}
+
+/// The slots that operations on blocks take.
+pub fn slots(cost: Cost) -> u64 {
+    SCALE_SLOTS * cost.scales + cost.adds
+}
+
+impl Smooth {
+    /// Nothing searched yet.
+    pub fn new(q: u64) -> Smooth {
+        Smooth { q, best: HashMap::new() }
+    }
+
+    /// Whether there is a transform of length n modulo q, made of small primes.
+    pub fn has(&self, n: usize) -> bool {
+        let small = zq::factor(n as u64).iter().all(|&(p, _)| p <= LARGEST_PRIME);
+        small && zq::root_of_unity(n as u64, self.q).is_ok()
+    }
+
+    /// The transform of length n that takes the fewest slots for two forward transforms of inputs
+    /// in the first `present` blocks and an inverse of which the first `wanted` are read. `None`
+    /// where there is none.
+    pub fn transform(&mut self, n: usize, present: usize, wanted: usize) -> Option<TransformRef> {
+        if !self.has(n) {
+            return None;
+        }
+        let spec = DftSpec::new(self.q, n).ok()?;
+        let marks = |count: usize| -> Vec<bool> { (0..n).map(|i| i < count).collect() };
+        let (present, wanted) = (marks(present), marks(wanted));
+        let coprime: Vec<Form> = self.splits(n, true);
+        // Two axes make two short phases; a length with one prime makes one long.
+        let texts = if coprime.is_empty() { self.splits(n, false) } else { coprime };
+        let built = texts.iter().filter_map(|form| build_transform(form, &spec).ok());
+        built.min_by_key(|t| {
+            let work = 2 * slots(t.forward_cost(&present)) + slots(t.inverse_cost(&wanted));
+            let rows = t.axes().map_or(n, |axes| axes.rows.len().max(axes.columns.len()));
+            // What does not fit the registers is stored and loaded again between the levels.
+            let spilled = if rows > 16 { 2 * n as u64 * (rows / 16).ilog2() as u64 } else { 0 };
+            work + 3 * spilled
+        })
+    }
+
+    /// The forms of length n at the top: all splits in two, or the transform of a prime.
+    fn splits(&mut self, n: usize, coprime: bool) -> Vec<Form> {
+        let number = Form::word;
+        if n <= 2 || zq::is_prime(n as u64) {
+            let prime = match n {
+                1 => Form::list("direct", []),
+                2 => Form::list("butterfly", []),
+                _ => Form::list("rader", [number(n), Form::word("unscaled")]),
+            };
+            return if coprime { Vec::new() } else { vec![prime] };
+        }
+        let mut forms = Vec::new();
+        for p in (2..n).filter(|&p| n.is_multiple_of(p)) {
+            let apart = zq::gcd(p as u64, (n / p) as u64) == 1;
+            if coprime && !apart {
+                continue;
+            }
+            let (Some(first), Some(second)) = (self.form(p), self.form(n / p)) else { continue };
+            let lengths = [number(p), number(n / p)];
+            if apart {
+                let parts = lengths.into_iter().chain([first, second]);
+                forms.push(Form::list("good-thomas", parts));
+                continue;
+            }
+            for twisted in [None, Some(Form::word("twisted"))] {
+                let parts = [first.clone(), second.clone()];
+                let all = lengths.iter().cloned().chain(twisted).chain(parts);
+                forms.push(Form::list("cooley-tukey", all));
+            }
+        }
+        forms
+    }
+
+    /// The transform of length n, all blocks present, that takes the fewest slots.
+    fn form(&mut self, n: usize) -> Option<Form> {
+        if let Some(known) = self.best.get(&n) {
+            return known.clone();
+        }
+        let spec = DftSpec::new(self.q, n).ok()?;
+        let mut best: Option<(u64, Form)> = None;
+        for form in self.splits(n, false) {
+            let Ok(t) = build_transform(&form, &spec) else { continue };
+            let all = vec![true; n];
+            let work = 2 * slots(t.forward_cost(&all)) + slots(t.inverse_cost(&all));
+            if best.as_ref().is_none_or(|(least, _)| work < *least) {
+                best = Some((work, form));
+            }
+        }
+        let best = best.map(|(_, form)| form);
+        self.best.insert(n, best.clone());
+        best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::check;
+
+    #[test]
+    fn finds_transforms_of_all_kinds_of_length() {
+        for (q, n) in [
+            (2017, 96),
+            (4591, 90),
+            (4591, 102),
+            (1153, 64),
+            (4621, 84),
+            (7177, 156),
+            (17, 1),
+            (17, 16),
+            (2251, 125),
+        ] {
+            let found =
+                Smooth::new(q).transform(n, n / 2, n).unwrap_or_else(|| panic!("{n} mod {q}"));
+            let text = found.to_form().to_string();
+            check(q, n, &text);
+            println!(
+                "{n} mod {q}: {} full, {} half\n{text}",
+                slots(found.forward_cost(&vec![true; n])),
+                slots(found.forward_cost(&(0..n).map(|i| 2 * i < n).collect::<Vec<_>>()))
+            );
+        }
+    }
+
+    #[test]
+    fn has_what_the_modulus_allows() {
+        assert!(Smooth::new(4591).transform(64, 32, 64).is_none()); // no root of unity
+        assert!(Smooth::new(12577).transform(131, 66, 131).is_none()); // 12576 = 2^5·3·131
+        assert!(!Smooth::new(4591).has(96) && Smooth::new(4591).has(90));
+    }
+}
