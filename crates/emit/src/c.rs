@@ -40,7 +40,7 @@ pub const SUFFIX: &str = "c";
 /// A program with operations that are not lane-wise on words is refused.
 pub fn c(program: &Program, preamble: &Preamble) -> Result<String, CannotRender> {
     let program = program.expand();
-    let mut helpers = Helpers::new(program.word_bits);
+    let mut helpers = Helpers::new(&program);
     let called = called_entries(&program);
     let mut bodies = String::new();
     for (i, procedure) in program.procedures.iter().enumerate() {
@@ -70,7 +70,7 @@ pub fn c(program: &Program, preamble: &Preamble) -> Result<String, CannotRender>
                 && used.contains(&(i as u32))
             {
                 text += "\n";
-                text += &table(&table_name(procedure, buffer), words, program.word_bits);
+                text += &table(&table_name(procedure, buffer), words, buffer.bits);
             }
         }
     }
@@ -103,12 +103,11 @@ fn function_name(program: &Program, procedure: &Procedure, inner: bool) -> Strin
 
 /// Parameters of an entry point may overlap; those of helpers never do.
 fn prototype(program: &Program, procedure: &Procedure, inner: bool) -> String {
-    let bits = program.word_bits;
     let parameters = procedure.buffers.iter().filter(|b| b.role.is_parameter()).map(|b| {
         let qualifier = if b.role == Role::Input { "const " } else { "" };
         match procedure.exported || procedure.computes.is_some() {
-            true => format!("{qualifier}int{bits}_t {}[{}]", b.name, b.words),
-            false => format!("{qualifier}int{bits}_t *restrict {}", b.name),
+            true => format!("{qualifier}int{}_t {}[{}]", b.bits, b.name, b.words),
+            false => format!("{qualifier}int{}_t *restrict {}", b.bits, b.name),
         }
     });
     let parameters = parameters.collect::<Vec<_>>().join(", ");
@@ -131,6 +130,7 @@ fn render(
     inner: bool,
     helpers: &mut Helpers,
 ) -> Result<String, String> {
+    helpers.words(procedure.bits);
     let mut writer = Writer {
         program,
         procedure,
@@ -143,15 +143,14 @@ fn render(
     let Writer { text: body, constants, .. } = writer;
     let mut text = prototype(program, procedure, inner) + "\n{\n";
     for (i, words) in constants.iter().enumerate() {
-        for line in table(&format!("k{i}"), words, program.word_bits).lines() {
+        for line in table(&format!("k{i}"), words, procedure.bits).lines() {
             let _ = writeln!(text, "    {line}");
         }
     }
     let used = used_buffers(procedure);
     for (i, buffer) in procedure.buffers.iter().enumerate() {
         if buffer.role == Role::Local && used.contains(&(i as u32)) {
-            let _ =
-                writeln!(text, "    int{}_t {}[{}];", program.word_bits, buffer.name, buffer.words);
+            let _ = writeln!(text, "    int{}_t {}[{}];", buffer.bits, buffer.name, buffer.words);
         }
     }
     Ok(text + &body + "}\n")
@@ -187,6 +186,11 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// Words of a register.
+    fn lanes(&self) -> usize {
+        self.program.lanes_of(self.procedure)
+    }
+
     fn line(&mut self, text: &str) {
         let _ = writeln!(self.text, "{:1$}{text}", "", 4 * self.depth);
     }
@@ -207,7 +211,7 @@ impl Writer<'_> {
                     self.line(&format!("/* {title}{cite} */"));
                     self.statements(body)?;
                 }
-                Stmt::Block(block) => self.block(block, self.program.lanes)?,
+                Stmt::Block(block) => self.block(block, self.lanes())?,
                 Stmt::Loop { counter, count, body } => {
                     if let Some((block, lanes)) = self.joined(*counter, *count, body) {
                         self.block(&block, lanes)?;

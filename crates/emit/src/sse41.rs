@@ -7,7 +7,7 @@
 use crate::Preamble;
 use crate::x86::{
     EVEN_THEN_ODD, Machine, Place, address, byte_pattern, check, extract, file, immediate, list,
-    part,
+    low_words, part,
 };
 use ringforge_program::ir::*;
 use std::fmt::Write;
@@ -71,11 +71,15 @@ fn store(place: &Place, block: &Block, op: &Op) -> Option<String> {
     let full = 128 / usize::from(bits);
     let whole = |id: &BufferId, at: &Index, v: Value, half: usize| {
         let (at, v) = (address(procedure, *id, at), name(block, v, half));
-        format!("_mm_storeu_si128((__m128i *)({at}), {v});")
+        match place.kept(*id) {
+            kept if kept == bits => format!("_mm_storeu_si128((__m128i *)({at}), {v});"),
+            _ => format!("_mm_storel_epi64((__m128i *)({at}), {});", low_words(&v)),
+        }
     };
     let word = |id: &BufferId, at: &Index, v: Value, i: usize| {
         let (at, v) = (address(procedure, *id, at), name(block, v, i / full));
-        format!("*({at}) = {};", extract(&v, i % full, bits))
+        let cast = if place.kept(*id) == bits { "" } else { "(int16_t)" };
+        format!("*({at}) = {cast}{};", extract(&v, i % full, bits))
     };
     let all: Vec<String> = match op {
         Op::Store { buffer, at, a } => {
@@ -119,7 +123,10 @@ fn expression(place: &Place, block: &Block, op: &Op, half: usize) -> String {
             format!("_mm_set1_epi32(*(const pair *)({}))", at(buffer, index))
         }
         Op::BroadcastPair { buffer, at: index } => {
-            let both = format!("_mm_loadl_epi64((const __m128i *)({}))", at(buffer, index));
+            let both = match place.kept(*buffer) == bits {
+                true => format!("_mm_loadl_epi64((const __m128i *)({}))", at(buffer, index)),
+                false => part(place, *buffer, index, 2),
+            };
             format!("_mm_shuffle_epi32({both}, 68)")
         }
         Op::Broadcast { buffer, at: index } => {

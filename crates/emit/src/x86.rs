@@ -62,14 +62,13 @@ pub(crate) fn check(program: &Program) -> Result<(), Unfit> {
         return Err(Unfit::Registers { lanes: program.lanes, wanted });
     }
     for procedure in &program.procedures {
-        let mut found = None;
+        let (mut found, bits) = (None, procedure.bits);
         each_op(&procedure.body, &mut |op| {
-            found =
-                found.take().or_else(|| lacking(op, program.word_bits).map(|i| (op.clone(), i)));
+            found = found.take().or_else(|| lacking(op, bits).map(|i| (op.clone(), i)));
         });
         if let Some((op, instead)) = found {
             let operation = format!("{op:?}").chars().take_while(|c| c.is_alphanumeric()).collect();
-            let (procedure, bits) = (procedure.name.clone(), program.word_bits);
+            let procedure = procedure.name.clone();
             return Err(Unfit::Operation { procedure, operation, bits, instead });
         }
     }
@@ -111,7 +110,7 @@ pub(crate) fn file(program: &Program, machine: &Machine, preamble: &Preamble) ->
     out.push_str("/* Two neighbouring words read as one, whatever type they were stored as. */\n");
     out.push_str("typedef int32_t pair __attribute__((may_alias, aligned(2)));\n");
     for procedure in &program.procedures {
-        tables(&mut out, procedure, program.word_bits);
+        tables(&mut out, procedure);
     }
     let called = called_entries(program);
     for (i, procedure) in program.procedures.iter().enumerate() {
@@ -125,9 +124,10 @@ fn table_name(procedure: &Procedure, buffer: &Buffer) -> String {
     format!("{}_{}", procedure.name, buffer.name)
 }
 
-fn tables(out: &mut String, procedure: &Procedure, bits: u8) {
+fn tables(out: &mut String, procedure: &Procedure) {
     for buffer in &procedure.buffers {
         let Role::Table(words) = &buffer.role else { continue };
+        let bits = buffer.bits;
         if words.is_empty() {
             continue;
         }
@@ -147,12 +147,12 @@ fn tables(out: &mut String, procedure: &Procedure, bits: u8) {
 }
 
 /// Names of a procedure's parameters and their C types.
-fn parameters(procedure: &Procedure, bits: u8) -> String {
+fn parameters(procedure: &Procedure) -> String {
     let all = procedure.buffers.iter().filter(|b| b.role.is_parameter());
     let text: Vec<String> = all
         .map(|b| match b.role {
-            Role::Input => format!("const int{bits}_t {}[{}]", b.name, b.words),
-            _ => format!("int{bits}_t {}[{}]", b.name, b.words),
+            Role::Input => format!("const int{}_t {}[{}]", b.bits, b.name, b.words),
+            _ => format!("int{}_t {}[{}]", b.bits, b.name, b.words),
         })
         .collect();
     text.join(", ")
@@ -166,9 +166,8 @@ fn function(
     procedure: &Procedure,
     called: bool,
 ) {
-    let bits = program.word_bits;
     let inner = || {
-        let parameters = parameters(procedure, bits);
+        let parameters = parameters(procedure);
         let name = inner_name(procedure, machine);
         format!("TARGET __attribute__((noinline))\nstatic void {name}({parameters})")
     };
@@ -180,7 +179,7 @@ fn function(
         definition(out, program, machine, procedure, &inner());
     }
     let name = format!("{}_{}_{}", program.name, procedure.name, machine.suffix);
-    let parameters = parameters(procedure, bits);
+    let parameters = parameters(procedure);
     let _ = write!(out, "\n{}void {name}({parameters});\n", comment(procedure));
     let header = format!("TARGET\nvoid {name}({parameters})");
     if !called {
@@ -208,12 +207,12 @@ fn definition(
     procedure: &Procedure,
     header: &str,
 ) {
-    let bits = program.word_bits;
     let _ = write!(out, "\n{header}\n{{\n");
     for buffer in procedure.buffers.iter().filter(|b| b.role == Role::Local) {
         let _ = writeln!(
             out,
-            "    int{bits}_t {}[{}] __attribute__((aligned({})));",
+            "    int{}_t {}[{}] __attribute__((aligned({})));",
+            buffer.bits,
             buffer.name,
             buffer.words,
             buffer.align.max(32)
@@ -235,7 +234,7 @@ fn statements(
     body: &[Stmt],
     depth: usize,
 ) {
-    let place = Place { procedure, bits: program.word_bits };
+    let place = Place { procedure, bits: procedure.bits };
     for stmt in body {
         match stmt {
             Stmt::Stage { title, cite, body } => {
@@ -302,6 +301,13 @@ pub(crate) fn address(procedure: &Procedure, id: BufferId, at: &Index) -> String
     text
 }
 
+impl Place<'_> {
+    /// Bits of a buffer's words in memory.
+    pub fn kept(&self, id: BufferId) -> u8 {
+        self.procedure.buffers[id.0 as usize].bits
+    }
+}
+
 /// Words as the arguments of an intrinsic.
 pub(crate) fn list(words: &[i32]) -> String {
     words.iter().map(i32::to_string).collect::<Vec<_>>().join(", ")
@@ -309,8 +315,16 @@ pub(crate) fn list(words: &[i32]) -> String {
 
 /// A part of 128 bits from memory: its words, or `count` words and zeros.
 pub(crate) fn part(place: &Place, id: BufferId, at: &Index, count: usize) -> String {
+    let (full, bits) = (128 / usize::from(place.bits), place.kept(id));
+    let words = packed(place, id, at, count.min(full));
+    if bits == place.bits { words } else { format!("_mm_cvtepi16_epi32({words})") }
+}
+
+/// `count` words as they lie in memory, at most 128 bits of them, and zeros.
+pub(crate) fn packed(place: &Place, id: BufferId, at: &Index, count: usize) -> String {
     let word = |i: usize| address(place.procedure, id, &at.plus(i));
-    let (full, bits) = (128 / usize::from(place.bits), place.bits);
+    let bits = place.kept(id);
+    let full = 128 / usize::from(bits);
     if count >= full {
         return format!("_mm_loadu_si128((const __m128i *)({}))", word(0));
     }
@@ -358,6 +372,12 @@ pub(crate) fn immediate(pattern: &[u8]) -> Option<(&'static str, u8)> {
 /// The bytes of a permutation of 16-bit words, as words.
 pub(crate) fn byte_pattern(pattern: &[u8]) -> Vec<i32> {
     pattern.iter().map(|&i| i32::from(2 * i) | i32::from(2 * i + 1) << 8).collect()
+}
+
+/// The low halves of a part's words of 32 bits, one after the other.
+pub(crate) fn low_words(register: &str) -> String {
+    let bytes = list(&byte_pattern(&[0, 2, 4, 6, 0, 2, 4, 6]));
+    format!("_mm_shuffle_epi8({register}, _mm_setr_epi16({bytes}))")
 }
 
 /// Words 0, 2, … of a part and then words 1, 3, ….

@@ -52,7 +52,10 @@ fn cases(program: &Program) -> Vec<Vec<Vec<i64>>> {
 
 /// Compiles for the targets and compares with the interpretation.
 fn check(program: &Program, targets: &[&str]) {
-    let cases = cases(program);
+    check_cases(program, targets, &cases(program));
+}
+
+fn check_cases(program: &Program, targets: &[&str], cases: &[Vec<Vec<i64>>]) {
     let expanded = program.expand();
     let want: Vec<Vec<i64>> = cases
         .iter()
@@ -75,7 +78,7 @@ fn check(program: &Program, targets: &[&str]) {
         for compiler in some {
             // Each program leaves some of its operands unused.
             let flags = ["-O2", "-Wall", "-Wno-unused", "-Werror"];
-            let got = call(compiler, &flags, &source, program, target, &cases, None);
+            let got = call(compiler, &flags, &source, program, target, cases, None);
             for (case, (got, want)) in got.iter().zip(&want).enumerate() {
                 let wrong = got.iter().zip(want).position(|(x, y)| x != y);
                 if let Some(k) = wrong {
@@ -344,4 +347,56 @@ fn what_no_instruction_does_is_refused_with_what_would_work() {
     assert!(said.contains("MulEven") && said.contains("16 bits"), "{said}");
     let said = refused(32, 16, &|[a, ..]| Op::Shl(a, 1));
     assert!(said.contains("8 words, the program wants 16"), "{said}");
+}
+
+/// Words of 32 bits in a program of 16-bit words, from and to arrays of either.
+#[test]
+fn words_of_two_sizes() {
+    let at = Index::at;
+    let [c, a, b, ta, tb] = [0, 1, 2, 3, 4].map(BufferId);
+    // Copies first: callers may pass an input as output.
+    let mut copies = Block::default();
+    for (from, to) in [(a, ta), (b, tb)] {
+        for k in 0..2 {
+            let v = copies.push(Op::Load { buffer: from, at: at(8 * k) });
+            copies.push(Op::Store { buffer: to, at: at(8 * k), a: v });
+        }
+    }
+    let all = [
+        Op::Load { buffer: ta, at: at(3) },
+        Op::LoadPartial { buffer: ta, at: at(1), count: 5 },
+        Op::LoadPartial { buffer: ta, at: at(2), count: 3 },
+        Op::Broadcast { buffer: ta, at: at(7) },
+        Op::Load { buffer: tb, at: at(5) },
+        Op::LoadPartial { buffer: tb, at: at(4), count: 7 },
+    ];
+    let (mut next, mut body) = (0, vec![Stmt::Block(copies)]);
+    for op in all {
+        let mut block = Block::default();
+        let x = block.push(op);
+        let y = block.push(Op::Load { buffer: ta, at: at(4) });
+        // A product of 32 bits, of which 16 are kept.
+        let product = block.push(Op::MulLo(x, y));
+        let high = block.push(Op::Sar(product, 16));
+        let last = block.push(Op::Sar(high, 1));
+        block.push(Op::Store { buffer: c, at: at(next), a: high });
+        block.push(Op::StorePartial { buffer: c, at: at(next + 8), count: 5, a: last });
+        next += 13;
+        body.push(Stmt::Block(block));
+    }
+    let buffers = vec![
+        buffer("c", Role::Output, next),
+        buffer("a", Role::Input, 16),
+        buffer("b", Role::Input, 16),
+        buffer("ta", Role::Local, 16),
+        buffer("tb", Role::Local, 16),
+    ];
+    let mut program = program(4591, 16, 16, vec![entry("f", buffers, body)]);
+    let procedure = &mut program.procedures[0];
+    procedure.bits = 32;
+    procedure.buffers[2].bits = 32;
+    procedure.buffers[4].bits = 32;
+    let mixed = |seed| vec![words(16, 16, 4591, seed), words(32, 16, 4591, seed + 1)];
+    let cases: Vec<Vec<Vec<i64>>> = (0..50).map(|i| mixed(2 * i)).collect();
+    check_cases(&program, &["avx2", "sse41", "c"], &cases);
 }

@@ -142,8 +142,14 @@ fn needs_no_library_and_no_vectors() {
 }
 
 fn toy(ops: Vec<Op>) -> Program {
-    let buffer =
-        |name: &str, role| Buffer { name: name.into(), role, words: 64, align: 2, range: None };
+    let buffer = |name: &str, role| Buffer {
+        name: name.into(),
+        role,
+        words: 64,
+        bits: 16,
+        align: 2,
+        range: None,
+    };
     let buffers =
         vec![buffer("c", Role::Output), buffer("a", Role::Input), buffer("t", Role::Local)];
     let body = vec![Stmt::Block(Block { ops })];
@@ -160,6 +166,8 @@ fn toy(ops: Vec<Op>) -> Program {
             name: "mul".into(),
             exported: true,
             computes: Some(Computes::Product),
+            q: 4591,
+            bits: 16,
             buffers,
             body,
         }],

@@ -91,6 +91,12 @@ pub trait Domain {
     /// The low and high words of an element.
     fn split(&mut self, x: &Self::Wide) -> Result<(Self::Word, Self::Word), Refusal>;
 
+    /// From here on a procedure is executed that computes modulo this number in these words.
+    fn modulus(&mut self, modulus: Modulus) -> Result<(), Refusal>;
+    /// A word as an array keeps it whose words have `bits` bits, fewer than the procedure's, and as
+    /// it is loaded again.
+    fn kept(&mut self, word: &Self::Word, bits: u8) -> Result<Self::Word, Refusal>;
+
     /// A stage begins. Stages nest; a stage may begin many times, in loops and calls.
     fn enter(&mut self, _title: &str, _cite: &str) {}
     /// The stage that began last ends.

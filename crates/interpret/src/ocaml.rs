@@ -106,6 +106,7 @@ impl Printer<'_> {
             let _ = writeln!(self.out, "(* {computes:?} *)");
         }
         let _ = writeln!(self.out, "let {}{parameters} =", name(&procedure.name));
+        prelude::opened(self.program, procedure).iter().for_each(|l| self.line(l));
         locals.iter().for_each(|l| self.line(l));
         self.statements(&procedure.body);
         self.line("()");
@@ -160,12 +161,21 @@ impl Printer<'_> {
         format!("{} [| {} |]", self.buffer(b), at.iter().map(one).collect::<Vec<_>>().join("; "))
     }
 
+    /// A value as a buffer keeps it.
+    fn kept(&self, b: BufferId, a: Value) -> String {
+        match self.procedure.buffers[b.0 as usize].bits {
+            bits if bits == self.procedure.bits => format!("v{}", a.0),
+            bits => format!("(cut {bits} v{})", a.0),
+        }
+    }
+
     fn operation(&self, op: &Op) -> String {
         let list = |all: &[u8]| {
             let all: Vec<String> = all.iter().map(u8::to_string).collect();
             format!("[| {} |]", all.join("; "))
         };
-        let words = |unit: u8| unit / self.program.word_bits;
+        let words = |unit: u8| unit / self.procedure.bits;
+        let kept = |b: &BufferId, a: &Value| self.kept(*b, *a);
         match op {
             Op::MulMod { .. }
             | Op::Reduce { .. }
@@ -181,15 +191,17 @@ impl Printer<'_> {
                 format!("broadcast_pair {}", self.place(*buffer, at))
             }
             Op::Broadcast { buffer, at } => format!("broadcast {}", self.place(*buffer, at)),
-            Op::Store { buffer, at, a } => format!("store {} v{}", self.place(*buffer, at), a.0),
+            Op::Store { buffer, at, a } => {
+                format!("store {} {}", self.place(*buffer, at), kept(buffer, a))
+            }
             Op::StorePartial { buffer, at, count, a } => {
-                format!("store_partial {} {count} v{}", self.place(*buffer, at), a.0)
+                format!("store_partial {} {count} {}", self.place(*buffer, at), kept(buffer, a))
             }
             Op::StoreStrided { buffer, at, stride, a } => {
-                format!("store_strided {} {stride} v{}", self.place(*buffer, at), a.0)
+                format!("store_strided {} {stride} {}", self.place(*buffer, at), kept(buffer, a))
             }
             Op::StoreParts { buffer, at, a } => {
-                format!("store_parts {} v{}", self.places(*buffer, at), a.0)
+                format!("store_parts {} {}", self.places(*buffer, at), kept(buffer, a))
             }
             Op::Splat(w) => format!("splat ({w})"),
             Op::Lanes(all) => {

@@ -10,7 +10,7 @@
 
 use crate::run::exported;
 use crate::walk::*;
-use ringforge_program::ir::{Op, Program, Role, Shape};
+use ringforge_program::ir::{Buffer, Op, Procedure, Program, Role, Shape};
 use ringforge_program::method::*;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -60,7 +60,7 @@ enum Unary {
 /// The domain of intervals.
 pub struct Intervals {
     modulus: Modulus,
-    known: HashMap<(Unary, Interval), Interval>,
+    known: HashMap<(Modulus, Unary, Interval), Interval>,
     enumerated: u64,
     stages: Vec<StageRange>,
     index: HashMap<Vec<String>, usize>,
@@ -74,7 +74,7 @@ impl Intervals {
     }
 
     fn enumerate(&mut self, f: Unary, a: Interval) -> Interval {
-        if let Some(&known) = self.known.get(&(f, a)) {
+        if let Some(&known) = self.known.get(&(self.modulus, f, a)) {
             return known;
         }
         let image = match f {
@@ -85,8 +85,15 @@ impl Intervals {
         if self.modulus.bits == 16 {
             self.enumerated += (a.1 - a.0 + 1) as u64;
         }
-        self.known.insert((f, a), image);
+        self.known.insert((self.modulus, f, a), image);
         image
+    }
+
+    /// A sum or product as a word. Modulo 2^w words are residues as they are, and may wrap.
+    fn word(&self, what: &str, x: Exact) -> Result<Interval, Refusal> {
+        let found = within(what, x, self.modulus.bits);
+        let wraps = self.modulus.q == self.modulus.radix() as u64;
+        if wraps { Ok(found.unwrap_or(self.modulus.words())) } else { found }
     }
 
     fn stage(&mut self) -> &mut StageRange {
@@ -163,9 +170,9 @@ impl Domain for Intervals {
     fn binary(&mut self, op: Binary, a: &Interval, b: &Interval) -> Result<Interval, Refusal> {
         let (a, b, bits) = (*a, *b, self.modulus.bits);
         Ok(match op {
-            Binary::Add => within("the sum", sum(exact(a), exact(b)), bits)?,
-            Binary::Sub => within("the difference", difference(exact(a), exact(b)), bits)?,
-            Binary::MulLo => within("the product", products(a, b), bits)?,
+            Binary::Add => self.word("the sum", sum(exact(a), exact(b)))?,
+            Binary::Sub => self.word("the difference", difference(exact(a), exact(b)))?,
+            Binary::MulLo => self.word("the product", products(a, b))?,
             Binary::MulHi => {
                 let p = products(a, b);
                 within("the high product", (p.0 >> bits, p.1 >> bits), bits)?
@@ -194,6 +201,9 @@ impl Domain for Intervals {
     }
 
     fn shift(&mut self, op: Shift, a: &Interval) -> Result<Interval, Refusal> {
+        if let Shift::Left(k) = op {
+            return self.word("the shifted word", products(*a, (1 << k, 1 << k)));
+        }
         shifted("the shifted word", op, *a, self.modulus.bits)
     }
 
@@ -217,7 +227,10 @@ impl Domain for Intervals {
 
     fn narrow(&mut self, x: &Interval, method: NarrowMethod) -> Result<Interval, Refusal> {
         method.range(*x, self.modulus).ok_or_else(|| {
-            format!("a sum in [{}, {}] has a reduction that 16 bits do not hold", x.0, x.1)
+            format!(
+                "a sum in [{}, {}] has a reduction that {} bits do not hold",
+                x.0, x.1, self.modulus.bits
+            )
         })
     }
 
@@ -229,8 +242,8 @@ impl Domain for Intervals {
     ) -> Result<Interval, Refusal> {
         method.range(*a, *b, self.modulus).ok_or_else(|| {
             format!(
-                "the modular product of [{}, {}] and [{}, {}] does not fit 16 bits",
-                a.0, a.1, b.0, b.1
+                "the modular product of [{}, {}] and [{}, {}] does not fit {} bits",
+                a.0, a.1, b.0, b.1, self.modulus.bits
             )
         })
     }
@@ -280,6 +293,15 @@ impl Domain for Intervals {
         let (words, bits) = (self.modulus.words(), self.modulus.bits);
         let low = if x.0 >= words.0 && x.1 <= words.1 { *x } else { words };
         Ok((low, (x.0 >> bits, x.1 >> bits)))
+    }
+
+    fn modulus(&mut self, modulus: Modulus) -> Result<(), Refusal> {
+        self.modulus = modulus;
+        Ok(())
+    }
+
+    fn kept(&mut self, word: &Interval, bits: u8) -> Result<Interval, Refusal> {
+        within("the stored word", exact(*word), bits)
     }
 
     fn enter(&mut self, title: &str, cite: &str) {
@@ -341,6 +363,11 @@ pub fn ranges_in_place(program: &Program, alias: usize) -> Result<Ranges, Fault>
     analyse(program, Some(alias))
 }
 
+/// Every word that a buffer can hold.
+fn all_words(procedure: &Procedure, buffer: &Buffer) -> Interval {
+    Modulus { bits: buffer.bits, ..procedure.modulus() }.words()
+}
+
 fn analyse(program: &Program, alias: Option<usize>) -> Result<Ranges, Fault> {
     let id = exported(program)?;
     let procedure = &program.procedures[id.0 as usize];
@@ -348,7 +375,7 @@ fn analyse(program: &Program, alias: Option<usize>) -> Result<Ranges, Fault> {
     let (mut arguments, mut inputs, mut written) = (Vec::new(), Vec::new(), Vec::new());
     let mut read = Vec::new();
     for buffer in procedure.buffers.iter().filter(|b| b.role.is_parameter()) {
-        let range = buffer.range.unwrap_or(program.modulus().words());
+        let range = buffer.range.unwrap_or(all_words(procedure, buffer));
         let start = if buffer.role == Role::Output { None } else { Some(range) };
         let array = machine.array(vec![start; buffer.words]);
         if matches!(buffer.role, Role::Output | Role::InOut) {
@@ -378,7 +405,7 @@ fn analyse(program: &Program, alias: Option<usize>) -> Result<Ranges, Fault> {
         let words = machine.words(array);
         let mut found = None;
         for (i, word) in words.iter().enumerate() {
-            let promised = buffer.range.unwrap_or(program.modulus().words());
+            let promised = buffer.range.unwrap_or(all_words(procedure, buffer));
             let reason = match word {
                 None => format!("word {i} of {} is never written", buffer.name),
                 Some(r) if r.0 < promised.0 || r.1 > promised.1 => format!(

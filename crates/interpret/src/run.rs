@@ -114,6 +114,15 @@ impl Domain for Words {
     fn split(&mut self, x: &i64) -> Result<(i64, i64), Refusal> {
         Ok((self.modulus.word(*x), x >> self.modulus.bits))
     }
+
+    fn modulus(&mut self, modulus: Modulus) -> Result<(), Refusal> {
+        self.modulus = modulus;
+        Ok(())
+    }
+
+    fn kept(&mut self, word: &i64, bits: u8) -> Result<i64, Refusal> {
+        Ok(Modulus { bits, ..self.modulus }.word(*word))
+    }
 }
 
 /// What a call of the exported procedure leaves in its output, for inputs in the order of the
@@ -156,7 +165,7 @@ fn execute(program: &Program, inputs: &[&[i64]], alias: Option<usize>) -> Result
                 let words = words.ok_or_else(|| {
                     refuse(format!("{} needs {} words", buffer.name, buffer.words))
                 })?;
-                let modulus = program.modulus();
+                let modulus = Modulus { bits: buffer.bits, ..procedure.modulus() };
                 if let Some(w) = words.iter().find(|&&w| modulus.word(w) != w) {
                     return Err(refuse(format!("{} is given {w}, which is no word", buffer.name)));
                 }

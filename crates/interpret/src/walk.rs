@@ -61,6 +61,8 @@ pub struct Machine<'p, D: Domain> {
     memory: Vec<Vec<Option<D::Word>>>,
     tables: HashMap<(usize, usize), Array>,
     place: Place,
+    /// The procedures that are being executed, innermost last.
+    active: Vec<&'p Procedure>,
 }
 
 /// The activation of a procedure.
@@ -90,7 +92,8 @@ impl<'p, D: Domain> Machine<'p, D> {
                 }
             }
         }
-        Machine { program, domain, memory, tables, place: Place::default() }
+        let active = Vec::new();
+        Machine { program, domain, memory, tables, place: Place::default(), active }
     }
 
     /// A new array of the given words, `None` being undefined.
@@ -121,6 +124,7 @@ impl<'p, D: Domain> Machine<'p, D> {
         if let Some(reason) = overlap(procedure, arguments) {
             return Err(self.fault(reason));
         }
+        self.enter(procedure)?;
         let caller = std::mem::replace(&mut self.place.procedure, procedure.name.clone());
         let outer = std::mem::take(&mut self.place.counters);
         let kept = self.memory.len();
@@ -138,6 +142,36 @@ impl<'p, D: Domain> Machine<'p, D> {
         self.memory.truncate(kept); // the locals
         self.place.procedure = caller;
         self.place.counters = outer;
+        self.active.pop();
+        match self.active.pop() {
+            Some(caller) => self.enter(caller),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes a procedure the one that is executed.
+    fn enter(&mut self, procedure: &'p Procedure) -> Result<(), Fault> {
+        self.active.push(procedure);
+        self.domain.modulus(procedure.modulus()).map_err(|reason| self.fault(reason))
+    }
+
+    /// Whether arguments have words of their parameters' size.
+    fn same_words(
+        &self,
+        caller: &Procedure,
+        callee: ProcedureId,
+        arguments: &[(BufferId, Index)],
+    ) -> Result<(), Fault> {
+        let Some(callee) = self.program.procedures.get(callee.0 as usize) else { return Ok(()) };
+        for (parameter, (argument, _)) in callee.buffers.iter().zip(arguments) {
+            let given = caller.buffers[argument.0 as usize].bits;
+            if given != parameter.bits {
+                return Err(self.fault(format!(
+                    "{} takes words of {} bits in {}, but is given some of {given}",
+                    callee.name, parameter.bits, parameter.name
+                )));
+            }
+        }
         Ok(())
     }
 
@@ -166,6 +200,7 @@ impl<'p, D: Domain> Machine<'p, D> {
                     frame.counters.remove(counter);
                 }
                 Stmt::Call { procedure, arguments } => {
+                    self.same_words(frame.procedure, *procedure, arguments)?;
                     let arguments: Vec<(Array, i64)> = arguments
                         .iter()
                         .map(|(buffer, index)| {
@@ -196,7 +231,12 @@ impl<'p, D: Domain> Machine<'p, D> {
     }
 
     fn lanes(&self) -> usize {
-        self.program.lanes
+        self.active.last().map_or(self.program.lanes, |p| self.program.lanes_of(p))
+    }
+
+    /// Bits of a word.
+    fn word_bits(&self) -> u8 {
+        self.active.last().map_or(self.program.word_bits, |p| p.bits)
     }
 
     fn cell(&self, buffer: BufferId, index: i64, frame: &Frame) -> Result<(usize, usize), Refusal> {
@@ -245,7 +285,11 @@ impl<'p, D: Domain> Machine<'p, D> {
         }
         for (k, word) in words.iter().enumerate() {
             let (array, i) = self.cell(buffer, at + stride * k as i64, frame)?;
-            self.memory[array][i] = Some(word.clone());
+            let word = match declared.bits < frame.procedure.bits {
+                true => self.domain.kept(word, declared.bits)?,
+                false => word.clone(),
+            };
+            self.memory[array][i] = Some(word);
         }
         Ok(())
     }

@@ -10,8 +10,14 @@ const MODULI: [u64; 5] = [3329, 4591, 7681, 10753, 12289];
 
 /// A program of 8 lanes with `words` inputs that stores `op` applied to register after register.
 fn map(q: u64, words: usize, op: impl Fn(Value) -> Op) -> Program {
-    let buffer =
-        |name: &str, role| Buffer { name: name.into(), role, words, align: 2, range: None };
+    let buffer = |name: &str, role| Buffer {
+        name: name.into(),
+        role,
+        words,
+        bits: 16,
+        align: 2,
+        range: None,
+    };
     let counter = LoopVar(0);
     let at = Index::strided(0, counter, 8);
     let mut block = Block::default();
@@ -34,6 +40,8 @@ fn map(q: u64, words: usize, op: impl Fn(Value) -> Op) -> Program {
             name: "map".into(),
             exported: true,
             computes: Some(Computes::Product),
+            q,
+            bits: 16,
             buffers,
             body,
         }],

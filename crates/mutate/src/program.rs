@@ -66,7 +66,8 @@ impl Edit {
                     if *swap {
                         factors.swap(at - 1, *at);
                     } else {
-                        factors[*at] = (program.q - factors[*at]) % program.q;
+                        let q = program.procedures[*procedure].q;
+                        factors[*at] = (q - factors[*at]) % q;
                     }
                 }
                 new
@@ -94,15 +95,18 @@ type Found = Vec<(Class, String, Edit)>;
 /// A block with the stage and procedure it stands in.
 struct Located {
     place: String,
+    modulus: Modulus,
     block: Block,
 }
 
-fn visit(body: &[Stmt], place: &str, out: &mut Vec<Located>) {
+fn visit(body: &[Stmt], place: &str, modulus: Modulus, out: &mut Vec<Located>) {
     for stmt in body {
         match stmt {
-            Stmt::Stage { title, body, .. } => visit(body, title, out),
-            Stmt::Loop { body, .. } => visit(body, place, out),
-            Stmt::Block(block) => out.push(Located { place: place.into(), block: block.clone() }),
+            Stmt::Stage { title, body, .. } => visit(body, title, modulus, out),
+            Stmt::Loop { body, .. } => visit(body, place, modulus, out),
+            Stmt::Block(block) => {
+                out.push(Located { place: place.into(), modulus, block: block.clone() });
+            }
             Stmt::Call { .. } => {}
         }
     }
@@ -112,7 +116,7 @@ fn visit(body: &[Stmt], place: &str, out: &mut Vec<Located>) {
 fn blocks(program: &Program) -> Vec<Located> {
     let mut out = Vec::new();
     for procedure in &program.procedures {
-        visit(&procedure.body, &procedure.name, &mut out);
+        visit(&procedure.body, &procedure.name, procedure.modulus(), &mut out);
     }
     out
 }
@@ -152,7 +156,7 @@ fn forward(block: &mut Block, old: Value, new: Value) {
 }
 
 fn modular_level(program: &Program, found: &mut Found) {
-    for (k, Located { place, block }) in blocks(program).iter().enumerate() {
+    for (k, Located { place, modulus, block }) in blocks(program).iter().enumerate() {
         for (i, op) in block.ops.iter().enumerate() {
             let value = Value(i as u32);
             match op {
@@ -169,7 +173,7 @@ fn modular_level(program: &Program, found: &mut Found) {
                 Op::MulMod { a, factor: Factor::Splat(c), method } => {
                     let new = Op::MulMod {
                         a: *a,
-                        factor: Factor::Splat((c + 1) % program.q),
+                        factor: Factor::Splat((c + 1) % modulus.q),
                         method: *method,
                     };
                     found.push((
@@ -255,8 +259,8 @@ fn loops(program: &Program, found: &mut Found) {
 }
 
 fn word_level(words: &Program, found: &mut Found) {
-    let q = Op::Splat(words.q as i32);
-    for (k, Located { place, block }) in blocks(words).iter().enumerate() {
+    for (k, Located { place, modulus: m, block }) in blocks(words).iter().enumerate() {
+        let q = Op::Splat(m.q as i32);
         let op = |v: Value| &block.ops[v.0 as usize];
         for (i, this) in block.ops.iter().enumerate() {
             let value = Value(i as u32);
@@ -279,7 +283,7 @@ fn word_level(words: &Program, found: &mut Found) {
                     Edit::Forward { words: true, block: k, at: value, instead: x },
                 ));
             }
-            for (class, what, new) in off_by_one(this, words.modulus()) {
+            for (class, what, new) in off_by_one(this, *m) {
                 found.push((
                     class,
                     format!("{place}: word operation {i}, {what}"),
@@ -339,6 +343,7 @@ mod tests {
             name: name.into(),
             role,
             words: 32,
+            bits: 16,
             align: 2,
             range: Some((-9, 9)),
         };
@@ -361,6 +366,8 @@ mod tests {
                 name: "mul".into(),
                 exported: true,
                 computes: Some(ringforge_program::ir::Computes::Product),
+                q: 4591,
+                bits: 16,
                 buffers: vec![buffer("c", Role::Output), buffer("a", Role::Input)],
                 body: vec![Stmt::Stage {
                     title: "all".into(),

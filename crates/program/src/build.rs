@@ -1,6 +1,7 @@
 //! Helpers for writing procedures.
 
 use crate::ir::*;
+use crate::method::Modulus;
 
 /// A procedure in the making.
 #[derive(Clone, Debug)]
@@ -10,12 +11,16 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// An empty procedure, exported where it says what it computes.
-    pub fn new(name: &str, computes: Option<Computes>) -> Builder {
+    /// An empty procedure, exported where it says what it computes, with the modulus of its
+    /// operations and its words (a bare number: words of 16 bits).
+    pub fn new(name: &str, computes: Option<Computes>, modulus: impl Into<Modulus>) -> Builder {
+        let Modulus { q, bits } = modulus.into();
         let procedure = Procedure {
             name: name.into(),
             exported: computes.is_some(),
             computes,
+            q,
+            bits,
             buffers: Vec::new(),
             body: Vec::new(),
         };
@@ -36,8 +41,19 @@ impl Builder {
         align: usize,
         range: Option<(i64, i64)>,
     ) -> BufferId {
-        self.procedure.buffers.push(Buffer { name: name.into(), role, words, align, range });
+        let bits = self.procedure.bits;
+        self.procedure.buffers.push(Buffer { name: name.into(), role, words, bits, align, range });
         BufferId(self.procedure.buffers.len() as u32 - 1)
+    }
+
+    /// The buffer keeps its words in `bits` bits.
+    pub fn narrow(&mut self, buffer: BufferId, bits: u8) {
+        self.procedure.buffers[buffer.0 as usize].bits = bits;
+    }
+
+    /// The procedure's modulus and words.
+    pub fn modulus(&self) -> Modulus {
+        self.procedure.modulus()
     }
 
     /// A buffer whose name gets a number where another has it already.

@@ -20,7 +20,7 @@ impl Program {
         let mut out = self.clone();
         for procedure in &mut out.procedures {
             let body = std::mem::take(&mut procedure.body);
-            let modulus = self.modulus();
+            let modulus = procedure.modulus();
             let mut tables =
                 Tables { modulus, buffers: &mut procedure.buffers, made: HashMap::new() };
             procedure.body = statements(body, &mut tables);
@@ -100,6 +100,7 @@ impl Tables<'_> {
         self.buffers.push(Buffer {
             name: format!("{}_{suffix}{}", source.name, if doubled { "2" } else { "" }),
             words: words.len(),
+            bits: self.modulus.bits,
             role: Role::Table(words),
             align: 32,
             range: None,

@@ -4,8 +4,8 @@
 //! One program has many meanings (run, range, formula, count, draw, emit)
 //! [TokudaKameyama23 §3], so the language fixes shapes and words, never a target:
 //!
-//! * a *word* has w = [`Program::word_bits`] bits, 16 or 32, and is signed;
-//! * a *register* holds [`Program::lanes`] words (AVX2: 16 of 16 bits or 8 of 32), which some
+//! * a *word* has w = [`Procedure::bits`] bits, 16 or 32, and is signed;
+//! * a *register* holds [`Program::lanes_of`] the procedure's words (AVX2: 16 of 16 bits or 8 of 32), which some
 //!   operations read as `lanes / 2` *wide* elements of 2w bits (word `2i` is the low half of
 //!   element `i`) and some as [`Program::parts`] *parts* of 128 bits;
 //! * machine words wrap: arithmetic is modulo 2^w (2^2w for wide operations);
@@ -28,9 +28,9 @@ pub struct Program {
     pub name: String,
     /// The ring in its text form, such as `Z4591[x]/(x^761 - x - 1)`.
     pub ring: String,
-    /// The modulus q; odd, below 2^15 for the methods that exist.
+    /// The ring's modulus, at least 2; procedures may compute modulo others.
     pub q: u64,
-    /// Bits of a word: 16, or 32 for moduli that need them.
+    /// Bits of a word: 16, or 32 for moduli that need them; procedures may have others.
     pub word_bits: u8,
     /// Words in a register.
     pub lanes: usize,
@@ -101,9 +101,14 @@ impl Program {
         128 / usize::from(self.word_bits)
     }
 
-    /// The modulus and the words that it is computed in.
+    /// The ring's modulus and the program's words; [`Procedure::modulus`] is what one computes in.
     pub fn modulus(&self) -> Modulus {
         Modulus { q: self.q, bits: self.word_bits }
+    }
+
+    /// How many words of a procedure a register holds.
+    pub fn lanes_of(&self, procedure: &Procedure) -> usize {
+        self.lanes * usize::from(self.word_bits) / usize::from(procedure.bits)
     }
 
     /// The program with the exported procedure `name` as its only entry point and last procedure;
@@ -143,10 +148,22 @@ pub struct Procedure {
     pub exported: bool,
     /// What an entry point computes; helpers say nothing.
     pub computes: Option<Computes>,
+    /// The modulus of its modular operations, at least 2.
+    pub q: u64,
+    /// Bits of its words: the program's, or 32 in a program of 16-bit words, whose registers then
+    /// hold half as many.
+    pub bits: u8,
     /// Buffers; those whose role is a parameter come first, in the order of the arguments.
     pub buffers: Vec<Buffer>,
     /// What it does.
     pub body: Vec<Stmt>,
+}
+
+impl Procedure {
+    /// The modulus of its modular operations and the words that they are computed in.
+    pub fn modulus(&self) -> Modulus {
+        Modulus { q: self.q, bits: self.bits }
+    }
 }
 
 /// An array of words.
@@ -158,6 +175,9 @@ pub struct Buffer {
     pub role: Role,
     /// Length in words.
     pub words: usize,
+    /// Bits of a word in memory, the procedure's or 16: then loads extend the sign, and what is
+    /// stored must fit. Arguments of a call have the size of their parameter.
+    pub bits: u8,
     /// Alignment of its first word in bytes (a word's size for callers' arrays).
     pub align: usize,
     /// Interval of each word at entry (`Input`, `Scratch`) or promised at exit (`Output`).

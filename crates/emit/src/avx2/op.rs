@@ -1,6 +1,8 @@
 //! One operation as one intrinsic, or a few.
 
-use crate::x86::{EVEN_THEN_ODD, Place, address, byte_pattern, extract, immediate, list, part};
+use crate::x86::{
+    EVEN_THEN_ODD, Place, address, byte_pattern, extract, immediate, list, low_words, packed, part,
+};
 use ringforge_program::ir::*;
 use std::fmt::Write;
 
@@ -25,14 +27,29 @@ fn statement(place: &Place, op: &Op) -> Option<String> {
         0 => format!("_mm256_castsi256_si128(v{})", v.0),
         _ => format!("_mm256_extracti128_si256(v{}, 1)", v.0),
     };
-    let whole = |id: &BufferId, index: &Index, v: &Value, i: usize| {
-        format!("_mm_storeu_si128((__m128i *)({}), {});", at(id, index), half(v, i))
+    let whole = |id: &BufferId, index: &Index, v: &Value, i: usize| match place.kept(*id) {
+        bits if bits == place.bits => {
+            format!("_mm_storeu_si128((__m128i *)({}), {});", at(id, index), half(v, i))
+        }
+        _ => {
+            let low = low_words(&half(v, i));
+            format!("_mm_storel_epi64((__m128i *)({}), {low});", at(id, index))
+        }
     };
     let word = |id: &BufferId, index: &Index, v: &Value, i: usize| match place.bits {
         16 => format!("*({}) = (int16_t)_mm256_extract_epi16(v{}, {i});", at(id, index), v.0),
-        bits => format!("*({}) = {};", at(id, index), extract(&half(v, i / full), i % full, bits)),
+        bits => {
+            let cast = if place.kept(*id) == bits { "" } else { "(int16_t)" };
+            let word = extract(&half(v, i / full), i % full, bits);
+            format!("*({}) = {cast}{word};", at(id, index))
+        }
     };
     let all: Vec<String> = match op {
+        Op::Store { buffer, at: index, a } if place.kept(*buffer) != place.bits => {
+            let [low, high] = [0, 1].map(|i| low_words(&half(a, i)));
+            let both = format!("_mm_unpacklo_epi64({low}, {high})");
+            vec![format!("_mm_storeu_si128((__m128i *)({}), {both});", at(buffer, index))]
+        }
         Op::Store { buffer, at: index, a } => {
             vec![format!("_mm256_storeu_si256((__m256i *)({}), v{});", at(buffer, index), a.0)]
         }
@@ -62,7 +79,14 @@ fn expression(place: &Place, op: &Op) -> String {
     let words = |name: &str, a: &Value, b: &Value| two(&format!("{name}{bits}"), a, b);
     let shift =
         |name: &str, a: &Value, bits: u8, k: u8| format!("_mm256_{name}_epi{bits}(v{}, {k})", a.0);
+    let narrow = |id: &BufferId| place.kept(*id) != bits;
     match op {
+        Op::Load { buffer, at: index } if narrow(buffer) => {
+            format!("_mm256_cvtepi16_epi32({})", packed(place, *buffer, index, 8))
+        }
+        Op::LoadPartial { buffer, at: index, count } if narrow(buffer) => {
+            format!("_mm256_cvtepi16_epi32({})", packed(place, *buffer, index, *count as usize))
+        }
         Op::Load { buffer, at: index } => {
             format!("_mm256_loadu_si256((const __m256i *)({}))", at(buffer, index))
         }
@@ -85,7 +109,10 @@ fn expression(place: &Place, op: &Op) -> String {
             format!("_mm256_set1_epi32(*(const pair *)({}))", at(buffer, index))
         }
         Op::BroadcastPair { buffer, at: index } => {
-            let both = format!("_mm_loadl_epi64((const __m128i *)({}))", at(buffer, index));
+            let both = match narrow(buffer) {
+                true => part(place, *buffer, index, 2),
+                false => format!("_mm_loadl_epi64((const __m128i *)({}))", at(buffer, index)),
+            };
             format!("_mm256_broadcastq_epi64({both})")
         }
         Op::Broadcast { buffer, at: index } => {

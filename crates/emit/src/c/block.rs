@@ -110,7 +110,7 @@ impl Bases {
             let start = index(&Index { base: 0, terms: at.terms.clone() }, None);
             let number = self.known.len();
             let qualifier = if fixed { "const " } else { "" };
-            let bits = writer.program.word_bits;
+            let bits = writer.procedure.buffers[buffer.0 as usize].bits;
             self.lines.push(format!("{qualifier}int{bits}_t *const p{number} = {name} + {start};"));
             self.known.push(key);
             number
@@ -128,12 +128,12 @@ impl Writer<'_> {
         let (mut before, mut inside, mut after) = (Vec::new(), Vec::new(), Vec::new());
         let mut names: Vec<String> = Vec::new();
         let mut bases = Bases::default();
-        let bits = self.program.word_bits;
+        let bits = self.procedure.bits;
         for (i, op) in block.ops.iter().enumerate() {
             let mut operands: Vec<String> =
                 op.operands().iter().map(|v| names[v.0 as usize].clone()).collect();
             if let Op::MulLo(a, b) = op
-                && lanes == self.program.lanes
+                && lanes == self.lanes()
                 && !uniform[i]
             {
                 // gcc would replace a product by a constant that it sees by four or five shifts
@@ -172,10 +172,10 @@ impl Writer<'_> {
                         before.push(format!("int{bits}_t w{i}[{lanes}];"));
                         inside.push(format!("w{i}[l] = {};", operands[0]));
                         after.push(format!("for (int l = 0; l < {lanes}; l++) {{"));
-                        after.push(format!("    {word} = w{i}[l];"));
+                        after.push(format!("    {word} = {}w{i}[l];", self.cast(*buffer)));
                         after.push("}".into());
                     } else {
-                        inside.push(format!("{word} = {};", operands[0]));
+                        inside.push(format!("{word} = {}{};", self.cast(*buffer), operands[0]));
                     }
                 }
                 Op::StorePartial { buffer, at, count, .. } => {
@@ -183,7 +183,7 @@ impl Writer<'_> {
                     before.push(format!("int{bits}_t w{i}[{lanes}];"));
                     inside.push(format!("w{i}[l] = {};", operands[0]));
                     after.push(format!("for (int l = 0; l < {count}; l++) {{"));
-                    after.push(format!("    {word} = w{i}[l];"));
+                    after.push(format!("    {word} = {}w{i}[l];", self.cast(*buffer)));
                     after.push("}".into());
                 }
                 _ => {
@@ -225,7 +225,7 @@ impl Writer<'_> {
     /// loop is shorter code, and compilers that unroll short loops first do not vectorise them.
     pub fn joined(&self, counter: LoopVar, count: u32, body: &[Stmt]) -> Option<(Block, usize)> {
         let [Stmt::Block(block)] = body else { return None };
-        let lanes = self.program.lanes;
+        let lanes = self.lanes();
         let mut joined = block.clone();
         for op in &mut joined.ops {
             let access = memory(op).map(|m| (m.stride, m.count));
@@ -244,6 +244,12 @@ impl Writer<'_> {
         let lanes = lanes * count as usize;
         self.check_order(&joined, lanes).ok()?;
         Some((joined, lanes))
+    }
+
+    /// What is written before a word to be stored in a buffer.
+    fn cast(&self, buffer: BufferId) -> &'static str {
+        let kept = self.procedure.buffers[buffer.0 as usize].bits;
+        if kept == self.procedure.bits { "" } else { "(int16_t)" }
     }
 
     /// The number of a constant register.

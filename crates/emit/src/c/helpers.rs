@@ -1,7 +1,7 @@
 //! The word operations in C, each defined once and only where used.
 
-use ringforge_program::ir::Op;
-use std::collections::BTreeSet;
+use ringforge_program::ir::{Op, Program};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Name, parameters and value of every helper, in the order of their definition. A `W` is a word's
 /// bits, `D` twice as many, `H` and `R` the half and the shift of a rounded product.
@@ -34,33 +34,49 @@ pub fn taken(name: &str) -> bool {
     let numbered = name.split_at_checked(1).is_some_and(|(letter, number)| {
         "vwkpil".contains(letter) && number.bytes().all(|b| b.is_ascii_digit())
     });
-    numbered || ALL.iter().any(|(helper, ..)| *helper == name)
+    let plain = name.trim_end_matches("16").trim_end_matches("32");
+    numbered || ALL.iter().any(|(helper, ..)| *helper == plain)
 }
 
 /// The helpers that a file uses.
 pub struct Helpers {
-    used: BTreeSet<&'static str>,
+    /// By bits of their words.
+    used: BTreeMap<u8, BTreeSet<&'static str>>,
+    /// Bits of the words whose helpers have names without a number.
+    plain: u8,
     bits: u8,
 }
 
 impl Helpers {
-    /// None yet, for words of `bits` bits.
-    pub fn new(bits: u8) -> Helpers {
-        Helpers { used: BTreeSet::new(), bits }
+    /// None yet, for words of the program's bits.
+    pub fn new(program: &Program) -> Helpers {
+        let bits = program.word_bits;
+        Helpers { used: BTreeMap::from([(bits, BTreeSet::new())]), plain: bits, bits }
     }
 
-    /// The text of a helper for this file's words.
-    fn fill(&self, text: &str) -> String {
-        let (half, shift) = (1u64 << (self.bits - 2), (self.bits - 1).to_string());
-        let text = text.replace("intW_t", &format!("int{}_t", self.bits));
-        let text = text.replace("intD_t", &format!("int{}_t", 2 * self.bits));
-        let text = text.replace(">> W", &format!(">> {}", self.bits));
+    /// From here on for words of `bits` bits.
+    pub fn words(&mut self, bits: u8) {
+        self.bits = bits;
+    }
+
+    /// The name of a helper for words of `bits` bits.
+    fn name(&self, name: &str, bits: u8) -> String {
+        if bits == self.plain { name.to_string() } else { format!("{name}{bits}") }
+    }
+
+    /// The text of a helper for words of `bits` bits.
+    fn fill(&self, text: &str, bits: u8) -> String {
+        let (half, shift) = (1u64 << (bits - 2), (bits - 1).to_string());
+        let text = text.replace("intW_t", &format!("int{bits}_t"));
+        let text = text.replace("intD_t", &format!("int{}_t", 2 * bits));
+        let text = text.replace("word(", &format!("{}(", self.name("word", bits)));
+        let text = text.replace(">> W", &format!(">> {bits}"));
         text.replace("+ H", &format!("+ {half:#x}")).replace(">> R", &format!(">> {shift}"))
     }
 
-    fn need(&mut self, name: &'static str) -> &'static str {
-        self.used.insert(name);
-        name
+    fn need(&mut self, name: &'static str) -> String {
+        self.used.entry(self.bits).or_default().insert(name);
+        self.name(name, self.bits)
     }
 
     /// The value of an operation on words whose operands are `a` and `b`; `None` where it is not
@@ -98,17 +114,23 @@ impl Helpers {
     /// The definitions.
     pub fn render(&self) -> String {
         let wraps = ["add", "sub", "mullo", "shl"];
-        let mut used = self.used.clone();
-        if wraps.iter().any(|name| used.contains(name)) {
-            used.insert("word");
-        }
-        let bits = |n: u8| format!(" {n} bits");
-        let mut text = self.fill(NOTE);
-        text = text.replace(" W bits", &bits(self.bits)).replace(" D bits", &bits(2 * self.bits));
-        for (name, parameters, value) in ALL.iter().filter(|(name, ..)| used.contains(name)) {
-            text += &self.fill(&format!(
-                "\nstatic inline intW_t {name}({parameters})\n{{\n    return {value};\n}}\n"
-            ));
+        let mut text = String::new();
+        for (&bits, used) in &self.used {
+            let mut used = used.clone();
+            if wraps.iter().any(|name| used.contains(name)) {
+                used.insert("word");
+            }
+            let number = |n: u8| format!(" {n} bits");
+            let note = self.fill(NOTE, bits);
+            text += &note.replace(" W bits", &number(bits)).replace(" D bits", &number(2 * bits));
+            for (name, parameters, value) in ALL.iter().filter(|(name, ..)| used.contains(name)) {
+                let name = self.name(name, bits);
+                let value = self.fill(value, bits);
+                let parameters = self.fill(parameters, bits);
+                text += &format!(
+                    "\nstatic inline int{bits}_t {name}({parameters})\n{{\n    return {value};\n}}\n"
+                );
+            }
         }
         text
     }

@@ -39,8 +39,12 @@ impl Drop for Scratch {
     }
 }
 
-/// A program with one block of its own making.
-pub fn program(q: u64, word_bits: u8, lanes: usize, procedures: Vec<Procedure>) -> Program {
+/// A program with one block of its own making; all procedures get its words and modulus.
+pub fn program(q: u64, word_bits: u8, lanes: usize, mut procedures: Vec<Procedure>) -> Program {
+    for procedure in &mut procedures {
+        (procedure.q, procedure.bits) = (q, word_bits);
+        procedure.buffers.iter_mut().for_each(|b| b.bits = word_bits);
+    }
     Program {
         name: "t".into(),
         ring: String::new(),
@@ -56,12 +60,13 @@ pub fn program(q: u64, word_bits: u8, lanes: usize, procedures: Vec<Procedure>) 
 
 /// A buffer with neither range nor alignment.
 pub fn buffer(name: &str, role: Role, words: usize) -> Buffer {
-    Buffer { name: name.into(), role, words, align: 2, range: None }
+    Buffer { name: name.into(), role, words, bits: 16, align: 2, range: None }
 }
 
 /// An entry point.
 pub fn entry(name: &str, buffers: Vec<Buffer>, body: Vec<Stmt>) -> Procedure {
-    Procedure { name: name.into(), exported: true, computes: None, buffers, body }
+    let (q, bits) = (4591, 16);
+    Procedure { name: name.into(), exported: true, computes: None, q, bits, buffers, body }
 }
 
 /// Words: corners in all pairs first, then random ones.
@@ -95,18 +100,19 @@ pub fn call(
     cases: &[Vec<Vec<i64>>],
     alias: Option<usize>,
 ) -> Vec<Vec<i64>> {
-    let (bits, procedure) = (program.word_bits, program.procedures.last().unwrap());
+    let procedure = program.procedures.last().unwrap();
     let parameters: Vec<&Buffer> =
         procedure.buffers.iter().filter(|b| b.role.is_parameter()).collect();
     let name = format!("{}_{}_{suffix}", program.name, procedure.name);
-    let types =
-        |b: &&Buffer| format!("{}int{bits}_t *", if b.role == Role::Input { "const " } else { "" });
+    let types = |b: &&Buffer| {
+        format!("{}int{}_t *", if b.role == Role::Input { "const " } else { "" }, b.bits)
+    };
     let prototype: Vec<String> = parameters.iter().map(types).collect();
     let mut main = format!("#include <stdint.h>\n#include <stdio.h>\nvoid {name}(");
     main += &format!("{});\nint main(void)\n{{\n", prototype.join(", "));
     let (mut read, mut output, mut inputs) = (Vec::new(), "", Vec::new());
     for b in &parameters {
-        main += &format!("    static int{bits}_t {}[{}];\n", b.name, b.words);
+        main += &format!("    static int{}_t {}[{}];\n", b.bits, b.name, b.words);
         if b.role != Role::Output {
             read.push(format!("fread({0}, sizeof {0}, 1, stdin) == 1", b.name));
             inputs.push(b.name.as_str());
@@ -134,11 +140,15 @@ pub fn call(
         .unwrap();
     let said = String::from_utf8_lossy(&built.stderr);
     assert!(built.status.success() && said.is_empty(), "{compiler} {flags:?}: {said}\n{source}");
-    let size = usize::from(bits / 8);
     let mut bytes = Vec::new();
-    for word in cases.iter().flatten().flatten() {
-        bytes.extend_from_slice(&word.to_le_bytes()[..size]);
+    for case in cases {
+        let read = parameters.iter().filter(|b| b.role != Role::Output);
+        for (words, b) in case.iter().zip(read) {
+            let size = usize::from(b.bits / 8);
+            words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()[..size]));
+        }
     }
+    let size = usize::from(parameters.iter().find(|b| b.name == output).unwrap().bits / 8);
     std::fs::write(scratch.0.join("in"), bytes).unwrap();
     let run = Command::new(scratch.0.join("run"))
         .stdin(std::fs::File::open(scratch.0.join("in")).unwrap())

@@ -82,6 +82,21 @@ impl Domain for Recorder {
         if (*low, *high) == (0, 0) { Ok(0) } else { not_linear("a word read as half an element") }
     }
 
+    fn modulus(&mut self, modulus: Modulus) -> Result<(), Refusal> {
+        if modulus.q != self.q {
+            return Err(format!(
+                "computes modulo {}, and forms are over residues modulo {} alone",
+                modulus.q, self.q
+            ));
+        }
+        self.words = modulus;
+        Ok(())
+    }
+
+    fn kept(&mut self, word: &Id, _bits: u8) -> Result<Id, Refusal> {
+        Ok(*word)
+    }
+
     fn split(&mut self, x: &Id) -> Result<(Id, Id), Refusal> {
         if *x == 0 { Ok((0, 0)) } else { not_linear("half an element read as a word") }
     }

@@ -1,16 +1,34 @@
 //! The meaning of word operations in OCaml.
 
-use ringforge_program::ir::Program;
+use ringforge_program::ir::{Procedure, Program};
+use std::collections::BTreeSet;
 
 /// Comment, constants and word operations for a program's registers.
 pub(super) fn text(program: &Program) -> String {
     let (name, ring, q) = (&program.name, &program.ring, program.q);
-    let (bits, lanes, part) = (program.word_bits, program.lanes, program.part_words());
-    format!(
+    let mut text = format!(
         "(* {name}: {ring}, q = {q}. Generated, do not edit.\n   \
-           Registers are arrays of {lanes} signed words of {bits} bits. *)\n\n\
-         let bits = {bits}\nlet lanes = {lanes}\nlet part = {part}\n{PRELUDE}"
-    )
+           Registers are arrays of {} signed words of {} bits. *)\n\n",
+        program.lanes, program.word_bits
+    );
+    let sizes: BTreeSet<u8> = program.procedures.iter().map(|p| p.bits).collect();
+    for &bits in &sizes {
+        let part = 128 / usize::from(bits);
+        let lanes = program.lanes * usize::from(program.word_bits) / usize::from(bits);
+        let of_size =
+            format!("let bits = {bits}\nlet lanes = {lanes}\nlet part = {part}\n{PRELUDE}");
+        text += &match sizes.len() {
+            1 => of_size,
+            _ => format!("module W{bits} = struct\n{of_size}end\n\n"),
+        };
+    }
+    text
+}
+
+/// What opens a procedure: the words that it computes in, where a program has words of two sizes.
+pub(super) fn opened(program: &Program, procedure: &Procedure) -> Option<String> {
+    let mixed = program.procedures.iter().any(|p| p.bits != procedure.bits);
+    mixed.then(|| format!("let open W{} in", procedure.bits))
 }
 
 const PRELUDE: &str = r#"
@@ -69,6 +87,7 @@ let store_partial x at count v = Array.blit v 0 x at count
 let store_strided x at stride v = Array.iteri (fun i w -> x.(at + stride * i) <- w) v
 let store_parts x at v = Array.iteri (fun i w -> x.(at.(i / part) + i mod part) <- w) v
 let splat w = Array.make lanes w
+let cut k = let spare = 63 - k in Array.map (fun x -> (x lsl spare) asr spare)
 
 (* moves *)
 let pick f a = Array.init lanes (fun i -> a.(f i))

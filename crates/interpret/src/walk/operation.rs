@@ -10,7 +10,7 @@ impl<D: Domain> Machine<'_, D> {
         values: &[Register<D::Word, D::Wide>],
     ) -> Result<Register<D::Word, D::Wide>, Refusal> {
         use Register::{Nothing, Wide};
-        let (lanes, part) = (self.lanes(), self.program.part_words());
+        let (lanes, part) = (self.lanes(), 128 / usize::from(self.word_bits()));
         let get = |v: &Value| &values[v.0 as usize];
         Ok(match op {
             Op::MulMod { a, factor, method } => {
@@ -187,9 +187,9 @@ impl<D: Domain> Machine<'_, D> {
 
     /// How many words an element of `bits` bits has.
     fn unit(&self, bits: u8) -> Result<usize, Refusal> {
-        match (bits / self.program.word_bits, bits) {
+        match (bits / self.word_bits(), bits) {
             (n @ 1.., 16 | 32 | 64) => Ok(usize::from(n)),
-            _ => Err(format!("{bits} bits are no element of {}-bit words", self.program.word_bits)),
+            _ => Err(format!("{bits} bits are no element of {}-bit words", self.word_bits())),
         }
     }
 

@@ -13,7 +13,7 @@ pub fn ring() -> Ring {
 }
 
 fn buffer(name: &str, role: Role, words: usize, range: Option<(i64, i64)>) -> Buffer {
-    Buffer { name: name.into(), role, words, align: 2, range }
+    Buffer { name: name.into(), role, words, bits: 16, align: 2, range }
 }
 
 /// What a test may do to the program.
@@ -99,6 +99,8 @@ pub fn program(mutation: Mutation) -> Program {
             name: "mul".into(),
             exported: true,
             computes: Some(Computes::Product),
+            q: Q,
+            bits: 16,
             buffers,
             body,
         }],

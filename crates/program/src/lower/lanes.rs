@@ -200,7 +200,7 @@ impl Lowering<'_> {
         if let Some(known) = self.procedure_named(&name) {
             return known;
         }
-        let mut builder = Builder::new(&name, None);
+        let mut builder = Builder::new(&name, None, self.q);
         let out = builder.buffer("out", Role::Output, groups * size, 64);
         let input = builder.buffer("in", Role::Input, groups * size, 64);
         let (group, four) = (builder.counter(), builder.counter());
@@ -236,7 +236,7 @@ impl Lowering<'_> {
         if let Some(known) = self.procedure_named(&name) {
             return known;
         }
-        let mut builder = Builder::new(&name, None);
+        let mut builder = Builder::new(&name, None, self.q);
         let out = builder.buffer("out", Role::Output, size * lanes, 64);
         let vector = builder.buffer("vector", Role::Input, size * lanes, 64);
         let diagonals = builder.buffer("diagonals", Role::Input, (2 * size - 1) * lanes, 64);

@@ -121,7 +121,7 @@ pub fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, Lo
         q,
         lanes: schedule.lanes,
         bounds: Bounds::new(q, schedule.multiply, schedule.reduce),
-        builder: Builder::new("mul", Some(Computes::Product)),
+        builder: Builder::new("mul", Some(Computes::Product), q),
         procedures: Vec::new(),
         sites: Vec::new(),
         seen: Vec::new(),

@@ -280,7 +280,7 @@ impl Lowering<'_> {
             false => (blocks * 2 * lanes, lanes, 2 * lanes),
         };
         let name = if tag == "main" { "forward".to_string() } else { format!("forward_{tag}") };
-        let mut builder = Builder::new(&name, None);
+        let mut builder = Builder::new(&name, None, self.q);
         let out = builder.buffer("out", Role::Scratch, words, 64);
         let present = part.present().iter().filter(|&&p| p).count();
         let h = (q - 1) / 2;
@@ -371,7 +371,7 @@ impl Lowering<'_> {
         let phases = inverse_phases("main", part, factor);
         let cells = Layout { buffer: products.buffer, start: 0, stride: lanes, tail: None };
         let mut bounds = products.bounds.clone();
-        let mut builder = std::mem::replace(&mut self.builder, Builder::new("", None));
+        let mut builder = std::mem::replace(&mut self.builder, Builder::new("", None, self.q));
         for phase in &phases[..phases.len() - 1] {
             let limit = self.schedule.limits.inverse_first;
             let body = self.phase(&mut builder, phase, cells, cells, &mut bounds, limit)?;

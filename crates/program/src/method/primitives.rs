@@ -176,6 +176,8 @@ fn operations(op: Op, m: Modulus) -> usize {
             name: String::new(),
             exported: false,
             computes: None,
+            q: m.q,
+            bits: m.bits,
             buffers: Vec::new(),
             body: vec![Stmt::Block(block)],
         }],

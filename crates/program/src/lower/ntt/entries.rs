@@ -53,18 +53,18 @@ impl Lowering<'_> {
         [h, out]: [i64; 2],
     ) -> Result<Vec<Procedure>, LowerError> {
         let n = self.machine.ntt.len();
-        let most = self.words.most();
+        let (modulus, most) = (self.words.modulus, self.words.most());
         let r = inverse_of_r(self.words.modulus);
         let back = zq::inv(r, self.words.modulus.q).unwrap_or(0);
         let mut all = Vec::new();
 
-        let mut builder = Builder::new("forward", Some(Computes::Forward { scale: 1 }));
+        let mut builder = Builder::new("forward", Some(Computes::Forward { scale: 1 }), modulus);
         let c = self.array(&mut builder, "c", Role::Output, ends.forward_out);
         let a = self.array(&mut builder, "a", Role::Input, ends.forward_in);
         self.passes(&mut builder, ("forward", "forward transform"), forward, a, c, false);
         all.push(builder.finish());
 
-        let mut builder = Builder::new("inverse", Some(Computes::Inverse { scale: back }));
+        let mut builder = Builder::new("inverse", Some(Computes::Inverse { scale: back }), modulus);
         let c = self.array(&mut builder, "c", Role::Output, ends.inverse_out);
         let a = self.array(&mut builder, "a", Role::Input, ends.inverse_in);
         self.passes(&mut builder, ("inverse", "inverse transform"), inverse, a, c, false);
@@ -74,7 +74,7 @@ impl Lowering<'_> {
             ("base", Computes::BaseProduct { scale: r }, false),
             ("accumulate", Computes::Accumulate { scale: r }, true),
         ] {
-            let mut builder = Builder::new(name, Some(computes));
+            let mut builder = Builder::new(name, Some(computes), modulus);
             let (role, range) = match add {
                 true => (Role::InOut, ends.sum),
                 false => (Role::Output, ends.base_out),
@@ -90,14 +90,14 @@ impl Lowering<'_> {
             ("to_standard", Computes::ToStandard, self.machine.leave_order()),
             ("from_standard", Computes::FromStandard, self.machine.enter_order()),
         ] {
-            let mut builder = Builder::new(name, Some(computes));
+            let mut builder = Builder::new(name, Some(computes), modulus);
             let c = self.array(&mut builder, "c", Role::Output, most);
             let a = self.array(&mut builder, "a", Role::Input, most);
             self.passes(&mut builder, (name, "reordering"), &passes, a, c, false);
             all.push(builder.finish());
         }
 
-        let mut builder = Builder::new("mul", Some(Computes::Product));
+        let mut builder = Builder::new("mul", Some(Computes::Product), modulus);
         let c = self.array(&mut builder, "c", Role::Output, h);
         let a = self.array(&mut builder, "a", Role::Input, h);
         let b = self.array(&mut builder, "b", Role::Input, h);
