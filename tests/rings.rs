@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::Sandbox;
+use common::{Sandbox, compilers};
 use serde_json::Value;
 
 const RINGS: &[&str] = &["mlkem", "kyber1", "newhope512", "newhope1024", "mldsa"];
@@ -14,15 +14,6 @@ const ENTRIES: &[&str] =
 
 fn full() -> bool {
     std::env::var_os("RINGFORGE_FULL").is_some_and(|v| v == "1")
-}
-
-/// gcc and clang as far as they are here.
-fn compilers() -> Vec<&'static str> {
-    let works = |name: &&str| {
-        std::process::Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success())
-    };
-    let clang = ["clang", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17"];
-    ["gcc"].into_iter().filter(works).chain(clang.into_iter().find(works)).collect()
 }
 
 /// Compiler and level: all of them, or gcc -O3 and clang -O2.

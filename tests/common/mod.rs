@@ -48,6 +48,18 @@ pub fn mentions(run: &Run, expected: &[&str]) {
     }
 }
 
+/// gcc and clang as far as they are here; at least one must be.
+pub fn compilers() -> Vec<&'static str> {
+    let works = |name: &&str| {
+        Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success())
+    };
+    let clang = ["clang", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17"];
+    let found: Vec<&str> =
+        ["gcc"].into_iter().filter(works).chain(clang.into_iter().find(works)).collect();
+    assert!(!found.is_empty(), "no C compiler; on Debian: apt-get install gcc");
+    found
+}
+
 /// A directory that vanishes.
 pub struct Sandbox(tempfile::TempDir);
 
@@ -94,12 +106,18 @@ impl Sandbox {
         name.into()
     }
 
-    /// Runs ringforge here.
+    /// Runs ringforge here; it remembers nothing.
     pub fn ringforge(&self, args: &[&str]) -> Run {
+        self.ringforge_with("", args)
+    }
+
+    /// Runs ringforge here with a wisdom file.
+    pub fn ringforge_with(&self, wisdom: &str, args: &[&str]) -> Run {
         let output = Command::new(env!("CARGO_BIN_EXE_ringforge"))
             .args(args)
             .current_dir(self.path())
             .env_remove("CC")
+            .env("RINGFORGE_WISDOM", wisdom)
             .stdin(Stdio::null())
             .output()
             .expect("the ringforge binary");

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use ringforge_plan::Operand;
 
 /// Forges constant-time multiplication in polynomial rings and proves the machine code.
 #[derive(Parser, Debug)]
@@ -53,9 +54,16 @@ pub struct Subject {
     /// A ring such as `Z4591[x]/(x^761 - x - 1)`, or a preset (see `ringforge list`)
     #[arg(value_name = "RING|PRESET")]
     pub ring: String,
-    /// Decomposition: the name of a preset's plan or a file
+    /// Decomposition: the name of a preset's plan or a file [default: the best there is]
     #[arg(long, value_name = "NAME|FILE")]
     pub plan: Option<String>,
+    /// Coefficients of the first factor: `big` (any), `small` (-1, 0, 1) or `within N` [default:
+    /// the preset's, else big]
+    #[arg(long, value_name = "OPERAND")]
+    pub lhs: Option<Operand>,
+    /// Coefficients of the second factor
+    #[arg(long, value_name = "OPERAND")]
+    pub rhs: Option<Operand>,
 }
 
 /// How code is made.
@@ -100,6 +108,13 @@ pub struct Forge {
     /// Do not prove; the verdict is then `unknown`
     #[arg(long)]
     pub no_prove: bool,
+    /// Where no plan is named: how many of those that apply to make and measure, the cheapest by
+    /// model first
+    #[arg(long = "try", default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub tries: u16,
+    /// Measure again what an earlier run remembered
+    #[arg(long)]
+    pub fresh: bool,
     /// Time the peers of bench/ beside it, for the report (see `ringforge bench`)
     #[arg(long)]
     pub peers: bool,

@@ -6,6 +6,7 @@ use std::process::Command;
 use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN, presets::UTF8_BORDERS_ONLY};
 use ringforge_program::ir::{Computes, Program};
 use ringforge_program::schedule::Schedule;
+use ringforge_ring::Ring;
 use ringforge_toolchain::timing::{Candidate, Code, Settings, Timing, measure};
 use ringforge_toolchain::{Compiler, Host, Scratch};
 use serde::Serialize;
@@ -110,7 +111,7 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
     let mut missing = Vec::new();
     if args.peers {
         for compiler in &compilers {
-            peers(ui, &job, &args.bench_dir, compiler, &mut entries, &mut missing)?;
+            peers(ui, &job.plan.ring, &args.bench_dir, compiler, &mut entries, &mut missing)?;
         }
     }
     let wanted = |entry: &entry::Entry| args.entries || entry.computes == Computes::Product;
@@ -166,12 +167,12 @@ fn compilers(names: &[String]) -> Result<Vec<Compiler>, Failure> {
 /// bench/ is not there, or has no peers for the ring.
 pub fn peer_candidates(
     ui: &Ui,
-    job: &Job,
+    ring: &Ring,
     bench: &Path,
     compiler: &Compiler,
 ) -> Result<Vec<Candidate>, Failure> {
     let (mut entries, mut missing) = (Vec::new(), Vec::new());
-    peers(ui, job, bench, compiler, &mut entries, &mut missing)?;
+    peers(ui, ring, bench, compiler, &mut entries, &mut missing)?;
     for reason in missing {
         ui.say(format!("left out: {reason}"));
     }
@@ -181,13 +182,13 @@ pub fn peer_candidates(
 /// Builds the peers with a compiler and adds those that could be built.
 fn peers(
     ui: &Ui,
-    job: &Job,
+    ring: &Ring,
     bench: &Path,
     compiler: &Compiler,
     entries: &mut Vec<Entry>,
     missing: &mut Vec<String>,
 ) -> Result<(), Failure> {
-    let ring = job.plan.ring.to_string();
+    let ring = ring.to_string();
     let here: Vec<&Peer> = PEERS.iter().filter(|peer| peer.ring == ring).collect();
     if here.is_empty() {
         let mut rings: Vec<&str> = PEERS.iter().map(|peer| peer.ring).collect();

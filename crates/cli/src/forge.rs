@@ -4,22 +4,23 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use ringforge_program::ir::Computes;
 use ringforge_prove::Contract;
-
+use ringforge_ring::Ring;
 use ringforge_toolchain::timing::{self, Candidate, Code, Settings, Timing};
 use ringforge_toolchain::{Compiler, Host, OutputDir, Scratch, Signature};
 
 use crate::args::Forge;
 use crate::bench;
+use crate::choose::{self, Chooser};
 use crate::entry;
 use crate::glue::Glue;
 use crate::make::{self, Made, unwritable};
-use crate::package::{File, Forged, Package, PlanText, Tool};
+use crate::package::{self, File, Forged, Package, PlanText, Tool};
 use crate::picture;
-use crate::preset::{Job, resolve};
+use crate::preset::wanted;
 use crate::proof::{self, Named};
 use crate::report::{self, Pictures};
+use crate::summary;
 use crate::target::{self, Target};
 use crate::ui::{Failure, Ui};
 use crate::verify::{self, Runs};
@@ -31,10 +32,10 @@ use crate::widen;
 /// Bad input, or a step that failed; a proof that did not succeed is a result, not an error.
 pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     let started = Instant::now();
-    let job = resolve(&args.subject)?;
+    let wanted = wanted(&args.subject)?;
     let name = match &args.name {
         Some(name) => c_identifier(name)?,
-        None => job.name.clone(),
+        None => wanted.name.clone(),
     };
     let targets = target::choose(&args.make.target)?;
     if args.make.schedule.is_some() && targets.len() > 1 {
@@ -42,21 +43,32 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
             "a schedule is for one target: add --target avx2 or --target c",
         ));
     }
-    let schedules = targets
-        .iter()
-        .map(|t| make::schedule(args.make.schedule.as_deref(), t, &job.plan.name))
-        .collect::<Result<Vec<_>, _>>()?;
+    let path = args.make.schedule.as_deref();
     let compiler = compiler(args.make.cc.as_deref())?;
+    let host = Host::detect();
     let place = args.out.clone().unwrap_or_else(|| Path::new("out").join(&name));
-    let out = OutputDir::create(&place, |file| is_ours(file, &name)).map_err(unwritable)?;
+    let ours = package::files(&place);
+    let out = OutputDir::create(&place, |file| ours.iter().any(|known| known == file))
+        .map_err(unwritable)?;
 
     let command = command_line(args, &name);
-    let ring = &job.plan.ring;
+    let ring = &wanted.ring;
+    let wisdom = if wanted.plan.is_none() { choose::wisdom()? } else { None };
+    let chooser = Chooser { ui, args, wanted: &wanted, compiler: &compiler, host: &host, wisdom };
+    let mut choices = Vec::new();
     let mut made = Vec::new();
     let mut interpreted = Vec::new();
-    for (target, schedule) in targets.iter().copied().zip(&schedules) {
+    for target in targets.iter().copied() {
+        let plan = match &wanted.plan {
+            Some(plan) => plan.clone(),
+            None => {
+                choices.push(chooser.choose(target)?);
+                choices[choices.len() - 1].plan.clone()
+            }
+        };
+        let schedule = make::schedule(path, target, &plan.name)?;
         let bar = ui.spinner(&format!("{}: plan to program", target.name));
-        let one = make::make(&job, target, schedule, &name)?;
+        let one = make::make(&wanted.with(plan), target, &schedule, &name)?;
         bar.set_message(format!("{}: program against the oracle", target.name));
         interpreted.push(make::self_check(&one, ring)?);
         bar.finish_and_clear();
@@ -85,15 +97,12 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
         out.write(&format!("{name}.h"), glue.header()).map_err(unwritable)?;
         bar.finish_and_clear();
     }
-    let host = Host::detect();
     let check = Check { ui, args, compiler: &compiler, host: &host, object: &built.object };
-    let mut notes = Vec::new();
     let mut forged = Vec::new();
     let mut written = HashSet::new();
-    let mut pictures =
-        Pictures { tree: picture::tree(&job.plan), ranges: Vec::new(), counts: Vec::new() };
+    let mut plans = PlanText::all(&made);
+    let mut pictures = Pictures { ranges: Vec::new(), counts: Vec::new() };
     for ((one, interpreted), compile_command) in made.iter().zip(interpreted).zip(built.commands) {
-        notes.extend(one.notes.iter().map(|note| format!("{}: {note}", one.target.name)));
         for (entry, interpreted) in one.entries.iter().zip(interpreted) {
             let symbol = entry.signature.symbol.clone();
             let file = entry.contract_file(&name);
@@ -132,23 +141,21 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
             });
         }
     }
-    let peers = if args.no_bench { Vec::new() } else { check.time(&job, &made, &mut forged)? };
+    let peers = if args.no_bench { Vec::new() } else { check.time(ring, &made, &mut forged)? };
     let package = Package {
         format: 1,
-        verdict: verdict(&forged),
+        verdict: summary::verdict(&forged),
         name: name.clone(),
         ring: ring.to_string(),
-        plan: PlanText {
-            name: job.plan.name.clone(),
-            cite: job.plan.cite.clone(),
-            text: job.plan.to_string(),
-            notes,
-        },
+        operands: wanted.operands,
+        plan: plans.remove(0),
+        other_plans: plans,
+        choices,
         tool: Tool::THIS,
         host,
         object: File::of(&object_name, &object),
-        equivalence: equivalence(&made, &forged),
-        limits: limits(&targets, &name),
+        equivalence: summary::equivalence(&made, &forged),
+        limits: summary::limits(&targets, &name),
         targets: forged,
         peers,
         command,
@@ -157,7 +164,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     write_reports(&out, &pictures, &package)?;
     let place = out.commit().map_err(unwritable)?;
     ui.json(&package)?;
-    summary(ui, &package, &place);
+    summary::print(ui, &package, &place);
     Ok(if package.verdict == "proved" { 0 } else { 1 })
 }
 
@@ -187,16 +194,6 @@ fn c_identifier(name: &str) -> Result<String, Failure> {
     )))
 }
 
-/// Whether a file in the way may be replaced.
-fn is_ours(file: &str, name: &str) -> bool {
-    let fixed = ["proof.json", "report.html"].contains(&file);
-    let own = file.strip_prefix(name).is_some_and(|rest| {
-        let rest = rest.strip_prefix('_').map_or(rest, |r| r.find('.').map_or(r, |i| &r[i..]));
-        [".c", ".h", ".o", ".contract.toml"].contains(&rest)
-    });
-    fixed || own
-}
-
 /// The command that makes the package again; defaults are left out.
 fn command_line(args: &Forge, name: &str) -> String {
     let quote = |word: &str| {
@@ -210,6 +207,11 @@ fn command_line(args: &Forge, name: &str) -> String {
     let mut option = |key: &str, value: &str| words.push(format!("--{key}={}", quote(value)));
     if let Some(plan) = &args.subject.plan {
         option("plan", plan);
+    }
+    for (key, operand) in [("lhs", args.subject.lhs), ("rhs", args.subject.rhs)] {
+        if let Some(operand) = operand {
+            option(key, &operand.to_string());
+        }
     }
     if args.make.target != "all" {
         option("target", &args.make.target);
@@ -244,8 +246,7 @@ fn build(
     compiler: &Compiler,
     opt: &str,
 ) -> Result<Built, Failure> {
-    let mut flags: Vec<String> = opt.split_whitespace().map(str::to_owned).collect();
-    flags.push("-std=c99".into());
+    let flags = make::flags(opt);
     let mut objects = Vec::new();
     let mut commands = Vec::new();
     for one in glue.made {
@@ -299,7 +300,7 @@ impl Check<'_> {
     /// timings are returned.
     fn time(
         &self,
-        job: &Job,
+        ring: &Ring,
         made: &[Made],
         forged: &mut [Forged],
     ) -> Result<Vec<Timing>, Failure> {
@@ -318,7 +319,7 @@ impl Check<'_> {
             .collect();
         if self.args.peers {
             let bench = &self.args.bench_dir;
-            candidates.extend(bench::peer_candidates(self.ui, job, bench, self.compiler)?);
+            candidates.extend(bench::peer_candidates(self.ui, ring, bench, self.compiler)?);
         }
         if candidates.is_empty() {
             return Ok(Vec::new());
@@ -338,98 +339,9 @@ impl Check<'_> {
     }
 }
 
-fn verdict(forged: &[Forged]) -> String {
-    let worst = ["refuted", "unknown"];
-    let found = worst.iter().find(|v| forged.iter().any(|f| f.proof.verdict() == **v));
-    found.copied().unwrap_or("proved").to_owned()
-}
-
-/// Entry points with one contract whose output is unique.
-fn equivalence(made: &[Made], forged: &[Forged]) -> Option<String> {
-    let same = |f: &&Forged| {
-        made.iter().flat_map(|m| &m.entries).any(|e| {
-            let output = &e.signature.arguments[0];
-            e.signature.symbol == f.symbol
-                && e.computes == Computes::Product
-                && output.range.1 - output.range.0 < e.program.q as i64
-        })
-    };
-    let proved: Vec<&str> = forged
-        .iter()
-        .filter(|f| f.proof.verdict() == "proved")
-        .filter(same)
-        .map(|f| f.symbol.as_str())
-        .collect();
-    (proved.len() > 1).then(|| {
-        format!(
-            "{} fulfil one contract whose output is unique, so they give equal outputs on all inputs",
-            proved.join(" and ")
-        )
-    })
-}
-
-fn limits(targets: &[&Target], name: &str) -> Vec<String> {
-    let mut limits = vec![
-        "The proof trusts the decoder, the model of the instructions and the prover itself; SOUNDNESS.md lists what.".to_owned(),
-        "It holds for inputs in the ranges that the contract states, and for the bytes with the hash above.".to_owned(),
-        "Constant time means: no branch, address or variable-time instruction depends on a coefficient.".to_owned(),
-    ];
-    if targets.len() > 1 {
-        limits.push(format!(
-            "What only chooses an implementation by processor feature ({name}.c) is not itself proved."
-        ));
-    }
-    limits.push("Cycles are measured, not proved.".to_owned());
-    limits
-}
-
 fn write_reports(out: &OutputDir, pictures: &Pictures, package: &Package) -> Result<(), Failure> {
     let json = serde_json::to_string_pretty(package)
         .map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))?;
-    out.write("proof.json", json + "\n").map_err(unwritable)?;
-    out.write("report.html", report::render(package, pictures)).map_err(unwritable)
-}
-
-fn summary(ui: &Ui, package: &Package, place: &Path) {
-    use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
-    let mut table = Table::new();
-    table.load_preset(UTF8_BORDERS_ONLY);
-    table.set_header(["function", "verdict", "proof", "executed", "core cycles (min / median)"]);
-    for forged in &package.targets {
-        table.add_row([
-            forged.symbol.clone(),
-            forged.proof.verdict(),
-            format!("{:.1} s", forged.proof.seconds()),
-            forged.executed.as_ref().map_or("not here".into(), |e| format!("{} calls", e.products)),
-            forged.timing.as_ref().map_or("not measured".into(), |t| {
-                format!("{:.0} / {:.0}{}", t.min, t.median, if t.noisy { " (noisy)" } else { "" })
-            }),
-        ]);
-    }
-    ui.say(format!("{}  {}", package.name, package.ring));
-    for peer in &package.peers {
-        let cycles = format!("{:.0} / {:.0}", peer.min, peer.median);
-        table.add_row([peer.name.as_str(), "", "", "", &cycles]);
-    }
-    ui.say(table.to_string());
-    for forged in &package.targets {
-        for line in proof::explanation(&forged.proof) {
-            ui.say(format!("{}: {line}", forged.symbol));
-        }
-    }
-    if let Some(text) = &package.equivalence {
-        ui.say(text);
-    }
-    let place = std::env::current_dir()
-        .ok()
-        .and_then(|here| place.strip_prefix(here).ok().map(Path::to_owned))
-        .unwrap_or_else(|| place.to_owned());
-    ui.say(format!(
-        "{}: {} in {:.1} s; {}, report in {}",
-        package.verdict,
-        package.object.name,
-        package.seconds,
-        package.targets.first().map_or("", |t| t.compiler.version.as_str()),
-        place.join("report.html").display()
-    ));
+    out.write(package::INDEX, json + "\n").map_err(unwritable)?;
+    out.write(package::REPORT, report::render(package, pictures)).map_err(unwritable)
 }

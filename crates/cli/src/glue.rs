@@ -1,6 +1,6 @@
 //! The hand-made part of a package: header and choice at run time.
 
-use ringforge_program::ir::TransformLayout;
+use ringforge_program::ir::{Computes, TransformLayout};
 use ringforge_ring::Ring;
 
 use crate::entry::{Entry, formula};
@@ -19,14 +19,25 @@ pub struct Glue<'a> {
 }
 
 impl Glue<'_> {
-    /// For each procedure that every target has, its implementations.
+    /// The weights and degree of the transform that all targets share, if they do.
+    fn layout(&self) -> Option<&TransformLayout> {
+        let mut all = self.made.iter().map(|m| m.program.transform.as_ref());
+        let first = all.next()??;
+        let same = |l: &TransformLayout| (l.degree, &l.weights) == (first.degree, &first.weights);
+        all.all(|layout| layout.is_some_and(same)).then_some(first)
+    }
+
+    /// For each procedure that every target has, its implementations. Transforms of plans that differ
+    /// are not chosen between: they are different functions.
     fn procedures(&self) -> Vec<(&str, Vec<(&Made, &Entry)>)> {
         let Some(first) = self.made.first() else { return Vec::new() };
+        let shared = self.layout().is_some();
         let all = |name: &str| -> Option<Vec<(&Made, &Entry)>> {
             let find = |made: &'_ Made| made.entries.iter().position(|e| e.procedure == name);
             self.made.iter().map(|m| find(m).map(|i| (m, &m.entries[i]))).collect()
         };
-        let names = first.entries.iter().map(|e| e.procedure.as_str());
+        let whole = |e: &&Entry| shared || e.computes == Computes::Product;
+        let names = first.entries.iter().filter(whole).map(|e| e.procedure.as_str());
         names.filter_map(|name| all(name).map(|entries| (name, entries))).collect()
     }
 
@@ -54,8 +65,7 @@ impl Glue<'_> {
              \x20* is read, and by the function for what is written. Arrays need the alignment of their elements\n\
              \x20* only.\n */\n",
         );
-        let layout = self.made.iter().find_map(|m| m.program.transform.as_ref());
-        if let Some(layout) = layout {
+        if let Some(layout) = self.layout() {
             text += &transformed(layout, ring.degree());
         }
         for (procedure, entries) in self.procedures() {

@@ -4,7 +4,9 @@
 
 mod args;
 mod bench;
+mod candidates;
 mod check;
+mod choose;
 mod entry;
 mod explain;
 mod forge;
@@ -21,6 +23,7 @@ mod proof;
 mod prove;
 mod report;
 mod search;
+mod summary;
 mod target;
 mod ui;
 mod verify;

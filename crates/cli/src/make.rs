@@ -4,6 +4,7 @@ use std::path::Path;
 
 use ringforge_emit::Preamble;
 use ringforge_interpret::run::run;
+use ringforge_plan::Plan;
 use ringforge_program::ir::Program;
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
@@ -23,6 +24,8 @@ use crate::widen::widen;
 pub struct Made {
     /// For which machine.
     pub target: &'static Target,
+    /// The plan.
+    pub plan: Plan,
     /// The schedule's text.
     pub schedule: String,
     /// Where the program does not compute as the plan says.
@@ -97,7 +100,8 @@ pub fn make(
     let (mut program, notes) = (lowered.program, lowered.notes);
     widen(&mut program);
     let entries = entries(&program, target, job.operands)?;
-    Ok(Made { target, schedule: schedule.to_string(), notes, program, entries })
+    let (plan, schedule) = (plan.clone(), schedule.to_string());
+    Ok(Made { target, plan, schedule, notes, program, entries })
 }
 
 /// Runs every entry point by interpretation on worst cases and random inputs against the oracle;
@@ -162,6 +166,11 @@ pub fn source(made: &Made, command: &str) -> Result<String, Failure> {
         facts,
     };
     made.target.emit(&made.program, &preamble)
+}
+
+/// The compiler's flags for an optimisation level.
+pub fn flags(opt: &str) -> Vec<String> {
+    opt.split_whitespace().chain(["-std=c99"]).map(str::to_owned).collect()
 }
 
 /// Writes `text` as `name.c` into the package and compiles it to an object elsewhere.

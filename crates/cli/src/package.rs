@@ -1,11 +1,17 @@
 //! What a package says about itself: the content of `proof.json`, and of the report's tables.
 
+use std::path::Path;
+
 use ringforge_interpret::count::Costs;
 use ringforge_interpret::range::Ranges;
+use ringforge_plan::Operand;
 use ringforge_toolchain::timing::Timing;
 use ringforge_toolchain::{Compiler, Host};
 use serde::Serialize;
 
+use crate::choose::Choice;
+use crate::make::Made;
+use crate::picture;
 use crate::proof::Proof;
 use crate::verify::Checked;
 
@@ -20,8 +26,16 @@ pub struct Package {
     pub name: String,
     /// The ring.
     pub ring: String,
-    /// The plan's name and text.
+    /// What the operands are: `big`, `small` or `within N`.
+    pub operands: [Operand; 2],
+    /// The plan's name and text; of the first target where they differ.
     pub plan: PlanText,
+    /// The plans of other targets where they differ.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_plans: Vec<PlanText>,
+    /// How each target got its plan, where nobody named one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Choice>,
     /// Who made this.
     pub tool: Tool,
     /// On which machine.
@@ -47,12 +61,67 @@ pub struct Package {
 pub struct PlanText {
     /// Its name.
     pub name: String,
+    /// The targets that it is for.
+    pub targets: Vec<String>,
     /// Key of `BIBLIOGRAPHY.yml`.
     pub cite: Option<String>,
     /// Its text.
     pub text: String,
     /// Where a target's program does not compute as the text says, the target's name first.
     pub notes: Vec<String>,
+    /// Its tree as SVG, for the report.
+    #[serde(skip)]
+    pub picture: String,
+}
+
+impl PlanText {
+    /// The plans of some targets, each once.
+    pub fn all(made: &[Made]) -> Vec<PlanText> {
+        let mut all: Vec<PlanText> = Vec::new();
+        for one in made {
+            let (text, target) = (one.plan.to_string(), one.target.name);
+            let notes = one.notes.iter().map(|note| format!("{target}: {note}"));
+            match all.iter_mut().find(|known| known.text == text) {
+                Some(known) => {
+                    known.targets.push(target.into());
+                    known.notes.extend(notes);
+                }
+                None => all.push(PlanText {
+                    name: one.plan.name.clone(),
+                    targets: vec![target.into()],
+                    cite: one.plan.cite.clone(),
+                    notes: notes.collect(),
+                    picture: picture::tree(&one.plan),
+                    text,
+                }),
+            }
+        }
+        all
+    }
+}
+
+/// The file of a package that lists the others.
+pub const INDEX: &str = "proof.json";
+/// The page for people.
+pub const REPORT: &str = "report.html";
+
+/// The names of all files of the package in a directory, as its index lists them; none where there
+/// is no package.
+pub fn files(dir: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(dir.join(INDEX)).unwrap_or_default();
+    let index: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let word = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+    let Some(name) = word(&index["name"]).filter(|_| index["tool"]["name"] == Tool::THIS.name)
+    else {
+        return Vec::new();
+    };
+    let mut all = vec![INDEX.into(), REPORT.into(), format!("{name}.c"), format!("{name}.h")];
+    all.extend(word(&index["object"]["name"]));
+    for target in index["targets"].as_array().into_iter().flatten() {
+        all.extend(word(&target["contract"]));
+        all.extend(word(&target["source"]));
+    }
+    all
 }
 
 /// This program.

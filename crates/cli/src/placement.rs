@@ -15,9 +15,7 @@ use ringforge_tune::Outcome;
 use crate::args::{Explain, View};
 use crate::preset;
 use crate::ui::{Failure, Ui};
-
-/// Outputs and terms of each that formulas show.
-const SHOWN: (usize, usize) = (4, 6);
+use crate::views::{SHOWN, list};
 
 /// Prints one view of the placement's product.
 ///
@@ -73,10 +71,6 @@ fn sample(ui: &Ui, scheme: &Scheme, ring: &Ring) -> Result<(), Failure> {
     };
     let (a, b) = (draw(), draw());
     let c = run(scheme, Part::Product, &a, &b).map_err(faulty)?;
-    let list = |words: &[u16]| {
-        let shown: Vec<String> = words.iter().take(12).map(u16::to_string).collect();
-        format!("[{}, …]", shown.join(", "))
-    };
     ui.say(format!("a = {}\nb = {}\nc = {}", list(&a), list(&b), list(&c)));
     let signed = |words: &[u16]| -> Vec<i64> { words.iter().map(|&x| x.into()).collect() };
     let want = ring.mul(&signed(&a), &signed(&b));

@@ -4,6 +4,7 @@ use ringforge_plan::{CatalogError, Operand, Plan, PlanError, RingFile};
 use ringforge_ring::{ParseError, Ring};
 
 use crate::args::Subject;
+use crate::candidates::candidates;
 use crate::ui::{Excerpt, Failure};
 
 /// A ring with the plan that multiplies in it.
@@ -12,40 +13,99 @@ pub struct Job {
     pub name: String,
     /// Coefficients of the two operands.
     pub operands: [Operand; 2],
-    /// The plan, checked.
+    /// The plan, checked, for these operands.
     pub plan: Plan,
 }
 
-/// Finds ring and plan.
+/// What is to be multiplied, and by which plan if somebody named one.
+pub struct Wanted {
+    /// The preset's or plan's name, a C identifier.
+    pub name: String,
+    /// The ring.
+    pub ring: Ring,
+    /// Coefficients of the two operands.
+    pub operands: [Operand; 2],
+    /// The plan that the user or the ring file names, checked, for these operands.
+    pub plan: Option<Plan>,
+}
+
+impl Wanted {
+    /// This with a plan.
+    pub fn with(&self, plan: Plan) -> Job {
+        Job { name: self.name.clone(), operands: self.operands, plan }
+    }
+}
+
+/// Finds ring, operands, and the plan if one is named.
 ///
 /// # Errors
-/// A malformed ring or plan, a plan for another ring, a name that nothing has.
-pub fn resolve(subject: &Subject) -> Result<Job, Failure> {
+/// A malformed ring or plan, a plan for another ring or for narrower operands, operands wider than
+/// the modulus, a name that nothing has.
+pub fn wanted(subject: &Subject) -> Result<Wanted, Failure> {
     let file = preset(&subject.ring)?;
     let ring = match &file {
         Some(file) => file.ring.clone(),
         None => Ring::parse(&subject.ring).map_err(|e| ring_failure(&subject.ring, e))?,
     };
-    let plan = match (&subject.plan, &file) {
-        (Some(plan), _) => named_plan(plan)?,
-        (None, Some(file)) if file.plan.is_empty() => automatic(&ring, &file.name)?,
-        (None, Some(file)) => named_plan(&file.plan)?,
-        (None, None) => plan_for(&ring)?,
+    let q = ring.q();
+    for (option, operand) in [("--lhs", subject.lhs), ("--rhs", subject.rhs)] {
+        if let Some(why) = operand.and_then(|operand| operand.too_wide(q)) {
+            return Err(Failure::input(format!("{option}: {why}; would work: big")));
+        }
+    }
+    let named = match (&subject.plan, &file) {
+        (Some(plan), _) => Some(named_plan(plan)?),
+        (None, Some(file)) if !file.plan.is_empty() => Some(named_plan(&file.plan)?),
+        _ => None,
     };
-    if plan.ring != ring {
+    if let Some(plan) = named.as_ref().filter(|plan| plan.ring != ring) {
         return Err(Failure::input(format!(
             "the plan `{}` multiplies in {}, not in {ring}",
             plan.name, plan.ring
         )));
     }
-    let name = match &file {
-        Some(file) => file.name.clone(),
-        None => {
-            plan.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
-        }
+    // What the command line leaves open is the preset's, unless it names a plan for narrower operands.
+    let usual = file.as_ref().map_or([Operand::Big; 2], |file| file.operands);
+    let open = match &named {
+        Some(plan) if subject.plan.is_some() && !plan.covers(usual) => plan.operands,
+        _ => usual,
     };
-    let operands = file.map_or([Operand::Big; 2], |file| file.operands);
-    Ok(Job { name, operands, plan })
+    let operands = [subject.lhs.unwrap_or(open[0]), subject.rhs.unwrap_or(open[1])];
+    let plan = named.map(|plan| for_operands(&plan, operands)).transpose()?;
+    let c_name = |text: &str| -> String {
+        text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+    };
+    let name = match (&file, &plan) {
+        (Some(file), _) => file.name.clone(),
+        (None, Some(plan)) => c_name(&plan.name),
+        (None, None) => format!("z{q}_n{}", ring.degree()),
+    };
+    Ok(Wanted { name, ring, operands, plan })
+}
+
+/// Finds ring, operands and plan: the named one, else the first of those that apply.
+///
+/// # Errors
+/// As [`wanted`], or no plan applies.
+pub fn resolve(subject: &Subject) -> Result<Job, Failure> {
+    let mut wanted = wanted(subject)?;
+    let plan = match wanted.plan.take() {
+        Some(plan) => plan,
+        None => candidates(&wanted)?.swap_remove(0).plan,
+    };
+    Ok(wanted.with(plan))
+}
+
+/// A plan with the operands that it shall be right for; every condition is checked again.
+///
+/// # Errors
+/// The plan is not right for them.
+pub fn for_operands(plan: &Plan, operands: [Operand; 2]) -> Result<Plan, Failure> {
+    if plan.operands == operands {
+        return Ok(plan.clone());
+    }
+    let text = Plan { operands, ..plan.clone() }.to_string();
+    Plan::parse(&text).map_err(|error| text_failure("plan", &plan.name, &text, error))
 }
 
 /// The ring of a preset, a ring file or a text.
@@ -127,19 +187,6 @@ fn named_plan(plan: &str) -> Result<Plan, Failure> {
         ))
     })?;
     Plan::parse(&text).map_err(|error| text_failure("plan", plan, &text, error))
-}
-
-fn plan_for(ring: &Ring) -> Result<Plan, Failure> {
-    let plans = Plan::names().filter_map(|name| Plan::find(name).ok());
-    // The shortest name is the preset's; longer ones are variants of it.
-    let found = plans.filter(|plan| plan.ring == *ring).min_by_key(|plan| plan.name.len());
-    found.map_or_else(|| automatic(ring, &format!("z{}_n{}", ring.q(), ring.degree())), Ok)
-}
-
-/// The plan that nobody wrote.
-fn automatic(ring: &Ring, name: &str) -> Result<Plan, Failure> {
-    Plan::automatic(ring, name)
-        .map_err(|e| Failure::input(format!("{e}; or pass a plan with --plan FILE")))
 }
 
 /// Reads a file that the user named.

@@ -3,13 +3,12 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use ringforge_toolchain::timing::Timing;
 
-use crate::package::{Forged, Package};
+use crate::choose::Choice;
+use crate::package::{Forged, Package, PlanText};
 use crate::proof;
 
 /// Pictures, as SVG texts.
 pub struct Pictures {
-    /// The plan's tree.
-    pub tree: String,
     /// Ranges by stage, one picture for each target.
     pub ranges: Vec<String>,
     /// Costs by stage, one picture for each target.
@@ -37,14 +36,9 @@ pub fn render(package: &Package, pictures: &Pictures) -> String {
                 }
                 main {
                     (overview(package))
-                    section {
-                        h2 { "The plan" }
-                        p { "Plan " code { (package.plan.name) }
-                            @if let Some(cite) = &package.plan.cite { " after [" (cite) "]" } "." }
-                        figure { (PreEscaped(without_prologue(&pictures.tree))) }
-                        @for note in &package.plan.notes { p { (note) "." } }
-                        details { summary { "The plan's text" } pre { (package.plan.text) } }
-                    }
+                    @let plans = std::iter::once(&package.plan).chain(&package.other_plans);
+                    @for text in plans { (plan(package, text)) }
+                    @for choice in &package.choices { (trials(choice)) }
                     @for (i, forged) in package.targets.iter().enumerate() {
                         (target(forged, pictures.ranges.get(i), pictures.counts.get(i)))
                     }
@@ -87,6 +81,40 @@ fn overview(package: &Package) -> Markup {
                     (package.host.cores) " cores, " (package.host.system) } }
                 tr { th { "took" } td { (format!("{:.1} s", package.seconds)) } }
             }
+        }
+    }
+}
+
+fn plan(package: &Package, plan: &PlanText) -> Markup {
+    html! {
+        section {
+            h2 { "The plan" @if !package.other_plans.is_empty() { " of target " (plan.targets.join(", ")) } }
+            p { "Plan " code { (plan.name) }
+                @if let Some(cite) = &plan.cite { " after [" (cite) "]" } "." }
+            figure { (PreEscaped(without_prologue(&plan.picture))) }
+            @for note in &plan.notes { p { (note) "." } }
+            details { summary { "The plan's text" } pre { (plan.text) } }
+        }
+    }
+}
+
+fn trials(choice: &Choice) -> Markup {
+    let number = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.0}"));
+    html! {
+        section {
+            h2 { "Why this plan: target " (choice.target) }
+            div.scroll { table.numbers {
+                thead { tr { th { "plan" } th { "modelled cost" } th { "cycles, quickly" } th { "outcome" } } }
+                tbody {
+                    @for trial in &choice.trials { tr.total[trial.taken] {
+                        td { (trial.plan) }
+                        td { (number(trial.cost)) }
+                        td { (number(trial.cycles)) }
+                        td { (trial.outcome) }
+                    } }
+                }
+            } }
+            @if let Some(path) = &choice.remembered { p.note { "As " code { (path) } " remembers." } }
         }
     }
 }

@@ -68,7 +68,7 @@ fn tables(ui: &Ui) -> Result<u8, Failure> {
 
 /// Fewer reductions for the program of a target.
 fn emitted(ui: &Ui, args: &Search, ring: &str, target: &str) -> Result<u8, Failure> {
-    let subject = Subject { ring: ring.into(), plan: None };
+    let subject = Subject { ring: ring.into(), plan: None, lhs: None, rhs: None };
     let job = preset::resolve(&subject)?;
     let target = target::find(target)?;
     let ntt = job.plan.root.as_method::<Ntt>().ok_or_else(|| {

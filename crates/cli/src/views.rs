@@ -14,7 +14,7 @@ use crate::ui::{Failure, Ui};
 use crate::verify::Oracle;
 
 /// Outputs and terms of each that formulas show.
-const SHOWN: (usize, usize) = (4, 6);
+pub const SHOWN: (usize, usize) = (4, 6);
 
 /// One run on random inputs, with the oracle's word on it.
 ///
@@ -80,8 +80,9 @@ pub fn agreement(
     Ok((forms, agreement, started.elapsed().as_secs_f64()))
 }
 
-fn list(words: &[i64]) -> String {
-    let shown: Vec<String> = words.iter().take(12).map(i64::to_string).collect();
+/// The first of some numbers.
+pub fn list<T: ToString>(words: &[T]) -> String {
+    let shown: Vec<String> = words.iter().take(12).map(T::to_string).collect();
     let dots = if words.len() > 12 { ", …" } else { "" };
     format!("[{}{dots}]", shown.join(", "))
 }
