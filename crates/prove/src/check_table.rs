@@ -30,6 +30,7 @@ pub(crate) fn table(steps: &[(Code, Step)], lo: i64, hi: i64) -> Vec<i64> {
 ///
 /// Floating point finds the quotient, and an exact product shows that it is one: a wrong quotient
 /// could only reject.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
 pub(crate) fn first_not_congruent(
     values: &[i64],
     mut expected: i64,
@@ -71,6 +72,7 @@ fn signed(bits: u64, width: u32) -> i64 {
 }
 
 /// One operation at the points from `x` on, as bits.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
 fn column(
     steps: &[(Code, Step)],
     i: usize,

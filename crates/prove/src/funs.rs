@@ -250,18 +250,20 @@ impl Funs {
             order.iter().enumerate().map(|(i, f)| (*f, i)).collect();
         let args: Vec<SmallVec<[usize; 4]>> =
             order.iter().map(|f| self.get(*f).args.iter().map(|a| slot[a]).collect()).collect();
-        let mut buffer = vec![0i64; order.len() * BLOCK];
+        // Single points are asked for often: they take no more memory than they need.
+        let block = ((hi - lo) as u64).min(BLOCK as u64 - 1) as usize + 1;
+        let mut buffer = vec![0i64; order.len() * block];
         let mut at = lo;
         loop {
-            let n = ((hi - at) as u64).min(BLOCK as u64 - 1) as usize + 1;
+            let n = ((hi - at) as u64).min(block as u64 - 1) as usize + 1;
             for (i, f) in order.iter().enumerate() {
-                let (before, rest) = buffer.split_at_mut(i * BLOCK);
+                let (before, rest) = buffer.split_at_mut(i * block);
                 let node = self.get(*f);
-                let arg = |j: usize| &before[args[i][j] * BLOCK..][..n];
+                let arg = |j: usize| &before[args[i][j] * block..][..n];
                 let width = |j: usize| self.get(node.args[j]).width;
                 apply(node, at, &arg, &width, &mut rest[..n]);
             }
-            if !each(at, &buffer[(order.len() - 1) * BLOCK..][..n]) {
+            if !each(at, &buffer[(order.len() - 1) * block..][..n]) {
                 return;
             }
             at += n as i64;
@@ -316,6 +318,7 @@ fn unsigned(v: i64, width: u8) -> u64 {
 }
 
 /// One node over a block; all values are signed readings of their width.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
 fn apply<'a>(
     node: &Fun,
     at: i64,
@@ -326,11 +329,14 @@ fn apply<'a>(
     let w = node.width;
     let shift = 64 - u32::from(w);
     let sign = |v: i64| (v << shift) >> shift;
-    let two = |out: &mut [i64], f: &dyn Fn(i64, i64) -> i64| {
-        for ((o, a), b) in out.iter_mut().zip(arg(0)).zip(arg(1)) {
-            *o = f(*a, *b);
-        }
-    };
+    // A macro, not a closure: the compiler makes a loop of its own for every operation.
+    macro_rules! two {
+        (|$a:ident, $b:ident| $value:expr) => {
+            for ((o, &$a), &$b) in out.iter_mut().zip(arg(0)).zip(arg(1)) {
+                *o = $value;
+            }
+        };
+    }
     match &node.op {
         FunOp::Lin { k, x, c } => {
             let start = k.wrapping_add(x.wrapping_mul(at));
@@ -371,16 +377,16 @@ fn apply<'a>(
                 *o = (*a as u64 & m) as i64;
             }
         }
-        FunOp::Mul => two(out, &|a, b| sign(a.wrapping_mul(b))),
-        FunOp::And => two(out, &|a, b| a & b),
-        FunOp::Or => two(out, &|a, b| a | b),
-        FunOp::Xor => two(out, &|a, b| a ^ b),
-        FunOp::Eq => two(out, &|a, b| -i64::from(a == b)),
+        FunOp::Mul => two!(|a, b| sign(a.wrapping_mul(b))),
+        FunOp::And => two!(|a, b| a & b),
+        FunOp::Or => two!(|a, b| a | b),
+        FunOp::Xor => two!(|a, b| a ^ b),
+        FunOp::Eq => two!(|a, b| -i64::from(a == b)),
         FunOp::Ult => {
             let from = width(0);
-            two(out, &|a, b| -i64::from(unsigned(a, from) < unsigned(b, from)))
+            two!(|a, b| -i64::from(unsigned(a, from) < unsigned(b, from)))
         }
-        FunOp::Slt => two(out, &|a, b| -i64::from(a < b)),
+        FunOp::Slt => two!(|a, b| -i64::from(a < b)),
         FunOp::Select => {
             for (i, o) in out.iter_mut().enumerate() {
                 *o = if arg(0)[i] != 0 { arg(1)[i] } else { arg(2)[i] };
