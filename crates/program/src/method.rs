@@ -23,7 +23,7 @@ pub type Range = (i64, i64);
 /// A modulus and the words that it is computed in. A bare number means words of 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Modulus {
-    /// The modulus; odd, below `2^(bits - 1)`.
+    /// The modulus, at most `2^bits`; for Montgomery's methods odd and below `2^(bits - 1)`.
     pub q: u64,
     /// Bits of a word: 16 or 32.
     pub bits: u8,
@@ -158,11 +158,11 @@ pub enum ProductMethod {
     MontgomeryWide,
 }
 
-/// The canonical centred residue.
+/// The canonical centred residue, in `[-floor(q/2), floor((q-1)/2)]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FreezeMethod {
-    /// Two unsigned minima: with `h = (q-1)/2`, `x = a + h`, `y = min(x, x + q)`,
+    /// Two unsigned minima: with `h = floor(q/2)`, `x = a + h`, `y = min(x, x + q)`,
     /// `z = min(y, y - q)`, `z - h`. Six operations, scale 1.
     Minimum,
     /// Montgomery reduction of a single word: `sar(a, w-1) - mulhi(mullo(a, 1/q), q)`. Since
@@ -283,7 +283,7 @@ impl FreezeMethod {
         let m = m.into();
         let (q, (first, last)) = (m.signed(), m.words());
         match self {
-            FreezeMethod::Minimum => (-(3 * q - 1) / 2, (3 * q - 1) / 2),
+            FreezeMethod::Minimum => (-q - q / 2, 2 * q - 1 - q / 2),
             FreezeMethod::Montgomery => (first, last),
             FreezeMethod::MontgomeryBiased { k } => (k as i64 * q + first + 1, k as i64 * q),
         }
@@ -309,7 +309,7 @@ impl FreezeMethod {
         match self {
             FreezeMethod::Minimum => {
                 let u = |v: i64| v & (m.radix() - 1);
-                let h = (q - 1) / 2;
+                let h = q / 2;
                 visitor.visit(|a| {
                     let x = u(a + h);
                     let y = x.min(u(x + q));
@@ -329,11 +329,11 @@ impl FreezeMethod {
     /// canonical.
     pub fn range(self, a: Range, m: impl Into<Modulus>) -> Range {
         let m = m.into();
-        let half = (m.signed() - 1) / 2;
+        let (low, high) = (-(m.signed() / 2), (m.signed() - 1) / 2);
         match self {
             _ if m.bits == 16 => self.visit(m, Image(a, m)),
-            FreezeMethod::Minimum if -half <= a.0 && a.1 <= half => a,
-            _ => (-half, half),
+            FreezeMethod::Minimum if low <= a.0 && a.1 <= high => a,
+            _ => (low, high),
         }
     }
 }

@@ -190,6 +190,16 @@ impl Writer {
                 let sum = self.op(Op::Add(high, half));
                 self.op(Op::Sar(sum, s))
             }
+            ReduceMethod::BarrettWide => {
+                let (v, s) = high_constants(m);
+                let (v, half) = (self.splat(v), self.splat(1 << (s - 1)));
+                let odd = self.odd(a);
+                let [even, odd] = [a, odd].map(|x| self.op(Op::MulEven(x, v)));
+                let down = self.op(Op::OddToEven(even));
+                let high = self.op(Op::Blend { a: down, b: odd, mask: 0xaa });
+                let sum = self.op(Op::Add(high, half));
+                self.op(Op::Sar(sum, s))
+            }
             ReduceMethod::Floor | ReduceMethod::Ceiling => {
                 let (v, k) = floor_constants(m);
                 let v = self.splat(if method == ReduceMethod::Floor { v } else { -v });
@@ -293,7 +303,7 @@ impl Writer {
         let modulus = self.q();
         match method {
             FreezeMethod::Minimum => {
-                let h = self.splat((q - 1) / 2);
+                let h = self.splat(q / 2);
                 let x = self.op(Op::Add(a, h));
                 let up = self.op(Op::Add(x, modulus));
                 let y = self.op(Op::MinU(x, up));

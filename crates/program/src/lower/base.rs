@@ -5,7 +5,8 @@
 //! (e_(m-1), e_m), which are plain unaligned loads of e. Even and odd k come out in two registers
 //! of 32-bit elements whose narrowing interleaves them in natural order.
 
-use super::transform::{Products, cell_of_output};
+use super::phases::cell_of_output;
+use super::transform::Products;
 use super::{LowerError, Lowering};
 use crate::build::repeat;
 use crate::ir::*;

@@ -8,13 +8,55 @@ use crate::ir::*;
 use crate::method::FreezeMethod;
 use ringforge_plan::ReduceMod;
 
-/// One summand of a register of outputs: words `k + offset` where `lanes` has a bit, times ±1.
+/// One summand of a register of outputs: words `k + offset` where `lanes` has a bit, times a
+/// coefficient.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Term {
-    offset: usize,
-    negative: bool,
+pub(crate) struct Term {
+    pub offset: usize,
+    /// In `[1, q)`.
+    pub coefficient: u64,
     /// For each lane whether it takes part; all where `None`.
-    lanes: Option<Vec<bool>>,
+    pub lanes: Option<Vec<bool>>,
+}
+
+/// The summands of every register of outputs, from those of every output and how many words can be
+/// read.
+pub(crate) fn registers(rows: &[Vec<(usize, u64)>], lanes: usize, words: usize) -> Vec<Vec<Term>> {
+    let mut registers: Vec<Vec<Term>> = Vec::new();
+    for (number, rows) in rows.chunks(lanes).enumerate() {
+        let mut terms: Vec<Term> = Vec::new();
+        for (lane, row) in rows.iter().enumerate() {
+            for &(index, coefficient) in row {
+                let offset = index - (number * lanes + lane);
+                let known =
+                    terms.iter().position(|t| t.offset == offset && t.coefficient == coefficient);
+                let at = known.unwrap_or_else(|| {
+                    let lanes = Some(vec![false; lanes]);
+                    terms.push(Term { offset, coefficient, lanes });
+                    terms.len() - 1
+                });
+                if let Some(all) = &mut terms[at].lanes {
+                    all[lane] = true;
+                }
+            }
+        }
+        for term in &mut terms {
+            // Lanes beyond the last output are not stored: they may hold anything defined.
+            let all = term.lanes.iter().flatten().take(rows.len()).all(|&on| on);
+            if all && number * lanes + term.offset + lanes <= words {
+                term.lanes = None;
+            }
+        }
+        registers.push(terms);
+    }
+    registers
+}
+
+/// How many registers from `start` on have the same summands and are full.
+pub(crate) fn alike(registers: &[Vec<Term>], start: usize, lanes: usize, rows: usize) -> usize {
+    let same =
+        |(i, r): &(usize, &Vec<Term>)| **r == registers[start] && (start + i + 1) * lanes <= rows;
+    registers[start..].iter().enumerate().take_while(same).count().max(1)
 }
 
 impl Lowering<'_> {
@@ -30,53 +72,19 @@ impl Lowering<'_> {
     ) -> Result<(), LowerError> {
         let (q, lanes) = (self.q, self.lanes);
         let rows = reduction.rows();
-        let mut registers: Vec<Vec<Term>> = Vec::new();
-        for (number, rows) in rows.chunks(lanes).enumerate() {
-            let mut terms: Vec<Term> = Vec::new();
-            for (lane, row) in rows.iter().enumerate() {
-                for &(index, coefficient) in row {
-                    if coefficient != 1 && coefficient != q - 1 {
-                        return Err(unsupported(
-                            self.plan.ring.to_string(),
-                            "f has a coefficient other than 0, 1, -1",
-                            "a ring such as x^n - x - 1",
-                        ));
-                    }
-                    let offset = index - (number * lanes + lane);
-                    let negative = coefficient == q - 1;
-                    let known =
-                        terms.iter().position(|t| t.offset == offset && t.negative == negative);
-                    let at = known.unwrap_or_else(|| {
-                        let lanes = Some(vec![false; lanes]);
-                        terms.push(Term { offset, negative, lanes });
-                        terms.len() - 1
-                    });
-                    if let Some(all) = &mut terms[at].lanes {
-                        all[lane] = true;
-                    }
-                }
-            }
-            for term in &mut terms {
-                // Lanes beyond the last output are not stored: they may hold anything defined.
-                let all = term.lanes.iter().flatten().take(rows.len()).all(|&on| on);
-                if all && number * lanes + term.offset + lanes <= words {
-                    term.lanes = None;
-                }
-            }
-            registers.push(terms);
+        if rows.iter().flatten().any(|&(_, c)| c != 1 && c != q - 1) {
+            return Err(unsupported(
+                self.plan.ring.to_string(),
+                "f has a coefficient other than 0, 1, -1",
+                "a ring such as x^n - x - 1",
+            ));
         }
+        let registers = registers(&rows, lanes, words);
         let mut body = Vec::new();
         let mut start = 0;
         while start < registers.len() {
             let full_width = (start + 1) * lanes <= rows.len();
-            let alike = registers[start..]
-                .iter()
-                .enumerate()
-                .take_while(|(i, r)| {
-                    **r == registers[start] && (start + i + 1) * lanes <= rows.len()
-                })
-                .count()
-                .max(1);
+            let alike = alike(&registers, start, lanes, rows.len());
             let count = if full_width { lanes } else { rows.len() - start * lanes };
             let counter = (alike > 1).then(|| self.builder.counter());
             let at = |words: usize| match counter {
@@ -105,7 +113,7 @@ impl Lowering<'_> {
                         "a smaller limit `full` in the schedule",
                     ));
                 }
-                sum = Some(match (sum, term.negative) {
+                sum = Some(match (sum, term.coefficient != 1) {
                     (None, false) => v,
                     (None, true) => {
                         let zero = block.push(Op::Splat(0));
@@ -142,7 +150,7 @@ impl Lowering<'_> {
 }
 
 /// The freezing of fewest operations that takes words within `bound`, of those with scale 2^-16.
-fn cheapest(bound: i64, q: u64) -> FreezeMethod {
+pub(crate) fn cheapest(bound: i64, q: u64) -> FreezeMethod {
     let k = (bound + q as i64 - 1) / q as i64;
     let biased = FreezeMethod::MontgomeryBiased { k: k as i16 };
     let (lo, hi) = biased.domain(q);

@@ -8,8 +8,9 @@
 //! stores, which compilers turn to unpack instructions.
 
 use super::lane_methods::{Place, Rows};
+use super::phases::cell_of_output;
 use super::small::Small;
-use super::transform::{Products, cell_of_output};
+use super::transform::Products;
 use super::{LowerError, Lowering, Operand, unsupported};
 use crate::bounds::WORD;
 use crate::build::{Builder, repeat};
@@ -230,8 +231,8 @@ impl Lowering<'_> {
     pub(super) fn toeplitz(&mut self, size: usize, together: usize) -> ProcedureId {
         let lanes = self.lanes;
         let name = match together < size {
-            true => format!("toeplitz{size}by{together}"),
-            false => format!("toeplitz{size}"),
+            true => format!("{}toeplitz{size}by{together}", self.prefix),
+            false => format!("{}toeplitz{size}", self.prefix),
         };
         if let Some(known) = self.procedure_named(&name) {
             return known;
@@ -288,7 +289,7 @@ impl Lowering<'_> {
         factor: u64,
     ) -> Result<i64, LowerError> {
         let lanes = self.lanes;
-        let h = (self.q as i64 - 1) / 2;
+        let h = self.operand;
         let each = self.word_product("low", h, h)?;
         let together = (WORD / each).max(1) as usize;
         let scaled = self.bounds.product(factor, together as i64 * each);

@@ -7,13 +7,16 @@
 
 mod base;
 mod fold;
+mod general;
 mod lane_methods;
 mod lanes;
 mod network;
 mod ntt;
 mod parts;
+mod phases;
 mod small;
 mod transform;
+mod two;
 
 use crate::bounds::Bounds;
 use crate::build::Builder;
@@ -22,6 +25,7 @@ use crate::place::Impossible;
 use crate::schedule::{BaseProducts, ScalePlace, Schedule};
 use ringforge_plan::{
     Border, Lift, Modulus, MonomialCrt, Ntt, Plan, ProductRef, Schoolbook, Substitute,
+    ToeplitzMatrix,
 };
 use ringforge_ring::zq;
 
@@ -101,8 +105,14 @@ pub(crate) fn unsupported(
 
 /// Lowers a plan.
 pub fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, LowerError> {
+    if let Some(matrix) = plan.root.as_method::<ToeplitzMatrix>() {
+        return two::lower(plan, matrix, schedule, name);
+    }
     if let Some(transform) = plan.root.as_method::<Ntt>() {
         return ntt::lower(plan, transform, schedule, name);
+    }
+    if general::applies(plan) {
+        return general::lower(plan, schedule, name);
     }
     let lift = plan.root.as_method::<Lift>().ok_or_else(|| {
         unsupported(plan.root.to_form(), "a product is lifted first", "start the plan with `lift`")
@@ -119,6 +129,9 @@ pub fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, Lo
         plan,
         schedule,
         q,
+        n: plan.ring.degree(),
+        operand: (q as i64 - 1) / 2,
+        prefix: String::new(),
         lanes: schedule.lanes,
         bounds: Bounds::new(q, schedule.multiply, schedule.reduce),
         builder: Builder::new("mul", Some(Computes::Product), q),
@@ -157,6 +170,12 @@ pub(crate) struct Lowering<'a> {
     plan: &'a Plan,
     schedule: &'a Schedule,
     q: u64,
+    /// Coefficients of an operand.
+    n: usize,
+    /// The largest magnitude of their words.
+    operand: i64,
+    /// Starts the names of helpers and sites, where several moduli have theirs.
+    prefix: String,
     lanes: usize,
     bounds: Bounds,
     /// The exported procedure.
@@ -187,7 +206,7 @@ impl<'a> Lowering<'a> {
         main: &Substitute,
         crt: Option<&MonomialCrt>,
     ) -> Result<(), LowerError> {
-        let (q, lanes, n) = (self.q, self.lanes, self.plan.ring.degree());
+        let (q, lanes, n) = (self.q, self.lanes, self.n);
         if main.k != lanes {
             return Err(unsupported(
                 format!("(substitute {} …)", main.k),
@@ -195,7 +214,7 @@ impl<'a> Lowering<'a> {
                 format!("(substitute {lanes} …)"),
             ));
         }
-        let h = (q as i64 - 1) / 2;
+        let h = self.operand;
         let c = self.builder.ranged("c", Role::Output, n, 2, Some((-h, h)));
         let a = self.builder.ranged("a", Role::Input, n, 2, Some((-h, h)));
         let b = self.builder.ranged("b", Role::Input, n, 2, Some((-h, h)));

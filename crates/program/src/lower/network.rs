@@ -31,7 +31,8 @@ impl Phase {
     pub fn stride(&self) -> Option<(usize, usize)> {
         let first = self.groups.first()?;
         let second = self.groups.get(1)?;
-        let (from, to) = (second.from[0] - first.from[0], second.to.first()? - first.to.first()?);
+        let from = second.from[0].checked_sub(first.from[0])?;
+        let to = second.to.first()?.checked_sub(*first.to.first()?)?;
         let alike = self.groups.iter().enumerate().all(|(i, g)| {
             g.net.ops() == first.net.ops()
                 && g.outputs == first.outputs
@@ -52,6 +53,7 @@ impl Lowering<'_> {
         inputs: &[i64],
         limits: &[i64],
     ) -> Result<(Group, Placement), LowerError> {
+        let stage = &format!("{}{stage}", self.prefix);
         let mut best: Option<(Group, Placement)> = None;
         let mut failure = None;
         let other = rebased(&group.net, &group.outputs);
@@ -64,7 +66,7 @@ impl Lowering<'_> {
                     best = Some((group, p));
                 }
                 Ok(_) => {}
-                Err(source) => failure = Some(LowerError::Ranges { stage: stage.into(), source }),
+                Err(source) => failure = Some(LowerError::Ranges { stage: stage.clone(), source }),
             }
         }
         let (group, mut placement) = match (best, failure) {

@@ -1,6 +1,7 @@
 //! Bringing the operands in, and the low part mod x^M.
 
-use super::transform::{Layout, inverse_phases};
+use super::phases::inverse_phases;
+use super::transform::Layout;
 use super::{LowerError, Lowering, Operand, is_truncated, low_transform, main_scale, unsupported};
 use crate::build::repeat_unrolled;
 use crate::ir::*;
@@ -54,12 +55,31 @@ impl Lowering<'_> {
     /// Copies an operand into an aligned buffer, the two words of every pair changing places, as
     /// the broadcast dot products want them.
     pub fn stage_swapped(&mut self, name: &str, from: BufferId, n: usize) -> Operand {
+        self.stage_copy(name, from, n, true, false)
+    }
+
+    /// Copies an operand into an aligned buffer, zeros behind it; words of pairs swapped, or words
+    /// reduced.
+    pub fn stage_copy(
+        &mut self,
+        name: &str,
+        from: BufferId,
+        n: usize,
+        swapped: bool,
+        reduced: bool,
+    ) -> Operand {
         let lanes = self.lanes;
         let words = n.next_multiple_of(lanes);
         let buffer = self.builder.buffer(&format!("f{name}"), Role::Local, words, 64);
+        let method = self.schedule.reduce;
         let swap = |block: &mut Block, load: Op, at: Index| {
-            let a = block.push(load);
-            let a = block.push(Op::SwapPairs(a));
+            let mut a = block.push(load);
+            if reduced {
+                a = block.push(Op::Reduce { a, method });
+            }
+            if swapped {
+                a = block.push(Op::SwapPairs(a));
+            }
             block.push(Op::Store { buffer, at, a });
         };
         let counter = self.builder.counter();
@@ -74,7 +94,12 @@ impl Lowering<'_> {
             swap(&mut block, load, at);
             body.push(Stmt::Block(block));
         }
-        self.builder.stage(&format!("bring in {name}, words of pairs swapped"), "", body);
+        let title = match (swapped, reduced) {
+            (true, false) => "words of pairs swapped",
+            (true, true) => "reduced, words of pairs swapped",
+            (false, _) => "reduced",
+        };
+        self.builder.stage(&format!("bring in {name}, {title}"), "", body);
         let tail = (!n.is_multiple_of(lanes)).then(|| (buffer, Index::at(n - n % lanes)));
         Operand { buffer, start: 0, tail }
     }
@@ -212,7 +237,7 @@ impl Lowering<'_> {
         factor: u64,
     ) -> Result<i64, LowerError> {
         let lanes = self.lanes;
-        let h = (self.q as i64 - 1) / 2;
+        let h = self.operand;
         let mut block = Block::default();
         let mut sums: Vec<[Option<Value>; 2]> = vec![[None; 2]; blocks];
         for r in 0..lanes / 2 {
@@ -253,8 +278,7 @@ impl Lowering<'_> {
         factor: u64,
     ) -> Result<i64, LowerError> {
         let lanes = self.lanes;
-        let n = self.plan.ring.degree();
-        let h = (self.q as i64 - 1) / 2;
+        let (n, h) = (self.n, self.operand);
         let by_lanes = self.schedule.base == BaseProducts::Lanes;
         // Word n - 1 of b; of a, where pairs are swapped, the word at (n - 1) ^ 1.
         let last = if by_lanes { n - 1 } else { (n - 1) ^ 1 };

@@ -1,14 +1,14 @@
 //! Incomplete transforms: forward of both operands by one procedure, inverse into the unreduced
 //! product.
 
-use super::network::{Group, Phase};
+use super::network::Phase;
 use super::parts::Low;
+use super::phases::{forward_phases, inverse_phases};
 use super::{LowerError, Lowering, Operand, unsupported};
 use crate::build::{Builder, repeat};
-use crate::cut::scaled;
 use crate::ir::*;
 use crate::schedule::BaseProducts;
-use ringforge_plan::{Arith, Axes, Network, Substitute, Transform, Val};
+use ringforge_plan::Substitute;
 
 /// The products of the transformed operands, block after block, as the inverse finds them.
 #[derive(Clone, Debug)]
@@ -23,134 +23,6 @@ pub(crate) struct Products {
 pub(crate) struct Transformed {
     pub buffers: [BufferId; 2],
     pub bounds: Vec<i64>,
-}
-
-/// Records one transform as a network on the inputs that are present.
-fn record(
-    q: u64,
-    present: &[bool],
-    f: impl FnOnce(&mut dyn Arith, &[Val]) -> Vec<Val>,
-) -> (Network, Vec<Val>) {
-    let mut net = Network::new(q);
-    let input = net.inputs(present);
-    let output = f(&mut net, &input);
-    (net, output)
-}
-
-/// For each cell (row-major) what `map` puts there.
-fn by_cell(map: &[(usize, usize)], columns: usize) -> Vec<usize> {
-    let mut cells = vec![0; map.len()];
-    for (i, &(row, column)) in map.iter().enumerate() {
-        cells[row * columns + column] = i;
-    }
-    cells
-}
-
-/// The cell of every output F_j, in the order of j.
-pub(crate) fn cell_of_output(transform: &dyn Transform) -> Vec<usize> {
-    match transform.axes() {
-        Some(axes) => {
-            axes.output.iter().map(|&(row, column)| row * axes.columns.len() + column).collect()
-        }
-        None => (0..transform.len()).collect(),
-    }
-}
-
-/// The forward transform in phases: from blocks of the operand to cells.
-pub(crate) fn forward_phases(tag: &str, part: &Substitute) -> Vec<Phase> {
-    let (q, present) = (part.domain.q, part.present());
-    let transform = part.transform.as_ref();
-    let Some(Axes { rows, columns, input, .. }) = transform.axes() else {
-        let (net, outputs) = record(q, &present, |arith, f| transform.forward(arith, f));
-        let all: Vec<usize> = (0..transform.len()).collect();
-        let group = Group { net, outputs, from: all.clone(), to: all };
-        return vec![Phase {
-            title: format!("{tag} part: {}-point transform", transform.len()),
-            cite: "[Chiu25 §3.2.2]",
-            stage: format!("{tag}.forward"),
-            groups: vec![group],
-        }];
-    };
-    let (r, c) = (rows.len(), columns.len());
-    let block_at = by_cell(&input, c);
-    let first = (0..c).map(|column| {
-        let from: Vec<usize> = (0..r).map(|row| block_at[row * c + column]).collect();
-        let here: Vec<bool> = from.iter().map(|&i| present[i]).collect();
-        let (net, outputs) = record(q, &here, |arith, f| rows.forward(arith, f));
-        Group { net, outputs, from, to: (0..r).map(|row| row * c + column).collect() }
-    });
-    let second = (0..r).map(|row| {
-        let (net, outputs) = record(q, &vec![true; c], |arith, f| columns.forward(arith, f));
-        let line: Vec<usize> = (0..c).map(|column| row * c + column).collect();
-        Group { net, outputs, from: line.clone(), to: line }
-    });
-    vec![
-        Phase {
-            title: format!("{tag} part: {c} columns of {r}-point transforms, zeros skipped"),
-            cite: "[Chiu25 §3.3.1]",
-            stage: format!("{tag}.forward.columns"),
-            groups: first.collect(),
-        },
-        Phase {
-            title: format!("{tag} part: {r} rows of {c}-point transforms"),
-            cite: "[Chiu25 §3.2.1]",
-            stage: format!("{tag}.forward.rows"),
-            groups: second.collect(),
-        },
-    ]
-}
-
-/// The inverse in phases, times `factor`: from cells to blocks of the product (`to` of the last).
-pub(crate) fn inverse_phases(tag: &str, part: &Substitute, factor: u64) -> Vec<Phase> {
-    let (q, wanted) = (part.domain.q, part.wanted());
-    let transform = part.transform.as_ref();
-    let keep = |outputs: Vec<Val>, blocks: &[usize]| -> (Vec<Val>, Vec<usize>) {
-        outputs.into_iter().zip(blocks.iter().copied()).filter(|&(_, i)| wanted[i]).unzip()
-    };
-    let Some(Axes { rows, columns, input, .. }) = transform.axes() else {
-        let n = transform.len();
-        let all: Vec<usize> = (0..n).collect();
-        let (net, outputs) =
-            record(q, &vec![true; n], |arith, f| transform.inverse_wanted(arith, f, &wanted));
-        let (outputs, to) = keep(outputs, &all);
-        let (net, outputs) = scaled(&net, &outputs, factor);
-        return vec![Phase {
-            title: format!("{tag} part: inverse {n}-point transform, unread outputs dropped"),
-            cite: "[Chiu25 §3.3.2]",
-            stage: format!("{tag}.inverse"),
-            groups: vec![Group { net, outputs, from: all, to }],
-        }];
-    };
-    let (r, c) = (rows.len(), columns.len());
-    let block_at = by_cell(&input, c);
-    let first = (0..r).map(|row| {
-        let (net, outputs) = record(q, &vec![true; c], |arith, f| columns.inverse(arith, f));
-        let (net, outputs) = scaled(&net, &outputs, factor);
-        let line: Vec<usize> = (0..c).map(|column| row * c + column).collect();
-        Group { net, outputs, from: line.clone(), to: line }
-    });
-    let second = (0..c).map(|column| {
-        let blocks: Vec<usize> = (0..r).map(|row| block_at[row * c + column]).collect();
-        let here: Vec<bool> = blocks.iter().map(|&i| wanted[i]).collect();
-        let (net, outputs) =
-            record(q, &vec![true; r], |arith, f| rows.inverse_wanted(arith, f, &here));
-        let (outputs, to) = keep(outputs, &blocks);
-        Group { net, outputs, from: (0..r).map(|row| row * c + column).collect(), to }
-    });
-    vec![
-        Phase {
-            title: format!("{tag} part: {r} rows of inverse {c}-point transforms by reflection"),
-            cite: "[Chiu25 §2.4]",
-            stage: format!("{tag}.inverse.rows"),
-            groups: first.collect(),
-        },
-        Phase {
-            title: format!("{tag} part: {c} columns of inverse {r}-point transforms"),
-            cite: "[Chiu25 §2.4]",
-            stage: format!("{tag}.inverse.columns"),
-            groups: second.collect(),
-        },
-    ]
 }
 
 /// Where the blocks of a phase lie: block i at word `start + i·stride`.
@@ -253,7 +125,7 @@ impl Lowering<'_> {
 
     /// Loads a block; of a caller's array, which ends with the last coefficient, no word more.
     fn load_block(&self, from: Layout, number: usize, in_place: bool) -> Op {
-        let (buffer, at, n) = (from.buffer, from.at(number), self.plan.ring.degree());
+        let (buffer, at, n) = (from.buffer, from.at(number), self.n);
         let start = from.start + number * from.stride;
         match from.tail {
             _ if in_place || start + self.lanes <= n => Op::Load { buffer, at },
@@ -271,7 +143,6 @@ impl Lowering<'_> {
         b: &Operand,
     ) -> Result<Transformed, LowerError> {
         let (lanes, blocks) = (self.lanes, part.blocks());
-        let q = self.q as i64;
         let by_lanes = self.schedule.base == BaseProducts::Lanes;
         // Operand b's blocks stand behind room for their weighted copies; a's are laid out alike,
         // so that one procedure serves both. For products by lanes, whole squares are transposed.
@@ -280,11 +151,12 @@ impl Lowering<'_> {
             false => (blocks * 2 * lanes, lanes, 2 * lanes),
         };
         let name = if tag == "main" { "forward".to_string() } else { format!("forward_{tag}") };
+        let name = self.prefix.clone() + &name;
         let mut builder = Builder::new(&name, None, self.q);
         let out = builder.buffer("out", Role::Scratch, words, 64);
         let present = part.present().iter().filter(|&&p| p).count();
-        let h = (q - 1) / 2;
-        let room = (present * lanes).min(self.plan.ring.degree());
+        let h = self.operand;
+        let room = (present * lanes).min(self.n);
         let input = builder.ranged("in", Role::Input, room, 2, Some((-h, h)));
         // Where operands differ in their last block, that comes separately.
         let partial = !room.is_multiple_of(lanes);
@@ -387,7 +259,8 @@ impl Lowering<'_> {
             ));
         };
         let main_words = part.blocks() * lanes;
-        if low.words > 0 && main_words + low.words != length {
+        let whole = low.words.is_multiple_of(lanes);
+        if low.words > 0 && !whole && main_words + low.words != length {
             return Err(unsupported(
                 "monomial-crt",
                 format!("degrees {main_words} and {} leave room beyond {length}", low.words),

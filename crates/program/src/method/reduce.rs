@@ -16,6 +16,9 @@ pub enum ReduceMethod {
     /// `a - mullo(sar(mulhi(a, v) + 2^(s-1), s), q)` with `v = round(2^(w+s)/q)`, `s` the
     /// largest that keeps `v` a signed word. Five operations.
     BarrettHigh,
+    /// The same for words of 32 bits on machines that multiply even words to wide elements. Nine
+    /// operations.
+    BarrettWide,
     /// General reduction [Seiler18 §3.3, Algorithm 5]: `a - mullo(sar(mulhi(a, v), k), q)` with
     /// `k = floor(log2 q) - 1`, `v = floor(2^(w+k)/q)`. Four operations. The paper's Lemma 4 has
     /// the result in [0, q]; that is so for 12289, but 3329 and 7681 give -1 and q + 1 too
@@ -83,7 +86,7 @@ impl ReduceMethod {
                 let k = m.q.ilog2();
                 visitor.visit(|a| rest(a, (a >> k) + i64::from(a < 0)))
             }
-            ReduceMethod::BarrettHigh => {
+            ReduceMethod::BarrettHigh | ReduceMethod::BarrettWide => {
                 let (v, s) = high_constants(m);
                 visitor.visit(|a| rest(a, m.word(m.mul_hi(a, v) + (1 << (s - 1))) >> s))
             }

@@ -1,0 +1,179 @@
+//! Digits of Garner's mixed radix: u_1 = r_1, u_k = ((r_k − u_1)/p_1 − u_2)/p_2 … mod p_k.
+//!
+//! x = u_1 + p_1·u_2 + p_1·p_2·u_3 + … holds over the integers where both sides differ by less than
+//! ∏ p_i: with |x| ≤ X, where X + Σ |u_k|·∏_(j<k) p_j < ∏ p_i. So digits need not be canonical as
+//! long as there is room; where there is not, they are reduced or frozen, the last one first.
+
+use super::super::LowerError;
+use super::{General, word};
+use crate::bounds::{Bounds, WORD};
+use crate::build::{Builder, repeat_unrolled};
+use crate::ir::*;
+use crate::method::FreezeMethod;
+use ringforge_plan::ChangeModulus;
+
+/// One digit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Digit {
+    /// What makes it from a residue, in place, and earlier digits; nothing where the residue is it.
+    pub procedure: Option<ProcedureId>,
+    /// Its largest magnitude.
+    pub bound: i64,
+    /// p_1·…·p_(k−1) mod q.
+    pub weight: u64,
+}
+
+/// How near to the canonical residue a digit is brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Last {
+    Raw,
+    Reduced,
+    Frozen,
+}
+
+/// What happens to a residue.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Reduce,
+    Subtract(usize),
+    Multiply(u64),
+    Freeze,
+}
+
+impl General<'_> {
+    /// The digits from the residues; `bound` is that of the integers.
+    pub(super) fn digits(
+        &mut self,
+        products: &[(ProcedureId, i64)],
+        bound: Option<u128>,
+    ) -> Result<Vec<Digit>, LowerError> {
+        let (Some(bound), Some(node)) = (bound, self.change()) else {
+            let one =
+                |&(_, bound): &(ProcedureId, i64)| Digit { procedure: None, bound, weight: 1 };
+            return Ok(products.iter().map(one).collect());
+        };
+        let count = products.len();
+        let covered = node.moduli.iter().fold(1u128, |all, &p| all * u128::from(p));
+        let mut choices = vec![Last::Raw; count];
+        let (mut steps, mut bounds);
+        loop {
+            (steps, bounds) = self.plan_digits(&node, products, &choices)?;
+            let (mut reach, mut radix) = (0u128, 1u128);
+            for (&u, &p) in bounds.iter().zip(&node.moduli) {
+                reach += radix * u as u128;
+                radix *= u128::from(p);
+            }
+            if bound + reach < covered {
+                break;
+            }
+            // The last digit that can still be tightened: it weighs most.
+            let Some(k) = choices.iter().rposition(|&c| c != Last::Frozen) else {
+                let stage = "digits".to_string();
+                return Err(LowerError::Wide { stage, bound: bound as i64 });
+            };
+            choices[k] = if choices[k] == Last::Raw { Last::Reduced } else { Last::Frozen };
+        }
+        let mut digits = Vec::new();
+        for k in 0..count {
+            let procedure = match steps[k].is_empty() {
+                true => None,
+                false => Some(self.digit(&node, k, &steps[k], &bounds, products[k].1)),
+            };
+            digits.push(Digit { procedure, bound: bounds[k], weight: node.weight(k) });
+        }
+        Ok(digits)
+    }
+
+    fn change(&self) -> Option<ChangeModulus> {
+        super::below(self.plan).1.as_method::<ChangeModulus>().cloned()
+    }
+
+    /// The steps for every digit, and their bounds.
+    fn plan_digits(
+        &self,
+        node: &ChangeModulus,
+        products: &[(ProcedureId, i64)],
+        choices: &[Last],
+    ) -> Result<(Vec<Vec<Step>>, Vec<i64>), LowerError> {
+        let (mut all, mut bounds): (Vec<Vec<Step>>, Vec<i64>) = (Vec::new(), Vec::new());
+        for (k, &(_, residue)) in products.iter().enumerate() {
+            let p = node.moduli[k];
+            let mut here = Bounds::new(p, self.schedule.multiply, self.schedule.reduce);
+            let (mut steps, mut bound) = (Vec::new(), residue);
+            for (j, &u) in bounds.iter().enumerate() {
+                if bound + u > WORD {
+                    steps.push(Step::Reduce);
+                    bound = here.reduce(bound);
+                }
+                let difference = word("digits", bound + u)?;
+                steps.extend([Step::Subtract(j), Step::Multiply(node.inverse(j, k))]);
+                bound = here.product(node.inverse(j, k), difference);
+            }
+            let canonical = (p as i64 - 1) / 2;
+            let freezable = FreezeMethod::Minimum.domain(p).1;
+            let frozen = choices[k] == Last::Frozen && bound > canonical;
+            let nearer = choices[k] == Last::Reduced || frozen && bound > freezable;
+            if nearer && here.reduce(bound) < bound {
+                steps.push(Step::Reduce);
+                bound = here.reduce(bound);
+            }
+            if frozen {
+                steps.push(Step::Freeze);
+                bound = canonical;
+            }
+            all.push(steps);
+            bounds.push(bound);
+        }
+        Ok((all, bounds))
+    }
+
+    /// The procedure of one digit: (residue in place, earlier digits).
+    fn digit(
+        &mut self,
+        node: &ChangeModulus,
+        k: usize,
+        steps: &[Step],
+        bounds: &[i64],
+        residue: i64,
+    ) -> ProcedureId {
+        let (lanes, words, p) = (self.schedule.lanes, self.words, node.moduli[k]);
+        let mut builder = Builder::new(&format!("digit_{p}"), None, p);
+        let around = |bound: i64| Some((-bound, bound));
+        let to = builder.ranged("u", Role::Scratch, words, 64, around(residue));
+        let earlier: Vec<BufferId> = (0..k)
+            .map(|j| {
+                let name = format!("u{}_", j + 1);
+                builder.ranged(&name, Role::Input, words, 64, around(bounds[j]))
+            })
+            .collect();
+        let counter = builder.counter();
+        let body = repeat_unrolled(counter, words / lanes, 4, &|block, at| {
+            let mut value = block.push(Op::Load { buffer: to, at: at(0, lanes) });
+            for step in steps {
+                value = match *step {
+                    Step::Reduce => {
+                        block.push(Op::Reduce { a: value, method: self.schedule.reduce })
+                    }
+                    Step::Subtract(j) => {
+                        let u = block.push(Op::Load { buffer: earlier[j], at: at(0, lanes) });
+                        block.push(Op::Sub(value, u))
+                    }
+                    Step::Multiply(1) => value,
+                    Step::Multiply(c) => {
+                        let (factor, method) = (Factor::Splat(c), self.schedule.multiply);
+                        block.push(Op::MulMod { a: value, factor, method })
+                    }
+                    Step::Freeze => {
+                        let method = FreezeMethod::Minimum;
+                        block.push(Op::Freeze { a: value, method })
+                    }
+                };
+            }
+            block.push(Op::Store { buffer: to, at: at(0, lanes), a: value });
+        });
+        let title = format!("digit {} of the mixed radix, modulo {p}", k + 1);
+        builder.stage(&title, "[Garner59]", body);
+        self.borders.push((format!("digit {}", k + 1), bounds[k]));
+        self.push(builder.finish())
+    }
+}

@@ -1,0 +1,302 @@
+//! The last procedure: the weighted sum of digits modulo q, reduced by f, canonical.
+
+use super::super::LowerError;
+use super::super::fold::{Term, alike, registers};
+use super::digits::Digit;
+use super::{General, NARROW, word};
+use crate::bounds::{Bounds, WORD};
+use crate::build::{Builder, repeat};
+use crate::ir::*;
+use crate::method::{FreezeMethod, Modulus, MulMethod, ReduceMethod};
+use crate::schedule::BaseProducts;
+use ringforge_ring::zq;
+
+/// What is summed.
+pub(super) struct Finish<'a> {
+    /// For every coefficient of the result its summands, as (index, coefficient in `[1, q)`).
+    pub rows: Vec<Vec<(usize, u64)>>,
+    /// Words of an array of residues from which the sum is subtracted.
+    pub addend: Option<usize>,
+    /// The digits.
+    pub digits: &'a [Digit],
+    /// Words of every digit's array.
+    pub words: usize,
+}
+
+/// How the sums are computed.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// q = 2^bits: words wrap.
+    Wrapping(u8),
+    /// Words of 16 bits.
+    Short,
+    /// Words of 32 bits.
+    Long,
+}
+
+/// A sum in the making and its largest magnitude.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    value: Option<Value>,
+    bound: i64,
+}
+
+/// What the sums are made with.
+struct Writer {
+    q: u64,
+    kind: Kind,
+    multiply: MulMethod,
+    reduce: ReduceMethod,
+    freeze: Option<FreezeMethod>,
+    bounds: Bounds,
+}
+
+impl General<'_> {
+    /// The procedure (c, digits, addend).
+    pub(super) fn finish(&mut self, name: &str, sum: Finish) -> Result<ProcedureId, LowerError> {
+        let q = self.plan.ring.q();
+        let mut writer = Writer::new(q, self.schedule);
+        let modulus = match writer.kind {
+            Kind::Wrapping(_) => Modulus { q: 1 << 16, bits: 16 },
+            Kind::Short => Modulus { q, bits: 16 },
+            Kind::Long => Modulus { q, bits: 32 },
+        };
+        let lanes = self.schedule.lanes * 16 / usize::from(modulus.bits);
+        let mut builder = Builder::new(name, None, modulus);
+        let centred = Some((-(q as i64 / 2), (q as i64 - 1) / 2));
+        let length = sum.rows.len();
+        let c = builder.ranged("c", Role::Output, length, 2, centred);
+        let arrays: Vec<BufferId> = (sum.digits.iter().enumerate())
+            .map(|(k, digit)| {
+                let range = Some((-digit.bound, digit.bound));
+                builder.ranged(&format!("u{}_", k + 1), Role::Input, sum.words, 64, range)
+            })
+            .collect();
+        let addend = sum.addend.map(|words| builder.ranged("from", Role::Input, words, 2, centred));
+        for &buffer in arrays.iter().chain([&c]).chain(&addend) {
+            builder.narrow(buffer, 16);
+        }
+        let registers = registers(&sum.rows, lanes, sum.words);
+        let (mut body, mut start) = (Vec::new(), 0);
+        while start < registers.len() {
+            let count = lanes.min(length - start * lanes);
+            let alike = alike(&registers, start, lanes, length);
+            let counter = (alike > 1).then(|| builder.counter());
+            let at = |words: usize| match counter {
+                Some(counter) => Index::strided(start * lanes + words, counter, lanes),
+                None => Index::at(start * lanes + words),
+            };
+            let mut block = Block::default();
+            let mut total = Sum::default();
+            for (digit, &array) in sum.digits.iter().zip(&arrays) {
+                let weight = match addend {
+                    Some(_) => zq::sub(0, digit.weight, q),
+                    None => digit.weight,
+                };
+                let load = |block: &mut Block, term: &Term| {
+                    let v = block.push(Op::Load { buffer: array, at: at(term.offset) });
+                    let Some(on) = &term.lanes else { return v };
+                    let mask = on.iter().map(|&on| if on { -1 } else { 0 }).collect();
+                    let mask = block.push(Op::Lanes(mask));
+                    block.push(Op::And(v, mask))
+                };
+                let terms = &registers[start];
+                writer.digit(&mut block, &mut total, terms, weight, digit.bound, &load)?;
+            }
+            if let Some(buffer) = addend {
+                let partial = Op::LoadPartial { buffer, at: at(0), count: count as u32 };
+                let whole = Op::Load { buffer, at: at(0) };
+                let v = block.push(if count < lanes { partial } else { whole });
+                writer.weighted(&mut block, &mut total, Sum::of(v, q as i64 / 2), 1)?;
+            }
+            let a = writer.canonical(&mut block, total);
+            block.push(match count == lanes {
+                true => Op::Store { buffer: c, at: at(0), a },
+                false => Op::StorePartial { buffer: c, at: at(0), count: count as u32, a },
+            });
+            body.push(match counter {
+                Some(counter) => repeat(counter, alike, vec![Stmt::Block(block)]),
+                None => Stmt::Block(block),
+            });
+            start += alike;
+        }
+        builder.stage("sum of the digits modulo q, reduced by f, canonical", "[Garner59]", body);
+        Ok(self.push(builder.finish()))
+    }
+}
+
+impl Sum {
+    fn of(value: Value, bound: i64) -> Sum {
+        Sum { value: Some(value), bound }
+    }
+}
+
+impl Writer {
+    fn new(q: u64, schedule: &crate::schedule::Schedule) -> Writer {
+        let kind = match q {
+            _ if q.is_power_of_two() => Kind::Wrapping(q.trailing_zeros() as u8),
+            _ if q <= NARROW => Kind::Short,
+            _ => Kind::Long,
+        };
+        // Montgomery's methods want an odd modulus.
+        let odd = q % 2 == 1;
+        let multiply = if odd { schedule.multiply } else { MulMethod::Barrett };
+        let reduce = match (kind, schedule.base) {
+            (Kind::Long, BaseProducts::BroadcastDot) => ReduceMethod::BarrettWide,
+            (Kind::Long, BaseProducts::Lanes) => ReduceMethod::BarrettHigh,
+            _ if !odd && schedule.reduce == ReduceMethod::Montgomery => ReduceMethod::BarrettHigh,
+            _ => schedule.reduce,
+        };
+        let freeze = schedule.freeze.filter(|_| odd && matches!(kind, Kind::Short));
+        // A table of words of 16 bits serves the short kind alone.
+        let modulus = match kind {
+            Kind::Short => Modulus { q, bits: 16 },
+            _ => Modulus { q, bits: 32 },
+        };
+        let bounds = Bounds::new(modulus, multiply, reduce);
+        Writer { q, kind, multiply, reduce, freeze, bounds }
+    }
+
+    /// What every summand is multiplied with, apart from its weight: what freezing takes out.
+    fn scale(&self) -> u64 {
+        match (self.kind, self.freeze) {
+            (Kind::Short, Some(method)) => zq::inv(method.scale(self.q), self.q).unwrap_or(0),
+            (Kind::Short, None) if self.q % 2 == 1 => (1 << 16) % self.q,
+            _ => 1,
+        }
+    }
+
+    /// The largest word, and what reducing leaves.
+    fn most(&self) -> i64 {
+        if matches!(self.kind, Kind::Long) { i64::from(i32::MAX) } else { WORD }
+    }
+
+    fn reduced(&self, block: &mut Block, sum: Sum) -> Sum {
+        let bound = match self.kind {
+            // The quotient is off by less than 1/2 and a few parts in q.
+            Kind::Long => (self.q as i64 / 2 + 8).min(sum.bound),
+            _ => self.bounds.reduce(sum.bound),
+        };
+        let value = sum.value.map(|a| block.push(Op::Reduce { a, method: self.reduce }));
+        Sum { value, bound }
+    }
+
+    /// Adds or subtracts, what is there reduced first where the sum would be no word.
+    fn add(
+        &self,
+        block: &mut Block,
+        total: &mut Sum,
+        term: Sum,
+        minus: bool,
+    ) -> Result<(), LowerError> {
+        let Some(b) = term.value else { return Ok(()) };
+        let wraps = matches!(self.kind, Kind::Wrapping(_));
+        let mut term = term;
+        if !wraps && total.bound + term.bound > self.most() {
+            *total = self.reduced(block, *total);
+        }
+        let mut b = b;
+        if !wraps && total.bound + term.bound > self.most() {
+            term = self.reduced(block, term);
+            b = term.value.unwrap_or(b);
+        }
+        total.bound += term.bound;
+        if !wraps && !matches!(self.kind, Kind::Long) {
+            word("sum of the digits", total.bound)?;
+        }
+        total.value = Some(match (total.value, minus) {
+            (None, false) => b,
+            (None, true) => {
+                let zero = block.push(Op::Splat(0));
+                block.push(Op::Sub(zero, b))
+            }
+            (Some(a), false) => block.push(Op::Add(a, b)),
+            (Some(a), true) => block.push(Op::Sub(a, b)),
+        });
+        Ok(())
+    }
+
+    /// Adds one digit's part of a register: its summands with coefficients ±1 together, others by
+    /// themselves.
+    fn digit(
+        &mut self,
+        block: &mut Block,
+        total: &mut Sum,
+        terms: &[Term],
+        weight: u64,
+        bound: i64,
+        load: &dyn Fn(&mut Block, &Term) -> Value,
+    ) -> Result<(), LowerError> {
+        let q = self.q;
+        let mut plain = Sum::default();
+        for term in terms {
+            let v = load(block, term);
+            match term.coefficient {
+                1 => self.add(block, &mut plain, Sum::of(v, bound), false)?,
+                c if c == q - 1 => self.add(block, &mut plain, Sum::of(v, bound), true)?,
+                c => self.weighted(block, total, Sum::of(v, bound), zq::mul(c, weight, q))?,
+            }
+        }
+        self.weighted(block, total, plain, weight)
+    }
+
+    /// Adds `weight·a`.
+    fn weighted(
+        &mut self,
+        block: &mut Block,
+        total: &mut Sum,
+        a: Sum,
+        weight: u64,
+    ) -> Result<(), LowerError> {
+        let Some(value) = a.value else { return Ok(()) };
+        let q = self.q;
+        let weight = zq::mul(weight % q, self.scale(), q);
+        let term = match self.kind {
+            _ if weight == 1 => a,
+            Kind::Wrapping(_) => {
+                let c = block.push(Op::Splat(zq::centered(weight, q) as i32));
+                Sum::of(block.push(Op::MulLo(value, c)), 0)
+            }
+            Kind::Short => {
+                let bound = self.bounds.product(weight, a.bound);
+                let (factor, method) = (Factor::Splat(weight), self.multiply);
+                Sum::of(block.push(Op::MulMod { a: value, factor, method }), bound)
+            }
+            Kind::Long => {
+                // A residue next to q/2 times one of at most q/2 is a word.
+                let a = self.reduced(block, a);
+                let c = block.push(Op::Splat(zq::centered(weight, q) as i32));
+                let product = block.push(Op::MulLo(a.value.unwrap_or(value), c));
+                let bound = a.bound * (q as i64 / 2);
+                self.reduced(block, Sum::of(product, bound))
+            }
+        };
+        self.add(block, total, term, false)
+    }
+
+    /// The canonical residue of a sum.
+    fn canonical(&mut self, block: &mut Block, total: Sum) -> Value {
+        let Some(a) = total.value else { return block.push(Op::Splat(0)) };
+        match self.kind {
+            Kind::Wrapping(16) => a,
+            Kind::Wrapping(bits) => {
+                let up = block.push(Op::Shl(a, 16 - bits));
+                block.push(Op::Sar(up, 16 - bits))
+            }
+            Kind::Short if self.scale() != 1 => {
+                let cheapest = || super::super::fold::cheapest(total.bound, self.q);
+                let method = self.freeze.unwrap_or_else(cheapest);
+                block.push(Op::Freeze { a, method })
+            }
+            _ => {
+                let method = FreezeMethod::Minimum;
+                let domain = method.domain(Modulus { q: self.q, bits: 32 });
+                let mut a = a;
+                if total.bound > domain.1 {
+                    a = self.reduced(block, total).value.unwrap_or(a);
+                }
+                block.push(Op::Freeze { a, method })
+            }
+        }
+    }
+}

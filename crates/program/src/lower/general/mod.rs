@@ -1,0 +1,238 @@
+//! Any ring: a product over the integers through several primes, put together again modulo q and
+//! reduced by any f.
+//!
+//! One procedure multiplies modulo each prime, one takes each further digit of Garner's mixed radix
+//! [Garner59] modulo its prime, and one adds the weighted digits modulo q while it reduces by f.
+//! Where f has many coefficients, the remainder is L − Q·f with the quotient Q = ⌊H·μ/x^(n−2)⌋, for
+//! a product H·x^n + L and μ = ⌊x^(2n−2)/f⌋: two more products by the same procedures, one operand
+//! constant.
+//!
+//! q is anything up to 2^16. Powers of two are words that wrap; up to 2^14 words of 16 bits hold the
+//! sums; beyond, the last procedure computes in words of 32.
+
+mod digits;
+mod finish;
+mod quotient;
+mod residue;
+
+use super::{LowerError, Lowered, unsupported};
+use crate::bounds::WORD;
+use crate::build::Builder;
+use crate::ir::*;
+use crate::schedule::Schedule;
+use digits::Digit;
+use finish::Finish;
+use ringforge_plan::{ChangeModulus, Lift, Plan, ProductRef, ReduceMod};
+
+/// More summands of one coefficient than this, and f is dense.
+const DENSE: usize = 12;
+/// The largest modulus, but for powers of two, whose sums words of 16 bits hold.
+const NARROW: u64 = 1 << 14;
+
+/// Whether a plan is lowered here: everything that is not a product modulo a prime ring modulus
+/// and an f of few coefficients ±1.
+pub(crate) fn applies(plan: &Plan) -> bool {
+    let (lift, inner) = below(plan);
+    if inner.as_method::<ChangeModulus>().is_some() {
+        return true;
+    }
+    let q = plan.ring.q();
+    let plain = |c: u64| c == 1 || c == q - 1;
+    match lift.and_then(|lift| lift.reduction(1)) {
+        Some(reduction) => !reduction.rows().iter().flatten().all(|&(_, c)| plain(c)),
+        None => true,
+    }
+}
+
+/// The outermost lift, if there is one, and what is below it.
+fn below(plan: &Plan) -> (Option<&Lift>, &ProductRef) {
+    match plan.root.as_method::<Lift>() {
+        Some(lift) => (Some(lift), &lift.inner),
+        None => (None, &plan.root),
+    }
+}
+
+/// A product modulo one number, its inverse scale and what its sums may reach.
+struct Part<'a> {
+    modulus: u64,
+    node: &'a ProductRef,
+}
+
+/// The walk's state.
+struct General<'a> {
+    plan: &'a Plan,
+    schedule: &'a Schedule,
+    /// Coefficients of an operand.
+    n: usize,
+    parts: Vec<Part<'a>>,
+    /// Words of an unreduced product, all defined.
+    words: usize,
+    procedures: Vec<Procedure>,
+    sites: Vec<String>,
+    seen: Vec<String>,
+    borders: Vec<(String, i64)>,
+    notes: Vec<String>,
+}
+
+/// Lowers a plan.
+pub(crate) fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, LowerError> {
+    let (q, n) = (plan.ring.q(), plan.ring.degree());
+    let (lift, inner) = below(plan);
+    if q > 1 << 16 {
+        let what = format!("the ring modulus {q}");
+        return Err(unsupported(what, "callers' arrays have 16 bits", "q up to 65536"));
+    }
+    let change = inner.as_method::<ChangeModulus>();
+    let (parts, bound) = match change {
+        Some(node) => {
+            let pairs = node.moduli.iter().zip(&node.inner);
+            let parts = pairs.map(|(&modulus, node)| Part { modulus, node }).collect();
+            (parts, Some(node.bound))
+        }
+        None => (vec![Part { modulus: q, node: inner }], None),
+    };
+    let wanted = inner.domain().wanted;
+    let lanes = schedule.lanes;
+    let mut general = General {
+        plan,
+        schedule,
+        n,
+        words: 0,
+        parts,
+        procedures: Vec::new(),
+        sites: Vec::new(),
+        seen: Vec::new(),
+        borders: Vec::new(),
+        notes: Vec::new(),
+    };
+    for part in &general.parts {
+        let defined = residue::defined(part.node, lanes)?;
+        general.words = general.words.max(defined).max(wanted.next_multiple_of(lanes) + lanes);
+    }
+    let reduction = lift.and_then(|lift| lift.reduction(1));
+    if lift.is_some() && reduction.is_none() {
+        let node = plan.root.to_form();
+        return Err(unsupported(node, "the outermost lift reduces mod f", "a lift in a ring"));
+    }
+    let rows = match &reduction {
+        Some(reduction) => sparse_rows(reduction),
+        None => Some((0..n).map(|i| vec![(i, 1)]).collect()),
+    };
+    let bounds = inner.domain().bounds;
+    let ranges = plan.operands.map(|operand| operand.range(q));
+    let any = [0, 1].map(|_| (-(q as i64 / 2), (q as i64 - 1) / 2));
+    let dense = rows.is_none();
+    if dense && bounds.iter().any(|&b| b < q / 2) && bound.is_some() {
+        let why = "f has many coefficients, and quotients are any residues; the change of modulus \
+                   does not cover such products";
+        let what = "operands big big, or an f of few coefficients";
+        return Err(unsupported(inner.to_form(), why, what));
+    }
+    let products = general.products(if dense { any } else { ranges })?;
+    let digits = general.digits(&products, bound)?;
+
+    let mut builder = Builder::new("mul", Some(Computes::Product), q);
+    let centred = (-(q as i64 / 2), (q as i64 - 1) / 2);
+    let c = builder.ranged("c", Role::Output, n, 2, Some(centred));
+    let a = builder.ranged("a", Role::Input, n, 2, Some(ranges[0]));
+    let b = builder.ranged("b", Role::Input, n, 2, Some(ranges[1]));
+    let names: Vec<String> = (1..=digits.len()).map(|k| format!("u{k}_")).collect();
+    let arrays: Vec<BufferId> =
+        names.iter().map(|u| builder.buffer(u, Role::Local, general.words, 64)).collect();
+    general.multiply(&mut builder, &products, &digits, &arrays, [(a, 0), (b, 0)], "a·b");
+    let whole = Finish { rows: Vec::new(), addend: None, digits: &digits, words: general.words };
+    match rows {
+        Some(rows) => {
+            let finish = general.finish("finish", Finish { rows, ..whole })?;
+            general.call(&mut builder, "sum modulo q, reduction mod f", finish, c, &arrays, None);
+        }
+        None => {
+            let steps = (&products[..], &digits[..], &arrays[..]);
+            general.quotient(&mut builder, steps, c)?;
+        }
+    }
+    let General { mut procedures, sites, seen, borders, notes, .. } = general;
+    for site in schedule.drop.iter().chain(&schedule.add) {
+        if !seen.contains(site) {
+            return Err(LowerError::NoSuchSite { site: site.clone() });
+        }
+    }
+    procedures.push(builder.finish());
+    let program = Program {
+        name: name.into(),
+        ring: plan.ring.to_string(),
+        q,
+        word_bits: 16,
+        lanes,
+        transform: None,
+        plan: plan.to_string(),
+        schedule: schedule.to_string(),
+        procedures,
+    };
+    Ok(Lowered { program, sites, borders, notes })
+}
+
+/// The summands of every coefficient of a remainder; nothing where they are many.
+fn sparse_rows(reduction: &ReduceMod) -> Option<Vec<Vec<(usize, u64)>>> {
+    let ring = &reduction.ring;
+    let few = ring.modulus()[..ring.degree()].iter().filter(|&&c| c != 0).count() <= DENSE;
+    let rows = few.then(|| reduction.rows())?;
+    rows.iter().all(|row| row.len() <= DENSE).then_some(rows)
+}
+
+impl General<'_> {
+    /// Appends the products modulo all primes and the digits of the integers.
+    fn multiply(
+        &self,
+        builder: &mut Builder,
+        products: &[(ProcedureId, i64)],
+        digits: &[Digit],
+        arrays: &[BufferId],
+        operands: [(BufferId, usize); 2],
+        what: &str,
+    ) {
+        let [a, b] = operands.map(|(buffer, at)| (buffer, Index::at(at)));
+        for ((part, (procedure, _)), &array) in self.parts.iter().zip(products).zip(arrays) {
+            let arguments = vec![(array, Index::at(0)), a.clone(), b.clone()];
+            let call = Stmt::Call { procedure: *procedure, arguments };
+            builder.stage(&format!("{what} modulo {}", part.modulus), "", vec![call]);
+        }
+        for (k, digit) in digits.iter().enumerate() {
+            let Some(procedure) = digit.procedure else { continue };
+            let start = |&array: &BufferId| (array, Index::at(0));
+            let mut arguments = vec![start(&arrays[k])];
+            arguments.extend(arrays[..k].iter().map(start));
+            let call = Stmt::Call { procedure, arguments };
+            let title = format!("{what}: digit {} of the mixed radix", k + 1);
+            builder.stage(&title, "[Garner59]", vec![call]);
+        }
+    }
+
+    /// Appends a call of a last procedure.
+    fn call(
+        &self,
+        builder: &mut Builder,
+        title: &str,
+        procedure: ProcedureId,
+        to: BufferId,
+        arrays: &[BufferId],
+        addend: Option<BufferId>,
+    ) {
+        let all = std::iter::once(&to).chain(arrays).chain(&addend);
+        let arguments = all.map(|&b| (b, Index::at(0))).collect();
+        builder.stage(title, "", vec![Stmt::Call { procedure, arguments }]);
+    }
+
+    fn push(&mut self, procedure: Procedure) -> ProcedureId {
+        self.procedures.push(procedure);
+        ProcedureId(self.procedures.len() as u32 - 1)
+    }
+}
+
+/// Refuses words that no word of 16 bits holds.
+fn word(stage: &str, bound: i64) -> Result<i64, LowerError> {
+    match bound <= WORD {
+        true => Ok(bound),
+        false => Err(LowerError::Word { stage: stage.into(), bound }),
+    }
+}

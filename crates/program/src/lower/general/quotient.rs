@@ -1,0 +1,68 @@
+//! The remainder by an f of many coefficients, by two more products.
+
+use super::super::LowerError;
+use super::General;
+use super::digits::Digit;
+use super::finish::Finish;
+use crate::build::Builder;
+use crate::ir::*;
+use ringforge_ring::{Ring, zq};
+
+/// μ = ⌊x^(2n−2)/f⌋, n − 1 coefficients in `[0, q)`.
+fn reciprocal(ring: &Ring) -> Vec<u64> {
+    let (n, q) = (ring.degree(), ring.q());
+    let f: Vec<u64> = ring.modulus().iter().map(|&c| zq::unsigned(c, q)).collect();
+    let mut rest = vec![0; 2 * n - 1];
+    rest[2 * n - 2] = 1;
+    let mut quotient = vec![0; n - 1];
+    for k in (0..n - 1).rev() {
+        let top = rest[k + n];
+        quotient[k] = top;
+        if top != 0 {
+            for (r, &c) in rest[k..=k + n].iter_mut().zip(&f) {
+                *r = zq::sub(*r, zq::mul(top, c, q), q);
+            }
+        }
+    }
+    quotient
+}
+
+impl General<'_> {
+    /// Appends the remainder of the product whose digits are in the arrays.
+    pub(super) fn quotient(
+        &mut self,
+        builder: &mut Builder,
+        (products, digits, arrays): (&[(ProcedureId, i64)], &[Digit], &[BufferId]),
+        c: BufferId,
+    ) -> Result<(), LowerError> {
+        let (n, q, words) = (self.n, self.plan.ring.q(), self.words);
+        let table = |mut all: Vec<u64>| {
+            all.resize(n, 0);
+            Role::Table(all.iter().map(|&c| zq::centered(c, q) as i32).collect())
+        };
+        let ring = &self.plan.ring;
+        let low = ring.modulus()[..n].iter().map(|&c| zq::unsigned(c, q)).collect();
+        let mu = builder.buffer("reciprocal", table(reciprocal(ring)), n, 64);
+        let f = builder.buffer("f", table(low), n, 64);
+        let whole = builder.buffer("whole", Role::Local, 2 * n, 64);
+        let upper = builder.buffer("quotient", Role::Local, n, 64);
+        let sum = |from: usize, length: usize, addend: Option<usize>| Finish {
+            rows: (0..length).map(|i| vec![(from + i, 1)]).collect(),
+            addend,
+            digits,
+            words,
+        };
+        // H·x^n + L: word 2n − 1 is a zero.
+        let finish = self.finish("sum_whole", sum(0, 2 * n, None))?;
+        self.call(builder, "the product modulo q", finish, whole, arrays, None);
+        let title = "the upper half times the reciprocal of f";
+        self.multiply(builder, products, digits, arrays, [(whole, n), (mu, 0)], title);
+        let finish = self.finish("sum_quotient", sum(n - 2, n, None))?;
+        self.call(builder, "the quotient by f", finish, upper, arrays, None);
+        let title = "quotient times f";
+        self.multiply(builder, products, digits, arrays, [(upper, 0), (f, 0)], title);
+        let finish = self.finish("sum_rest", sum(0, n, Some(2 * n)))?;
+        self.call(builder, "the remainder", finish, c, arrays, Some(whole));
+        Ok(())
+    }
+}

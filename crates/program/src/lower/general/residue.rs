@@ -1,0 +1,192 @@
+//! The product modulo one prime: a procedure (out, a, b) whose result has the scale 1.
+
+use super::super::{LowerError, Lowering, Operand, is_truncated, main_scale, parts, unsupported};
+use super::General;
+use crate::bounds::{Bounds, WORD};
+use crate::build::Builder;
+use crate::ir::*;
+use crate::method::{Modulus, ReduceMethod};
+use crate::schedule::{BaseProducts, Limits, Schedule};
+use ringforge_plan::{MonomialCrt, ProductRef, Substitute};
+use ringforge_ring::zq;
+
+/// How many words the inverse transform of a product writes.
+pub(super) fn defined(node: &ProductRef, lanes: usize) -> Result<usize, LowerError> {
+    if let Some(crt) = node.as_method::<MonomialCrt>() {
+        return Ok((crt.main_degree + crt.low_degree).next_multiple_of(lanes));
+    }
+    let part = node.as_method::<Substitute>().ok_or_else(|| {
+        let would = "(substitute …) or (monomial-crt …) below each prime";
+        unsupported(node.to_form(), "no transform of blocks", would)
+    })?;
+    Ok(part.wanted().iter().filter(|&&w| w).count() * part.k)
+}
+
+/// Schedules to try for a modulus, the first ones make the cheaper programs.
+fn attempts(schedule: &Schedule, q: u64) -> Vec<Schedule> {
+    let dot = schedule.base == BaseProducts::BroadcastDot;
+    // 16 products in a sum of 32 bits whose reduction is a word.
+    let room = (WORD - q as i64 / 2) * (1 << 16) / 16;
+    let widest = (room.min((1 << 31) / 16 - 1) as f64).sqrt() as i64 - 1;
+    let mut all = Vec::new();
+    for reduce in [schedule.reduce, ReduceMethod::Montgomery, ReduceMethod::BarrettHigh] {
+        let of = |forward: i64, full: i64| {
+            let limits = match dot {
+                true => Limits { forward_first: 20_000, forward, inverse_first: 20_000, full },
+                false => Limits { forward_first: 14_500, forward, inverse_first: 14_500, full },
+            };
+            Schedule { reduce, limits, ..schedule.clone() }
+        };
+        if dot {
+            all.extend([of(widest.min(9_500), 15_000), of(widest, 16_383), of(widest, WORD)]);
+        } else {
+            all.extend([of(5_400, 15_000), of(7_000, 16_383), of(9_500, WORD)]);
+        }
+    }
+    all.dedup();
+    all
+}
+
+impl General<'_> {
+    /// One procedure for each modulus, and the bound of its result; `ranges` of the operands.
+    pub(super) fn products(
+        &mut self,
+        ranges: [(i64, i64); 2],
+    ) -> Result<Vec<(ProcedureId, i64)>, LowerError> {
+        let several = self.parts.len() > 1;
+        let mut all = Vec::new();
+        for number in 0..self.parts.len() {
+            let (modulus, node) = (self.parts[number].modulus, self.parts[number].node.clone());
+            if modulus % 2 == 0 || modulus >= 1 << 15 {
+                return Err(unsupported(
+                    node.to_form(),
+                    format!("no transform modulo {modulus} in words of 16 bits"),
+                    "(change-modulus (prime P …) …) with primes below 16384",
+                ));
+            }
+            let prefix = if several { format!("p{modulus}_") } else { String::new() };
+            let mut failure = None;
+            let mut found = None;
+            for schedule in attempts(self.schedule, modulus) {
+                let name = if several { format!("product_{modulus}") } else { "product".into() };
+                let mut lowering = Lowering {
+                    plan: self.plan,
+                    schedule: &schedule,
+                    q: modulus,
+                    n: self.n,
+                    operand: 0,
+                    prefix: prefix.clone(),
+                    lanes: schedule.lanes,
+                    bounds: Bounds::new(modulus, schedule.multiply, schedule.reduce),
+                    builder: Builder::new(&name, None, modulus),
+                    procedures: self.procedures.clone(),
+                    sites: Vec::new(),
+                    seen: Vec::new(),
+                    borders: Vec::new(),
+                    notes: Vec::new(),
+                    rows: Vec::new(),
+                };
+                match lowering.residue(&node, ranges, self.words) {
+                    Ok(bound) => {
+                        found = Some(bound);
+                        let Lowering { builder, procedures, sites, seen, borders, notes, .. } =
+                            lowering;
+                        self.procedures = procedures;
+                        self.sites.extend(sites);
+                        self.seen.extend(seen);
+                        self.borders
+                            .extend(borders.into_iter().map(|(s, b)| (format!("{prefix}{s}"), b)));
+                        self.notes.extend(notes);
+                        let id = self.push(builder.finish());
+                        all.push((id, bound));
+                        break;
+                    }
+                    Err(error @ LowerError::Unsupported { .. }) => return Err(error),
+                    Err(error) => failure = failure.or(Some(error)),
+                }
+            }
+            match (found, failure) {
+                (None, Some(failure)) => return Err(failure),
+                (None, None) => unreachable!("there is an attempt"),
+                _ => {}
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Lowering<'_> {
+    /// Fills the procedure (out, a, b) with the product; the bound of `words` words of `out`.
+    fn residue(
+        &mut self,
+        node: &ProductRef,
+        ranges: [(i64, i64); 2],
+        words: usize,
+    ) -> Result<i64, LowerError> {
+        let (q, lanes, n) = (self.q, self.lanes, self.n);
+        let (main, crt) = match node.as_method::<MonomialCrt>() {
+            Some(crt) => (&crt.main, Some(crt)),
+            None => (node, None),
+        };
+        let main = main.as_method::<Substitute>().ok_or_else(|| {
+            unsupported(main.to_form(), "no transform of blocks", "(substitute 16 …)")
+        })?;
+        if main.k != lanes {
+            return Err(unsupported(
+                format!("(substitute {} …)", main.k),
+                format!("blocks of {} do not fill a register of {lanes} words", main.k),
+                format!("(substitute {lanes} …)"),
+            ));
+        }
+        let full = self.builder.buffer("out", Role::Scratch, words, 64);
+        let [a, b] = [("a", 0), ("b", 1)]
+            .map(|(name, i)| self.builder.ranged(name, Role::Input, n, 2, Some(ranges[i])));
+        // Words beyond the modulus would be reduced again and again.
+        let most = |(lo, hi): (i64, i64)| hi.max(-lo);
+        let reduced = ranges.map(|range| 4 * most(range) > 3 * q as i64);
+        let modulus = Modulus::from(q);
+        let bound = |i: usize| match reduced[i] {
+            true => most(self.schedule.reduce.range(ranges[i], modulus)),
+            false => most(ranges[i]),
+        };
+        self.operand = bound(0).max(bound(1));
+        let dot = self.schedule.base == BaseProducts::BroadcastDot;
+        let partial = !n.is_multiple_of(lanes);
+        let plain = |buffer| Operand { buffer, start: 0, tail: None };
+        let fa = match dot || reduced[0] {
+            true => self.stage_copy("a", a, n, dot, reduced[0]),
+            false => plain(a),
+        };
+        let mut fb = match reduced[1] {
+            true => self.stage_copy("b", b, n, false, true),
+            false => plain(b),
+        };
+        if dot && partial && fb.tail.is_none() {
+            fb.tail = Some(self.stage_tail("b", b, n));
+        }
+        let windows = crt
+            .filter(|crt| dot && is_truncated(&crt.low))
+            .map(|crt| self.stage_windows(fb.buffer, crt.low_degree / lanes));
+        let inverse = |x: u64| zq::inv(x, q).unwrap_or(0);
+        let scale = zq::mul(main_scale(main), self.schedule.narrow.scale(q), q);
+        let transformed = self.transformed("main", main, &fa, &fb)?;
+        let low = match crt {
+            Some(crt) => self.low_part(crt, &fa, &fb, windows, full, 1)?,
+            None => parts::Low::default(),
+        };
+        let products = self.products("main", main, transformed)?;
+        let length = crt.map_or(node.domain().wanted, |_| 2 * n - 1);
+        let bound = self.inverse_into(main, products, inverse(scale), full, &low, length)?;
+        let written = defined(node, lanes)?;
+        if written < words {
+            let mut block = Block::default();
+            let a = block.push(Op::Splat(0));
+            for at in (written..words).step_by(lanes) {
+                block.push(Op::Store { buffer: full, at: Index::at(at), a });
+            }
+            self.builder.stage("zeros behind the product", "", vec![Stmt::Block(block)]);
+        }
+        self.borders.push(("product".into(), bound));
+        Ok(bound)
+    }
+}
