@@ -18,16 +18,25 @@ for what in ${*:-cycles proofs mutants}; do
         for ring in $rings; do
             peers=--peers
             [ "$ring" = kyber1 ] && peers= # no peer in the registry multiplies in this ring
-            ringforge bench "$ring" $peers --entries --json > "$dir/cycles-$ring"
+            # Whole products beside the peers; then the parts, apart: each is timed among few.
+            ringforge bench "$ring" $peers --json > "$dir/whole"
+            ringforge bench "$ring" --entries --cc clang-19 --json > "$dir/parts"
+            python3 - "$dir/whole" "$dir/parts" > "$dir/cycles-$ring" << 'END'
+import json, sys
+whole, parts = (json.load(open(file)) for file in sys.argv[1:])
+part = lambda row: row["operands"] == "" and row["name"].startswith("ringforge avx2 ")
+whole["rows"] += [r for r in parts["rows"] if part(r) and not r["name"].endswith("_standard")]
+print(json.dumps(whole, indent=1))
+END
         done
-        list "$dir"/cycles-* > "$figures/rings.json"
+        list $(for ring in $rings; do echo "$dir/cycles-$ring"; done) > "$figures/rings.json"
         ;;
     proofs)
         for ring in $rings; do
             for cc in gcc clang-19; do
                 for opt in -O2 -O3; do
                     ringforge --json forge "$ring" --cc $cc --opt=$opt --no-bench --pairs 0 \
-                        --out "$dir/p" > "$dir/whole" || true
+                        --out "$dir/p-$ring-$cc$opt" > "$dir/whole" || true
                     python3 - "$dir/whole" "$cc $opt" > "$dir/proofs-$ring-$cc$opt" << 'END'
 import json, sys
 package = json.load(open(sys.argv[1]))
@@ -39,7 +48,7 @@ END
                 done
             done
         done
-        list "$dir"/proofs-* > "$figures/ring-proofs.json"
+        list $(for ring in $rings; do ls "$dir/proofs-$ring-"*; done) > "$figures/ring-proofs.json"
         ;;
     mutants)
         for ring in $rings; do
@@ -51,7 +60,7 @@ del run["summary"]["trials"]
 print(json.dumps(run))
 END
         done
-        list "$dir"/mutants-* > "$figures/ring-mutants.json"
+        list $(for ring in $rings; do echo "$dir/mutants-$ring"; done) > "$figures/ring-mutants.json"
         ;;
     *) echo "no figures called $what" >&2; exit 2 ;;
     esac
