@@ -1,0 +1,234 @@
+//! Linear maps on blocks of words, column by column: every block is `length` words long, and word i
+//! of the outputs depends on word i of the inputs alone.
+
+use crate::build::{Builder, repeat};
+use crate::ir::*;
+use ringforge_plan::{NetOp, Network, Val};
+
+/// Words that a register holds.
+pub const LANES: usize = 16;
+
+/// Where a block of words starts in run number i of a map: `base + stride·i`.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub buffer: BufferId,
+    pub base: usize,
+    pub stride: usize,
+}
+
+/// The same blocks in every run.
+#[derive(Clone, Debug)]
+pub struct Family {
+    pub place: Place,
+    /// How many runs there are.
+    pub count: usize,
+}
+
+/// What happens to an output before it is stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Finish {
+    /// It is multiplied with this word,
+    pub factor: u64,
+    /// and shifted right.
+    pub shift: u8,
+    /// Only the first words of all outputs, taken as one array, are stored.
+    pub words: usize,
+}
+
+/// A linear map on blocks.
+pub struct Map {
+    pub net: Network,
+    pub inputs: Vec<Place>,
+    pub outputs: Vec<(Val, Place)>,
+    /// Words of a block, at least a register's.
+    pub length: usize,
+    /// How often it is done, for how many blocks side by side.
+    pub count: usize,
+    pub finish: Option<Finish>,
+}
+
+/// Where columns start: whole registers, and one that ends with the block.
+fn columns(length: usize) -> (usize, Option<usize>) {
+    (length / LANES, (!length.is_multiple_of(LANES)).then(|| length - LANES))
+}
+
+impl Map {
+    /// The statements.
+    pub fn statements(&self, builder: &mut Builder) -> Vec<Stmt> {
+        if self.outputs.is_empty() {
+            return Vec::new();
+        }
+        let run = (self.count > 1).then(|| builder.counter());
+        let (mut whole, tail) = columns(self.length);
+        let mut singles: Vec<usize> = tail.into_iter().collect();
+        if let Some(finish) = self.finish {
+            // Columns in which some output is not stored whole stand apart.
+            let last = self.outputs.len() - 1;
+            let fits = |column: usize| last * self.length + (column + 1) * LANES <= finish.words;
+            let full = (0..whole).filter(|&column| fits(column)).count();
+            singles.splice(0..0, (full..whole).map(|column| column * LANES));
+            whole = full;
+        }
+        let mut body = Vec::new();
+        match whole {
+            0 => {}
+            1 => body.push(Stmt::Block(self.column(run, None, 0))),
+            _ => {
+                let column = builder.counter();
+                let block = self.column(run, Some(column), 0);
+                body.push(repeat(column, whole, vec![Stmt::Block(block)]));
+            }
+        }
+        body.extend(singles.into_iter().map(|at| Stmt::Block(self.column(run, None, at))));
+        match run {
+            Some(run) => vec![repeat(run, self.count, body)],
+            None => body,
+        }
+    }
+
+    /// One column.
+    fn column(&self, run: Option<LoopVar>, column: Option<LoopVar>, at: usize) -> Block {
+        let index = |place: &Place| {
+            let mut index = Index::at(place.base + at);
+            index.terms.extend(run.map(|run| (run, place.stride as i64)));
+            index.terms.extend(column.map(|column| (column, LANES as i64)));
+            index
+        };
+        // How many words of an output are stored.
+        let stored = |number: usize| match self.finish {
+            None => LANES,
+            Some(f) => f.words.saturating_sub(number * self.length + at).min(LANES),
+        };
+        let outputs: Vec<(Val, &Place, usize)> = self
+            .outputs
+            .iter()
+            .enumerate()
+            .map(|(number, (val, place))| (*val, place, stored(number)))
+            .filter(|output| output.2 > 0)
+            .collect();
+        let wanted: Vec<Val> = outputs.iter().map(|output| output.0).collect();
+        let mut block = Block::default();
+        let mut words = Words::default();
+        for val in self.net.live(&wanted) {
+            let op = self.net.op(val);
+            if let NetOp::Input(_) = op {
+                continue; // loaded where it is needed first
+            }
+            for operand in op.operands() {
+                self.load(operand, &mut block, &mut words, &index);
+            }
+            let value = words.operation(op, &mut block);
+            words.known.push((val, value));
+            self.store(val, &outputs, &mut block, &mut words, &index);
+        }
+        for (val, ..) in &outputs {
+            if let NetOp::Input(_) = self.net.op(*val) {
+                self.load(*val, &mut block, &mut words, &index);
+                self.store(*val, &outputs, &mut block, &mut words, &index);
+            }
+        }
+        block
+    }
+
+    fn load(
+        &self,
+        val: Val,
+        block: &mut Block,
+        words: &mut Words,
+        index: &dyn Fn(&Place) -> Index,
+    ) {
+        if let NetOp::Input(i) = self.net.op(val)
+            && words.find(val).is_none()
+        {
+            let place = &self.inputs[i];
+            let value = block.push(Op::Load { buffer: place.buffer, at: index(place) });
+            words.known.push((val, value));
+        }
+    }
+
+    /// Stores a value wherever it is an output.
+    fn store(
+        &self,
+        val: Val,
+        outputs: &[(Val, &Place, usize)],
+        block: &mut Block,
+        words: &mut Words,
+        index: &dyn Fn(&Place) -> Index,
+    ) {
+        for &(_, place, count) in outputs.iter().filter(|output| output.0 == val) {
+            let Some(mut a) = words.find(val) else { continue };
+            if let Some(finish) = self.finish {
+                a = words.scaled(a, finish.factor, block);
+                a = block.push(Op::Sar(a, finish.shift));
+            }
+            let (buffer, at) = (place.buffer, index(place));
+            block.push(match count {
+                LANES => Op::Store { buffer, at, a },
+                _ => Op::StorePartial { buffer, at, count: count as u32, a },
+            });
+        }
+    }
+}
+
+/// The values of a block.
+#[derive(Default)]
+struct Words {
+    known: Vec<(Val, Value)>,
+    constants: Vec<(i32, Value)>,
+}
+
+impl Words {
+    fn find(&self, val: Val) -> Option<Value> {
+        self.known.iter().find(|known| known.0 == val).map(|known| known.1)
+    }
+
+    fn get(&mut self, val: Val, block: &mut Block) -> Value {
+        match self.find(val) {
+            Some(value) => value,
+            None => self.constant(0, block), // the structural zero
+        }
+    }
+
+    fn constant(&mut self, word: i32, block: &mut Block) -> Value {
+        if let Some(&(_, value)) = self.constants.iter().find(|known| known.0 == word) {
+            return value;
+        }
+        let value = block.push(Op::Splat(word));
+        self.constants.push((word, value));
+        value
+    }
+
+    fn operation(&mut self, op: NetOp, block: &mut Block) -> Value {
+        match op {
+            NetOp::Add(a, b) => {
+                let (a, b) = (self.get(a, block), self.get(b, block));
+                block.push(Op::Add(a, b))
+            }
+            NetOp::Sub(a, b) => {
+                let (a, b) = (self.get(a, block), self.get(b, block));
+                block.push(Op::Sub(a, b))
+            }
+            NetOp::Scale(a, c) => {
+                let a = self.get(a, block);
+                self.scaled(a, c, block)
+            }
+            NetOp::Zero | NetOp::Input(_) => self.constant(0, block),
+        }
+    }
+
+    /// a·c modulo 2^16.
+    fn scaled(&mut self, a: Value, c: u64, block: &mut Block) -> Value {
+        match c {
+            1 => a,
+            0xffff => {
+                let zero = self.constant(0, block);
+                block.push(Op::Sub(zero, a))
+            }
+            _ if c.is_power_of_two() => block.push(Op::Shl(a, c.trailing_zeros() as u8)),
+            _ => {
+                let word = self.constant(i32::from(c as u16 as i16), block);
+                block.push(Op::MulLo(a, word))
+            }
+        }
+    }
+}

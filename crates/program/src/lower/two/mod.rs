@@ -1,0 +1,449 @@
+//! Whole products modulo powers of two, q = 2^k with k ≤ 16, in words modulo 2^16.
+//!
+//! Words are residues: sums and products wrap, and that is what is meant, so there is nothing to reduce. The
+//! product in the ring is one Toeplitz matrix times a vector [Winograd80 §IV]; Karatsuba and Toom–Cook
+//! split it level by level, first along the coefficients, where a level's blocks are rows of words;
+//! then sixteen of the products that are left go side by side, one in each lane, and the levels that remain
+//! work on whole registers without a shuffle. Toom–Cook leaves its result D-fold, D = 2^s·odd; the very
+//! last step multiplies by 2^(16−k−s)/odd and shifts 16 − k bits right, which divides, reduces and
+//! centres at once. The plan has seen to k + s ≤ 16.
+
+mod leaf;
+mod linear;
+mod matrix;
+mod steps;
+mod transpose;
+
+use super::{LowerError, Lowered, unsupported};
+use crate::build::Builder;
+use crate::ir::*;
+use crate::schedule::{BaseProducts, Schedule};
+use linear::{Family, Finish, LANES, Map, Place};
+use ringforge_plan::{Base, Karatsuba, Plan, Product, ToeplitzMatrix, ToomCook};
+use ringforge_ring::zq;
+use steps::{Arena, Step};
+
+/// Words are residues modulo this.
+const Q: u64 = 1 << 16;
+
+/// Lowers a plan that is one Toeplitz matrix.
+pub fn lower(
+    plan: &Plan,
+    matrix: &ToeplitzMatrix,
+    schedule: &Schedule,
+    name: &str,
+) -> Result<Lowered, LowerError> {
+    let q = plan.ring.q();
+    if !q.is_power_of_two() || q > Q {
+        return Err(unsupported(
+            matrix.to_form(),
+            format!("words are residues modulo 2^16, and 2^16 is no multiple of {q}"),
+            "a modulus 2^k with k ≤ 16; a transform for others",
+        ));
+    }
+    if schedule.lanes != LANES {
+        let why = format!("registers hold {LANES} words here, not {}", schedule.lanes);
+        return Err(unsupported(matrix.to_form(), why, "lanes = 16"));
+    }
+    if let Some(site) = schedule.drop.iter().chain(&schedule.add).next() {
+        return Err(LowerError::NoSuchSite { site: site.clone() });
+    }
+    let shape = Shape::of(matrix)?;
+    let procedures = Lowering { q, matrix, shape, portable: schedule.base == BaseProducts::Lanes };
+    let program = Program {
+        name: name.into(),
+        ring: plan.ring.to_string(),
+        q,
+        word_bits: 16,
+        lanes: LANES,
+        transform: None,
+        plan: plan.to_string(),
+        schedule: schedule.to_string(),
+        procedures: procedures.run(),
+    };
+    Ok(Lowered { program, sites: Vec::new(), borders: Vec::new(), notes: Vec::new() })
+}
+
+/// The levels of a Toeplitz product.
+struct Shape {
+    /// Along the coefficients.
+    rows: Vec<Step>,
+    /// On whole registers.
+    lanes: Vec<Step>,
+    /// Size of the matrix.
+    size: usize,
+}
+
+/// One level of the plan.
+enum Level<'a> {
+    Half(&'a Karatsuba),
+    Toom(&'a ToomCook),
+}
+
+impl Level<'_> {
+    fn inner(&self) -> &dyn Base {
+        match self {
+            Level::Half(half) => half.inner.as_ref(),
+            Level::Toom(toom) => toom.inner.as_ref(),
+        }
+    }
+
+    fn step(&self) -> Step {
+        match self {
+            Level::Half(_) => Step::Halves(1),
+            Level::Toom(toom) => Step::Toom((*toom).clone()),
+        }
+    }
+}
+
+/// Levels of Karatsuba that follow each other are one step, two at most: more need more registers
+/// than there are.
+fn steps(levels: &[Level]) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for level in levels {
+        match (steps.last_mut(), level.step()) {
+            (Some(Step::Halves(count)), Step::Halves(_)) if *count < 2 => *count += 1,
+            (_, step) => steps.push(step),
+        }
+    }
+    steps
+}
+
+/// Operations of a small product, as many slots.
+fn slots(base: &dyn Base) -> u64 {
+    let cost = base.cost();
+    cost.adds + cost.scales + cost.products
+}
+
+impl Shape {
+    fn of(matrix: &ToeplitzMatrix) -> Result<Shape, LowerError> {
+        let mut levels = Vec::new();
+        let mut at: &dyn Base = matrix.inner.as_ref();
+        loop {
+            let level = match (at.as_method::<Karatsuba>(), at.as_method::<ToomCook>()) {
+                (Some(half), _) => Level::Half(half),
+                (_, Some(toom)) => Level::Toom(toom),
+                _ => break,
+            };
+            levels.push(level);
+            at = match levels[levels.len() - 1] {
+                Level::Half(half) => half.inner.as_ref(),
+                Level::Toom(toom) => toom.inner.as_ref(),
+            };
+        }
+        if at.name() != "toeplitz" {
+            return Err(unsupported(
+                at.to_form(),
+                "Toeplitz products modulo 2^k are split by toom-cook and karatsuba",
+                "(toeplitz) at the end",
+            ));
+        }
+        // Where to put products in lanes: every level before costs what its maps do, the rest is
+        // done for whole groups of lanes; transposing takes four slots for a register.
+        let mut best: Option<(u64, usize)> = None;
+        let (mut linear, mut products, mut base) = (0, 1u64, matrix.inner.as_ref());
+        for depth in 0..=levels.len() {
+            let groups = products.div_ceil(LANES as u64);
+            let fits = base.size() >= 16 || base.size() == 8;
+            let cost = linear / LANES as u64 + groups * (15 * base.size() as u64 + slots(base));
+            if fits && best.is_none_or(|(least, _)| cost < least) {
+                best = Some((cost, depth));
+            }
+            let Some(level) = levels.get(depth) else { break };
+            if base.size() / level.step().parts() < LANES {
+                break;
+            }
+            let points = level.step().products() as u64;
+            linear += products * (slots(base) - points * slots(level.inner()));
+            products *= points;
+            base = level.inner();
+        }
+        let (size, n) = (matrix.size, matrix.degree);
+        let too_small = || {
+            let why =
+                format!("a matrix of size {size} for {n} coefficients cannot be put in lanes");
+            unsupported(matrix.to_form(), why, "a size that is a multiple of 16, and n > 16")
+        };
+        let (_, depth) = best.ok_or_else(too_small)?;
+        if !size.is_multiple_of(LANES) || n <= LANES {
+            return Err(too_small());
+        }
+        let (rows, lanes) = levels.split_at(depth);
+        let mut rows = steps(rows);
+        if rows.is_empty() {
+            rows.push(Step::Halves(0)); // for the last step, which divides
+        }
+        Ok(Shape { rows, lanes: steps(lanes), size })
+    }
+
+    /// The bits and units that the divisions leave: the result is so many times too large.
+    fn divisor(&self) -> u64 {
+        self.rows.iter().chain(&self.lanes).map(Step::divisor).product()
+    }
+}
+
+/// What multiplies by `factor` and shifts right to give the canonical residue modulo q of a
+/// `divisor`-th of a word.
+fn finish(q: u64, divisor: u64, words: usize) -> Finish {
+    let (bits, lost) = (q.trailing_zeros(), divisor.trailing_zeros());
+    let odd = divisor >> lost;
+    let factor = zq::mul(zq::inv(odd, Q).unwrap_or(1), 1 << (16 - bits - lost), Q);
+    Finish { factor, shift: (16 - bits) as u8, words }
+}
+
+struct Lowering<'a> {
+    q: u64,
+    matrix: &'a ToeplitzMatrix,
+    shape: Shape,
+    portable: bool,
+}
+
+/// Both sides of a level's products.
+struct Sides {
+    t: Vec<Family>,
+    v: Vec<Family>,
+}
+
+/// Words that a step's arrays grow in.
+struct Arenas {
+    t: Arena,
+    v: Arena,
+}
+
+impl Arenas {
+    fn settle(&self, mut procedure: Procedure) -> Procedure {
+        self.t.settle(&mut procedure);
+        self.v.settle(&mut procedure);
+        procedure
+    }
+}
+
+impl Lowering<'_> {
+    fn run(self) -> Vec<Procedure> {
+        let mut procedures = Vec::new();
+        let row_parts: usize = self.shape.rows.iter().map(Step::parts).product();
+        let lane_parts: usize = self.shape.lanes.iter().map(Step::parts).product();
+        let row_size = self.shape.size / row_parts;
+        let leaf = row_size / lane_parts;
+        procedures.push(leaf::procedure(&format!("toeplitz{leaf}"), leaf, Q));
+        if !self.shape.lanes.is_empty() {
+            procedures.push(self.lanes(row_size, leaf));
+        }
+        let product = self.product(row_size, ProcedureId(procedures.len() as u32 - 1));
+        procedures.push(product);
+        procedures
+    }
+
+    fn arenas(&self, builder: &mut Builder) -> Arenas {
+        let [t, v] = ["t_words", "v_words"].map(|name| Arena::new(builder, name, self.portable));
+        Arenas { t, v }
+    }
+
+    /// Sixteen products of `size` side by side: `(out, diagonals, vector)`.
+    fn lanes(&self, size: usize, leaf: usize) -> Procedure {
+        let mut builder = Builder::new(&format!("lanes{size}"), None, Q);
+        let out = builder.buffer("out", Role::Output, size * LANES, 64);
+        let t = builder.buffer("diagonals", Role::Input, 2 * size * LANES, 64);
+        let v = builder.buffer("vector", Role::Input, size * LANES, 64);
+        let mut arenas = self.arenas(&mut builder);
+        let whole = |buffer| vec![Family { place: Place { buffer, base: 0, stride: 0 }, count: 1 }];
+        let sides = Sides { t: whole(t), v: whole(v) };
+        let sides = split(&mut builder, &self.shape.lanes, size * LANES, sides, &mut arenas);
+        let products: usize = self.shape.lanes.iter().map(Step::products).product();
+        let results = builder.buffer("results", Role::Local, products * leaf * LANES, 64);
+        let mut calls = Vec::new();
+        let mut number = 0;
+        for (t, v) in sides.t.iter().zip(&sides.v) {
+            let counter = (t.count > 1).then(|| builder.counter());
+            let at = |place: Place| match counter {
+                Some(counter) => (place.buffer, Index::strided(place.base, counter, place.stride)),
+                None => (place.buffer, Index::at(place.base)),
+            };
+            let stride = leaf * LANES;
+            let result = Place { buffer: results, base: number * stride, stride };
+            let arguments = vec![at(result), at(t.place), at(v.place)];
+            let call = Stmt::Call { procedure: ProcedureId(0), arguments };
+            calls.push(match counter {
+                Some(counter) => crate::build::repeat(counter, t.count, vec![call]),
+                None => call,
+            });
+            number += t.count;
+        }
+        builder.stage(&format!("{products} products of size {leaf}"), "", calls);
+        let out = Family { place: Place { buffer: out, base: 0, stride: 0 }, count: 1 };
+        join(&mut builder, &self.shape.lanes, size * LANES, results, (out, None));
+        arenas.settle(builder.finish())
+    }
+
+    /// The product in the ring.
+    fn product(&self, row_size: usize, lanes: ProcedureId) -> Procedure {
+        let (n, size, q) = (self.matrix.degree, self.shape.size, self.q);
+        let mut builder = Builder::new("mul", Some(Computes::Product), Q);
+        let range = Some((-(q as i64 / 2), (q as i64 - 1) / 2));
+        let c = builder.ranged("c", Role::Output, n, 2, range);
+        let a = builder.ranged("a", Role::Input, n, 2, range);
+        let b = builder.ranged("b", Role::Input, n, 2, range);
+        let mut arenas = self.arenas(&mut builder);
+        let at = arenas.t.take(&mut builder, 2 * size);
+        let body = matrix::diagonals(&mut builder, self.matrix, b, at.0);
+        builder.stage("diagonals of the matrix", "[Winograd80 §IV]", body);
+        let av = arenas.v.take(&mut builder, size);
+        let body = matrix::vector(&mut builder, self.matrix, a, av.0);
+        builder.stage("the vector, padded with zeros", "", body);
+        let family =
+            |(buffer, base)| vec![Family { place: Place { buffer, base, stride: 0 }, count: 1 }];
+        let (t, v) = (family(at), family(av));
+        let sides = split(&mut builder, &self.shape.rows, size, Sides { t, v }, &mut arenas);
+        let products = self.grouped(&mut builder, &sides, row_size, lanes);
+        let out = Family { place: Place { buffer: c, base: 0, stride: 0 }, count: 1 };
+        let finish = finish(q, self.shape.divisor(), n);
+        join(&mut builder, &self.shape.rows, size, products, (out, Some(finish)));
+        arenas.settle(builder.finish())
+    }
+
+    /// The products of rows, sixteen at a time, into rows of an array.
+    fn grouped(
+        &self,
+        builder: &mut Builder,
+        sides: &Sides,
+        size: usize,
+        lanes: ProcedureId,
+    ) -> BufferId {
+        let starts = |families: &[Family]| -> Vec<transpose::Row> {
+            let each = |f: &Family| {
+                let at = |i| (f.place.buffer, f.place.base + i * f.place.stride);
+                (0..f.count).map(at).collect()
+            };
+            families.iter().flat_map(|f| -> Vec<transpose::Row> { each(f) }).collect()
+        };
+        let (t, v) = (starts(&sides.t), starts(&sides.v));
+        let groups = t.len().div_ceil(LANES);
+        let rows = builder.buffer("rows", Role::Local, groups * LANES * size, 64);
+        let [lane_t, lane_v, lane_c] = [("lane_t", 2), ("lane_v", 1), ("lane_c", 1)]
+            .map(|(name, times)| builder.buffer(name, Role::Local, times * size * LANES, 64));
+        let between = self.portable.then(|| {
+            ["between", "beside"].map(|name| builder.buffer(name, Role::Local, LANES * LANES, 64))
+        });
+        for group in 0..groups {
+            // Spare lanes do the last product again.
+            let of = |all: &[transpose::Row]| -> transpose::Rows {
+                std::array::from_fn(|lane| all[(group * LANES + lane).min(all.len() - 1)])
+            };
+            let results: transpose::Rows =
+                std::array::from_fn(|lane| (rows, (group * LANES + lane) * size));
+            let mut body = Vec::new();
+            let sources = [(of(&t), lane_t, 2 * size), (of(&v), lane_v, size)];
+            for (rows, to, columns) in sources {
+                body.extend(match between {
+                    Some(between) => {
+                        transpose::into_lanes_portable(builder, &rows, (to, 0), columns, between)
+                    }
+                    None => transpose::into_lanes(builder, &rows, (to, 0), columns),
+                });
+            }
+            let arguments = [lane_c, lane_t, lane_v].map(|buffer| (buffer, Index::at(0))).into();
+            body.push(Stmt::Call { procedure: lanes, arguments });
+            body.extend(match between {
+                Some(between) => {
+                    transpose::out_of_lanes_portable(builder, (lane_c, 0), &results, size, between)
+                }
+                None => transpose::out_of_lanes(builder, (lane_c, 0), &results, size),
+            });
+            let last = (group * LANES + LANES).min(t.len());
+            let title =
+                format!("products {} to {last} of size {size}, in lanes", group * LANES + 1);
+            builder.stage(&title, "", body);
+        }
+        rows
+    }
+}
+
+/// Goes down all steps; `length` words is the size of the product, in the layout at hand.
+fn split(
+    builder: &mut Builder,
+    steps: &[Step],
+    length: usize,
+    mut sides: Sides,
+    arenas: &mut Arenas,
+) -> Sides {
+    let mut length = length;
+    for step in steps {
+        length /= step.parts();
+        let (title, cite) = step.title(length);
+        let (mut maps_t, mut maps_v): (Vec<Map>, Vec<Map>) = (Vec::new(), Vec::new());
+        let (mut t, mut v) = (Vec::new(), Vec::new());
+        for family in &sides.t {
+            let (map, families) = step.diagonals(family, length, builder, &mut arenas.t);
+            maps_t.push(map);
+            t.extend(families);
+        }
+        for family in &sides.v {
+            let (map, families) = step.vectors(family, length, builder, &mut arenas.v);
+            maps_v.push(map);
+            v.extend(families);
+        }
+        for (maps, what) in [(maps_t, "diagonals"), (maps_v, "vectors")] {
+            let body: Vec<Stmt> = maps.iter().flat_map(|map| map.statements(builder)).collect();
+            if !body.is_empty() {
+                builder.stage(&format!("{title}, {what}"), cite, body);
+            }
+        }
+        sides = Sides { t, v };
+    }
+    sides
+}
+
+/// Comes up all steps; the products of the last one are rows of `rows` one after another.
+fn join(
+    builder: &mut Builder,
+    steps: &[Step],
+    length: usize,
+    rows: BufferId,
+    (out, finish): (Family, Option<Finish>),
+) {
+    // The families of each level, in the order in which `split` made them.
+    let mut lengths = vec![length];
+    let mut counts: Vec<Vec<usize>> = vec![vec![1]];
+    for step in steps {
+        lengths.push(lengths[lengths.len() - 1] / step.parts());
+        let last = &counts[counts.len() - 1];
+        counts.push(match step {
+            Step::Toom(toom) => last.iter().map(|count| count * toom.points()).collect(),
+            Step::Halves(_) => {
+                last.iter().flat_map(|&count| vec![count; step.products()]).collect()
+            }
+        });
+    }
+    let families = |buffer, counts: &[usize], stride: usize| -> Vec<Family> {
+        let mut base = 0;
+        let next = |&count: &usize| {
+            let family = Family { place: Place { buffer, base, stride }, count };
+            base += count * stride;
+            family
+        };
+        counts.iter().map(next).collect()
+    };
+    let mut products = families(rows, &counts[steps.len()], lengths[steps.len()]);
+    for (level, step) in steps.iter().enumerate().rev() {
+        let (length, part) = (lengths[level], lengths[level + 1]);
+        let total: usize = counts[level].iter().sum();
+        let results = match level {
+            0 => vec![out.clone()],
+            _ => {
+                let name = format!("joined{level}");
+                let buffer = builder.buffer(&name, Role::Local, total * length, 64);
+                families(buffer, &counts[level], length)
+            }
+        };
+        let each = if let Step::Toom(_) = step { 1 } else { step.products() };
+        let mut body = Vec::new();
+        for (result, products) in results.iter().zip(products.chunks(each)) {
+            let finish = finish.filter(|_| level == 0);
+            let map = step.join(products, part, result, finish);
+            body.extend(map.statements(builder));
+        }
+        let (title, cite) = step.title(part);
+        builder.stage(&format!("{title}, sums of products"), cite, body);
+        products = results;
+    }
+}

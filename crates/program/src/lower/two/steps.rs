@@ -1,0 +1,303 @@
+//! One level of a Toeplitz product on either layout: what goes down (diagonals and vectors) and
+//! what comes up (products).
+//!
+//! A run of r levels of Karatsuba is one map. Its differences of neighbouring windows,
+//! X[i] = t[i] − t[i + h], are one array for A_{−1} − A_0 and A_0 − A_1: the window of h more is the
+//! other one. So they are made once, and the next level's differences are made of both together.
+
+use super::linear::{Family, Finish, LANES, Map, Place};
+use crate::build::Builder;
+use crate::ir::{BufferId, Procedure, Role};
+use ringforge_plan::{Arith, Network, ToomCook, Val};
+
+/// One step.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// So many levels of Karatsuba.
+    Halves(u32),
+    /// One of Toom–Cook.
+    Toom(ToomCook),
+}
+
+impl Step {
+    /// Into how many parts a vector is split.
+    pub fn parts(&self) -> usize {
+        match self {
+            Step::Halves(levels) => 1 << levels,
+            Step::Toom(toom) => toom.parts(),
+        }
+    }
+
+    /// How many products it leaves.
+    pub fn products(&self) -> usize {
+        match self {
+            Step::Halves(levels) => 3usize.pow(*levels),
+            Step::Toom(toom) => toom.points(),
+        }
+    }
+
+    /// What the result is multiplied with.
+    pub fn divisor(&self) -> u64 {
+        match self {
+            Step::Halves(_) => 1,
+            Step::Toom(toom) => toom.divisor(),
+        }
+    }
+
+    /// For titles and citations.
+    pub fn title(&self, part: usize) -> (String, &'static str) {
+        let (products, size) = (self.products(), part * self.parts());
+        match self {
+            Step::Halves(_) => (
+                format!("Karatsuba: {size} = {products} × {part}"),
+                "[Karatsuba63] [Winograd80 §IV]",
+            ),
+            Step::Toom(_) => {
+                (format!("Toom-Cook: {size} = {products} × {part}"), "[Toom63] [Cook66]")
+            }
+        }
+    }
+}
+
+/// Modulo 2^16.
+const Q: u64 = 1 << 16;
+
+/// A run of blocks that windows look into.
+#[derive(Clone)]
+struct Bundle {
+    /// Blocks; those nobody looks at are not made.
+    blocks: Vec<Option<Val>>,
+    /// Whether it is the input itself.
+    source: bool,
+}
+
+/// The windows on bundles that Karatsuba's products have as matrices, in the order of the products:
+/// by the sum of the halves, by the second half, by the first one.
+fn windows(
+    net: &mut Network,
+    bundles: &mut Vec<Bundle>,
+    bundle: usize,
+    starts: &[usize],
+    size: usize,
+) -> Vec<Vec<(usize, usize)>> {
+    if size == 1 {
+        return starts.iter().map(|&start| vec![(bundle, start)]).collect();
+    }
+    let half = size / 2;
+    let from = bundles[bundle].blocks.clone();
+    let mut differences = vec![None; from.len()];
+    for &start in starts {
+        for i in start..start + 3 * half {
+            if let (None, Some(x), Some(y)) = (differences[i], from[i], from[i + half]) {
+                differences[i] = Some(net.sub(x, y));
+            }
+        }
+    }
+    let middle: Vec<usize> = starts.iter().map(|start| start + half).collect();
+    let both: Vec<usize> = starts.iter().flat_map(|&start| [start, start + half]).collect();
+    let middle = windows(net, bundles, bundle, &middle, half);
+    bundles.push(Bundle { blocks: differences, source: false });
+    let last = bundles.len() - 1;
+    let sides = windows(net, bundles, last, &both, half);
+    let join = |(middle, sides): (Vec<_>, &[Vec<_>])| [middle, sides.concat()].concat();
+    middle.into_iter().zip(sides.chunks(2)).map(join).collect()
+}
+
+/// The vectors of Karatsuba's products.
+fn vectors(net: &mut Network, parts: &[Val]) -> Vec<Val> {
+    if parts.len() == 1 {
+        return parts.to_vec();
+    }
+    let (first, second) = parts.split_at(parts.len() / 2);
+    let sums: Vec<Val> = first.iter().zip(second).map(|(&x, &y)| net.add(x, y)).collect();
+    [vectors(net, &sums), vectors(net, second), vectors(net, first)].concat()
+}
+
+/// The result's parts from Karatsuba's products.
+fn joined(net: &mut Network, products: &[Val]) -> Vec<Val> {
+    if products.len() == 1 {
+        return products.to_vec();
+    }
+    let third = products.len() / 3;
+    let thirds: Vec<Vec<Val>> = products.chunks(third).map(|p| joined(net, p)).collect();
+    let each = |net: &mut Network, k: usize, f: fn(&mut Network, Val, Val) -> Val| -> Vec<Val> {
+        thirds[0].iter().zip(&thirds[k]).map(|(&x, &y)| f(net, x, y)).collect()
+    };
+    let first = each(net, 1, |net, x, y| net.add(x, y));
+    let second = each(net, 2, |net, x, y| net.sub(x, y));
+    [first, second].concat()
+}
+
+/// Where the arrays of a side's steps are: one after another in one buffer, whose rows can then be
+/// loaded in pairs, or each in a buffer of its own, which is what portable C wants.
+#[derive(Clone, Debug)]
+pub struct Arena {
+    name: &'static str,
+    shared: Option<(BufferId, usize)>,
+}
+
+impl Arena {
+    /// No words yet.
+    pub fn new(builder: &mut Builder, name: &'static str, portable: bool) -> Arena {
+        let shared = (!portable).then(|| (builder.buffer(name, Role::Local, 0, 64), 0));
+        Arena { name, shared }
+    }
+
+    /// `words` more words; where they start. Starts are multiples of a register.
+    pub fn take(&mut self, builder: &mut Builder, words: usize) -> (BufferId, usize) {
+        match &mut self.shared {
+            Some((buffer, taken)) => {
+                let start = taken.next_multiple_of(LANES);
+                *taken = start + words;
+                (*buffer, start)
+            }
+            None => (builder.unique(self.name, Role::Local, words, 64), 0),
+        }
+    }
+
+    /// Makes the buffer as long as it became.
+    pub fn settle(&self, procedure: &mut Procedure) {
+        if let Some((buffer, words)) = self.shared {
+            procedure.buffers[buffer.0 as usize].words = words.next_multiple_of(LANES);
+        }
+    }
+}
+
+/// The blocks of a family as places.
+fn blocks(family: &Family, count: usize, length: usize) -> Vec<Place> {
+    let at = |k: usize| Place { base: family.place.base + k * length, ..family.place };
+    (0..count).map(at).collect()
+}
+
+impl Step {
+    /// The matrices of the products, as windows of two blocks of `length` words, from windows of
+    /// as many blocks as the vector's parts have words, twice over.
+    pub fn diagonals(
+        &self,
+        family: &Family,
+        length: usize,
+        builder: &mut Builder,
+        arena: &mut Arena,
+    ) -> (Map, Vec<Family>) {
+        let mut net = Network::new(Q);
+        let count = family.count;
+        let inputs = net.inputs(&vec![true; 2 * self.parts()]);
+        let mut outputs = Vec::new();
+        let mut families = Vec::new();
+        match self {
+            Step::Toom(toom) => {
+                let points = toom.diagonals(&mut net, &inputs);
+                let (buffer, start) = arena.take(builder, points.len() * 2 * length * count);
+                let stride = points.len() * 2 * length;
+                let all: Vec<Val> = points.concat();
+                for (i, val) in all.into_iter().enumerate() {
+                    let base = start + i * length;
+                    outputs.push((val, Place { buffer, base, stride }));
+                }
+                let place = Place { buffer, base: start, stride: 2 * length };
+                families.push(Family { place, count: count * points.len() });
+            }
+            Step::Halves(_) => {
+                let blocks = inputs.iter().map(|&v| Some(v)).collect();
+                let mut bundles = vec![Bundle { blocks, source: true }];
+                let windows = windows(&mut net, &mut bundles, 0, &[0], self.parts()).concat();
+                // Slots of the blocks that windows look at.
+                let mut slots: Vec<(usize, usize)> = Vec::new();
+                for &(bundle, start) in &windows {
+                    slots.extend([(bundle, start), (bundle, start + 1)]);
+                }
+                slots.sort_unstable();
+                slots.dedup();
+                slots.retain(|&(bundle, _)| !bundles[bundle].source);
+                let stride = slots.len() * length;
+                let (buffer, start) = arena.take(builder, stride * count);
+                for (slot, &(bundle, i)) in slots.iter().enumerate() {
+                    let place = Place { buffer, base: start + slot * length, stride };
+                    outputs.extend(bundles[bundle].blocks[i].map(|val| (val, place)));
+                }
+                for window in windows {
+                    let place = match slots.binary_search(&window) {
+                        Ok(slot) => Place { buffer, base: start + slot * length, stride },
+                        Err(_) => {
+                            Place { base: family.place.base + window.1 * length, ..family.place }
+                        }
+                    };
+                    families.push(Family { place, count });
+                }
+            }
+        }
+        let inputs = blocks(family, 2 * self.parts(), length);
+        (Map { net, inputs, outputs, length, count, finish: None }, families)
+    }
+
+    /// The vectors of the products, `length` words each.
+    pub fn vectors(
+        &self,
+        family: &Family,
+        length: usize,
+        builder: &mut Builder,
+        arena: &mut Arena,
+    ) -> (Map, Vec<Family>) {
+        let mut net = Network::new(Q);
+        let count = family.count;
+        let inputs = net.inputs(&vec![true; self.parts()]);
+        let places = blocks(family, self.parts(), length);
+        let (mut outputs, mut families) = (Vec::new(), Vec::new());
+        match self {
+            Step::Toom(toom) => {
+                let vectors = toom.vectors(&mut net, &inputs);
+                let stride = vectors.len() * length;
+                let (buffer, start) = arena.take(builder, stride * count);
+                for (i, &val) in vectors.iter().enumerate() {
+                    let base = start + i * length;
+                    outputs.push((val, Place { buffer, base, stride }));
+                }
+                let place = Place { buffer, base: start, stride: length };
+                families.push(Family { place, count: count * vectors.len() });
+            }
+            Step::Halves(_) => {
+                let vectors = vectors(&mut net, &inputs);
+                let made: Vec<Val> =
+                    vectors.iter().copied().filter(|val| !inputs.contains(val)).collect();
+                let stride = made.len() * length;
+                let (buffer, start) = arena.take(builder, stride * count);
+                let place = |val: Val| match made.iter().position(|&m| m == val) {
+                    Some(slot) => Place { buffer, base: start + slot * length, stride },
+                    None => {
+                        let part = inputs.iter().position(|&i| i == val).unwrap_or(0);
+                        places[part]
+                    }
+                };
+                outputs.extend(made.iter().map(|&val| (val, place(val))));
+                families.extend(vectors.iter().map(|&v| Family { place: place(v), count }));
+            }
+        }
+        (Map { net, inputs: places, outputs, length, count, finish: None }, families)
+    }
+
+    /// The result's blocks from those of the products, one family for each product (Karatsuba) or
+    /// all of them in one (Toom–Cook), into `out`.
+    pub fn join(
+        &self,
+        products: &[Family],
+        length: usize,
+        out: &Family,
+        finish: Option<Finish>,
+    ) -> Map {
+        let mut net = Network::new(Q);
+        let inputs = net.inputs(&vec![true; self.products()]);
+        let (places, parts) = match self {
+            Step::Toom(toom) => {
+                let Place { buffer, base, stride } = products[0].place;
+                let place =
+                    |p| Place { buffer, base: base + p * stride, stride: stride * toom.points() };
+                ((0..toom.points()).map(place).collect(), toom.combine(&mut net, &inputs))
+            }
+            Step::Halves(_) => {
+                (products.iter().map(|p| p.place).collect(), joined(&mut net, &inputs))
+            }
+        };
+        let outputs = parts.into_iter().zip(blocks(out, self.parts(), length)).collect();
+        Map { net, inputs: places, outputs, length, count: out.count, finish }
+    }
+}

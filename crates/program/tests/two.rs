@@ -1,0 +1,108 @@
+//! Products modulo powers of two mean the product in their ring, on both schedules, whatever the
+//! levels and sizes; and `range` sees words that wrap, and results that are canonical.
+
+use ringforge_interpret::count::count;
+use ringforge_interpret::range::ranges;
+use ringforge_interpret::run::{run, run_in_place};
+use ringforge_plan::Plan;
+use ringforge_program::lower::{LowerError, lower};
+use ringforge_program::schedule::Schedule;
+
+fn plan(ring: &str, tree: &str) -> Plan {
+    Plan::parse(&format!("(plan p (ring \"{ring}\") {tree})")).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Worst cases, monomials at both ends and some disorder.
+fn operands(n: usize, q: i64) -> Vec<[Vec<i64>; 2]> {
+    let (low, high) = (-(q / 2), (q - 1) / 2);
+    let of = |f: &dyn Fn(usize) -> i64| (0..n).map(f).collect::<Vec<i64>>();
+    let mut x = 1u64;
+    let mut disorder = || {
+        let next = |_| {
+            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (x >> 33) as i64 % q + low
+        };
+        (0..n).map(next).collect::<Vec<i64>>()
+    };
+    let one = |at: usize| of(&|i| if i == at { low } else { 0 });
+    vec![
+        [of(&|_| low), of(&|_| low)],
+        [of(&|_| high), of(&|_| low)],
+        [
+            of(&|i| if i % 2 == 0 { low } else { high }),
+            of(&|i| if i % 3 == 0 { high } else { low }),
+        ],
+        [one(0), disorder()],
+        [one(n - 1), one(n - 1)],
+        [disorder(), one(n / 2)],
+        [disorder(), disorder()],
+    ]
+}
+
+fn check(plan: &Plan) {
+    let (n, q) = (plan.ring.degree(), plan.ring.q() as i64);
+    for schedule in [Schedule::default(), Schedule::portable()] {
+        let lowered = lower(plan, &schedule, "x").unwrap_or_else(|e| panic!("{plan}: {e}"));
+        let program = lowered.program.expand();
+        for (number, [a, b]) in operands(n, q).iter().enumerate() {
+            let want = plan.ring.mul(a, b);
+            assert!(run(&program, &[a, b]).unwrap() == want, "{plan}, operands {number}");
+            if number == 6 {
+                assert!(run_in_place(&program, &[a, b], 0).unwrap() == want, "in place of a");
+                assert!(run_in_place(&program, &[a, b], 1).unwrap() == want, "in place of b");
+            }
+        }
+        let ranges = ranges(&lowered.program).unwrap_or_else(|e| panic!("{plan}: {e}"));
+        assert_eq!(ranges.outputs, [("c".to_string(), (-(q / 2), (q - 1) / 2))]);
+        assert!(count(&lowered.program).unwrap().total.arithmetic() > 0);
+    }
+}
+
+#[test]
+fn every_shape_multiplies() {
+    let k4 = "(karatsuba (karatsuba (karatsuba (karatsuba (toeplitz)))))";
+    for (ring, tree) in [
+        // Leaves of every size, tails of rows and columns, straight and looped.
+        ("Z2048[x]/(x^37 - 1)", "(toeplitz-matrix 48 (toeplitz))".to_string()),
+        ("Z65536[x]/(x^48 + 1)", "(toeplitz-matrix 48 (karatsuba (toeplitz)))".to_string()),
+        ("Z4[x]/(x^90 - 1)", "(toeplitz-matrix 96 (karatsuba (karatsuba (toeplitz))))".to_string()),
+        ("Z2[x]/(x^250 - 1)", format!("(toeplitz-matrix 256 {k4})")),
+        // Divisions, one and several, up to the last bit.
+        ("Z8192[x]/(x^176 + 1)", "(toeplitz-matrix 176 (toom-cook 4 (toeplitz)))".to_string()),
+        (
+            "Z32768[x]/(x^100 - 3)",
+            "(toeplitz-matrix 144 (toom-cook 3 (karatsuba (toeplitz))))".into(),
+        ),
+        (
+            "Z4096[x]/(x^500 - 1)",
+            "(toeplitz-matrix 576 (toom-cook 4 (toom-cook 3 (karatsuba (toeplitz)))))".into(),
+        ),
+        (
+            "Z4096[x]/(x^500 - 1)",
+            "(toeplitz-matrix 576 (toom-cook 3 (karatsuba (toom-cook 4 (toeplitz)))))".into(),
+        ),
+        (
+            "Z4096[x]/(x^380 - 1)",
+            "(toeplitz-matrix 384 (karatsuba (karatsuba (toom-cook 3 (toom-cook 4 (toeplitz))))))"
+                .into(),
+        ),
+        ("Z2048[x]/(x^300)", format!("(toeplitz-matrix 352 (karatsuba {k4}))")),
+    ] {
+        check(&plan(ring, &tree));
+    }
+}
+
+#[test]
+fn what_cannot_be_lowered_is_refused() {
+    let refused = |ring: &str, tree: &str| match lower(&plan(ring, tree), &Schedule::default(), "x")
+    {
+        Err(LowerError::Unsupported { why, .. }) => why,
+        other => panic!("{other:?}"),
+    };
+    let why = refused("Z4591[x]/(x^48 - 1)", "(toeplitz-matrix 48 (toeplitz))");
+    assert!(why.contains("2^16 is no multiple of 4591"), "{why}");
+    let why = refused("Z2048[x]/(x^12 - 1)", "(toeplitz-matrix 12 (toeplitz))");
+    assert!(why.contains("cannot be put in lanes"), "{why}");
+    let why = refused("Z131072[x]/(x^48 - 1)", "(toeplitz-matrix 48 (toeplitz))");
+    assert!(why.contains("no multiple of 131072"), "{why}");
+}
