@@ -25,7 +25,7 @@ pub struct RingFile {
     pub ring: Ring,
     /// The operands a and b.
     pub operands: [Operand; 2],
-    /// The name of the default plan; empty where the plan is [`Plan::automatic`].
+    /// The name of the default plan; empty where it is to be searched for.
     pub plan: String,
     /// What the ring is used for, for people.
     pub kem: String,
@@ -139,13 +139,17 @@ impl RingFile {
         RINGS.iter().map(|(name, _)| *name)
     }
 
-    /// The default plan: a preset, a path, or where the file names none [`Plan::automatic`].
+    /// The default plan: a preset, a path, or where the file names none the cheapest one of
+    /// [`candidates`](crate::candidates) by the model.
     ///
     /// # Errors
     /// There is no such plan, or it does not cover the operands.
     pub fn default_plan(&self) -> Result<Plan, CatalogError> {
         let plan = match self.plan.as_str() {
-            "" => Plan::automatic(&self.ring, &self.name)?,
+            "" => {
+                let mut found = crate::candidates(&self.ring, self.operands, &self.name)?;
+                found.swap_remove(0).plan
+            }
             plan => Plan::find(plan)?,
         };
         if plan.covers(self.operands) {

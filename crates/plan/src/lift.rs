@@ -24,6 +24,9 @@ pub const METHOD: Method = Method {
     build: Build::Product(build),
 };
 
+/// Sums of more coefficients than this make f dense.
+const DENSE: usize = 12;
+
 /// The lift to unreduced products.
 #[derive(Clone, Debug)]
 pub struct Lift {
@@ -33,6 +36,8 @@ pub struct Lift {
     pub length: usize,
     /// The unreduced product.
     pub inner: ProductRef,
+    /// The additions that fold the product back mod f; `None` where f is [dense](Lift::is_dense).
+    pub folds: Option<u64>,
 }
 
 fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refusal> {
@@ -51,12 +56,28 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
     // A truncated product never reads the upper coefficients; others reduce all of them.
     let truncated = matches!(domain.modulus, Modulus::Binomial { weight: 0, .. });
     let wanted = if truncated { needed.min(domain.wanted) } else { needed };
-    let lifted = Domain { modulus: Modulus::Free { length }, wanted, ..domain.clone() };
+    let folds = match &domain.modulus {
+        Modulus::Ring(ring) => {
+            ReduceMod { ring: ring.clone(), length: wanted, factor: 1 }.additions(DENSE)
+        }
+        Modulus::Binomial { weight: 0, .. } | Modulus::Free { .. } => Some(0),
+        Modulus::Binomial { .. } => Some((needed - domain.wanted.min(needed)) as u64),
+    };
+    let bounds = if folds.is_some() { domain.bounds } else { Domain::any(domain.q) };
+    let modulus = Modulus::Free { length };
+    let lifted = Domain { q: domain.q, modulus, operand: domain.operand, wanted, bounds };
     let inner = arguments.product(&lifted)?;
-    Ok(Arc::new(Lift { domain: domain.clone(), length, inner }))
+    Ok(Arc::new(Lift { domain: domain.clone(), length, inner, folds }))
 }
 
 impl Lift {
+    /// Whether f is dense: some coefficient of the remainder sums more than a dozen of the unreduced
+    /// product. The remainder is then better taken by two more products, of constants with any
+    /// residues, for which the inner domain has its bounds.
+    pub fn is_dense(&self) -> bool {
+        self.folds.is_none()
+    }
+
     /// The final reduction, where the domain is a ring: with the inverse of the scale folded in.
     pub fn reduction(&self, factor: u64) -> Option<ReduceMod> {
         match &self.domain.modulus {
@@ -82,11 +103,11 @@ impl Product for Lift {
         self.domain.reduce(&self.inner.multiply(a, b))
     }
     fn cost(&self) -> Cost {
-        let adds = match self.reduction(1) {
-            Some(reduction) => reduction.rows().iter().map(|row| row.len() as u64 - 1).sum(),
-            None => 0,
-        };
-        self.inner.cost() + Cost { adds, ..Cost::default() }
+        match self.folds {
+            Some(adds) => self.inner.cost() + Cost { adds, ..Cost::default() },
+            // Quotient and remainder are two more products.
+            None => self.inner.cost().times(3),
+        }
     }
     fn tree(&self) -> TreeNode {
         TreeNode {
@@ -137,6 +158,22 @@ mod tests {
                 assert_eq!(product.multiply(&a, &b), domain.multiply(&a, &b), "{domain}");
             }
         }
+    }
+
+    /// Dense f multiply any residues, whatever the operands are.
+    #[test]
+    fn dense_moduli() {
+        let lift = |f: &str| {
+            let text = format!(
+                "(plan p (ring \"Z2048[x]/({f})\") (operands small small) (lift 79 (schoolbook)))"
+            );
+            let plan = Plan::parse(&text).unwrap_or_else(|e| panic!("{e}"));
+            let lift = plan.root.as_method::<super::Lift>().expect("a lift").clone();
+            (lift.is_dense(), lift.inner.domain().bounds, lift.folds)
+        };
+        assert_eq!(lift("x^40 - x - 1"), (false, [1, 1], Some(78)));
+        assert_eq!(lift("x^40 + 1"), (false, [1, 1], Some(39)));
+        assert_eq!(lift("x^40 + x^39 + 1"), (true, [1024, 1024], None));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What is promised about the coefficients of an operand.
 
+use crate::sexpr::Form;
 use std::str::FromStr;
 
 /// The coefficients an operand can have.
@@ -37,6 +38,14 @@ impl Operand {
     /// The largest |coefficient| modulo `q`.
     pub fn bound(self, q: u64) -> u64 {
         self.range(q).0.unsigned_abs()
+    }
+
+    /// `big`, `small` or `(within 5)`, as a plan's text has it.
+    pub(crate) fn form(self) -> Form {
+        match self {
+            Operand::Within(k) => Form::list("within", [Form::word(k)]),
+            _ => Form::word(self),
+        }
     }
 
     /// Whether every coefficient of an `other` operand modulo `q` is one of this.

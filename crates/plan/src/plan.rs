@@ -156,6 +156,15 @@ impl Plan {
         Err(Refusal::new(0, "the plan reads back as another one").within(&text))
     }
 
+    /// The same plan for other operands, every condition checked again.
+    ///
+    /// # Errors
+    /// A method relies on operands that are promised less of, as
+    /// [`ChangeModulus`](crate::ChangeModulus) does.
+    pub fn with_operands(&self, operands: [Operand; 2]) -> Result<Plan, PlanError> {
+        Plan::parse(&Plan { operands, ..self.clone() }.to_string())
+    }
+
     /// The plan as a form.
     pub fn to_form(&self) -> Form {
         let mut rest = vec![Form::word(&self.name)];
@@ -163,7 +172,7 @@ impl Plan {
         rest.extend(self.note.iter().map(|text| Form::list("note", [Form::text(text)])));
         rest.push(Form::list("ring", [Form::text(&self.ring)]));
         if self.operands != [Operand::Big; 2] {
-            rest.push(Form::list("operands", self.operands.map(operand_form)));
+            rest.push(Form::list("operands", self.operands.map(Operand::form)));
         }
         rest.push(self.root.to_form());
         Form::list("plan", rest)
@@ -191,13 +200,6 @@ fn operand(form: &Form) -> Result<Operand, Refusal> {
     text.parse().map_err(|why: String| {
         Refusal::new(form.at, why).instead("(operands big small), (operands big (within 5))")
     })
-}
-
-fn operand_form(operand: Operand) -> Form {
-    match operand {
-        Operand::Within(k) => Form::list("within", [Form::word(k)]),
-        _ => Form::word(operand),
-    }
 }
 
 impl PartialEq for Plan {

@@ -52,6 +52,39 @@ impl ReduceMod {
         rows
     }
 
+    /// The additions that the rows take, or `None` where a row has more than `most` terms.
+    pub fn additions(&self, most: usize) -> Option<u64> {
+        let (n, q) = (self.ring.degree(), self.ring.q());
+        let minus_f: Vec<(usize, u64)> = (self.ring.modulus()[..n].iter().enumerate())
+            .map(|(i, &c)| (i, zq::unsigned(-c, q)))
+            .filter(|&(_, c)| c != 0)
+            .collect();
+        let mut terms = vec![1usize; n];
+        let mut additions = 0;
+        // x^i mod f as its terms, i ≥ n
+        let mut power: std::collections::BTreeMap<usize, u64> = minus_f.iter().copied().collect();
+        for _ in n..self.length {
+            for &i in power.keys() {
+                terms[i] += 1;
+                additions += 1;
+                if terms[i] > most {
+                    return None;
+                }
+            }
+            let top = power.remove(&(n - 1)).unwrap_or(0);
+            power = power.into_iter().map(|(i, c)| (i + 1, c)).collect();
+            for &(i, c) in minus_f.iter().filter(|_| top != 0) {
+                let sum = zq::add(power.get(&i).copied().unwrap_or(0), zq::mul(top, c, q), q);
+                if sum == 0 {
+                    power.remove(&i)
+                } else {
+                    power.insert(i, sum)
+                };
+            }
+        }
+        Some(additions)
+    }
+
     /// The domain that the result lives in.
     pub fn modulus(&self) -> Modulus {
         Modulus::Ring(self.ring.clone())
@@ -96,6 +129,11 @@ mod tests {
                 .map(|sum| zq::mul(sum, 3, q))
                 .collect();
             assert_eq!(by_rows, reduction.run(&c), "{ring}");
+            let rows = reduction.rows();
+            let additions: usize = rows.iter().map(|row| row.len().saturating_sub(1)).sum();
+            let longest = rows.iter().map(Vec::len).max().unwrap_or(0);
+            assert_eq!(reduction.additions(longest), Some(additions as u64), "{ring}");
+            assert!(longest < 2 || reduction.additions(longest - 1).is_none(), "{ring}");
         }
     }
 }

@@ -7,7 +7,7 @@
 use crate::network::Cost;
 use crate::registry::{DftSpec, build_transform};
 use crate::sexpr::Form;
-use crate::transform::TransformRef;
+use crate::transform::{Transform, TransformRef};
 use ringforge_ring::zq;
 use std::collections::HashMap;
 
@@ -26,6 +26,12 @@ pub struct Smooth {
 /// The slots that operations on blocks take.
 pub fn slots(cost: Cost) -> u64 {
     SCALE_SLOTS * cost.scales + cost.adds
+}
+
+/// The length of the longer phase that a transform is lowered in: a split at the top makes two.
+pub fn longest_phase(transform: &dyn Transform) -> usize {
+    let children = transform.children().into_iter().map(|child| child.len());
+    children.max().unwrap_or(transform.len())
 }
 
 impl Smooth {
@@ -50,42 +56,36 @@ impl Smooth {
         let spec = DftSpec::new(self.q, n).ok()?;
         let marks = |count: usize| -> Vec<bool> { (0..n).map(|i| i < count).collect() };
         let (present, wanted) = (marks(present), marks(wanted));
-        let coprime: Vec<Form> = self.splits(n, true);
-        // Two axes make two short phases; a length with one prime makes one long.
-        let texts = if coprime.is_empty() { self.splits(n, false) } else { coprime };
+        let texts = self.splits(n);
         let built = texts.iter().filter_map(|form| build_transform(form, &spec).ok());
         built.min_by_key(|t| {
             let work = 2 * slots(t.forward_cost(&present)) + slots(t.inverse_cost(&wanted));
-            let rows = t.axes().map_or(n, |axes| axes.rows.len().max(axes.columns.len()));
-            // What does not fit the registers is stored and loaded again between the levels.
-            let spilled = if rows > 16 { 2 * n as u64 * (rows / 16).ilog2() as u64 } else { 0 };
-            work + 3 * spilled
+            // What does not fit the registers is stored and loaded again between the levels, and
+            // straight-line code grows with the longer phase.
+            let longest = longest_phase(t.as_ref());
+            let spilled = (longest as f64 / 12.0).log2().max(0.0) * 4.0 * n as f64;
+            work + 3 * spilled as u64
         })
     }
 
-    /// The forms of length n at the top: all splits in two, or the transform of a prime.
-    fn splits(&mut self, n: usize, coprime: bool) -> Vec<Form> {
+    /// The forms of length n: all splits in two, or the transform of a prime.
+    fn splits(&mut self, n: usize) -> Vec<Form> {
         let number = Form::word;
         if n <= 2 || zq::is_prime(n as u64) {
-            let prime = match n {
+            return vec![match n {
                 1 => Form::list("direct", []),
                 2 => Form::list("butterfly", []),
                 _ => Form::list("rader", [number(n), Form::word("unscaled")]),
-            };
-            return if coprime { Vec::new() } else { vec![prime] };
+            }];
         }
         let mut forms = Vec::new();
         for p in (2..n).filter(|&p| n.is_multiple_of(p)) {
-            let apart = zq::gcd(p as u64, (n / p) as u64) == 1;
-            if coprime && !apart {
-                continue;
-            }
             let (Some(first), Some(second)) = (self.form(p), self.form(n / p)) else { continue };
             let lengths = [number(p), number(n / p)];
-            if apart {
+            if zq::gcd(p as u64, (n / p) as u64) == 1 {
                 let parts = lengths.into_iter().chain([first, second]);
                 forms.push(Form::list("good-thomas", parts));
-                continue;
+                continue; // twiddles would only add to it
             }
             for twisted in [None, Some(Form::word("twisted"))] {
                 let parts = [first.clone(), second.clone()];
@@ -103,7 +103,7 @@ impl Smooth {
         }
         let spec = DftSpec::new(self.q, n).ok()?;
         let mut best: Option<(u64, Form)> = None;
-        for form in self.splits(n, false) {
+        for form in self.splits(n) {
             let Ok(t) = build_transform(&form, &spec) else { continue };
             let all = vec![true; n];
             let work = 2 * slots(t.forward_cost(&all)) + slots(t.inverse_cost(&all));
@@ -137,14 +137,11 @@ mod tests {
         ] {
             let found =
                 Smooth::new(q).transform(n, n / 2, n).unwrap_or_else(|| panic!("{n} mod {q}"));
-            let text = found.to_form().to_string();
-            check(q, n, &text);
-            println!(
-                "{n} mod {q}: {} full, {} half\n{text}",
-                slots(found.forward_cost(&vec![true; n])),
-                slots(found.forward_cost(&(0..n).map(|i| 2 * i < n).collect::<Vec<_>>()))
-            );
+            check(q, n, &found.to_form().to_string());
         }
+        // Two even phases rather than one short and one long.
+        let found = Smooth::new(2017).transform(96, 48, 96).expect("96");
+        assert!(longest_phase(found.as_ref()) <= 16, "{}", found.to_form());
     }
 
     #[test]

@@ -1,0 +1,211 @@
+//! Plans for any ring: every way to multiply in it that the methods allow, cheapest first by the
+//! model of [`Plan::slots`].
+//!
+//! An unreduced product goes through blocks of 16, 32 or 48 coefficients and a transform of smooth
+//! length, with what is left over as a monomial factor [Chiu25 §3.1], or through x^N + 1 in halves
+//! [Seiler18 §2]: over q itself where q has the roots, else over primes that have them
+//! [Hwang24 §4.2]. Small primes are sought, as room above a residue spares reductions. Modulo powers
+//! of two there are Toeplitz matrices [Winograd80 §IV].
+
+use crate::automatic::NoPlan;
+use crate::domain::Domain;
+use crate::lift::Lift;
+use crate::operand::Operand;
+use crate::plan::Plan;
+use crate::primes::{Width, primes};
+use crate::registry::build_product;
+use crate::sexpr::Form;
+use crate::shapes::{Shape, Shapes};
+use ringforge_ring::Ring;
+
+/// Degrees that plans are made for.
+pub const DEGREES: std::ops::RangeInclusive<usize> = 16..=2048;
+/// The largest modulus that plans are made for.
+pub const LARGEST_MODULUS: u64 = 1 << 16;
+/// How many shapes of one family are built and compared.
+const SHAPES: usize = 4;
+
+/// A plan that multiplies in a ring, and what speaks for it.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The plan, checked.
+    pub plan: Plan,
+    /// What it does, in a few words.
+    pub why: String,
+    /// Modelled vector slots per product, [`Plan::slots`].
+    pub cost: f64,
+}
+
+/// All sensible plans for a ring and these operands, cheapest first: the presets for it, and plans
+/// made for it. There is at least one for q of at most 2^16 and degrees from 16 to 2048.
+///
+/// ```
+/// use ringforge_plan::{Operand, candidates};
+/// let ring = "Z2048[x]/(x^677 - 1)".parse().unwrap();
+/// let found = candidates(&ring, [Operand::Big, Operand::Small], "mine").unwrap();
+/// assert!(found.windows(2).all(|pair| pair[0].cost <= pair[1].cost));
+/// assert!(found.iter().all(|c| c.plan.covers([Operand::Big, Operand::Small])));
+/// ```
+///
+/// # Errors
+/// [`NoPlan`] for a degree or modulus beyond that no preset serves, or operands wider than q.
+pub fn candidates(
+    ring: &Ring,
+    operands: [Operand; 2],
+    name: &str,
+) -> Result<Vec<Candidate>, NoPlan> {
+    let (n, q) = (ring.degree(), ring.q());
+    let refuse = |why: String, would_work: &str| {
+        Err(NoPlan { ring: ring.to_string(), why, would_work: would_work.into() })
+    };
+    if let Some(why) = operands.iter().find_map(|operand| operand.too_wide(q)) {
+        return refuse(why, "`big`, which is every centred coefficient");
+    }
+    let mut maker = Maker { ring, operands, name, found: Vec::new() };
+    for preset in Plan::names().filter_map(|name| Plan::find(name).ok()) {
+        if preset.ring == *ring && preset.covers(operands) {
+            let why = format!("the plan {}", preset.name);
+            maker.add(preset, why);
+        }
+    }
+    if let Ok(plan) = Plan::automatic(ring, name) {
+        maker.add(plan, format!("over {q} itself, in halves"));
+    }
+    if DEGREES.contains(&n) && q <= LARGEST_MODULUS {
+        maker.make();
+    }
+    let mut found = maker.found;
+    if found.is_empty() {
+        let why = match DEGREES.contains(&n) {
+            true => format!("its modulus {q} is more than {LARGEST_MODULUS}"),
+            false => format!("its degree {n} is not in {} to {}", DEGREES.start(), DEGREES.end()),
+        };
+        return refuse(why, "q up to 65536 and degrees from 16 to 2048, or a plan of your own");
+    }
+    found.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+    Ok(found)
+}
+
+struct Maker<'a> {
+    ring: &'a Ring,
+    operands: [Operand; 2],
+    name: &'a str,
+    found: Vec<Candidate>,
+}
+
+impl Maker<'_> {
+    fn add(&mut self, plan: Plan, why: String) {
+        let same = |c: &Candidate| c.plan.root.to_form() == plan.root.to_form();
+        if !self.found.iter().any(same) {
+            let cost = plan.slots();
+            self.found.push(Candidate { plan, why, cost });
+        }
+    }
+
+    /// Adds the plan with this tree, where its methods allow it.
+    fn tree(&mut self, tree: Form, operands: [Operand; 2], why: String) {
+        let mut parts = vec![Form::word(self.name), Form::list("ring", [Form::text(self.ring)])];
+        if operands != [Operand::Big; 2] {
+            parts.push(Form::list("operands", operands.map(Operand::form)));
+        }
+        parts.push(tree);
+        if let Ok(plan) = Plan::parse(&Form::list("plan", parts).to_string()) {
+            self.add(plan, why);
+        }
+    }
+
+    fn make(&mut self) {
+        let (n, q) = (self.ring.degree(), self.ring.q());
+        let domain = Domain::of_operands(self.ring, self.operands);
+        let length = 2 * n - 1;
+        let dense = Form::parse(&format!("(lift {length} (schoolbook))"))
+            .and_then(|form| build_product(&form, &domain))
+            .is_ok_and(|node| node.as_method::<Lift>().is_some_and(Lift::is_dense));
+        // The two products that reduce by a dense f are products of any residues.
+        let operands = if dense { [Operand::Big; 2] } else { self.operands };
+        let bounds = operands.map(|operand| operand.bound(q));
+        let bound = n as u128 * u128::from(bounds[0]) * u128::from(bounds[1]);
+
+        let mut shapes = Shapes::new(n);
+        let mut rooms = vec![shapes.lifted()];
+        match domain.binomial() {
+            Some((_, 1)) => rooms.push(shapes.cyclic()),
+            Some((_, w)) if w == q - 1 => rooms.push(shapes.negacyclic()),
+            _ => {}
+        }
+        for room in &rooms {
+            self.over_the_modulus(&mut shapes, room, q);
+            self.over_primes(&mut shapes, room, bound);
+        }
+        self.powers_of_two(&domain);
+    }
+
+    /// Plans over q itself.
+    fn over_the_modulus(&mut self, shapes: &mut Shapes, room: &[Shape], q: u64) {
+        if q.is_multiple_of(2) {
+            return;
+        }
+        let allowed = room.iter().filter(|shape| shape.allowed(q));
+        for shape in allowed.take(2 * SHAPES) {
+            if let Some(inner) = shapes.inner(shape, q) {
+                let why = format!("over {q} itself: {shape}");
+                self.tree(shape.outer(inner), [Operand::Big; 2], why);
+            }
+        }
+    }
+
+    /// Plans over other primes, of 16 bits and of 32.
+    fn over_primes(&mut self, shapes: &mut Shapes, room: &[Shape], bound: u128) {
+        for width in [Width::Short, Width::Long] {
+            let usual = |shape: &&Shape| shape.fits(width);
+            let take = if width == Width::Short { SHAPES } else { SHAPES / 2 };
+            for shape in room.iter().filter(usual).take(take) {
+                for primes in primes(shape.order(), bound, width) {
+                    let part = |&p: &u64| {
+                        Some(Form::list("prime", [Form::word(p), shapes.inner(shape, p)?]))
+                    };
+                    let Some(parts) = primes.iter().map(part).collect::<Option<Vec<Form>>>() else {
+                        continue;
+                    };
+                    let names: Vec<String> = primes.iter().map(u64::to_string).collect();
+                    let why = format!("over {}: {shape}", names.join(", "));
+                    self.tree(shape.outer(Form::list("change-modulus", parts)), self.operands, why);
+                }
+            }
+        }
+    }
+
+    /// Toeplitz matrices modulo powers of two, in words that wrap.
+    fn powers_of_two(&mut self, domain: &Domain) {
+        let (n, q) = (self.ring.degree(), domain.q);
+        if !q.is_power_of_two() || domain.binomial().is_none() {
+            return;
+        }
+        for (toom, bits) in [(4usize, 3), (3, 1), (1, 0)] {
+            for levels in 2..=5u32 {
+                // Leaves of at least 5, as many as fill the matrix.
+                let unit = toom << levels;
+                let size = n.next_multiple_of(unit);
+                if q.trailing_zeros() + bits > 16 || !(5..=32).contains(&(size / unit)) {
+                    continue;
+                }
+                let karatsuba = (0..levels)
+                    .fold(Form::list("toeplitz", []), |f, _| Form::list("karatsuba", [f]));
+                let (small, what) = match toom {
+                    1 => (karatsuba, "Karatsuba".to_string()),
+                    _ => (
+                        Form::list("toom-cook", [Form::word(toom), karatsuba]),
+                        format!("Toom-{toom} and Karatsuba"),
+                    ),
+                };
+                let why = format!("one Toeplitz matrix of {size} by {what}, {levels} levels");
+                let tree = Form::list("toeplitz-matrix", [Form::word(size), small]);
+                self.tree(tree, [Operand::Big; 2], why);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "candidates_tests.rs"]
+mod tests;

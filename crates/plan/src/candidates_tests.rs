@@ -1,0 +1,124 @@
+//! Plans for many rings multiply right, in the worst case too.
+
+use super::*;
+use crate::testing::Random;
+use crate::{ChangeModulus, ProductRef, Substitute};
+
+/// Multiplies with the `most` cheapest candidates: random operands and both ends of the ranges.
+fn check(ring: &str, operands: [Operand; 2], most: usize) -> Vec<Candidate> {
+    let ring: Ring = ring.parse().unwrap_or_else(|e| panic!("{e}"));
+    let found = candidates(&ring, operands, "any").unwrap_or_else(|e| panic!("{e}"));
+    let (n, q) = (ring.degree(), ring.q());
+    let mut random = Random(q + n as u64);
+    let ranges = operands.map(|operand| operand.range(q));
+    for candidate in found.iter().take(most) {
+        assert!(candidate.plan.covers(operands), "{}", candidate.plan);
+        candidate.plan.check().unwrap_or_else(|e| panic!("{e}"));
+        for round in 0..3 {
+            let mut operand = |(low, high): (i64, i64)| -> Vec<i64> {
+                let width = (high - low + 1) as u64;
+                let any = |_| match round {
+                    0 => low + random.below(width) as i64,
+                    1 => low,
+                    _ => {
+                        if random.below(2) == 0 {
+                            low
+                        } else {
+                            high
+                        }
+                    }
+                };
+                (0..n).map(any).collect()
+            };
+            let (a, b) = (operand(ranges[0]), operand(ranges[1]));
+            assert_eq!(candidate.plan.multiply(&a, &b), ring.mul(&a, &b), "{}", candidate.plan);
+        }
+    }
+    found
+}
+
+const BIG: [Operand; 2] = [Operand::Big; 2];
+
+#[test]
+fn rings_of_every_kind() {
+    for ring in [
+        "Z2[x]/(x^16 + x + 1)",
+        "Z3[x]/(x^17 - 1)",
+        "Z17[x]/(x^16 + 1)",
+        "Z4591[x]/(x^61 - x - 1)",
+        "Z2048[x]/(x^67 - 1)",
+        "Z8192[x]/(x^64 + 1)",
+        "Z3600[x]/(x^40 + 3x^2 - 1)",
+        "Z1001[x]/(x^96 - 1)",
+        "Z65536[x]/(x^31 + 1)",
+        "Z65521[x]/(x^45 - 7)",
+        "Z7681[x]/(x^33 + x^32 + x^31 + 5x^20 - 7x^19 + x^18 + 3)",
+    ] {
+        assert!(check(ring, BIG, 20).len() > 3, "{ring}");
+    }
+}
+
+#[test]
+fn promised_operands_need_smaller_primes() {
+    let covered = |operands| {
+        let found = check("Z2048[x]/(x^67 - 1)", operands, 20);
+        let change = |c: &Candidate| {
+            let lift = c.plan.root.as_method::<Lift>()?;
+            Some(lift.inner.as_method::<ChangeModulus>()?.covered())
+        };
+        found.iter().filter_map(change).min().expect("a change of modulus")
+    };
+    let (small, big) = (covered([Operand::Big, Operand::Small]), covered(BIG));
+    assert!((2 * 67 * 1024..4 * 67 * 1024).contains(&small), "{small}");
+    assert!((2 * 67 << 20..4 * 67 << 20).contains(&big), "{big}");
+    // A dense f multiplies any residues, whatever was promised.
+    let dense = check("Z2048[x]/(x^40 + x^39 + 1)", [Operand::Small; 2], 2);
+    for candidate in dense {
+        let lift = candidate.plan.root.as_method::<Lift>().expect("a lift");
+        assert!(lift.is_dense() && lift.inner.domain().bounds == [1024, 1024]);
+    }
+}
+
+/// One that every target can lower is always there: blocks of 16 over short primes.
+#[test]
+fn there_is_always_the_universal_plan() {
+    let rings = [
+        ("Z65536[x]/(x^1024 - x^1023 - 1)", BIG),
+        ("Z65535[x]/(x^2047 - x - 1)", BIG),
+        ("Z2[x]/(x^16 + x + 1)", BIG),
+        ("Z4591[x]/(x^761 - x - 1)", [Operand::Big, Operand::Small]),
+    ];
+    let short = |part: &ProductRef| {
+        part.as_method::<Substitute>().is_some_and(|part| part.k == 16 && part.domain.q < 13_000)
+    };
+    for (ring, operands) in rings {
+        let found = candidates(&ring.parse().expect("ring"), operands, "any").expect("plans");
+        let universal = |c: &Candidate| -> Option<bool> {
+            let lift = c.plan.root.as_method::<Lift>()?;
+            Some(lift.inner.as_method::<ChangeModulus>()?.inner.iter().all(short))
+        };
+        assert!(found.iter().any(|c| universal(c) == Some(true)), "{ring}");
+    }
+}
+
+#[test]
+fn what_is_refused() {
+    let refused = |ring: &str, operands| {
+        let ring: Ring = ring.parse().unwrap_or_else(|e| panic!("{e}"));
+        candidates(&ring, operands, "any").expect_err("refused").to_string()
+    };
+    assert_eq!(
+        refused("Z17[x]/(x^5 - x - 1)", BIG),
+        "no plan is known for Z17[x]/(x^5 - x - 1): its degree 5 is not in 16 to 2048; q up to 65536 \
+         and degrees from 16 to 2048, or a plan of your own"
+    );
+    assert!(
+        refused("Z70000[x]/(x^20 - x - 1)", BIG).contains("its modulus 70000 is more than 65536")
+    );
+    assert!(
+        refused("Z17[x]/(x^20 + 1)", [Operand::Big, Operand::Within(9)]).contains("wider than")
+    );
+    // What a preset or a plan in halves serves is no matter of these ranges.
+    let ring: Ring = "Z8380417[x]/(x^256 + 1)".parse().expect("ring");
+    assert!(!candidates(&ring, BIG, "any").expect("a preset").is_empty());
+}
