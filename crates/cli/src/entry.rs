@@ -62,10 +62,10 @@ fn signature(
     target: &Target,
     operands: [Operand; 2],
 ) -> Signature {
-    let word = 1i64 << (program.word_bits - 1);
     let mut operand = operands.iter().filter(|_| procedure.computes == Some(Computes::Product));
     let parameters = procedure.buffers.iter().filter(|b| b.role.is_parameter());
     let arguments = parameters.map(|buffer| {
+        let word = 1i64 << (buffer.bits - 1);
         let mut range = buffer.range.unwrap_or((-word, word - 1));
         let role = match buffer.role {
             Role::Input => toolchain::Role::Input,
@@ -81,7 +81,7 @@ fn signature(
         Argument {
             name: buffer.name.clone(),
             role,
-            element: Element { bits: program.word_bits, signed: true },
+            element: Element { bits: buffer.bits, signed: true },
             length: buffer.words,
             align: buffer.align,
             range,

@@ -39,15 +39,15 @@ pub fn run(ui: &Ui, args: &Mutate) -> Result<u8, Failure> {
     bar.finish_and_clear();
 
     let emit = |program: &Program| target.emit(program, &Preamble::default()).ok();
-    let [output, input, _] = entry.signature.arguments.as_slice() else {
+    let [output, a, b] = entry.signature.arguments.as_slice() else {
         return Err(Failure::failed(format!("`{symbol}` is no product")));
     };
     let subject = Subject {
         product: Product {
             symbol: symbol.clone(),
             ring: ring.clone(),
-            element: input.element,
-            input: input.range,
+            element: a.element,
+            inputs: [a.range, b.range],
             output: output.range,
         },
         object,

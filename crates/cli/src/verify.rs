@@ -204,7 +204,7 @@ impl Oracle {
     /// Whether only the oracle's own representatives lie in the promised range.
     fn canonical(&self) -> bool {
         let q = self.contract.ring.q() as i64;
-        let centered = (-(q / 2) + (1 - q % 2), q / 2);
+        let centered = (-(q / 2), (q - 1) / 2);
         self.contract.arguments[self.contract.output()].range == centered
     }
 }

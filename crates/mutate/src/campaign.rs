@@ -49,8 +49,8 @@ pub fn all_mutants(subject: &Subject<'_>) -> Result<Mutants, String> {
         all.extend(program_mutants(program));
     }
     if let Some(source) = &subject.source {
-        let Product { symbol, ring, input, .. } = &subject.product;
-        all.extend(source_mutants(source, symbol, ring.degree(), input.0));
+        let Product { symbol, ring, .. } = &subject.product;
+        all.extend(source_mutants(source, symbol, ring.degree()));
     }
     Ok(all)
 }

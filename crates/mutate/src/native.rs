@@ -17,8 +17,8 @@ pub struct Product {
     pub ring: Ring,
     /// Type of the coefficients.
     pub element: Element,
-    /// Interval of the inputs' coefficients.
-    pub input: (i64, i64),
+    /// Intervals of the two inputs' coefficients.
+    pub inputs: [(i64, i64); 2],
     /// Interval of the output's coefficients.
     pub output: (i64, i64),
 }
@@ -38,8 +38,8 @@ impl Product {
             symbol: self.symbol.clone(),
             arguments: vec![
                 argument("c", Role::Output, self.output),
-                argument("a", Role::Input, self.input),
-                argument("b", Role::Input, self.input),
+                argument("a", Role::Input, self.inputs[0]),
+                argument("b", Role::Input, self.inputs[1]),
             ],
         }
     }
@@ -121,10 +121,11 @@ impl Native {
     /// `count` random pairs.
     pub fn random(&self, count: usize, seed: u64) -> Vec<Pair> {
         let mut rng = StdRng::seed_from_u64(seed);
-        let (lo, hi) = self.product.input;
+        let [a, b] = self.product.inputs;
         let n = self.product.ring.degree();
-        let mut operand = || (0..n).map(|_| rng.random_range(lo..=hi)).collect::<Vec<i64>>();
-        (0..count).map(|_| (operand(), operand())).collect()
+        let mut operand =
+            |(lo, hi)| (0..n).map(|_| rng.random_range(lo..=hi)).collect::<Vec<i64>>();
+        (0..count).map(|_| (operand(a), operand(b))).collect()
     }
 
     fn records(&self, pairs: &[Pair]) -> Vec<u8> {
@@ -196,12 +197,11 @@ impl Native {
         }
         while kept.1.len() <= round {
             let mut rng = StdRng::seed_from_u64(seed ^ ((kept.1.len() as u64 + 1) << 32));
-            let (lo, hi) = self.product.input;
-            let words = ROUND * 2 * self.product.ring.degree();
-            let mut records = Vec::with_capacity(2 * words);
-            for _ in 0..words {
-                let word = rng.random_range(lo as i32..=hi as i32) as i16;
-                records.extend_from_slice(&word.to_le_bytes());
+            let (n, element) = (self.product.ring.degree(), self.product.element);
+            let mut records = Vec::with_capacity(ROUND * 2 * n * element.bytes());
+            for (lo, hi) in self.product.inputs.into_iter().cycle().take(2 * ROUND) {
+                let words: Vec<i64> = (0..n).map(|_| rng.random_range(lo..=hi)).collect();
+                element.encode(&words, &mut records);
             }
             let wanted = self.original.call_many(records.clone(), Guard::Behind, LIMIT)?;
             kept.1.push(Arc::new(Batch { records, wanted }));
@@ -211,8 +211,8 @@ impl Native {
 
     /// The pair of record number `i`.
     fn pair(&self, records: &[u8], i: usize) -> Pair {
-        let n = self.product.ring.degree();
-        let operand = |k: usize| Element::I16.decode(&records[2 * n * k..2 * n * (k + 1)]);
+        let size = self.product.ring.degree() * self.product.element.bytes();
+        let operand = |k: usize| self.product.element.decode(&records[size * k..size * (k + 1)]);
         (operand(2 * i), operand(2 * i + 1))
     }
 
@@ -254,8 +254,17 @@ impl Native {
 
 /// Extreme coefficients in many sign patterns, monomials, small operands.
 pub fn worst_pairs(product: &Product) -> Vec<Pair> {
-    let n = product.ring.degree();
-    let (lo, hi) = product.input;
+    let [all_a, all_b] = product.inputs.map(|range| worst_operands(product.ring.degree(), range));
+    let mut pairs = Vec::new();
+    for (i, a) in all_a.iter().enumerate() {
+        for b in all_b.iter().skip(i % 3).step_by(3).chain([&all_b[i]]) {
+            pairs.push((a.clone(), b.clone()));
+        }
+    }
+    pairs
+}
+
+fn worst_operands(n: usize, (lo, hi): (i64, i64)) -> Vec<Vec<i64>> {
     let mut operands: Vec<Vec<i64>> = vec![vec![hi; n], vec![lo; n], vec![0; n]];
     for block in [1, 2, 3, 5, 8, 9, 16, 48, 80, 90, 144, 160] {
         operands.push((0..n).map(|i| if i / block % 2 == 0 { hi } else { lo }).collect());
@@ -265,13 +274,7 @@ pub fn worst_pairs(product: &Product) -> Vec<Pair> {
         operands.push((0..n).map(|i| if i == at { hi } else { 0 }).collect());
     }
     operands.push((0..n).map(|i| (i % 3) as i64 - 1).map(|x| x.clamp(lo, hi)).collect());
-    let mut pairs = Vec::new();
-    for (i, a) in operands.iter().enumerate() {
-        for b in operands.iter().skip(i % 3).step_by(3).chain([a]) {
-            pairs.push((a.clone(), b.clone()));
-        }
-    }
-    pairs
+    operands
 }
 
 #[cfg(test)]
@@ -296,7 +299,7 @@ mod tests {
             symbol: "f".into(),
             ring: Ring::parse("Z17[x]/(x - 1)").unwrap(),
             element: Element::I16,
-            input: (-8, 8),
+            inputs: [(-8, 8); 2],
             output: (-8, 8),
         };
         let (dir, path) = object(RIGHT);
@@ -322,6 +325,37 @@ mod tests {
         let bytes = std::fs::read(path).unwrap();
         assert!(native.fails_on(&bytes, &(vec![3], vec![-2])));
         assert!(!native.fails_on(&bytes, &(vec![3], vec![2])));
+    }
+
+    /// Words of 32 bits are drawn from their interval as well, and reported whole.
+    #[test]
+    fn wide_words_keep_to_their_range() {
+        let dir = tempfile::tempdir().unwrap();
+        let build = |name: &str, more: &str| {
+            let (from, to) = (dir.path().join("f.c"), dir.path().join(name));
+            let text = format!(
+                "void f(int *c, const int *a, const int *b) {{ int x = a[0] * b[0]; {RIGHT} {more} }}"
+            );
+            std::fs::write(&from, text.replace("short", "int")).unwrap();
+            Compiler::find("gcc").unwrap().compile(&from, &["-O1".into()], &to).unwrap();
+            to
+        };
+        let product = Product {
+            symbol: "f".into(),
+            ring: Ring::parse("Z17[x]/(x - 1)").unwrap(),
+            element: Element { bits: 32, signed: true },
+            inputs: [(-8, 8); 2],
+            output: (-8, 8),
+        };
+        let right = build("right.o", "");
+        let native = Native::new(&Compiler::find("gcc").unwrap(), &product, &right).unwrap();
+        let compare =
+            |more: &str| native.compare(&std::fs::read(build("mutant.o", more)).unwrap(), 500, 1);
+        let outside = "if (a[0] > 8 || a[0] < -8 || b[0] > 8 || b[0] < -8) c[0]++;";
+        assert!(matches!(compare(outside), Behaviour::Same { .. }));
+        let wrong = compare("if (a[0] == 3 && b[0] == -2) c[0]++;");
+        let Behaviour::Differs { operands, .. } = wrong else { panic!("{wrong:?}") };
+        assert_eq!((operands.0[0], operands.1[0]), (3, -2));
     }
 
     #[test]

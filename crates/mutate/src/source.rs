@@ -3,15 +3,13 @@
 
 use crate::mutant::{Change, Class, Mutant, Mutants};
 
-/// Mutants of a C source that defines `symbol` with parameters `c`, `a`, `b` of `n` words.
-///
-/// `lower` is the smallest value of an input.
-pub fn source_mutants(source: &str, symbol: &str, n: usize, lower: i64) -> Mutants {
+/// Mutants of a C source that defines `symbol` with parameters `c`, `a`, `b` of `n` words, of
+/// whatever size.
+pub fn source_mutants(source: &str, symbol: &str, n: usize) -> Mutants {
     let mut all = Mutants::default();
     let Some(body) = body_of(source, symbol) else {
         return all;
     };
-    let size = (1 - 2 * lower) as usize;
     let end = n - 1;
     let middle = n / 2;
     let mut add = |class, what: &str, file: &str, before: &str, after: &str| {
@@ -47,20 +45,20 @@ pub fn source_mutants(source: &str, symbol: &str, n: usize, lower: i64) -> Mutan
         );
         add(
             Class::LookupOnCoefficient,
-            &format!("b[{i}] looked up in a table that holds every value at its own place"),
+            &format!("four bits of c[{i}] looked up in a table that holds each at its own place"),
             &format!(
-                "static const int16_t identity_[{size}] = {{\n{}}};",
-                (lower..=-lower).map(|v| format!("{v},")).collect::<String>()
+                "static const signed char identity_[16] = {{{}}};",
+                (0..16).map(|v| format!("{v},")).collect::<String>()
             ),
             "",
-            &format!("    c[{i}] = identity_[c[{i}] + {}];\n", -lower),
+            &format!("    c[{i}] = (c[{i}] & ~15) | identity_[c[{i}] & 15];\n"),
         );
         add(
             Class::VariableTime,
             &format!("c[{i}] divided by one that the compiler does not see"),
             "",
             "",
-            &format!("    {{ int t_ = 1; {hide} c[{i}] = (int16_t)(c[{i}] / t_); }}\n"),
+            &format!("    {{ int t_ = 1; {hide} c[{i}] = c[{i}] / t_; }}\n"),
         );
         add(
             Class::InputWritten,
@@ -104,14 +102,14 @@ pub fn source_mutants(source: &str, symbol: &str, n: usize, lower: i64) -> Mutan
         "c[0] xored with a word of the stack that nobody wrote",
         "",
         "",
-        "    { short u_[64]; __asm__ volatile(\"\" : \"+m\"(u_)); c[0] = (int16_t)(c[0] ^ u_[5]); }\n",
+        "    { short u_[64]; __asm__ volatile(\"\" : \"+m\"(u_)); c[0] = c[0] ^ u_[5]; }\n",
     );
     add(
         Class::Uninitialised,
         "the last output read before it is written",
         "",
-        &format!("\n    int16_t old_ = *(volatile int16_t *)(c + {end});\n"),
-        &format!("    c[{end}] = (int16_t)(c[{end}] + (old_ & 1));\n"),
+        &format!("\n    int old_ = *(volatile int16_t *)(c + {end});\n"),
+        &format!("    c[{end}] = c[{end}] + (old_ & 1);\n"),
     );
     for register in ["rbx", "r12", "r15"] {
         add(
@@ -192,7 +190,7 @@ mod tests {
 
     #[test]
     fn all_compile() {
-        let all = source_mutants(SOURCE, "f", 4, -8);
+        let all = source_mutants(SOURCE, "f", 4);
         assert!(all.made.len() > 25, "{}", all.made.len());
         let cc = Compiler::find("gcc").unwrap();
         let dir = tempfile::tempdir().unwrap();

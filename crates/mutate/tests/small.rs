@@ -17,7 +17,7 @@ fn contract(text: &str) -> (Product, Contract) {
     let name = text.lines().find_map(|l| l.strip_prefix("# contract: ")).unwrap();
     let contract = std::fs::read_to_string(root().join("contracts").join(name)).unwrap();
     let contract = Contract::parse(&contract).unwrap();
-    let [c, a, _] = &contract.arguments[..] else { panic!("{name}") };
+    let [c, a, b] = &contract.arguments[..] else { panic!("{name}") };
     let product = Product {
         symbol: contract.symbol.clone(),
         ring: contract.ring.clone(),
@@ -25,7 +25,7 @@ fn contract(text: &str) -> (Product, Contract) {
             bits: a.element.bits(),
             signed: a.element.signed(),
         },
-        input: a.range,
+        inputs: [a.range, b.range],
         output: c.range,
     };
     (product, contract)
