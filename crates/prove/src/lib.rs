@@ -25,8 +25,6 @@ mod function;
 mod function_tests;
 mod funs;
 mod hankel;
-mod lines;
-mod moduli;
 mod oracle;
 mod pieces;
 mod polynomials;
