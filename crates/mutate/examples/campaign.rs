@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             symbol,
             ring: plan.ring.clone(),
             element: ringforge_toolchain::Element::I16,
-            input: (-h, h),
+            inputs: [(-h, h); 2],
             output: (-h, h),
         },
         object: std::fs::read(to)?,

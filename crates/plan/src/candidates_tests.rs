@@ -70,7 +70,7 @@ fn promised_operands_need_smaller_primes() {
     };
     let (small, big) = (covered([Operand::Big, Operand::Small]), covered(BIG));
     assert!((2 * 67 * 1024..4 * 67 * 1024).contains(&small), "{small}");
-    assert!((2 * 67 << 20..4 * 67 << 20).contains(&big), "{big}");
+    assert!(((2 * 67) << 20..(4 * 67) << 20).contains(&big), "{big}");
     // A dense f multiplies any residues, whatever was promised.
     let dense = check("Z2048[x]/(x^40 + x^39 + 1)", [Operand::Small; 2], 2);
     for candidate in dense {

@@ -31,10 +31,10 @@ pub fn primes(order: u64, bound: u128, width: Width) -> Vec<Vec<u64>> {
         }
         Width::Long => {
             let one = u64::try_from(2 * bound + 1).ok().filter(|&start| start < 1 << 31);
-            if let Some(p) = one.and_then(|start| progression(order, start).next()) {
-                if p < 1 << 31 {
-                    return vec![vec![p]];
-                }
+            if let Some(p) = one.and_then(|start| progression(order, start).next())
+                && p < 1 << 31
+            {
+                return vec![vec![p]];
             }
             let root = ((2 * bound) as f64).sqrt() as u64 + 1;
             let pair: Vec<u64> = progression(order, root).take(2).collect();

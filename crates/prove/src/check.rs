@@ -300,11 +300,8 @@ fn line_holds(line: &str, q: i128) -> Result<(), String> {
         greatest = greatest.max(number(words, 2)?);
     }
     let keep = i128::from(greatest) - i128::from(least) < i128::from(KEPT);
-    let table: Vec<i64> = if keep {
-        check_table::table(&steps, least, greatest)
-    } else {
-        Vec::new()
-    };
+    let table: Vec<i64> =
+        if keep { check_table::table(&steps, least, greatest) } else { Vec::new() };
     for words in &parsed {
         let (lo, hi) = (number(words, 1)?, number(words, 2)?);
         if lo > hi {

@@ -8,6 +8,9 @@ use super::linear::LANES;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 
+/// What runs once, given where words are as a function of base and stride.
+type Body<'a> = dyn FnMut(&mut Builder, &dyn Fn(usize, usize) -> Index) -> Vec<Stmt> + 'a;
+
 /// Where a row starts.
 pub type Row = (BufferId, usize);
 
@@ -16,12 +19,7 @@ pub type Rows = [Row; LANES];
 
 /// Calls `body` for pieces of `width` columns of `columns`, the last one ending with them; it is
 /// given a function from a word's place in the first piece and the distance to the next one's.
-fn pieces(
-    builder: &mut Builder,
-    columns: usize,
-    width: usize,
-    body: &mut dyn FnMut(&mut Builder, &dyn Fn(usize, usize) -> Index) -> Vec<Stmt>,
-) -> Vec<Stmt> {
+fn pieces(builder: &mut Builder, columns: usize, width: usize, body: &mut Body) -> Vec<Stmt> {
     let (whole, rest) = (columns / width, columns % width);
     let mut all = Vec::new();
     if whole == 1 {
