@@ -91,15 +91,18 @@ fn cycles(bench: &Value, best: bool) -> String {
             ]
         })
         .collect();
-    let host = &bench["host"];
-    markdown(&["product", "operands", "compiled by", "min", "median"], 3, &rows)
-        + &format!(
-            "\n{} ({}); core cycles of one product, calibrated, {} fresh copies of {} interleaved samples.\n",
-            text(&host["processor"]),
-            text(&host["model"]),
-            bench["copies"],
-            bench["samples"]
-        )
+    markdown(&["product", "operands", "compiled by", "min", "median"], 3, &rows) + &how(bench)
+}
+
+/// Where and how a benchmark was run.
+fn how(bench: &Value) -> String {
+    format!(
+        "\n{} ({}); core cycles of one product, calibrated, {} fresh copies of {} interleaved samples.\n",
+        text(&bench["host"]["processor"]),
+        text(&bench["host"]["model"]),
+        bench["copies"],
+        bench["samples"]
+    )
 }
 
 /// `ringforge prove OBJECT… --json`, one for each target.
@@ -201,7 +204,7 @@ fn counts(all: &Value) -> String {
     )
 }
 
-/// `ringforge bench RING --entries [--peers] --json`, one for each ring; with `best` whole products
+/// What docs/figures/rings.sh keeps of `ringforge bench RING`, one for each ring; with `best` whole products
 /// alone, of ours and of the peers the fastest.
 fn ring_cycles(all: &Value, best: bool) -> String {
     let mut rows = Vec::new();
@@ -231,6 +234,7 @@ fn ring_cycles(all: &Value, best: bool) -> String {
         }
     }
     markdown(&["ring", "function", "compiled by", "min", "median", "of the best peer"], 3, &rows)
+        + &list(all).first().map_or(String::new(), how)
 }
 
 /// What docs/figures/rings.sh keeps of `ringforge forge RING --json`: for each ring, compiler and
