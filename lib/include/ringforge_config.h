@@ -1,0 +1,78 @@
+/*
+ * ringforge_config.h: everything about the library that its user may choose.
+ *
+ * Each choice is a macro. Define it on the compiler's command line, or name a header of your own
+ * in RINGFORGE_CONFIG_FILE (with its quotes), or edit this file. Users of the library must see the
+ * same values as the library itself.
+ */
+#ifndef RINGFORGE_CONFIG_H
+#define RINGFORGE_CONFIG_H
+
+#ifdef RINGFORGE_CONFIG_FILE
+#include RINGFORGE_CONFIG_FILE
+#endif
+
+/* Every external symbol starts with this. */
+#ifndef RINGFORGE_PREFIX
+#define RINGFORGE_PREFIX ringforge_
+#endif
+
+/* Machine code: 0 chooses at run time, 1 is portable C only, 2 needs a processor with AVX2. */
+#ifndef RINGFORGE_TARGET
+#define RINGFORGE_TARGET 0
+#endif
+
+/* Hashing: 0 is built in, 1 is OpenSSL's libcrypto, 2 is yours (the five functions of
+ * ringforge_kem.h under "hooks"). */
+#ifndef RINGFORGE_HASH
+#define RINGFORGE_HASH 0
+#endif
+
+/* Random bytes: 0 is the operating system, 1 is OpenSSL's libcrypto, 2 is yours (see the same
+ * place). */
+#ifndef RINGFORGE_RANDOM
+#define RINGFORGE_RANDOM 0
+#endif
+
+/* Which KEMs are compiled: 1 or 0 each. */
+#ifndef RINGFORGE_ENABLE_ALL
+#define RINGFORGE_ENABLE_ALL 1
+#endif
+#ifndef RINGFORGE_ENABLE_SNTRUP653
+#define RINGFORGE_ENABLE_SNTRUP653 RINGFORGE_ENABLE_ALL
+#endif
+#ifndef RINGFORGE_ENABLE_SNTRUP761
+#define RINGFORGE_ENABLE_SNTRUP761 RINGFORGE_ENABLE_ALL
+#endif
+#ifndef RINGFORGE_ENABLE_SNTRUP857
+#define RINGFORGE_ENABLE_SNTRUP857 RINGFORGE_ENABLE_ALL
+#endif
+#ifndef RINGFORGE_ENABLE_SNTRUP953
+#define RINGFORGE_ENABLE_SNTRUP953 RINGFORGE_ENABLE_ALL
+#endif
+#ifndef RINGFORGE_ENABLE_SNTRUP1013
+#define RINGFORGE_ENABLE_SNTRUP1013 RINGFORGE_ENABLE_ALL
+#endif
+#ifndef RINGFORGE_ENABLE_SNTRUP1277
+#define RINGFORGE_ENABLE_SNTRUP1277 RINGFORGE_ENABLE_ALL
+#endif
+#ifndef RINGFORGE_ENABLE_NTRULPR653
+#define RINGFORGE_ENABLE_NTRULPR653 RINGFORGE_ENABLE_ALL
+#endif
+#ifndef RINGFORGE_ENABLE_NTRULPR761
+#define RINGFORGE_ENABLE_NTRULPR761 RINGFORGE_ENABLE_ALL
+#endif
+#ifndef RINGFORGE_ENABLE_NTRULPR857
+#define RINGFORGE_ENABLE_NTRULPR857 RINGFORGE_ENABLE_ALL
+#endif
+#ifndef RINGFORGE_ENABLE_NTRULPR953
+#define RINGFORGE_ENABLE_NTRULPR953 RINGFORGE_ENABLE_ALL
+#endif
+#ifndef RINGFORGE_ENABLE_NTRULPR1013
+#define RINGFORGE_ENABLE_NTRULPR1013 RINGFORGE_ENABLE_ALL
+#endif
+#ifndef RINGFORGE_ENABLE_NTRULPR1277
+#define RINGFORGE_ENABLE_NTRULPR1277 RINGFORGE_ENABLE_ALL
+#endif
+
+#endif /* RINGFORGE_CONFIG_H */

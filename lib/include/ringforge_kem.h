@@ -1,0 +1,85 @@
+/*
+ * ringforge_kem.h: key encapsulation with lattices; Streamlined NTRU Prime, NTRU LPRime.
+ *
+ * Every KEM has the same functions, RINGFORGE_NS(crypto_kem_NAME_WHAT), with the default prefix
+ * ringforge_crypto_kem_sntrup761_keypair and so on. All return 0, or one of the errors below with
+ * every output set to zero. Nothing allocates memory; what depends on secrets takes constant time.
+ * Buffers must not overlap, but ss and ct of one call may lie anywhere else.
+ *
+ *   keypair(pk, sk)              makes a key pair
+ *   enc(ct, ss, pk)              makes a ciphertext, and the session key that is in it
+ *   dec(ss, ct, sk)              opens a ciphertext. A forged or damaged one gives, as the schemes
+ *                                say, a session key that nobody knows, and not an error
+ *   keypair_derand, enc_derand   the same from given coins: the bytes that the calls of randombytes
+ *                                would have delivered, one after the other
+ *   keypair_checked, enc_checked, dec_checked
+ *                                the same with the length of each buffer behind it; another
+ *                                length than the KEM's is RINGFORGE_ERR_LENGTH, and nothing is
+ *                                written
+ */
+#ifndef RINGFORGE_KEM_H
+#define RINGFORGE_KEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ringforge_config.h"
+
+#define RINGFORGE_CONCAT_(a, b) a##b
+#define RINGFORGE_CONCAT(a, b) RINGFORGE_CONCAT_(a, b)
+#define RINGFORGE_NS(name) RINGFORGE_CONCAT(RINGFORGE_PREFIX, name)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Errors. */
+#define RINGFORGE_ERR_RANDOM (-1) /* randombytes failed */
+#define RINGFORGE_ERR_HASH (-2)   /* a hash function failed */
+#define RINGFORGE_ERR_LENGTH (-3) /* a buffer has another length than the KEM's */
+#define RINGFORGE_ERR_KEY (-4)    /* the public or secret key is malformed */
+#define RINGFORGE_ERR_COINS (-5)  /* these coins are to be rejected: take others */
+
+/*
+ * Hooks. Which of them the library brings along is chosen in ringforge_config.h; those that it
+ * does not bring, the user links. Each returns 0, or anything else when it failed; `out` overlaps
+ * no `in`.
+ */
+int RINGFORGE_NS(randombytes)(uint8_t *out, size_t len);
+int RINGFORGE_NS(sha512)(uint8_t out[64], const uint8_t *in, size_t len);
+int RINGFORGE_NS(sha3_256)(uint8_t out[32], const uint8_t *in, size_t len);
+int RINGFORGE_NS(sha3_512)(uint8_t out[64], const uint8_t *in, size_t len);
+int RINGFORGE_NS(shake128)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len);
+int RINGFORGE_NS(shake256)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len);
+
+/* The functions of one KEM; `size` is the start of its macros. */
+#define RINGFORGE_DECLARE_KEM(name, size)                                                          \
+    int RINGFORGE_NS(crypto_kem_##name##_keypair)(uint8_t pk[size##_PUBLICKEYBYTES],               \
+                                                  uint8_t sk[size##_SECRETKEYBYTES]);              \
+    int RINGFORGE_NS(crypto_kem_##name##_keypair_derand)(uint8_t pk[size##_PUBLICKEYBYTES],        \
+                                                         uint8_t sk[size##_SECRETKEYBYTES],        \
+                                                         const uint8_t coins[size##_KEYPAIRCOINS]); \
+    int RINGFORGE_NS(crypto_kem_##name##_enc)(uint8_t ct[size##_CIPHERTEXTBYTES],                  \
+                                              uint8_t ss[size##_BYTES],                            \
+                                              const uint8_t pk[size##_PUBLICKEYBYTES]);            \
+    int RINGFORGE_NS(crypto_kem_##name##_enc_derand)(uint8_t ct[size##_CIPHERTEXTBYTES],           \
+                                                     uint8_t ss[size##_BYTES],                     \
+                                                     const uint8_t pk[size##_PUBLICKEYBYTES],      \
+                                                     const uint8_t coins[size##_ENCCOINS]);        \
+    int RINGFORGE_NS(crypto_kem_##name##_dec)(uint8_t ss[size##_BYTES],                            \
+                                              const uint8_t ct[size##_CIPHERTEXTBYTES],            \
+                                              const uint8_t sk[size##_SECRETKEYBYTES]);            \
+    int RINGFORGE_NS(crypto_kem_##name##_keypair_checked)(uint8_t *pk, size_t pk_len, uint8_t *sk, \
+                                                          size_t sk_len);                          \
+    int RINGFORGE_NS(crypto_kem_##name##_enc_checked)(uint8_t *ct, size_t ct_len, uint8_t *ss,     \
+                                                      size_t ss_len, const uint8_t *pk,            \
+                                                      size_t pk_len);                              \
+    int RINGFORGE_NS(crypto_kem_##name##_dec_checked)(uint8_t *ss, size_t ss_len,                  \
+                                                      const uint8_t *ct, size_t ct_len,            \
+                                                      const uint8_t *sk, size_t sk_len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RINGFORGE_KEM_H */

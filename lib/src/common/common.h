@@ -1,0 +1,104 @@
+/*
+ * common.h: what all sources of the library share. Internal.
+ */
+#ifndef RINGFORGE_COMMON_H
+#define RINGFORGE_COMMON_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "../../include/ringforge_kem.h"
+
+/* External names get the user's prefix; static names of parametrised sources the instance's. */
+#define RF_CAT_(a, b) a##b
+#define RF_CAT(a, b) RF_CAT_(a, b)
+#define RF_NS(name) RINGFORGE_NS(name)
+
+/* Which multipliers are needed: those of the rings of the KEMs that are compiled. */
+#define RF_NEED_SNTRUP653 (RINGFORGE_ENABLE_SNTRUP653 || RINGFORGE_ENABLE_NTRULPR653)
+#define RF_NEED_SNTRUP761 (RINGFORGE_ENABLE_SNTRUP761 || RINGFORGE_ENABLE_NTRULPR761)
+#define RF_NEED_SNTRUP857 (RINGFORGE_ENABLE_SNTRUP857 || RINGFORGE_ENABLE_NTRULPR857)
+#define RF_NEED_SNTRUP953 (RINGFORGE_ENABLE_SNTRUP953 || RINGFORGE_ENABLE_NTRULPR953)
+#define RF_NEED_SNTRUP1013 (RINGFORGE_ENABLE_SNTRUP1013 || RINGFORGE_ENABLE_NTRULPR1013)
+#define RF_NEED_SNTRUP1277 (RINGFORGE_ENABLE_SNTRUP1277 || RINGFORGE_ENABLE_NTRULPR1277)
+
+/* Whether AVX2 code can be compiled here, and how a function asks for it. */
+#if RINGFORGE_TARGET != 1 && defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define RF_HAVE_AVX2_CODE 1
+#define RF_AVX2 __attribute__((target("avx2")))
+#else
+#define RF_HAVE_AVX2_CODE 0
+#endif
+#if RINGFORGE_TARGET == 2 && !RF_HAVE_AVX2_CODE
+#error "RINGFORGE_TARGET is 2, but this compiler or machine has no AVX2: take 0 or 1"
+#endif
+
+/* Whether this processor has AVX2 (and the operating system keeps its registers): 0 or 1. */
+#if !RF_HAVE_AVX2_CODE
+#define rf_avx2() 0
+#elif defined(RINGFORGE_TESTING)
+extern int RF_NS(test_portable); /* tests set it to force portable code */
+#define rf_avx2() (!RF_NS(test_portable) && __builtin_cpu_supports("avx2"))
+#elif RINGFORGE_TARGET == 2
+#define rf_avx2() 1
+#else
+#define rf_avx2() __builtin_cpu_supports("avx2")
+#endif
+
+/*
+ * Marks for the test of constant time: valgrind treats what is marked secret as undefined, and
+ * reports every branch and address that depends on it. They cost nothing otherwise.
+ */
+#ifdef RINGFORGE_CT_TEST
+#include <valgrind/memcheck.h>
+#define RF_SECRET(p, n) ((void)VALGRIND_MAKE_MEM_UNDEFINED((p), (n)))
+#define RF_PUBLIC(p, n) ((void)VALGRIND_MAKE_MEM_DEFINED((p), (n)))
+#else
+#define RF_SECRET(p, n) ((void)(p), (void)(n))
+#define RF_PUBLIC(p, n) ((void)(p), (void)(n))
+#endif
+
+/* Sets bytes to zero in a way that compilers do not leave out. */
+void RF_NS(zeroize)(void *p, size_t len);
+#define rf_zeroize RF_NS(zeroize)
+
+/*
+ * A value that the compiler must take as unknown: masks made from it stay arithmetic, and are not
+ * turned into branches.
+ */
+static inline uint32_t rf_hide(uint32_t x)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    __asm__("" : "+r"(x));
+    return x;
+#else
+    volatile uint32_t v = x;
+    return v;
+#endif
+}
+
+/* All ones if x is not zero, else zero. */
+static inline uint32_t rf_mask_nonzero(uint32_t x)
+{
+    x = rf_hide(x);
+    return 0u - ((x | (0u - x)) >> 31);
+}
+
+/* 0 if n bytes are equal, else all ones. */
+static inline uint32_t rf_differ(const uint8_t *a, const uint8_t *b, size_t n)
+{
+    uint32_t sum = 0;
+    size_t i;
+    for (i = 0; i < n; i++)
+        sum |= (uint32_t)(a[i] ^ b[i]);
+    return rf_mask_nonzero(sum);
+}
+
+/* Little-endian words in memory. */
+static inline uint32_t rf_load32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+#endif /* RINGFORGE_COMMON_H */

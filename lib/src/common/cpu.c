@@ -1,0 +1,18 @@
+/* What is external and belongs to no KEM. */
+#include "common.h"
+
+#if RF_HAVE_AVX2_CODE && defined(RINGFORGE_TESTING)
+int RF_NS(test_portable) = 0;
+#endif
+
+void rf_zeroize(void *p, size_t len)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    memset(p, 0, len);
+    __asm__ __volatile__("" : : "r"(p) : "memory");
+#else
+    volatile uint8_t *v = (volatile uint8_t *)p;
+    while (len-- > 0)
+        *v++ = 0;
+#endif
+}
