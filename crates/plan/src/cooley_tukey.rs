@@ -14,6 +14,7 @@ use crate::error::Refusal;
 use crate::rader::{Doubling, Rader};
 use crate::registry::{Arguments, Build, DftSpec, Method};
 use crate::sexpr::Form;
+use crate::steps::{self, Group, Step};
 use crate::transform::{Transform, TransformRef};
 use ringforge_ring::zq;
 use std::sync::Arc;
@@ -77,6 +78,60 @@ impl CooleyTukey {
         let w = self.spec.power(exponent);
         if halved { zq::mul(w, self.spec.q.div_ceil(2), self.spec.q) } else { w }
     }
+
+    /// The index of input (i_1, i_2).
+    fn input(&self, i1: i64, i2: i64) -> usize {
+        (self.second.len() as i64 * i1 + i2).rem_euclid(self.spec.len as i64) as usize
+    }
+
+    /// The index of output (j_1, j_2).
+    fn output(&self, j1: i64, j2: usize) -> usize {
+        (j1 + (self.first.len() * j2) as i64).rem_euclid(self.spec.len as i64) as usize
+    }
+
+    /// All (slot of j_1, i_2), row by row.
+    fn grid(&self) -> Vec<(usize, i64)> {
+        let outer = self.indices(self.second.len());
+        (0..self.first.len()).flat_map(|j1| outer.iter().map(move |&i2| (j1, i2))).collect()
+    }
+
+    /// Both levels, not halving, from inputs at `from[i]`, of which `present` are not zero, to
+    /// outputs at `to`; between them at `cells`, row by row.
+    fn levels(
+        &self,
+        from: &[usize],
+        present: &[bool],
+        cells: &[usize],
+        (to, wanted): (&[usize], &[bool]),
+    ) -> [Vec<Group>; 2] {
+        let (p, q, modulus) = (self.first.len(), self.second.len(), self.spec.q);
+        let (outer, inner) = (self.indices(q), self.indices(p));
+        let first = outer.iter().enumerate().map(|(slot, &i2)| {
+            let inputs: Vec<usize> = (0..p as i64).map(|i1| self.input(i1, i2)).collect();
+            let here: Vec<bool> = inputs.iter().map(|&i| present[i]).collect();
+            let from = inputs.iter().map(|&i| from[i]).collect();
+            let to = (0..p).map(|j1| cells[j1 * q + slot]).collect();
+            Group::record(modulus, from, &here, to, |arith, f| {
+                let level = self.first.forward(arith, f);
+                let twiddles = inner.iter().map(|&j1| self.twiddle(i2, j1, false));
+                let scale = |(v, c)| if c == 1 { v } else { arith.scale(v, c) };
+                level.into_iter().zip(twiddles).map(scale).collect()
+            })
+        });
+        let second = inner.iter().enumerate().map(|(slot, &j1)| {
+            let outputs: Vec<usize> = (0..q).map(|j2| self.output(j1, j2)).collect();
+            let kept: Vec<bool> = outputs.iter().map(|&j| wanted[j]).collect();
+            let from = (0..q).map(|i2| cells[slot * q + i2]).collect();
+            let to = outputs.iter().map(|&j| to[j]).collect();
+            let mut group = Group::record(modulus, from, &vec![true; q], to, |arith, f| {
+                self.second.forward(arith, f)
+            });
+            let pairs = group.outputs.into_iter().zip(group.to).zip(kept);
+            (group.outputs, group.to) = pairs.filter(|(_, kept)| *kept).map(|(p, _)| p).unzip();
+            group
+        });
+        [first.collect(), second.collect()]
+    }
 }
 
 impl Transform for CooleyTukey {
@@ -134,6 +189,72 @@ impl Transform for CooleyTukey {
             }
         }
         output
+    }
+
+    fn forward_steps(&self, present: &[bool]) -> Vec<Step> {
+        if self.halving().is_some() {
+            return steps::forward_whole(self, present);
+        }
+        let (n, p, q) = (self.spec.len, self.first.len(), self.second.len());
+        let all: Vec<usize> = (0..n).collect();
+        let to = (&self.cells()[..], &vec![true; n][..]);
+        let [first, second] = self.levels(&all, present, &all, to);
+        vec![
+            Step {
+                title: format!("{q} of {p}-point transforms, zeros skipped, and twiddles"),
+                cite: METHOD.citation,
+                name: "columns",
+                groups: first,
+            },
+            Step {
+                title: format!("{p} of {q}-point transforms"),
+                cite: METHOD.citation,
+                name: "rows",
+                groups: second,
+            },
+        ]
+    }
+
+    /// By reflection [Chiu25 §2.4]: input i of a forward transform is F_(n−i).
+    fn inverse_steps(&self, wanted: &[bool]) -> Vec<Step> {
+        if self.halving().is_some() {
+            return steps::inverse_whole(self, wanted);
+        }
+        let (n, p, q) = (self.spec.len, self.first.len(), self.second.len());
+        let cell = self.cells();
+        let from: Vec<usize> = (0..n).map(|i| cell[(n - i) % n]).collect();
+        // What a group of the first level reads, it leaves at the same cells.
+        let mut cells = vec![0; n];
+        for (slot, (j1, i2)) in self.grid().into_iter().enumerate() {
+            cells[slot] = from[self.input(j1 as i64, i2)];
+        }
+        let all: Vec<usize> = (0..n).collect();
+        let [first, second] = self.levels(&from, &vec![true; n], &cells, (&all, wanted));
+        vec![
+            Step {
+                title: format!("{q} of inverse {p}-point transforms, and twiddles"),
+                cite: "[Chiu25 §2.4]",
+                name: "rows",
+                groups: first,
+            },
+            Step {
+                title: format!("{p} of inverse {q}-point transforms"),
+                cite: "[Chiu25 §2.4]",
+                name: "columns",
+                groups: second,
+            },
+        ]
+    }
+
+    fn cells(&self) -> Vec<usize> {
+        let mut cells: Vec<usize> = (0..self.spec.len).collect();
+        if self.halving().is_none() {
+            let (p, q) = (self.first.len(), self.second.len());
+            for (slot, &j1) in self.indices(p).iter().enumerate() {
+                (0..q).for_each(|j2| cells[self.output(j1, j2)] = slot * q + j2);
+            }
+        }
+        cells
     }
 
     fn children(&self) -> Vec<&dyn Transform> {

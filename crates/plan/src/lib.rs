@@ -19,6 +19,7 @@
 mod arith;
 mod automatic;
 mod base;
+mod binomial_crt;
 mod border;
 mod butterfly;
 mod candidates;
@@ -48,6 +49,7 @@ mod schoolbook;
 mod sexpr;
 mod shapes;
 mod smooth;
+mod steps;
 mod substitute;
 #[cfg(test)]
 mod testing;
@@ -57,12 +59,15 @@ mod toeplitz_matrix;
 mod toom_cook;
 mod transform;
 mod tree;
+mod truncated;
+mod twist;
 mod two_ntt;
 mod weighted_convolution;
 
 pub use arith::{Arith, Exact, Val};
 pub use automatic::NoPlan;
 pub use base::{Base, BaseRef, BaseSpec, Shape, weighted_diagonals};
+pub use binomial_crt::BinomialCrt;
 pub use border::Border;
 pub use butterfly::Butterfly;
 pub use candidates::{Candidate, DEGREES, LARGEST_MODULUS, candidates};
@@ -85,11 +90,12 @@ pub use product::{Product, ProductRef};
 pub use rader::{Doubling, Rader};
 pub use reduce_mod::ReduceMod;
 pub use registry::{
-    Arguments, Build, DftSpec, METHODS, Method, build_base, build_product, build_transform,
-    methods_page,
+    Arguments, Build, DftSpec, METHODS, Method, PointsSpec, build_base, build_points,
+    build_product, build_transform, methods_page,
 };
 pub use schoolbook::Schoolbook;
 pub use sexpr::{Form, FormKind};
+pub use steps::{Group, Step};
 pub use substitute::Substitute;
 pub use time_shift::TimeShift;
 pub use toeplitz::Toeplitz;
@@ -97,5 +103,7 @@ pub use toeplitz_matrix::ToeplitzMatrix;
 pub use toom_cook::ToomCook;
 pub use transform::{Axes, Transform, TransformRef};
 pub use tree::TreeNode;
+pub use truncated::Truncated;
+pub use twist::Twist;
 pub use two_ntt::TwoNtt;
 pub use weighted_convolution::WeightedConvolution;

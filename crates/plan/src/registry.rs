@@ -31,6 +31,8 @@ pub struct Method {
 pub enum Build {
     /// A product in a quotient of Z_q\[x\].
     Product(fn(&mut Arguments, &Domain) -> Result<ProductRef, Refusal>),
+    /// Values at points of Z_q.
+    Points(fn(&mut Arguments, &PointsSpec) -> Result<TransformRef, Refusal>),
     /// A discrete Fourier transform.
     Transform(fn(&mut Arguments, &DftSpec) -> Result<TransformRef, Refusal>),
     /// A small product: a weighted convolution or a Toeplitz matrix-vector product.
@@ -46,6 +48,17 @@ pub struct DftSpec {
     pub len: usize,
     /// A principal n-th root of unity.
     pub root: u64,
+}
+
+/// The points that a parent asks for: `len` blocks in and out, and what t is to fulfil.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PointsSpec {
+    /// The modulus.
+    pub q: u64,
+    /// N, how many points.
+    pub len: usize,
+    /// w where products are modulo t^N − w; `None` where any modulus of degree N serves.
+    pub weight: Option<u64>,
 }
 
 impl DftSpec {
@@ -75,6 +88,9 @@ pub static METHODS: &[&Method] = &[
     &crate::ntt::METHOD,
     &crate::schoolbook::METHOD,
     &crate::toeplitz_matrix::METHOD,
+    &crate::twist::METHOD,
+    &crate::truncated::METHOD,
+    &crate::binomial_crt::METHOD,
     &crate::good_thomas::METHOD,
     &crate::cooley_tukey::METHOD,
     &crate::rader::METHOD,
@@ -97,6 +113,7 @@ pub fn methods_page() -> String {
     );
     let kind = |build: &Build| match build {
         Build::Product(_) => ("Products", "PRODUCT"),
+        Build::Points(_) => ("Points", "POINTS"),
         Build::Transform(_) => ("Transforms", "TRANSFORM"),
         Build::Base(_) => ("Small products", "SMALL"),
     };
@@ -152,6 +169,16 @@ pub fn build_product(form: &Form, domain: &Domain) -> Result<ProductRef, Refusal
     let product = build(&mut arguments, domain)?;
     arguments.end()?;
     Ok(product)
+}
+
+/// Reads the values at points that meet `spec`, where the form is a method for that; `None` where it
+/// is not, as transforms are.
+pub fn build_points(form: &Form, spec: &PointsSpec) -> Result<Option<TransformRef>, Refusal> {
+    let (method, mut arguments) = find(form)?;
+    let Build::Points(build) = method.build else { return Ok(None) };
+    let points = build(&mut arguments, spec)?;
+    arguments.end()?;
+    Ok(Some(points))
 }
 
 /// Reads a transform that meets `spec`.

@@ -1,10 +1,11 @@
 //! Incomplete transform: x^k = t turns the product mod x^{kN} − 1 into one mod t^N − 1 over
 //! polynomials of degree below k, which a transform of length N turns into N weighted convolutions
-//! mod x^k − ω^j [Chiu25 §3.1, §3.2.1].
+//! mod x^k − ω^j [Chiu25 §3.1, §3.2.1]. Other points t_j than the roots of unity serve as well: then
+//! the product is mod ∏ (t − t_j), and the convolutions are mod x^k − t_j.
 //!
 //! Scale: forward scale twice, base product, inverse scale.
 //! Condition: kN is the degree (or, lifted, at least the length of the product), and Z_q has a
-//! principal N-th root of unity.
+//! principal N-th root of unity, or what the method for other points asks for.
 
 use crate::arith::{Arith, Exact, Val};
 use crate::base::{BaseSpec, Shape};
@@ -12,7 +13,9 @@ use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
 use crate::network::{Cost, Network};
 use crate::product::{Product, ProductRef};
-use crate::registry::{Arguments, Build, DftSpec, Method};
+use crate::registry::{
+    Arguments, Build, DftSpec, Method, PointsSpec, build_points, build_transform,
+};
 use crate::sexpr::Form;
 use crate::transform::TransformRef;
 use crate::tree::TreeNode;
@@ -23,9 +26,10 @@ use std::sync::Arc;
 /// Registry entry.
 pub const METHOD: Method = Method {
     name: "substitute",
-    usage: "(substitute K TRANSFORM (weighted-convolution SMALL))",
+    usage: "(substitute K TRANSFORM-OR-POINTS (weighted-convolution SMALL))",
     summary: "x^K = t: a product mod x^(KN) - 1 through a transform of length N and N weighted \
-              convolutions of size K; Z_q needs an N-th root of unity.",
+              convolutions of size K; Z_q needs an N-th root of unity. With other points, mod what \
+              they are the roots of.",
     citation: "[Chiu25 §3.2.1]",
     build: Build::Product(build),
 };
@@ -46,9 +50,9 @@ pub struct Substitute {
 fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refusal> {
     let k = arguments.number("the block width K")?;
     let at = arguments.last_at();
-    let degree = match (domain.binomial(), &domain.modulus) {
-        (Some((degree, 1)), _) => degree,
-        (_, Modulus::Free { length }) => length.next_multiple_of(k),
+    let (degree, weight) = match (domain.binomial(), &domain.modulus) {
+        (Some((degree, weight)), _) if weight != 0 => (degree, Some(weight)),
+        (_, Modulus::Free { length }) => (length.next_multiple_of(k), None),
         _ => {
             let message = format!("substitute needs a product mod x^n - 1, not one in {domain}");
             let hint = format!("(lift {} (substitute …))", domain.product_length());
@@ -64,24 +68,36 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
     }
     let n = degree / k;
     let form = arguments.form("a transform")?;
-    let spec = DftSpec::new(domain.q, n).map_err(|missing| {
-        Refusal::new(
-            form.at,
-            format!("x^{degree} - 1 with x^{k} = t needs a transform of length {n}: {missing}"),
-        )
-        .instead(lengths(domain, k, &missing))
-    })?;
-    let transform = crate::registry::build_transform(&form, &spec)?;
-    let weights = (0..n as u64).map(|j| zq::pow(spec.root, j, spec.q)).collect();
-    let base = BaseSpec { q: spec.q, size: k, shape: Shape::Weighted(weights) };
+    let q = domain.q;
+    let transform = match build_points(&form, &PointsSpec { q, len: n, weight })? {
+        Some(points) => points,
+        None => {
+            if let Some(weight) = weight.filter(|&w| w != 1) {
+                let message = format!(
+                    "substitute with a transform needs a product mod x^n - 1, not one in {domain}"
+                );
+                let lift = domain.product_length();
+                let hint = format!("(twist …), if {weight} has a root; (lift {lift} …)");
+                return Err(Refusal::new(form.at, message).instead(hint));
+            }
+            let spec = DftSpec::new(q, n).map_err(|missing| {
+                let what = format!("x^{degree} - 1 with x^{k} = t needs a transform of length {n}");
+                Refusal::new(form.at, format!("{what}: {missing}"))
+                    .instead(lengths(domain, k, &missing))
+            })?;
+            build_transform(&form, &spec)?
+        }
+    };
+    let weights = transform.points();
+    let base = BaseSpec { q, size: k, shape: Shape::Weighted(weights) };
     let inner = arguments.base(&base)?;
     let Some(convolution) = inner.as_method::<WeightedConvolution>().cloned() else {
         return Err(Refusal::new(arguments.last_at(), "substitute ends in weighted convolutions")
             .instead("(weighted-convolution (toeplitz))"));
     };
     let product = Substitute { domain: domain.clone(), k, transform, convolution };
-    if zq::inv(product.scale(), spec.q).is_none() {
-        let message = format!("the scale {} has no inverse mod {}", product.scale(), spec.q);
+    if zq::inv(product.scale(), q).is_none() {
+        let message = format!("the scale {} has no inverse mod {q}", product.scale());
         return Err(arguments.refuse(message));
     }
     Ok(Arc::new(product))
@@ -179,7 +195,7 @@ impl Product for Substitute {
     }
 
     fn tree(&self) -> TreeNode {
-        let (q, k, n) = (self.domain.q, self.k, self.blocks());
+        let (q, k) = (self.domain.q, self.k);
         let forward = self.transform.forward_cost(&self.present());
         let mut transform = TreeNode::of_transform(self.transform.as_ref());
         transform.cost = forward;
@@ -187,7 +203,7 @@ impl Product for Substitute {
         TreeNode {
             title: format!("Substitute x^{k} = t"),
             before: self.domain.to_string(),
-            after: format!("Z{q}[x, t]/(x^{k} - t, t^{n} - 1)"),
+            after: format!("Z{q}[x, t]/(x^{k} - t, {})", self.transform.modulus()),
             scale: self.scale(),
             cost: self.cost(),
             cost_of: "per product",

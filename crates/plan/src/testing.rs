@@ -4,9 +4,10 @@ use crate::arith::{Arith, Exact, Val};
 use crate::base::{BaseRef, BaseSpec, Shape};
 use crate::error::PlanError;
 use crate::network::Network;
-use crate::registry::{DftSpec, build_base, build_transform};
+use crate::registry::{DftSpec, PointsSpec, build_base, build_points, build_transform};
 use crate::sexpr::Form;
-use crate::transform::TransformRef;
+use crate::steps::Step;
+use crate::transform::{Transform, TransformRef};
 use ringforge_ring::zq;
 
 /// A small deterministic generator.
@@ -36,6 +37,20 @@ pub fn transform(q: u64, n: usize, text: &str) -> TransformRef {
     try_transform(q, n, text).unwrap_or_else(|e| panic!("{e}"))
 }
 
+/// The points that `text` describes: `n` of them, of t^n − `weight` if there is one.
+pub fn try_points(
+    q: u64,
+    n: usize,
+    weight: Option<u64>,
+    text: &str,
+) -> Result<TransformRef, PlanError> {
+    let spec = PointsSpec { q, len: n, weight };
+    Form::parse(text)
+        .and_then(|form| build_points(&form, &spec))
+        .map(|points| points.unwrap_or_else(|| panic!("{text} is no method for points")))
+        .map_err(|refusal| refusal.within(text))
+}
+
 /// The small product that `text` describes.
 pub fn try_base(q: u64, size: usize, shape: Shape, text: &str) -> Result<BaseRef, PlanError> {
     let spec = BaseSpec { q, size, shape };
@@ -44,17 +59,17 @@ pub fn try_base(q: u64, size: usize, shape: Shape, text: &str) -> Result<BaseRef
         .map_err(|refusal| refusal.within(text))
 }
 
-/// Σ_i ω^{ij} f_i, by its definition.
-pub fn definition(q: u64, root: u64, f: &[Vec<u64>]) -> Vec<Vec<u64>> {
-    let output = |j: usize| -> Vec<u64> {
+/// Σ_i t_j^i f_i, by its definition.
+pub fn definition(q: u64, points: &[u64], f: &[Vec<u64>]) -> Vec<Vec<u64>> {
+    let output = |&point: &u64| -> Vec<u64> {
         let mut sum = vec![0; f[0].len()];
         for (i, block) in f.iter().enumerate() {
-            let w = zq::pow(root, (i * j) as u64, q);
+            let w = zq::pow(point, i as u64, q);
             sum.iter_mut().zip(block).for_each(|(s, &x)| *s = zq::add(*s, zq::mul(w, x, q), q));
         }
         sum
     };
-    (0..f.len()).map(output).collect()
+    points.iter().map(output).collect()
 }
 
 fn scaled(blocks: &[Vec<u64>], c: u64, q: u64) -> Vec<Vec<u64>> {
@@ -62,15 +77,40 @@ fn scaled(blocks: &[Vec<u64>], c: u64, q: u64) -> Vec<Vec<u64>> {
 }
 
 /// Checks a transform against the definition: forward and inverse with the scales they state, with
-/// padding, with unread outputs, and through the recorded network; and that its text reads back.
+/// padding, with unread outputs, through the recorded network and step by step; and that its text
+/// reads back.
 pub fn check(q: u64, n: usize, text: &str) -> TransformRef {
     let t = transform(q, n, text);
-    let mut random = Random(n as u64 * 7919 + q);
     assert_eq!(t.len(), n);
     assert_eq!(zq::order(t.root(), q), Some(n as u64), "{text}: not a root of order {n}");
     let again = transform(q, n, &t.to_form().to_string());
     assert_eq!(again.to_form(), t.to_form(), "{text} does not read back");
+    assert_eq!(t.inverse_scale(), zq::mul(n as u64, t.scale(), q));
+    assert!(t.points().iter().enumerate().all(|(j, &p)| p == zq::pow(t.root(), j as u64, q)));
+    check_values(text, t.as_ref());
+    t
+}
 
+/// As [`check`], for values at other points.
+pub fn check_points(q: u64, n: usize, weight: Option<u64>, text: &str) -> TransformRef {
+    let t = try_points(q, n, weight, text).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(t.len(), n);
+    let again = try_points(q, n, weight, &t.to_form().to_string()).expect("own text");
+    assert_eq!(again.to_form(), t.to_form(), "{text} does not read back");
+    let mut points = t.points();
+    if let Some(w) = weight {
+        assert!(points.iter().all(|&p| zq::pow(p, n as u64, q) == w), "{text}: no roots");
+    }
+    points.sort_unstable();
+    points.dedup();
+    assert_eq!(points.len(), n, "{text}: points repeat");
+    check_values(text, t.as_ref());
+    t
+}
+
+fn check_values(text: &str, t: &dyn Transform) {
+    let (q, n, points) = (t.q(), t.len(), t.points());
+    let mut random = Random(n as u64 * 7919 + q);
     for round in 0..6 {
         // Padding: none, one block only, a random pattern, a tail.
         let present: Vec<bool> = match round {
@@ -81,7 +121,7 @@ pub fn check(q: u64, n: usize, text: &str) -> TransformRef {
         };
         let f: Vec<Vec<u64>> =
             (present.iter()).map(|&p| if p { random.vector(2, q) } else { vec![0, 0] }).collect();
-        let expected = definition(q, t.root(), &f);
+        let expected = definition(q, &points, &f);
         let forward = t.forward_exact(&f);
         assert_eq!(forward, scaled(&expected, t.scale(), q), "{text}, forward");
 
@@ -89,11 +129,13 @@ pub fn check(q: u64, n: usize, text: &str) -> TransformRef {
         let input = net.inputs(&present);
         let output = t.forward(&mut net, &input);
         assert_eq!(replay(&net, &output, &f, q), forward, "{text}, padded network {present:?}");
+        let cells = in_steps(&t.forward_steps(&present), &f, q);
+        let stepwise: Vec<Vec<u64>> = t.cells().iter().map(|&cell| cells[cell].clone()).collect();
+        assert_eq!(stepwise, forward, "{text}, padded steps {present:?}");
 
         // The same pattern as outputs that are read.
-        let inverse_scale = zq::mul(n as u64, t.scale(), q);
-        assert_eq!(t.inverse_scale(), inverse_scale);
-        assert_eq!(t.inverse_exact(&expected), scaled(&f, inverse_scale, q), "{text}, inverse");
+        let back = scaled(&f, t.inverse_scale(), q);
+        assert_eq!(t.inverse_exact(&expected), back, "{text}, inverse");
         let mut net = Network::new(q);
         let input = net.inputs(&vec![true; n]);
         let output = t.inverse_wanted(&mut net, &input, &present);
@@ -102,9 +144,36 @@ pub fn check(q: u64, n: usize, text: &str) -> TransformRef {
             kept.map(|(b, _)| b.clone()).collect()
         };
         let dropped = replay(&net, &output, &expected, q);
-        assert_eq!(read(&dropped), read(&scaled(&f, inverse_scale, q)), "{text}, dropping");
+        assert_eq!(read(&dropped), read(&back), "{text}, dropping");
+        let mut cells = vec![Vec::new(); n];
+        t.cells().iter().zip(&expected).for_each(|(&cell, v)| cells[cell] = v.clone());
+        let stepwise = in_steps(&t.inverse_steps(&present), &cells, q);
+        assert_eq!(read(&stepwise), read(&back), "{text}, steps dropping");
     }
-    t
+}
+
+/// What the steps leave of these blocks; groups of all steps but the first work in place.
+fn in_steps(steps: &[Step], blocks: &[Vec<u64>], q: u64) -> Vec<Vec<u64>> {
+    let mut cells = blocks.to_vec();
+    for (number, step) in steps.iter().enumerate() {
+        let mut after = cells.clone();
+        for group in &step.groups {
+            let inputs: Vec<Vec<u64>> = group.from.iter().map(|&i| cells[i].clone()).collect();
+            let outputs = replay(&group.net, &group.outputs, &inputs, q);
+            assert_eq!((group.to.len(), group.outputs.len()), (outputs.len(), outputs.len()));
+            if number > 0 && number + 1 < steps.len() {
+                let sorted = |places: &[usize]| {
+                    let mut places = places.to_vec();
+                    places.sort_unstable();
+                    places
+                };
+                assert_eq!(sorted(&group.from), sorted(&group.to), "not in place: {}", step.title);
+            }
+            group.to.iter().zip(outputs).for_each(|(&i, v)| after[i] = v);
+        }
+        cells = after;
+    }
+    cells
 }
 
 fn replay(net: &Network, output: &[Val], blocks: &[Vec<u64>], q: u64) -> Vec<Vec<u64>> {

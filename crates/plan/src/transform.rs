@@ -3,6 +3,7 @@
 use crate::arith::{Arith, Exact, Val};
 use crate::network::{Cost, Network};
 use crate::sexpr::Form;
+use crate::steps::{self, Step};
 use ringforge_ring::zq;
 use std::any::Any;
 use std::sync::Arc;
@@ -10,7 +11,8 @@ use std::sync::Arc;
 /// A shared transform.
 pub type TransformRef = Arc<dyn Transform>;
 
-/// A discrete Fourier transform of length n over Z_q on coefficient blocks.
+/// A discrete Fourier transform of length n over Z_q on coefficient blocks, or the values at n
+/// [other points](Transform::points).
 ///
 /// With ω = [`root`](Transform::root), a principal n-th root of unity, and
 /// s = [`scale`](Transform::scale):
@@ -49,6 +51,49 @@ pub trait Transform: Any + std::fmt::Debug + Send + Sync {
     /// What the inverse leaves: `n·s mod q`.
     fn inverse_scale(&self) -> u64 {
         zq::mul(self.len() as u64, self.scale(), self.q())
+    }
+
+    /// The points t_j: F_j is s times the value Σ_i t_j^i f_i, and products are taken modulo
+    /// ∏ (t − t_j). The powers of ω, unless a method says otherwise; one that does overrides the
+    /// inverse too, for which reflection is no help.
+    fn points(&self) -> Vec<u64> {
+        (0..self.len() as u64).map(|j| zq::pow(self.root(), j, self.q())).collect()
+    }
+
+    /// The polynomial ∏ (t − t_j), for people.
+    fn modulus(&self) -> String {
+        format!("t^{} - 1", self.len())
+    }
+
+    /// What is left of that, for people.
+    fn values(&self) -> String {
+        format!("the {} products over t = {}^i", self.len(), self.root())
+    }
+
+    /// The forward transform in steps, where only the inputs marked in `present` can be nonzero: F_j
+    /// is left at [`cells`](Transform::cells)`[j]`.
+    fn forward_steps(&self, present: &[bool]) -> Vec<Step> {
+        match self.axes() {
+            Some(axes) => steps::forward_axes(self.q(), &axes, present),
+            None => steps::forward_whole(self, present),
+        }
+    }
+
+    /// The inverse in steps, of which only the outputs marked in `wanted` are read: from the cells of
+    /// the forward transform to blocks in their order.
+    fn inverse_steps(&self, wanted: &[bool]) -> Vec<Step> {
+        match self.axes() {
+            Some(axes) => steps::inverse_axes(self.q(), &axes, wanted),
+            None => steps::inverse_whole(self, wanted),
+        }
+    }
+
+    /// The cell where the steps leave each F_j, in the order of j.
+    fn cells(&self) -> Vec<usize> {
+        match self.axes() {
+            Some(axes) => steps::cells_of_axes(&axes),
+            None => (0..self.len()).collect(),
+        }
     }
 
     /// The transforms this one is made of, in the order of the plan text.

@@ -31,8 +31,8 @@ impl TreeNode {
         let (q, n) = (transform.q(), transform.len());
         TreeNode {
             title: transform.title(),
-            before: format!("Z{q}[t]/(t^{n} - 1)"),
-            after: format!("the {n} products over t = {}^i", transform.root()),
+            before: format!("Z{q}[t]/({})", transform.modulus()),
+            after: transform.values(),
             scale: transform.scale(),
             cost: transform.forward_cost(&vec![true; n]),
             cost_of: "per forward transform of blocks",

@@ -5,7 +5,6 @@
 //! (e_(m-1), e_m), which are plain unaligned loads of e. Even and odd k come out in two registers
 //! of 32-bit elements whose narrowing interleaves them in natural order.
 
-use super::phases::cell_of_output;
 use super::transform::Products;
 use super::{LowerError, Lowering};
 use crate::build::repeat;
@@ -18,7 +17,7 @@ type Term<'a> = dyn Fn(&mut Block, usize) -> (Value, [Op; 2]) + 'a;
 /// The weight of every cell's block.
 fn weights_by_cell(part: &Substitute) -> Vec<u64> {
     let mut weights = vec![1; part.blocks()];
-    for (j, &cell) in cell_of_output(part.transform.as_ref()).iter().enumerate() {
+    for (j, cell) in part.transform.cells().into_iter().enumerate() {
         weights[cell] = part.convolution.weights[j];
     }
     weights

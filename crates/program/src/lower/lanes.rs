@@ -8,7 +8,6 @@
 //! stores, which compilers turn to unpack instructions.
 
 use super::lane_methods::{Place, Rows};
-use super::phases::cell_of_output;
 use super::small::Small;
 use super::transform::Products;
 use super::{LowerError, Lowering, Operand, unsupported};
@@ -65,7 +64,7 @@ impl Lowering<'_> {
             return Err(unsupported("weighted-convolution", why, "lanes = 16"));
         }
         // Cells by method, in the order of their first weights.
-        let cell_of = cell_of_output(part.transform.as_ref());
+        let cell_of = part.transform.cells();
         let mut weights = vec![1; blocks];
         let mut methods: Vec<(Small, Vec<usize>)> = Vec::new();
         for (j, small) in self.smalls(part)?.into_iter().enumerate() {

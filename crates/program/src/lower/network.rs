@@ -4,7 +4,7 @@ use super::{LowerError, Lowering};
 use crate::ir::*;
 use crate::place::{Placement, Task, place, shift_of};
 use crate::rebase::rebased;
-use ringforge_plan::{NetOp, Network, Val};
+use ringforge_plan::{Group, NetOp, Network, Val};
 
 /// Networks that run one after another: straight-line, or as a loop where they are all alike.
 #[derive(Clone, Debug)]
@@ -14,15 +14,6 @@ pub(crate) struct Phase {
     /// Name of the stage in sites.
     pub stage: String,
     pub groups: Vec<Group>,
-}
-
-/// One network: where its inputs come from and its outputs go, as numbers of blocks.
-#[derive(Clone, Debug)]
-pub(crate) struct Group {
-    pub net: Network,
-    pub outputs: Vec<Val>,
-    pub from: Vec<usize>,
-    pub to: Vec<usize>,
 }
 
 impl Phase {
