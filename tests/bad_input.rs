@@ -19,10 +19,89 @@ fn a_malformed_ring_is_shown_with_the_place() {
 }
 
 #[test]
-fn a_ring_without_a_plan_says_what_to_do() {
+fn a_ring_beyond_all_plans_says_which_there_are() {
     let dir = Sandbox::new();
-    let run = dir.ringforge(&["forge", "Z3329[x]/(x^255 + 1)"]);
-    run.fails(2, &["no plan is known for Z3329[x]/(x^255 + 1)", "--plan FILE"]);
+    let would_work = ["q up to 65536 and degrees from 16 to 2048", "--plan FILE"];
+    for (ring, why) in [
+        ("Z4591[x]/(x^8 - x - 1)", "its degree 8 is not in 16 to 2048"),
+        ("Z4591[x]/(x^2049 - x - 1)", "its degree 2049 is not in 16 to 2048"),
+        ("Z70001[x]/(x^40 - x - 1)", "its modulus 70001 is more than 65536"),
+    ] {
+        for command in ["forge", "explain"] {
+            let run = dir.ringforge(&[command, ring]);
+            run.fails(2, &["no plan is known for", ring, why, would_work[0], would_work[1]]);
+        }
+    }
+    dir.is_untouched();
+}
+
+#[test]
+fn f_must_be_monic_and_q_a_modulus() {
+    let dir = Sandbox::new();
+    let run = dir.ringforge(&["forge", "Z4591[x]/(2x^761 - x - 1)"]);
+    run.fails(2, &["this is not a ring", "ring:1:11", "leading coefficient 1"]);
+    let run = dir.ringforge(&["forge", "Z1[x]/(x^40 - x - 1)"]);
+    run.fails(2, &["this is not a ring", "a modulus q of at least 2"]);
+    dir.is_untouched();
+}
+
+#[test]
+fn operands_that_are_none_or_wider_than_q_are_refused() {
+    let dir = Sandbox::new();
+    for option in ["--lhs", "--rhs"] {
+        for command in ["forge", "explain", "bench", "mutate"] {
+            let run = dir.ringforge(&[command, "sntrup761", option, "within 2296"]);
+            let why = "coefficients in [-2296, 2296] are wider than [-2295, 2295]";
+            run.fails(2, &[option, why, "would work: big"]);
+        }
+        for operand in ["tiny", "", "within", "within 0", "within -3", "within x", "Big"] {
+            let run = dir.ringforge(&["forge", "sntrup761", &format!("{option}={operand}")]);
+            run.fails(2, &[option, "is no operand: it is `big`, `small` or `within 5`"]);
+        }
+    }
+    dir.is_untouched();
+}
+
+/// Plans that compute over the integers modulo other primes are right for what they were made for, and
+/// for nothing wider: the message has the coefficient that can be too large, how large, and the bound.
+#[test]
+fn a_change_of_modulus_that_does_not_cover_the_product_is_refused() {
+    let dir = Sandbox::new();
+    for (ring, plan, worst, bound, would_work) in [
+        (
+            "ntruhps2048677",
+            "ntruhps2048677-two-prime",
+            "its coefficient 676 is a sum of 677 products of up to 1024·1024 and can be ±709885952",
+            "covers only ±758",
+            "(operands big small)",
+        ),
+        (
+            "ntruhps2048677",
+            "ntruhps2048677-1440",
+            "its coefficient 676 is a sum of 677 products of up to 1024·1024 and can be ±709885952",
+            "12902401 covers only ±6451200",
+            "(operands big (within 9))",
+        ),
+        (
+            "sntrup761",
+            "sntrup761-two-prime",
+            "its coefficient 760 is a sum of 761 products of up to 2295·2295 and can be ±4008206025",
+            "covers only ±2",
+            "(operands big small)",
+        ),
+        (
+            "saber",
+            "saber-two-prime",
+            "its coefficient 0 is a sum of 256 products of up to 4096·4096 and can be ±4294967296",
+            "covers only ±5",
+            "(operands big (within 5))",
+        ),
+    ] {
+        for command in ["forge", "explain", "mutate"] {
+            let args = [command, ring, "--plan", plan, "--lhs=big", "--rhs=big"];
+            dir.ringforge(&args).fails(2, &[worst, bound, "would work: primes", would_work]);
+        }
+    }
     dir.is_untouched();
 }
 
@@ -69,6 +148,19 @@ fn a_modulus_that_is_not_prime_or_lacks_a_root_is_refused() {
             &["p.plan:2:", "7"],
         );
     }
+}
+
+#[test]
+fn a_composite_modulus_without_the_roots_names_the_factor_in_the_way() {
+    refuse_plan(
+        "(plan c (ring \"Z3600[x]/(x^40 - x - 1)\")\n (lift 96 (substitute 16 (good-thomas 3 2 (rader 3) (butterfly))\n (weighted-convolution (toeplitz)))))",
+        &["p.plan:2:", "modulo 3600", "its factor 2 stands in the way", "would work"],
+    );
+    // A root, but sums are divided by what is no unit.
+    refuse_plan(
+        "(plan c (ring \"Z4096[x]/(x^40 - 1)\")\n (toeplitz-matrix 64 (toom-cook 4 (toom-cook 4 (toeplitz)))))",
+        &["p.plan:2:", "would work"],
+    );
 }
 
 #[test]

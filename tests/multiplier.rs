@@ -10,8 +10,8 @@ const STRICT: &[&str] = &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconve
 
 /// A package without timing and proof.
 fn package(dir: &Sandbox) {
-    let run =
-        dir.ringforge(&["--json", "forge", "sntrup761", "--out", "p", "--no-bench", "--pairs=0"]);
+    let plan = ["--plan", "sntrup761", "--no-bench", "--pairs=0"];
+    let run = dir.ringforge(&[&["--json", "forge", "sntrup761", "--out", "p"], &plan[..]].concat());
     assert!(run.status <= 1, "{run:?}");
 }
 
@@ -131,7 +131,8 @@ fn a_package_is_whole_proved_and_proves_again() {
     assert!(run.stdout.contains("sntrup761_mul_avx2 is proved"), "{run:?}");
 
     // A second run replaces the package and leaves nothing else.
-    dir.ringforge(&["--quiet", "forge", "sntrup761", "--no-bench", "--target=avx2"]).succeeds();
+    let again = ["--plan=sntrup761", "--no-bench", "--target=avx2"];
+    dir.ringforge(&[&["--quiet", "forge", "sntrup761"], &again[..]].concat()).succeeds();
     assert!(!dir.path().join("out/sntrup761/sntrup761_c.c").exists());
     dir.holds_only(&["out"]);
 }

@@ -1,6 +1,7 @@
 //! What every peer needs: a check that its product is right, then the timing driver.
 
 pub mod sntrup761;
+pub mod words;
 
 use std::sync::OnceLock;
 
@@ -22,6 +23,8 @@ pub enum Form {
     NtruPrime,
     /// x^n + 1.
     Negacyclic,
+    /// x^n - 1.
+    Cyclic,
 }
 
 static CANDIDATE: OnceLock<fn()> = OnceLock::new();
@@ -74,6 +77,7 @@ impl Ring {
             let top = wide[k];
             match self.form {
                 Form::Negacyclic => wide[k - n] -= top,
+                Form::Cyclic => wide[k - n] += top,
                 Form::NtruPrime => {
                     wide[k - n] += top;
                     wide[k - n + 1] += top;

@@ -54,7 +54,8 @@ pub struct Subject {
     /// A ring such as `Z4591[x]/(x^761 - x - 1)`, or a preset (see `ringforge list`)
     #[arg(value_name = "RING|PRESET")]
     pub ring: String,
-    /// Decomposition: the name of a preset's plan or a file [default: the best there is]
+    /// Decomposition: the name of a plan (see `ringforge list`) or a file [default: `forge` searches,
+    /// others take the ring's own plan or the cheapest by model]
     #[arg(long, value_name = "NAME|FILE")]
     pub plan: Option<String>,
     /// Coefficients of the first factor: `big` (any), `small` (-1, 0, 1) or `within N` [default:
@@ -115,6 +116,9 @@ pub struct Forge {
     /// Measure again what an earlier run remembered
     #[arg(long)]
     pub fresh: bool,
+    /// Where no plan is named: give up the proof of a candidate after so many seconds
+    #[arg(long, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub patience: u32,
     /// Time the peers of bench/ beside it, for the report (see `ringforge bench`)
     #[arg(long)]
     pub peers: bool,

@@ -42,7 +42,7 @@ struct Row {
 struct Peer {
     /// The ring that it multiplies in.
     ring: &'static str,
-    /// Package of bench/ and the argument that chooses this product.
+    /// Package of bench/ and the arguments that choose this product.
     program: (&'static str, &'static str),
     /// Its name in tables.
     name: &'static str,
@@ -70,6 +70,42 @@ const PEERS: &[Peer] = &[
         program: ("peer-liboqs", "avx2"),
         name: "liboqs 0.13, AVX2",
         operands: "big × small",
+    },
+    Peer {
+        ring: "Z2048[x]/(x^677 - 1)",
+        program: ("peer-ntru", "2048677 avx2"),
+        name: "pqcrypto-ntru 0.5.8, AVX2",
+        operands: "big × big",
+    },
+    Peer {
+        ring: "Z2048[x]/(x^677 - 1)",
+        program: ("peer-ntru", "2048677 clean"),
+        name: "pqcrypto-ntru 0.5.8, portable",
+        operands: "big × big",
+    },
+    Peer {
+        ring: "Z2048[x]/(x^509 - 1)",
+        program: ("peer-ntru", "2048509 avx2"),
+        name: "pqcrypto-ntru 0.5.8, AVX2",
+        operands: "big × big",
+    },
+    Peer {
+        ring: "Z4096[x]/(x^821 - 1)",
+        program: ("peer-ntru", "4096821 avx2"),
+        name: "pqcrypto-ntru 0.5.8, AVX2",
+        operands: "big × big",
+    },
+    Peer {
+        ring: "Z8192[x]/(x^701 - 1)",
+        program: ("peer-ntru", "701 avx2"),
+        name: "pqcrypto-ntru 0.5.8, AVX2",
+        operands: "big × big",
+    },
+    Peer {
+        ring: "Z8192[x]/(x^256 + 1)",
+        program: ("peer-saber", ""),
+        name: "pqcrypto-saber 0.1.11, AVX2",
+        operands: "big × big",
     },
     Peer {
         ring: "Z3329[x]/(x^256 + 1)",
@@ -205,7 +241,7 @@ fn peers(
             manifest.display()
         )));
     }
-    for &&Peer { program: (package, argument), name, operands, .. } in &here {
+    for &&Peer { program: (package, arguments), name, operands, .. } in &here {
         let bar = ui.spinner(&format!("building {package} with {}", compiler.name));
         let built = build_peer(&manifest, package, compiler);
         bar.finish_and_clear();
@@ -213,7 +249,10 @@ fn peers(
             Ok(program) => entries.push(Entry {
                 candidate: Candidate {
                     name: name.into(),
-                    code: Code::Program(program, vec![argument.into()]),
+                    code: Code::Program(
+                        program,
+                        arguments.split_whitespace().map(str::to_owned).collect(),
+                    ),
                 },
                 operands,
                 compiled: format!("{}, its own flags", short(compiler)),

@@ -2,26 +2,31 @@
 //! this order, and the fastest that is proved is kept and remembered.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table, presets::UTF8_BORDERS_ONLY};
-use ringforge_emit::Preamble;
-use ringforge_plan::Plan;
-use ringforge_toolchain::timing::{self, Code, Settings, TimingError};
+use ringforge_plan::{Candidate, Ntt, Operand, Plan, candidates};
+use ringforge_program::schedule::Schedule;
+use ringforge_toolchain::timing::{self, Settings, TimingError};
 use ringforge_toolchain::{Compiler, Host, Scratch};
 use ringforge_tune::wisdom::{self, Entry, Key, Known, Wisdom, WisdomError};
 use serde::Serialize;
 
 use crate::args::Forge;
-use crate::candidates::{Candidate, candidates};
-use crate::make::{self, Made};
-use crate::package::{File, Tool};
-use crate::preset::{Wanted, for_operands};
-use crate::proof::{self, Named};
+use crate::lab::{Lab, Tried, unproved};
+use crate::make;
+use crate::package::Tool;
+use crate::preset::{Wanted, for_operands, no_plan};
 use crate::target::Target;
 use crate::ui::{Failure, Ui};
 
 /// Enough to tell which is faster, not to publish.
 const QUICK: (usize, usize) = (3, 60);
+/// A transform of x^n + 1 is forged with all its entry points, unless the cheapest plan promises to be
+/// so many times as fast.
+const WORTH: f64 = 2.0;
+/// The outcome of candidates that came too late.
+const NOT_TRIED: &str = "not tried";
 
 /// What became of one candidate.
 #[derive(Clone, Debug, Serialize)]
@@ -36,8 +41,11 @@ pub struct Trial {
     pub cycles: Option<f64>,
     /// Whether it was taken.
     pub taken: bool,
-    /// In words.
+    /// In a few words.
     pub outcome: String,
+    /// Why it was not taken, where that needs a sentence.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
 }
 
 /// How a target got its plan.
@@ -84,14 +92,30 @@ fn unwise(error: WisdomError) -> Failure {
     Failure::input(error.to_string())
 }
 
-/// A candidate that was made and compiled.
-struct Tried {
-    /// Which trial it is.
-    trial: usize,
-    plan: Plan,
-    made: Made,
-    object: PathBuf,
-    code: String,
+/// All plans that apply, each with a name of its own: for any operands where they can be, as that
+/// costs nothing and says more, else for those that are wanted.
+///
+/// # Errors
+/// None applies.
+pub fn all(wanted: &Wanted) -> Result<Vec<Candidate>, Failure> {
+    let Wanted { name, ring, operands, .. } = wanted;
+    let mut found = candidates(ring, *operands, name).map_err(no_plan)?;
+    let mut made = 0;
+    for candidate in &mut found {
+        let plan = match candidate.plan.with_operands([Operand::Big; 2]) {
+            Ok(plan) => plan,
+            Err(_) => for_operands(&candidate.plan, *operands)?,
+        };
+        let same = |known: Plan| known.root.to_form() == plan.root.to_form();
+        let preset =
+            Plan::names().any(|known| known == plan.name) && Plan::find(&plan.name).is_ok_and(same);
+        candidate.plan = plan;
+        if !preset {
+            made += 1;
+            candidate.plan.name = format!("{name}-{made}");
+        }
+    }
+    Ok(found)
 }
 
 impl Chooser<'_> {
@@ -100,10 +124,19 @@ impl Chooser<'_> {
     /// # Errors
     /// No plan applies, none is proved, or the wisdom file is damaged.
     pub fn choose(&self, target: &'static Target) -> Result<Choice, Failure> {
+        let scratch =
+            Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
+        let lab = Lab {
+            ui: self.ui,
+            compiler: self.compiler,
+            opt: &self.args.make.opt,
+            ring: &self.wanted.ring,
+            scratch,
+        };
         let mut stale = None;
         if let Some((path, wisdom)) = self.wisdom.as_ref().filter(|_| !self.args.fresh) {
             match wisdom.find(path, &self.key(target), Tool::THIS.version).map_err(unwise)? {
-                Known::Plan(plan, entry) => match self.recall(target, &plan, &entry)? {
+                Known::Plan(plan, entry) => match self.recall(&lab, target, &plan, &entry)? {
                     Ok(choice) => return Ok(choice),
                     Err(why) => stale = Some(why),
                 },
@@ -115,35 +148,35 @@ impl Chooser<'_> {
             let name = target.name;
             self.ui.say(format!("target {name}: what was remembered is measured again: {why}"));
         }
-        let scratch =
-            Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
-        let all = candidates(self.wanted)?;
+        let mut all = all(self.wanted)?;
+        let whole = transforms(&mut all);
         let mut trials: Vec<Trial> = all.iter().map(untried).collect();
-        let mut tried = self.make(target, all, &mut trials, &scratch)?;
+        let mut tried = self.make(&lab, target, all, whole, &mut trials)?;
         let timed = !self.args.no_bench && target.runs_on(self.host);
         if timed && (tried.len() > 1 || self.wisdom.is_some()) {
-            self.measure(&mut tried, &mut trials)?;
+            self.measure(&lab, &mut tried, &mut trials)?;
         }
-        let taken = self.prove(&tried, &mut trials)?;
+        let taken = self.prove(&lab, &tried, &mut trials)?;
+        self.show(target, &trials, taken.is_some());
         let Some(taken) = taken else {
-            self.show(target, &trials);
+            let line = |t: &Trial| format!("\n  {} ({}): {}", t.plan, t.why, t.reason);
+            let why: String = trials.iter().filter(|t| !t.reason.is_empty()).map(line).collect();
             return Err(Failure::failed(format!(
-                "no candidate for target `{}` is proved, the table says why; --try N tries more, --plan takes \
-                 one as it is",
-                target.name
+                "no candidate for target `{}` is proved; --try N tries more than {}, --patience SECONDS \
+                 waits longer, --plan takes one as it is:{why}",
+                target.name, self.args.tries
             )));
         };
-        let Tried { plan, code, trial, .. } = tried.swap_remove(taken);
+        let (trial, Tried { made, code, .. }) = tried.swap_remove(taken);
         if let (Some((path, _)), Some(cycles), false) =
             (&self.wisdom, trials[trial].cycles, self.args.no_prove)
         {
-            let (tool, plan) = (Tool::THIS.version.to_owned(), plan.to_string());
+            let (tool, plan) = (Tool::THIS.version.to_owned(), made.plan.to_string());
             let cycles = (cycles * 10.0).round() / 10.0;
             let entry = Entry { key: self.key(target), tool, code, cycles, plan };
             wisdom::remember(path, entry).map_err(unwise)?;
         }
-        self.show(target, &trials);
-        Ok(Choice { target: target.name.into(), trials, remembered: None, plan })
+        Ok(Choice { target: target.name.into(), trials, remembered: None, plan: made.plan })
     }
 
     fn key(&self, target: &Target) -> Key {
@@ -157,18 +190,24 @@ impl Chooser<'_> {
         }
     }
 
+    fn schedule(&self, target: &Target, plan: &Plan) -> Result<Schedule, Failure> {
+        make::schedule(self.args.make.schedule.as_deref(), target, &plan.name)
+    }
+
     /// An earlier answer, if its plan still makes the code that was measured; else what changed.
     fn recall(
         &self,
+        lab: &Lab,
         target: &'static Target,
         plan: &Plan,
         entry: &Entry,
     ) -> Result<Result<Choice, String>, Failure> {
-        let Ok(plan) = for_operands(plan, self.wanted.operands) else {
+        if !plan.covers(self.wanted.operands) {
             return Ok(Err("its plan is refused by now".into()));
-        };
-        let same = match self.program(target, &plan) {
-            Ok(made) => code(target, &made)?.1 == entry.code,
+        }
+        let plan = plan.clone();
+        let same = match lab.program(target, &self.schedule(target, &plan)?, plan.clone()) {
+            Ok(made) => Lab::code(&made)?.1 == entry.code,
             Err(_) => false,
         };
         if !same {
@@ -189,87 +228,81 @@ impl Chooser<'_> {
             cycles: Some(entry.cycles),
             taken: true,
             outcome: "remembered: it was the fastest that is proved".into(),
+            reason: String::new(),
         };
         Ok(Ok(Choice { target: target.name.into(), trials: vec![trial], remembered: path, plan }))
     }
 
-    fn program(&self, target: &'static Target, plan: &Plan) -> Result<Made, Failure> {
-        let schedule = make::schedule(self.args.make.schedule.as_deref(), target, &plan.name)?;
-        make::make(&self.wanted.with(plan.clone()), target, &schedule, &self.wanted.name)
-    }
-
-    /// Makes and compiles the first candidates for which that works.
+    /// Makes and compiles the first candidates for which that works, each with the number of its
+    /// trial; the first alone where it makes a package of transforms.
     fn make(
         &self,
+        lab: &Lab,
         target: &'static Target,
         all: Vec<Candidate>,
+        whole: bool,
         trials: &mut [Trial],
-        scratch: &Scratch,
-    ) -> Result<Vec<Tried>, Failure> {
+    ) -> Result<Vec<(usize, Tried)>, Failure> {
         let tries = usize::from(self.args.tries);
         let bar = self.ui.bar(target.name, all.len().min(tries) as u64);
         let mut tried = Vec::new();
         for (trial, candidate) in all.into_iter().enumerate() {
             if tried.len() == tries {
-                trials[trial].outcome = format!("not tried (--try {tries})");
+                trials[trial].outcome = NOT_TRIED.into();
+                continue;
+            }
+            if whole && tried.first().is_some_and(|(trial, _)| *trial == 0) {
+                trials[trial].outcome = "no transforms".into();
                 continue;
             }
             let plan = candidate.plan;
             bar.set_message(format!("{}: making plan {}", target.name, plan.name));
-            let made = match self.program(target, &plan) {
-                Ok(made) => made,
+            let schedule = self.schedule(target, &plan)?;
+            let made = lab.program(target, &schedule, plan);
+            let made = made.and_then(|made| Ok((Lab::code(&made)?, made)));
+            let (code, made) = match made {
+                Ok(both) => both,
                 Err(e) => {
-                    trials[trial].outcome = format!("no program: {}", e.message);
+                    trials[trial].outcome = "no program".into();
+                    // The plan's and the target's names stand in the table.
+                    let why = e.message.split_once("`: ").map(|(_, why)| why.to_owned());
+                    trials[trial].reason = why.unwrap_or(e.message);
                     continue;
                 }
             };
-            let (text, code) = match code(target, &made) {
-                Ok(code) => code,
-                Err(e) => {
-                    trials[trial].outcome = format!("no program: {}", e.message);
-                    continue;
-                }
-            };
-            let source = scratch.path().join(format!("{trial}.c"));
-            let object = scratch.path().join(format!("{trial}.o"));
-            std::fs::write(&source, text)
-                .map_err(|e| Failure::failed(format!("cannot write {}: {e}", source.display())))?;
-            let flags = make::flags(&self.args.make.opt);
             // The compiler is the same for all: if it fails here, it fails.
-            self.compiler
-                .compile(&source, &flags, &object)
-                .map_err(|e| Failure::failed(e.to_string()))?;
-            tried.push(Tried { trial, plan, made, object, code });
+            tried.push((trial, lab.compile(made, &trial.to_string(), code)?));
             bar.inc(1);
         }
         bar.finish_and_clear();
-        match tried.is_empty() {
-            false => Ok(tried),
-            true => Err(Failure::input(match trials {
-                [only] => only.outcome.trim_start_matches("no program: ").to_owned(),
+        if tried.is_empty() {
+            return Err(Failure::input(match trials {
+                [only] => only.reason.clone(),
                 all => {
-                    let line = |t: &Trial| format!("\n  {}: {}", t.plan, t.outcome);
+                    let line = |t: &Trial| format!("\n  {} ({}): {}", t.plan, t.why, t.reason);
                     let lines: String = all.iter().map(line).collect();
                     format!(
                         "no plan that applies has a program for target `{}`:{lines}",
                         target.name
                     )
                 }
-            })),
+            }));
         }
+        Ok(tried)
     }
 
     /// Times all that were made side by side, and sorts them, the fastest first. One that crashes is
     /// left out.
-    fn measure(&self, tried: &mut Vec<Tried>, trials: &mut [Trial]) -> Result<(), Failure> {
+    fn measure(
+        &self,
+        lab: &Lab,
+        tried: &mut Vec<(usize, Tried)>,
+        trials: &mut [Trial],
+    ) -> Result<(), Failure> {
         let (copies, samples) = QUICK;
         let settings = Settings { copies, samples, ..Settings::default() };
         while !tried.is_empty() {
-            let one = |tried: &Tried| -> Result<timing::Candidate, Failure> {
-                let signature = tried.made.entry(None)?.signature.clone();
-                let code = Code::Objects(vec![tried.object.clone()], signature);
-                Ok(timing::Candidate { name: tried.trial.to_string(), code })
-            };
+            let one = |(trial, tried): &(usize, Tried)| lab.candidate(trial.to_string(), tried);
             let all = tried.iter().map(one).collect::<Result<Vec<_>, _>>()?;
             let bar = self.ui.bar("timing candidates", (copies * samples) as u64);
             let timings = timing::measure(self.compiler, &all, &settings, &mut |done, _| {
@@ -278,18 +311,19 @@ impl Chooser<'_> {
             bar.finish_and_clear();
             match timings {
                 Ok(timings) => {
-                    for (tried, timing) in tried.iter().zip(timings) {
-                        trials[tried.trial].cycles = Some(timing.median);
+                    for ((trial, _), timing) in tried.iter().zip(timings) {
+                        trials[*trial].cycles = Some(timing.median);
                     }
-                    let cycles = |tried: &Tried| trials[tried.trial].cycles.unwrap_or(f64::MAX);
-                    tried.sort_by(|a, b| cycles(a).total_cmp(&cycles(b)));
+                    let cycles = |trial: usize| trials[trial].cycles.unwrap_or(f64::MAX);
+                    tried.sort_by(|a, b| cycles(a.0).total_cmp(&cycles(b.0)));
                     return Ok(());
                 }
                 Err(TimingError::Silent { name, why }) => {
-                    let Some(at) = tried.iter().position(|t| t.trial.to_string() == name) else {
+                    let Some(at) = tried.iter().position(|t| t.0.to_string() == name) else {
                         return Err(Failure::failed(why));
                     };
-                    trials[tried.remove(at).trial].outcome = format!("cannot be timed: {why}");
+                    let trial = &mut trials[tried.remove(at).0];
+                    (trial.outcome, trial.reason) = ("crashes".into(), why);
                 }
                 Err(error) => return Err(Failure::failed(error.to_string())),
             }
@@ -298,10 +332,16 @@ impl Chooser<'_> {
     }
 
     /// The first that is proved.
-    fn prove(&self, tried: &[Tried], trials: &mut [Trial]) -> Result<Option<usize>, Failure> {
+    fn prove(
+        &self,
+        lab: &Lab,
+        tried: &[(usize, Tried)],
+        trials: &mut [Trial],
+    ) -> Result<Option<usize>, Failure> {
+        let limit = Duration::from_secs(self.args.patience.into());
         let mut taken = None;
-        for (i, one) in tried.iter().enumerate() {
-            let trial = &mut trials[one.trial];
+        for (i, (trial, one)) in tried.iter().enumerate() {
+            let trial = &mut trials[*trial];
             if taken.is_some() {
                 let timed = trial.cycles.is_some();
                 trial.outcome = if timed { "slower" } else { "dearer by model" }.into();
@@ -309,68 +349,86 @@ impl Chooser<'_> {
             }
             if self.args.no_prove {
                 (taken, trial.taken) = (Some(i), true);
-                trial.outcome = "taken, not proved (--no-prove)".into();
+                trial.outcome = "taken, not proved".into();
                 continue;
             }
-            let entry = one.made.entry(None)?;
-            let terms = entry.contract(&self.wanted.name, &self.wanted.ring, None);
-            let contract = proof::contract(&entry.contract_file(&self.wanted.name), &terms, None)?;
-            let bytes = std::fs::read(&one.object)
-                .map_err(|e| Failure::failed(format!("the object is gone: {e}")))?;
-            let named = Named { name: &one.plan.name, bytes: &bytes };
-            let proof = proof::prove(self.ui, &[named], &contract)?.swap_remove(0);
-            trial.outcome = if proof.report.is_proved() {
-                (taken, trial.taken) = (Some(i), true);
-                format!("taken: proved in {:.1} s", proof.seconds())
-            } else {
-                let why = proof::explanation(&proof).into_iter().next().unwrap_or_default();
-                format!("{}: {why}", proof.verdict())
+            let proof = match lab.prove(one, limit) {
+                Ok(proof) => proof,
+                Err(e) => {
+                    let place =
+                        e.excerpt.map_or(String::new(), |place| format!(": {}", place.label));
+                    (trial.outcome, trial.reason) = ("no proof".into(), e.message + &place);
+                    continue;
+                }
             };
+            if proof.report.is_proved() {
+                (taken, trial.taken) = (Some(i), true);
+                trial.outcome = format!("taken, proved in {:.1} s", proof.seconds());
+            } else {
+                trial.outcome = proof.verdict();
+                trial.reason = unproved(&proof);
+            }
         }
         Ok(taken)
     }
 
-    fn show(&self, target: &Target, trials: &[Trial]) {
+    fn show(&self, target: &Target, trials: &[Trial], reasons: bool) {
         let [a, b] = self.wanted.operands;
         let ring = &self.wanted.ring;
         self.ui.say(format!("Plans for {ring}, {a} × {b}, target {}:", target.name));
-        self.ui.say(table(trials).to_string());
+        // Those that came too late are many, and say nothing new.
+        let (late, shown): (Vec<&Trial>, Vec<&Trial>) =
+            trials.iter().partition(|trial| trial.outcome == NOT_TRIED);
+        self.ui.say(table(&shown).to_string());
+        if !late.is_empty() {
+            self.ui.say(format!("{} more, dearer by model, are not tried: --try N", late.len()));
+        }
+        // Where nothing is proved the error says them.
+        for trial in trials.iter().filter(|trial| reasons && !trial.reason.is_empty()) {
+            self.ui.say(format!("{}: {}", trial.plan, trial.reason));
+        }
     }
+}
+
+/// Puts the transform of x^n + 1 first, if there is one that is worth it, and says whether.
+fn transforms(all: &mut [Candidate]) -> bool {
+    let cheapest = all.first().map_or(0.0, |candidate| candidate.cost);
+    let found = all.iter().position(|candidate| {
+        candidate.plan.root.as_method::<Ntt>().is_some() && candidate.cost <= WORTH * cheapest
+    });
+    if let Some(at) = found {
+        all[..=at].rotate_right(1);
+    }
+    found.is_some()
 }
 
 fn untried(candidate: &Candidate) -> Trial {
     Trial {
         plan: candidate.plan.name.clone(),
         why: candidate.why.clone(),
-        cost: candidate.cost,
+        cost: Some(candidate.cost.round()),
         cycles: None,
         taken: false,
         outcome: String::new(),
+        reason: String::new(),
     }
 }
 
-/// The C code of a program and its digest; without the command that made it, which changes nothing.
-fn code(target: &Target, made: &Made) -> Result<(String, String), Failure> {
-    let text = target.emit(&made.program, &Preamble::default())?;
-    let digest = File::of("", text.as_bytes()).sha256;
-    Ok((text, digest))
-}
-
-fn table(trials: &[Trial]) -> Table {
+fn table(trials: &[&Trial]) -> Table {
     let number = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.0}"));
     let mut table = Table::new();
     table.load_preset(UTF8_BORDERS_ONLY);
-    table.set_header(["plan", "modelled cost", "cycles", "outcome", "why"]);
+    table.set_header(["plan", "what it is", "modelled cost", "cycles", "outcome"]);
     for trial in trials {
         table.add_row([
             trial.plan.clone(),
+            trial.why.clone(),
             number(trial.cost),
             number(trial.cycles),
             trial.outcome.clone(),
-            trial.why.clone(),
         ]);
     }
-    for index in 1..3 {
+    for index in 2..4 {
         if let Some(column) = table.column_mut(index) {
             column.set_cell_alignment(CellAlignment::Right);
         }

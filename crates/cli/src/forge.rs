@@ -1,6 +1,6 @@
 //! `ringforge forge`: from a ring to a package with a proof.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -44,6 +44,9 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
         ));
     }
     let path = args.make.schedule.as_deref();
+    if let (Some(_), [target]) = (path, targets.as_slice()) {
+        make::schedule(path, target, "")?;
+    }
     let compiler = compiler(args.make.cc.as_deref())?;
     let host = Host::detect();
     let place = args.out.clone().unwrap_or_else(|| Path::new("out").join(&name));
@@ -53,7 +56,9 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
 
     let command = command_line(args, &name);
     let ring = &wanted.ring;
-    let wisdom = if wanted.plan.is_none() { choose::wisdom()? } else { None };
+    // A schedule of the user's own is no matter of wisdom.
+    let search = wanted.plan.is_none() && path.is_none();
+    let wisdom = if search { choose::wisdom()? } else { None };
     let chooser = Chooser { ui, args, wanted: &wanted, compiler: &compiler, host: &host, wisdom };
     let mut choices = Vec::new();
     let mut made = Vec::new();
@@ -99,17 +104,25 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     }
     let check = Check { ui, args, compiler: &compiler, host: &host, object: &built.object };
     let mut forged = Vec::new();
-    let mut written = HashSet::new();
+    let mut written: HashMap<String, String> = HashMap::new();
     let mut plans = PlanText::all(&made);
     let mut pictures = Pictures { ranges: Vec::new(), counts: Vec::new() };
     for ((one, interpreted), compile_command) in made.iter().zip(interpreted).zip(built.commands) {
         for (entry, interpreted) in one.entries.iter().zip(interpreted) {
             let symbol = entry.signature.symbol.clone();
-            let file = entry.contract_file(&name);
+            let mut file = entry.contract_file(&name);
             let terms = entry.contract(&name, ring, one.program.transform.as_ref());
-            // Whole products have one contract, written for the first target.
-            if written.insert(file.clone()) {
-                out.write(&file, &terms).map_err(unwritable)?;
+            // Whole products have one contract, written for the first target; unless the targets' plans
+            // are for other operands.
+            match written.get(&file) {
+                Some(ranges) if *ranges == entry.promises() => {}
+                other => {
+                    if other.is_some() {
+                        file = format!("{symbol}.contract.toml");
+                    }
+                    out.write(&file, &terms).map_err(unwritable)?;
+                    written.insert(file.clone(), entry.promises());
+                }
             }
             let contract = proof::contract(&file, &terms, None)?;
             let executed = check.executed(one.target, &contract)?;
@@ -117,7 +130,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
             let proof = if args.no_prove {
                 proof::not_tried(named, &contract)
             } else {
-                let mut proof = proof::prove(ui, &[named], &contract)?.swap_remove(0);
+                let mut proof = proof::prove(ui, &[named], &contract, None)?.swap_remove(0);
                 proof::confirm(&mut proof, &compiler, &built.object, &contract);
                 proof
             };

@@ -4,13 +4,13 @@
 
 mod args;
 mod bench;
-mod candidates;
 mod check;
 mod choose;
 mod entry;
 mod explain;
 mod forge;
 mod glue;
+mod lab;
 mod list;
 mod make;
 mod mutate;

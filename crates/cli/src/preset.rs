@@ -1,10 +1,9 @@
 //! What a user names on the command line: rings, plans, presets.
 
-use ringforge_plan::{CatalogError, Operand, Plan, PlanError, RingFile};
+use ringforge_plan::{CatalogError, NoPlan, Operand, Plan, PlanError, RingFile};
 use ringforge_ring::{ParseError, Ring};
 
 use crate::args::Subject;
-use crate::candidates::candidates;
 use crate::ui::{Excerpt, Failure};
 
 /// A ring with the plan that multiplies in it.
@@ -32,7 +31,7 @@ pub struct Wanted {
 impl Wanted {
     /// This with a plan.
     pub fn with(&self, plan: Plan) -> Job {
-        Job { name: self.name.clone(), operands: self.operands, plan }
+        Job { name: self.name.clone(), operands: plan.operands, plan }
     }
 }
 
@@ -83,7 +82,9 @@ pub fn wanted(subject: &Subject) -> Result<Wanted, Failure> {
     Ok(Wanted { name, ring, operands, plan })
 }
 
-/// Finds ring, operands and plan: the named one, else the first of those that apply.
+/// Finds ring, operands and plan without measuring anything: the named plan; else of those that come
+/// with ringforge the one called as the ring is, or the cheapest by model; else the cheapest of all that
+/// apply.
 ///
 /// # Errors
 /// As [`wanted`], or no plan applies.
@@ -91,9 +92,34 @@ pub fn resolve(subject: &Subject) -> Result<Job, Failure> {
     let mut wanted = wanted(subject)?;
     let plan = match wanted.plan.take() {
         Some(plan) => plan,
-        None => candidates(&wanted)?.swap_remove(0).plan,
+        None => usual(&wanted)?,
     };
     Ok(wanted.with(plan))
+}
+
+fn usual(wanted: &Wanted) -> Result<Plan, Failure> {
+    let Wanted { name, ring, operands, .. } = wanted;
+    let rank = |plan: &Plan| (plan.name != *name, plan.slots());
+    let presets = Plan::names()
+        .filter_map(|name| Plan::find(name).ok())
+        .filter(|plan| plan.ring == *ring && plan.covers(*operands));
+    let best = presets.min_by(|a, b| {
+        let (a, b) = (rank(a), rank(b));
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
+    match best {
+        Some(plan) => for_operands(&plan, *operands),
+        None => {
+            let found = ringforge_plan::candidates(ring, *operands, name).map_err(no_plan)?;
+            let cheapest = found.into_iter().next();
+            cheapest.map(|c| c.plan).ok_or_else(|| Failure::failed(format!("no plan for {ring}")))
+        }
+    }
+}
+
+/// A ring that nothing is known for.
+pub fn no_plan(error: NoPlan) -> Failure {
+    Failure::input(format!("{error}; pass one with --plan FILE"))
 }
 
 /// A plan with the operands that it shall be right for; every condition is checked again.

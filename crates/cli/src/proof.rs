@@ -2,6 +2,7 @@
 //! shows.
 
 use std::path::Path;
+use std::time::Duration;
 
 use indicatif::ProgressBar;
 use ringforge_machine::Object;
@@ -88,12 +89,17 @@ pub fn not_tried(object: Named, contract: &Contract) -> Proof {
     Proof { report, confirmation: None }
 }
 
-/// Proves objects of one contract.
+/// Proves objects of one contract; gives up (`unknown`) after `limit`.
 ///
 /// # Errors
 /// One is no ELF object, or lacks the symbol: bad input, while everything that is wrong with the
 /// code itself is a verdict.
-pub fn prove(ui: &Ui, objects: &[Named], contract: &Contract) -> Result<Vec<Proof>, Failure> {
+pub fn prove(
+    ui: &Ui,
+    objects: &[Named],
+    contract: &Contract,
+    limit: Option<Duration>,
+) -> Result<Vec<Proof>, Failure> {
     for object in objects {
         let name = object.name;
         let parsed = Object::parse(object.bytes)
@@ -114,8 +120,9 @@ pub fn prove(ui: &Ui, objects: &[Named], contract: &Contract) -> Result<Vec<Proo
     let bar = ui.spinner(&format!("proving {}", contract.symbol));
     bar.set_length(1000);
     let bytes: Vec<&[u8]> = objects.iter().map(|o| o.bytes).collect();
+    let options = Options { time_limit: limit, ..Options::default() };
     let mut progress = Bar { bar: bar.clone(), title: contract.symbol.clone() };
-    let reports = prove_many(&bytes, contract, &Options::default(), &mut progress);
+    let reports = prove_many(&bytes, contract, &options, &mut progress);
     bar.finish_and_clear();
     Ok(reports.into_iter().map(|report| Proof { report, confirmation: None }).collect())
 }

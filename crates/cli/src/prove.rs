@@ -33,7 +33,7 @@ pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
     }
     let named: Vec<Named> =
         names.iter().zip(&contents).map(|(name, bytes)| Named { name, bytes }).collect();
-    let mut proofs = proof::prove(ui, &named, &contract)?;
+    let mut proofs = proof::prove(ui, &named, &contract, None)?;
     for (proof, path) in proofs.iter_mut().zip(&args.objects) {
         if args.no_confirm || proof.report.verdict != Verdict::Refuted {
             continue;

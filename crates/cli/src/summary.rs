@@ -6,6 +6,7 @@ use std::path::Path;
 use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
 use ringforge_program::ir::Computes;
 
+use crate::entry::Entry;
 use crate::make::Made;
 use crate::package::{Forged, Package, REPORT};
 use crate::proof;
@@ -21,11 +22,13 @@ pub fn verdict(forged: &[Forged]) -> String {
 
 /// Entry points with one contract whose output is unique.
 pub fn equivalence(made: &[Made], forged: &[Forged]) -> Option<String> {
+    let product = |e: &&Entry| e.computes == Computes::Product;
+    let first = made.iter().flat_map(|m| &m.entries).find(product)?;
     let same = |f: &&Forged| {
-        made.iter().flat_map(|m| &m.entries).any(|e| {
+        made.iter().flat_map(|m| &m.entries).filter(product).any(|e| {
             let output = &e.signature.arguments[0];
             e.signature.symbol == f.symbol
-                && e.computes == Computes::Product
+                && e.promises() == first.promises()
                 && output.range.1 - output.range.0 < e.program.q as i64
         })
     };

@@ -1,0 +1,121 @@
+//! Plans tried out: made for a target, compiled, proved and timed; nothing is kept.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ringforge_emit::Preamble;
+use ringforge_plan::Plan;
+use ringforge_program::schedule::Schedule;
+use ringforge_ring::Ring;
+use ringforge_toolchain::timing::{Candidate, Code};
+use ringforge_toolchain::{Compiler, Scratch};
+
+use crate::make::{self, Made};
+use crate::package::File;
+use crate::preset::Job;
+use crate::proof::{self, Named, Proof};
+use crate::target::Target;
+use crate::ui::{Failure, Ui};
+
+/// Prefix of the symbols of what is tried, the same for every name that a user gives the ring, so that
+/// equal programs have equal code.
+const PREFIX: &str = "tried";
+
+/// Where plans are tried: one ring, one compiler.
+pub struct Lab<'a> {
+    /// How to talk.
+    pub ui: &'a Ui,
+    /// The compiler.
+    pub compiler: &'a Compiler,
+    /// Its optimisation level.
+    pub opt: &'a str,
+    /// The ring.
+    pub ring: &'a Ring,
+    /// Where sources and objects are put.
+    pub scratch: Scratch,
+}
+
+/// A plan that was made for a target and compiled.
+pub struct Tried {
+    /// The program.
+    pub made: Made,
+    /// The object.
+    pub object: PathBuf,
+    /// SHA-256 of the C code.
+    pub code: String,
+}
+
+impl Lab<'_> {
+    /// The program of a plan.
+    ///
+    /// # Errors
+    /// The plan has none for this target and schedule.
+    pub fn program(
+        &self,
+        target: &'static Target,
+        schedule: &Schedule,
+        plan: Plan,
+    ) -> Result<Made, Failure> {
+        let job = Job { name: PREFIX.into(), operands: plan.operands, plan };
+        make::make(&job, target, schedule, PREFIX)
+    }
+
+    /// The C code of a program and its digest; without the command that made it, which changes nothing.
+    ///
+    /// # Errors
+    /// The target cannot express it.
+    pub fn code(made: &Made) -> Result<(String, String), Failure> {
+        let text = made.target.emit(&made.program, &Preamble::default())?;
+        let digest = File::of("", text.as_bytes()).sha256;
+        Ok((text, digest))
+    }
+
+    /// Compiles a program's code; `file` names it.
+    ///
+    /// # Errors
+    /// The compiler fails.
+    pub fn compile(
+        &self,
+        made: Made,
+        file: &str,
+        (text, code): (String, String),
+    ) -> Result<Tried, Failure> {
+        let source = self.scratch.path().join(format!("{file}.c"));
+        let object = self.scratch.path().join(format!("{file}.o"));
+        std::fs::write(&source, text)
+            .map_err(|e| Failure::failed(format!("cannot write {}: {e}", source.display())))?;
+        self.compiler
+            .compile(&source, &make::flags(self.opt), &object)
+            .map_err(|e| Failure::failed(e.to_string()))?;
+        Ok(Tried { made, object, code })
+    }
+
+    /// Proves the whole product, or gives up after `limit`.
+    ///
+    /// # Errors
+    /// The object is gone, or lacks the symbol: a fault of ringforge.
+    pub fn prove(&self, tried: &Tried, limit: Duration) -> Result<Proof, Failure> {
+        let entry = tried.made.entry(None)?;
+        let terms = entry.contract(PREFIX, self.ring, None);
+        let contract = proof::contract(&entry.contract_file(PREFIX), &terms, None)?;
+        let bytes = std::fs::read(&tried.object)
+            .map_err(|e| Failure::failed(format!("the object is gone: {e}")))?;
+        let named = Named { name: &tried.made.plan.name, bytes: &bytes };
+        Ok(proof::prove(self.ui, &[named], &contract, Some(limit))?.swap_remove(0))
+    }
+
+    /// The whole product, for timing under a name.
+    ///
+    /// # Errors
+    /// There is none: a fault of ringforge.
+    pub fn candidate(&self, name: String, tried: &Tried) -> Result<Candidate, Failure> {
+        let signature = tried.made.entry(None)?.signature.clone();
+        Ok(Candidate { name, code: Code::Objects(vec![tried.object.clone()], signature) })
+    }
+}
+
+/// Why a proof did not succeed, in a line: the verdict and the first reason.
+pub fn unproved(proof: &Proof) -> String {
+    let why = proof::explanation(proof).into_iter().next().unwrap_or_default();
+    format!("{}: {why}", proof.verdict())
+}

@@ -1,0 +1,105 @@
+//! Rings without a plan: `forge` lists what applies, takes the fastest that is proved, and remembers.
+
+mod common;
+
+use common::{Sandbox, mentions};
+use serde_json::Value;
+
+const RING: &str = "Z3329[x]/(x^64 - x - 1)";
+
+fn forge(dir: &Sandbox, wisdom: &str, ring: &str, more: &[&str]) -> Value {
+    let args = [&["--json", "forge", ring, "--out=p", "--target=c", "--pairs=100"], more].concat();
+    let package = dir.ringforge_with(wisdom, &args).succeeds().json();
+    assert_eq!(package["verdict"], "proved");
+    package
+}
+
+fn trials(package: &Value) -> &[Value] {
+    package["choices"][0]["trials"].as_array().expect("trials")
+}
+
+#[test]
+fn the_fastest_that_is_proved_is_taken() {
+    let dir = Sandbox::new();
+    let package = forge(&dir, "", RING, &["--try=3"]);
+    let trials = trials(&package);
+    assert!(trials.len() > 3, "{trials:?}");
+    let costs: Vec<f64> = trials.iter().filter_map(|t| t["cost"].as_f64()).collect();
+    assert!(costs.len() == trials.len() && costs.is_sorted(), "{costs:?}");
+    let timed: Vec<&Value> = trials.iter().filter(|t| t["cycles"].is_f64()).collect();
+    assert_eq!(timed.len(), 3, "as many as are to be tried");
+    let taken: Vec<&Value> = trials.iter().filter(|t| t["taken"] == true).collect();
+    let [taken] = taken[..] else { panic!("one is taken: {trials:?}") };
+    assert!(taken["outcome"].as_str().is_some_and(|o| o.contains("proved")), "{taken}");
+    for other in timed {
+        let slower = other["cycles"].as_f64() >= taken["cycles"].as_f64();
+        assert!(slower || other["reason"].is_string(), "faster, and not a word why not: {other}");
+    }
+    assert_eq!(package["plan"]["name"], taken["plan"]);
+    // The plan's text makes the same package without a search.
+    dir.file("own.plan", package["plan"]["text"].as_str().expect("a text"));
+    let again = forge(&dir, "", RING, &["--plan=own.plan", "--no-bench"]);
+    assert!(again["choices"].is_null(), "nothing was chosen");
+    assert_eq!(again["targets"][0]["proof"]["verdict"], "proved");
+}
+
+#[test]
+fn what_was_measured_is_remembered_by_ring_operands_and_flags() {
+    let dir = Sandbox::new();
+    let remembered = |ring: &str, more: &[&str]| {
+        let package = forge(&dir, "w.toml", ring, &[&["--try=2"], more].concat());
+        package["choices"][0]["remembered"].is_string()
+    };
+    assert!(!remembered(RING, &[]));
+    let first = dir.read("w.toml");
+    assert!(remembered(RING, &["--name=other"]), "names do not matter");
+    assert!(remembered("Z3329[x]/(x^64 + 3328x + 3328)", &[]), "nor how the ring is written");
+    assert!(remembered(RING, &["--no-bench"]), "what is known needs no timing");
+    assert_eq!(dir.read("w.toml"), first);
+    assert!(!remembered(RING, &["--rhs=small"]));
+    assert!(!remembered(RING, &["--opt=-O2"]));
+    assert!(!remembered(RING, &["--fresh"]));
+    let entries = dir.read("w.toml").matches("[[entry]]").count();
+    assert_eq!(entries, 3, "one for each key");
+    // An entry whose plan makes other code by now is measured again.
+    let code = |text: &str| -> Vec<String> {
+        text.lines().filter(|l| l.starts_with("code = ")).map(str::to_owned).collect()
+    };
+    let known = dir.read("w.toml");
+    let other =
+        code(&known).iter().fold(known.clone(), |text, line| text.replace(line, "code = \"00\""));
+    dir.file("w.toml", &other);
+    assert!(!remembered(RING, &[]));
+    assert!(code(&dir.read("w.toml")).iter().any(|line| code(&known).contains(line)));
+}
+
+#[test]
+fn a_damaged_memory_is_refused_and_kept() {
+    let dir = Sandbox::new();
+    dir.file("w.toml", "wisdom = 1\n[[entry]]\nring = 7\n");
+    let run = dir.ringforge_with("w.toml", &["forge", RING]);
+    run.fails(2, &["w.toml:3:", "no wisdom of ringforge", "RINGFORGE_WISDOM"]);
+    assert_eq!(dir.read("w.toml"), "wisdom = 1\n[[entry]]\nring = 7\n");
+    dir.holds_only(&["w.toml"]);
+}
+
+#[test]
+fn where_nothing_is_proved_nothing_is_made() {
+    let dir = Sandbox::new();
+    let args = ["forge", "Z12289[x]/(x^1024 + 1)", "--target=c", "--no-bench", "--patience=1"];
+    let run = dir.ringforge_with("w.toml", &args);
+    run.fails(1, &["no candidate for target `c` is proved", "--try N", "--patience", "--plan"]);
+    mentions(&run, &["unknown: ", "over 12289 itself", "modelled cost"]);
+    dir.is_untouched();
+}
+
+#[test]
+fn presets_without_a_plan_are_searched() {
+    let dir = Sandbox::new();
+    let package = forge(&dir, "", "sntrup761", &["--try=2", "--no-bench"]);
+    assert!(
+        trials(&package).iter().any(|t| t["plan"] == "sntrup761-chiu"),
+        "presets are among them"
+    );
+    assert_eq!(package["name"], "sntrup761");
+}
