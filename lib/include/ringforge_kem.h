@@ -78,6 +78,64 @@ int RINGFORGE_NS(shake256)(uint8_t *out, size_t out_len, const uint8_t *in, size
                                                       const uint8_t *ct, size_t ct_len,            \
                                                       const uint8_t *sk, size_t sk_len);
 
+/*
+ * More of ML-KEM. A malformed encapsulation key (a coefficient of 3329 or more) and a decapsulation
+ * key whose hash is wrong are RINGFORGE_ERR_KEY, the checks of FIPS 203, sections 7.2 and 7.3.
+ *
+ *   prepare(prepared, pk)   a public key in the form that encapsulation works with (checked, hashed,
+ *                           matrix made), for those who encapsulate to one key often. It is good for
+ *                           this process only: processors differ in how they keep it
+ *   enc_prepared, enc_prepared_derand   encapsulation with it: the same bytes as enc and enc_derand
+ */
+#define RINGFORGE_DECLARE_MLKEM(name, size, k)                                                     \
+    typedef struct {                                                                               \
+        int16_t matrix[(k) * (k)][256];                                                            \
+        int16_t t[k][256];                                                                         \
+        uint8_t hash[32];                                                                          \
+    } RINGFORGE_NS(name##_prepared);                                                               \
+    RINGFORGE_DECLARE_KEM(name, size)                                                              \
+    int RINGFORGE_NS(crypto_kem_##name##_prepare)(RINGFORGE_NS(name##_prepared) * prepared,        \
+                                                  const uint8_t pk[size##_PUBLICKEYBYTES]);        \
+    int RINGFORGE_NS(crypto_kem_##name##_enc_prepared)(                                            \
+        uint8_t ct[size##_CIPHERTEXTBYTES], uint8_t ss[size##_BYTES],                              \
+        const RINGFORGE_NS(name##_prepared) * prepared);                                           \
+    int RINGFORGE_NS(crypto_kem_##name##_enc_prepared_derand)(                                     \
+        uint8_t ct[size##_CIPHERTEXTBYTES], uint8_t ss[size##_BYTES],                              \
+        const RINGFORGE_NS(name##_prepared) * prepared, const uint8_t coins[size##_ENCCOINS]);
+
+/* ML-KEM-512. */
+#if RINGFORGE_ENABLE_MLKEM512
+#define RINGFORGE_MLKEM512_PUBLICKEYBYTES 800
+#define RINGFORGE_MLKEM512_SECRETKEYBYTES 1632
+#define RINGFORGE_MLKEM512_CIPHERTEXTBYTES 768
+#define RINGFORGE_MLKEM512_BYTES 32
+#define RINGFORGE_MLKEM512_KEYPAIRCOINS 64
+#define RINGFORGE_MLKEM512_ENCCOINS 32
+RINGFORGE_DECLARE_MLKEM(mlkem512, RINGFORGE_MLKEM512, 2)
+#endif
+
+/* ML-KEM-768. */
+#if RINGFORGE_ENABLE_MLKEM768
+#define RINGFORGE_MLKEM768_PUBLICKEYBYTES 1184
+#define RINGFORGE_MLKEM768_SECRETKEYBYTES 2400
+#define RINGFORGE_MLKEM768_CIPHERTEXTBYTES 1088
+#define RINGFORGE_MLKEM768_BYTES 32
+#define RINGFORGE_MLKEM768_KEYPAIRCOINS 64
+#define RINGFORGE_MLKEM768_ENCCOINS 32
+RINGFORGE_DECLARE_MLKEM(mlkem768, RINGFORGE_MLKEM768, 3)
+#endif
+
+/* ML-KEM-1024. */
+#if RINGFORGE_ENABLE_MLKEM1024
+#define RINGFORGE_MLKEM1024_PUBLICKEYBYTES 1568
+#define RINGFORGE_MLKEM1024_SECRETKEYBYTES 3168
+#define RINGFORGE_MLKEM1024_CIPHERTEXTBYTES 1568
+#define RINGFORGE_MLKEM1024_BYTES 32
+#define RINGFORGE_MLKEM1024_KEYPAIRCOINS 64
+#define RINGFORGE_MLKEM1024_ENCCOINS 32
+RINGFORGE_DECLARE_MLKEM(mlkem1024, RINGFORGE_MLKEM1024, 4)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

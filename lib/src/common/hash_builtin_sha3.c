@@ -1,0 +1,243 @@
+/*
+ * hash_builtin_sha3.c: SHA3-256, SHA3-512, SHAKE128 and SHAKE256 [FIPS202], one at a time in
+ * portable C and four side by side with AVX2. Nothing here depends on data but lengths.
+ */
+#include "keccak.h"
+
+#if RINGFORGE_HASH == 0
+
+#define RF_SHA3_512_RATE 72
+#define RF_SHA3_256_RATE 136
+#define RF_SHAKE256_RATE 136
+#define RF_SHAKE128_RATE 168
+
+static const uint64_t rf_keccak_constants[24] = {
+    0x0000000000000001u, 0x0000000000008082u, 0x800000000000808au, 0x8000000080008000u,
+    0x000000000000808bu, 0x0000000080000001u, 0x8000000080008081u, 0x8000000000008009u,
+    0x000000000000008au, 0x0000000000000088u, 0x0000000080008009u, 0x000000008000000au,
+    0x000000008000808bu, 0x800000000000008bu, 0x8000000000008089u, 0x8000000000008003u,
+    0x8000000000008002u, 0x8000000000000080u, 0x000000000000800au, 0x800000008000000au,
+    0x8000000080008081u, 0x8000000000008080u, 0x0000000080000001u, 0x8000000080008008u,
+};
+
+/*
+ * One round from state a to state e, lane (x, y) at 5y + x. Rows of e: lane x of row y comes from
+ * lane (x + 3y, x) of a, turned by its own offset; WORD, XOR, CHI(a, b, c) = a ^ (~b & c) and TURN
+ * say what a lane is.
+ */
+#define RF_KECCAK_ROW(e, y, a, d, s0, t0, s1, t1, s2, t2, s3, t3, s4, t4)                          \
+    b0 = TURN(XOR(a[s0], d[s0 % 5]), t0);                                                          \
+    b1 = TURN(XOR(a[s1], d[s1 % 5]), t1);                                                          \
+    b2 = TURN(XOR(a[s2], d[s2 % 5]), t2);                                                          \
+    b3 = TURN(XOR(a[s3], d[s3 % 5]), t3);                                                          \
+    b4 = TURN(XOR(a[s4], d[s4 % 5]), t4);                                                          \
+    e[5 * y] = CHI(b0, b1, b2);                                                                    \
+    e[5 * y + 1] = CHI(b1, b2, b3);                                                                \
+    e[5 * y + 2] = CHI(b2, b3, b4);                                                                \
+    e[5 * y + 3] = CHI(b3, b4, b0);                                                                \
+    e[5 * y + 4] = CHI(b4, b0, b1);
+
+#define RF_KECCAK_SUM(a, x) XOR(XOR(XOR(a[x], a[x + 5]), XOR(a[x + 10], a[x + 15])), a[x + 20])
+
+#define RF_KECCAK_ROUND(e, a, constant)                                                            \
+    do {                                                                                           \
+        WORD b0 = RF_KECCAK_SUM(a, 0), b1 = RF_KECCAK_SUM(a, 1), b2 = RF_KECCAK_SUM(a, 2);         \
+        WORD b3 = RF_KECCAK_SUM(a, 3), b4 = RF_KECCAK_SUM(a, 4), d[5];                             \
+        d[0] = XOR(b4, TURN(b1, 1));                                                               \
+        d[1] = XOR(b0, TURN(b2, 1));                                                               \
+        d[2] = XOR(b1, TURN(b3, 1));                                                               \
+        d[3] = XOR(b2, TURN(b4, 1));                                                               \
+        d[4] = XOR(b3, TURN(b0, 1));                                                               \
+        RF_KECCAK_ROW(e, 0, a, d, 0, 0, 6, 44, 12, 43, 18, 21, 24, 14)                             \
+        e[0] = XOR(e[0], constant);                                                                \
+        RF_KECCAK_ROW(e, 1, a, d, 3, 28, 9, 20, 10, 3, 16, 45, 22, 61)                             \
+        RF_KECCAK_ROW(e, 2, a, d, 1, 1, 7, 6, 13, 25, 19, 8, 20, 18)                               \
+        RF_KECCAK_ROW(e, 3, a, d, 4, 27, 5, 36, 11, 10, 17, 15, 23, 56)                            \
+        RF_KECCAK_ROW(e, 4, a, d, 2, 62, 8, 55, 14, 39, 15, 41, 21, 2)                             \
+    } while (0)
+
+#define WORD uint64_t
+#define XOR(a, b) ((a) ^ (b))
+#define CHI(a, b, c) ((a) ^ (~(b) & (c)))
+#define TURN(a, t) ((a) << (t) | (a) >> ((64 - (t)) & 63))
+
+static void rf_keccak(uint64_t state[25])
+{
+    uint64_t a[25], e[25];
+    int i;
+    for (i = 0; i < 25; i++)
+        a[i] = state[i];
+    for (i = 0; i < 24; i += 2) {
+        RF_KECCAK_ROUND(e, a, rf_keccak_constants[i]);
+        RF_KECCAK_ROUND(a, e, rf_keccak_constants[i + 1]);
+    }
+    for (i = 0; i < 25; i++)
+        state[i] = a[i];
+}
+
+#undef WORD
+#undef XOR
+#undef CHI
+#undef TURN
+
+static uint64_t rf_keccak_load(const uint8_t *p)
+{
+    return (uint64_t)rf_load32(p) | (uint64_t)rf_load32(p + 4) << 32;
+}
+
+/* The sponge: out_len bytes out of len bytes, with the suffix (and first bit of padding) given. */
+static void rf_sponge(uint8_t *out, size_t out_len, const uint8_t *in, size_t len, size_t rate,
+                      uint8_t suffix)
+{
+    uint64_t state[25];
+    size_t i;
+    memset(state, 0, sizeof state);
+    while (len >= rate) {
+        for (i = 0; i < rate / 8; i++)
+            state[i] ^= rf_keccak_load(in + 8 * i);
+        rf_keccak(state);
+        in += rate;
+        len -= rate;
+    }
+    for (i = 0; i + 8 <= len; i += 8)
+        state[i / 8] ^= rf_keccak_load(in + i);
+    for (; i < len; i++)
+        state[i / 8] ^= (uint64_t)in[i] << (8 * (i % 8));
+    state[len / 8] ^= (uint64_t)suffix << (8 * (len % 8));
+    state[rate / 8 - 1] ^= (uint64_t)1 << 63;
+    while (out_len > 0) {
+        size_t now = out_len < rate ? out_len : rate;
+        rf_keccak(state);
+        for (i = 0; i < now; i++)
+            out[i] = (uint8_t)(state[i / 8] >> (8 * (i % 8)));
+        out += now;
+        out_len -= now;
+    }
+    rf_zeroize(state, sizeof state);
+}
+
+int RF_NS(sha3_256)(uint8_t out[32], const uint8_t *in, size_t len)
+{
+    rf_sponge(out, 32, in, len, RF_SHA3_256_RATE, 0x06);
+    return 0;
+}
+
+int RF_NS(sha3_512)(uint8_t out[64], const uint8_t *in, size_t len)
+{
+    rf_sponge(out, 64, in, len, RF_SHA3_512_RATE, 0x06);
+    return 0;
+}
+
+int RF_NS(shake128)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len)
+{
+    rf_sponge(out, out_len, in, len, RF_SHAKE128_RATE, 0x1f);
+    return 0;
+}
+
+int RF_NS(shake256)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len)
+{
+    rf_sponge(out, out_len, in, len, RF_SHAKE256_RATE, 0x1f);
+    return 0;
+}
+
+#if RF_HAVE_SHAKE_X4
+
+#include <immintrin.h>
+
+#define WORD __m256i
+#define XOR(a, b) _mm256_xor_si256(a, b)
+#define CHI(a, b, c) _mm256_xor_si256(a, _mm256_andnot_si256(b, c))
+/* Turns by whole bytes are one shuffle. */
+#define TURN(a, t)                                                                                 \
+    ((t) == 0    ? (a)                                                                             \
+     : (t) == 8  ? _mm256_shuffle_epi8(a, by8)                                                     \
+     : (t) == 56 ? _mm256_shuffle_epi8(a, by56)                                                    \
+                 : _mm256_or_si256(_mm256_slli_epi64(a, t), _mm256_srli_epi64(a, (64 - (t)) & 63)))
+
+/* The permutation on four states, lane i of state s being word s of a[i]. */
+RF_AVX2 static void rf_keccak_x4(__m256i state[25])
+{
+    const __m256i by8 = _mm256_setr_epi8(7, 0, 1, 2, 3, 4, 5, 6, 15, 8, 9, 10, 11, 12, 13, 14, 7, 0,
+                                         1, 2, 3, 4, 5, 6, 15, 8, 9, 10, 11, 12, 13, 14);
+    const __m256i by56 = _mm256_setr_epi8(1, 2, 3, 4, 5, 6, 7, 0, 9, 10, 11, 12, 13, 14, 15, 8, 1,
+                                          2, 3, 4, 5, 6, 7, 0, 9, 10, 11, 12, 13, 14, 15, 8);
+    __m256i a[25], e[25];
+    int i;
+    for (i = 0; i < 25; i++)
+        a[i] = state[i];
+    for (i = 0; i < 24; i += 2) {
+        RF_KECCAK_ROUND(e, a, _mm256_set1_epi64x((long long)rf_keccak_constants[i]));
+        RF_KECCAK_ROUND(a, e, _mm256_set1_epi64x((long long)rf_keccak_constants[i + 1]));
+    }
+    for (i = 0; i < 25; i++)
+        state[i] = a[i];
+}
+
+#undef WORD
+#undef XOR
+#undef CHI
+#undef TURN
+
+static long long rf_keccak_signed(const uint8_t *p)
+{
+    long long x;
+    memcpy(&x, p, 8);
+    return x;
+}
+
+/* Four sponges; len < rate. x86 is little-endian, so lanes are copied as they are. */
+RF_AVX2 static void rf_sponge_x4(uint8_t *const out[4], size_t out_len, const uint8_t *const in[4],
+                                 size_t len, size_t rate, uint8_t suffix)
+{
+    __m256i state[25];
+    uint8_t block[4][RF_SHAKE128_RATE];
+    size_t at = 0, i;
+    int s;
+    for (s = 0; s < 4; s++) {
+        memset(block[s], 0, rate);
+        memcpy(block[s], in[s], len);
+        block[s][len] ^= suffix;
+        block[s][rate - 1] ^= 0x80;
+    }
+    for (i = 0; i < rate / 8; i++)
+        state[i] = _mm256_setr_epi64x(rf_keccak_signed(block[0] + 8 * i), rf_keccak_signed(block[1] + 8 * i),
+                                      rf_keccak_signed(block[2] + 8 * i), rf_keccak_signed(block[3] + 8 * i));
+    for (; i < 25; i++)
+        state[i] = _mm256_setzero_si256();
+    while (at < out_len) {
+        size_t now = out_len - at < rate ? out_len - at : rate;
+        rf_keccak_x4(state);
+        for (i = 0; 8 * i < now; i++) {
+            long long lane[4];
+            size_t bytes = now - 8 * i < 8 ? now - 8 * i : 8;
+            _mm256_storeu_si256((__m256i *)(void *)lane, state[i]);
+            for (s = 0; s < 4; s++)
+                memcpy(out[s] + at + 8 * i, &lane[s], bytes);
+        }
+        at += now;
+    }
+    rf_zeroize(state, sizeof state);
+    rf_zeroize(block, sizeof block);
+}
+
+RF_AVX2 void RF_NS(shake128_x4)(uint8_t *const out[4], size_t out_len, const uint8_t *const in[4], size_t len)
+{
+    rf_sponge_x4(out, out_len, in, len, RF_SHAKE128_RATE, 0x1f);
+}
+
+RF_AVX2 void RF_NS(shake256_x4)(uint8_t *const out[4], size_t out_len, const uint8_t *const in[4], size_t len)
+{
+    rf_sponge_x4(out, out_len, in, len, RF_SHAKE256_RATE, 0x1f);
+}
+
+#endif /* RF_HAVE_SHAKE_X4 */
+
+#undef RF_KECCAK_ROW
+#undef RF_KECCAK_SUM
+#undef RF_KECCAK_ROUND
+#undef RF_SHA3_512_RATE
+#undef RF_SHA3_256_RATE
+#undef RF_SHAKE256_RATE
+#undef RF_SHAKE128_RATE
+
+#endif /* RINGFORGE_HASH == 0 */

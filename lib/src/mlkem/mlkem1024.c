@@ -1,0 +1,11 @@
+/* ML-KEM-1024 [FIPS203 §8]. */
+#include "poly.h"
+
+#if RINGFORGE_ENABLE_MLKEM1024
+#define RF_NAME mlkem1024
+#define RF_K 4
+#define RF_ETA1 2
+#define RF_DU 11
+#define RF_DV 5
+#include "mlkem.inc"
+#endif

@@ -1,0 +1,11 @@
+/* ML-KEM-768 [FIPS203 §8]. */
+#include "poly.h"
+
+#if RINGFORGE_ENABLE_MLKEM768
+#define RF_NAME mlkem768
+#define RF_K 3
+#define RF_ETA1 2
+#define RF_DU 10
+#define RF_DV 4
+#include "mlkem.inc"
+#endif

@@ -1,0 +1,50 @@
+/*
+ * poly.h: polynomials of ML-KEM, 256 coefficients modulo 3329 [FIPS203]. Internal.
+ *
+ * Transformed polynomials are in the order of the multiplier in use, which only this process knows;
+ * to_standard and from_standard go to the order of FIPS 203 and back.
+ */
+#ifndef RINGFORGE_MLKEM_POLY_H
+#define RINGFORGE_MLKEM_POLY_H
+
+#include "../common/common.h"
+
+#define RF_MLKEM_Q 3329
+
+/* c = T(a), |c| <= 16584, for |a| <= 2218. c may be a. */
+void RF_NS(mlkem_forward)(int16_t c[256], const int16_t a[256]);
+/* c = 2^16 T^-1(a), |c| <= 2490, for |a| <= 10080. c may be a. */
+void RF_NS(mlkem_inverse)(int16_t c[256], const int16_t a[256]);
+/* c = c + 2^-16 a b, product by product, |c| <= 1847 before and after, |a|, |b| <= 17709. */
+void RF_NS(mlkem_accumulate)(int16_t c[256], const int16_t a[256], const int16_t b[256]);
+void RF_NS(mlkem_to_standard)(int16_t a[256]);
+void RF_NS(mlkem_from_standard)(int16_t a[256]);
+
+/* a mod 3329 in [0, 3328], for any a. */
+void RF_NS(mlkem_freeze)(int16_t a[256]);
+/* a - 3329 for a > 1664: [0, 3328] becomes [-1664, 1664]. */
+void RF_NS(mlkem_center)(int16_t a[256]);
+/* a = 2^16 a + b mod 3329 in [0, 3328], for any a and |b| <= 30000. */
+void RF_NS(mlkem_scale_add)(int16_t a[256], const int16_t b[256]);
+/* a = a + b, without reduction. */
+void RF_NS(mlkem_add)(int16_t a[256], const int16_t b[256]);
+
+/* ByteEncode_12 of a in [0, 3328], and ByteDecode_12: 0 if all coefficients were below 3329. */
+void RF_NS(mlkem_encode)(uint8_t out[384], const int16_t a[256]);
+uint32_t RF_NS(mlkem_decode)(int16_t a[256], const uint8_t in[384]);
+/* ByteEncode_d of Compress_d of a (any a), 32d bytes, and back to [0, 3328]; d = 1, 4, 5, 10, 11. */
+void RF_NS(mlkem_compress)(uint8_t *out, const int16_t a[256], int d);
+void RF_NS(mlkem_decompress)(int16_t a[256], const uint8_t *in, int d);
+
+/*
+ * `count` (1 to 4) uniform transformed polynomials, a[i] from seed, index[i][0] and index[i][1], in the
+ * order in use. 0 or RINGFORGE_ERR_HASH. The seed is public.
+ */
+int RF_NS(mlkem_uniform)(int16_t a[4][256], int count, const uint8_t seed[32], uint8_t index[4][2]);
+/*
+ * `count` polynomials of noise, |a| <= eta = 2 or 3, from the seed and the bytes nonce, nonce + 1, … 0 or
+ * RINGFORGE_ERR_HASH.
+ */
+int RF_NS(mlkem_noise)(int16_t (*a)[256], int count, int eta, const uint8_t seed[32], uint8_t nonce);
+
+#endif /* RINGFORGE_MLKEM_POLY_H */

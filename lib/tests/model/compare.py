@@ -1,0 +1,80 @@
+"""Compares a shared library made of lib/ (with -DRINGFORGE_TESTING -fPIC) with the slow models: compare.py LIBRARY [COUNT]
+
+Portable code and AVX2, the same keys, ciphertexts and session keys from the same coins; forged ciphertexts and
+malformed keys as well.
+"""
+import ctypes
+import hashlib
+import random
+import sys
+
+import mlkem
+
+
+class Library:
+    def __init__(self, path):
+        self.c = ctypes.CDLL(path)
+        self.portable = ctypes.c_int.in_dll(self.c, "ringforge_test_portable")
+
+    def call(self, name, lengths, *inputs):
+        """The result and the outputs, of the lengths, of a function that takes outputs, then inputs."""
+        outs = [ctypes.create_string_buffer(n) for n in lengths]
+        result = getattr(self.c, "ringforge_" + name)(*outs, *inputs)
+        return (result, *(o.raw for o in outs))
+
+
+def flip(data, rng, at=None):
+    data = bytearray(data)
+    data[rng.randrange(len(data)) if at is None else at] ^= 1 << rng.randrange(8)
+    return bytes(data)
+
+
+def check(what, got, want):
+    if got != want:
+        sys.exit(f"{what}: differs from the model")
+
+
+def hashes(lib, rng):
+    for n in (0, 1, 71, 72, 135, 136, 137, 167, 168, 300):
+        data, size = rng.randbytes(n), ctypes.c_size_t(n)
+        for name, fn in (("sha3_256", hashlib.sha3_256), ("sha3_512", hashlib.sha3_512)):
+            check(name, lib.call(name, [fn().digest_size], data, size), (0, fn(data).digest()))
+        for name, fn in (("shake128", hashlib.shake_128), ("shake256", hashlib.shake_256)):
+            for m in (1, 32, 168, 500):
+                out = ctypes.create_string_buffer(m)
+                getattr(lib.c, "ringforge_" + name)(out, ctypes.c_size_t(m), data, size)
+                check(name, out.raw, fn(data).digest(m))
+
+
+def ml_kem(lib, name, rng):
+    k, _, du, dv = mlkem.SETS[name]
+    pk_bytes, sk_bytes, ct_bytes = 384 * k + 32, 768 * k + 96, 32 * (du * k + dv)
+    kem = f"crypto_kem_{name}_"
+    coins, m = rng.randbytes(64), rng.randbytes(32)
+    ek, dk = mlkem.keypair(name, coins)
+    check(kem + "keypair", lib.call(kem + "keypair_derand", [pk_bytes, sk_bytes], coins), (0, ek, dk))
+    ct, ss = mlkem.enc(name, ek, m)
+    check(kem + "enc", lib.call(kem + "enc_derand", [ct_bytes, 32], ek, m), (0, ct, ss))
+    check(kem + "dec", lib.call(kem + "dec", [32], ct, dk), (0, ss))
+    bad = flip(ct, rng)
+    check(kem + "dec of a forged ct", lib.call(kem + "dec", [32], bad, dk), (0, mlkem.dec(name, bad, dk)))
+    _, prepared = lib.call(kem + "prepare", [512 * k * (k + 1) + 32], ek)
+    check(kem + "enc_prepared", lib.call(kem + "enc_prepared_derand", [ct_bytes, 32], prepared, m), (0, ct, ss))
+    at = 3 * rng.randrange(128 * k)
+    large = ek[:at] + (mlkem.Q + 4096 * mlkem.Q).to_bytes(3, "little") + ek[at + 3:]
+    check(kem + "enc, modulus check", lib.call(kem + "enc_derand", [ct_bytes, 32], large, m), (-4, bytes(ct_bytes), bytes(32)))
+    torn = flip(dk, rng, rng.randrange(384 * k, 768 * k + 64))
+    check(kem + "dec, hash check", lib.call(kem + "dec", [32], ct, torn), (-4, bytes(32)))
+
+
+if __name__ == "__main__":
+    lib, count = Library(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    for portable in (1, 0):
+        lib.portable.value = portable
+        rng, done = random.Random(5), 0
+        hashes(lib, rng)
+        for _ in range(count):
+            for name in mlkem.SETS:
+                ml_kem(lib, name, rng)
+                done += 1
+        print(f"{'portable' if portable else 'AVX2'}: {done} exchanges agree with the models")
