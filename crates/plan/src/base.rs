@@ -1,7 +1,10 @@
 //! What every small product (weighted convolution, Toeplitz product) has in common.
 
+use crate::error::Refusal;
 use crate::network::Cost;
+use crate::registry::Arguments;
 use crate::sexpr::Form;
+use crate::split::Split;
 use crate::tree::TreeNode;
 use ringforge_ring::zq;
 use std::any::Any;
@@ -26,8 +29,70 @@ pub struct BaseSpec {
 pub enum Shape {
     /// Products mod x^k − w for these weights w.
     Weighted(Vec<u64>),
+    /// Products mod x^k + a·x^{k/2} + b for these pairs (a, b).
+    Trinomial(Vec<(u64, u64)>),
     /// General k × k Toeplitz matrices times vectors.
     Toeplitz,
+}
+
+impl Shape {
+    /// The polynomials that products are modulo; `None` for Toeplitz products.
+    pub fn moduli(&self) -> Option<Vec<SmallModulus>> {
+        match self {
+            Shape::Weighted(all) => Some(all.iter().map(|&w| SmallModulus::Binomial(w)).collect()),
+            Shape::Trinomial(all) => {
+                Some(all.iter().map(|&(a, b)| SmallModulus::Trinomial(a, b)).collect())
+            }
+            Shape::Toeplitz => None,
+        }
+    }
+}
+
+/// What a small product of size k is taken modulo; coefficients in `[0, q)`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum SmallModulus {
+    /// x^k − w.
+    Binomial(u64),
+    /// x^k + a·x^{k/2} + b.
+    Trinomial(u64, u64),
+}
+
+impl SmallModulus {
+    /// (a, b) of x^k + a·x^{k/2} + b, which x^k − w is as well.
+    pub fn trinomial(self, q: u64) -> (u64, u64) {
+        match self {
+            SmallModulus::Binomial(w) => (0, zq::sub(0, w, q)),
+            SmallModulus::Trinomial(a, b) => (a, b),
+        }
+    }
+
+    /// `x^16 - 4`.
+    pub fn text(self, size: usize) -> String {
+        match self {
+            SmallModulus::Binomial(w) => format!("x^{size} - {w}"),
+            SmallModulus::Trinomial(a, b) => format!("x^{size} + {a}x^{} + {b}", size / 2),
+        }
+    }
+
+    /// a·b modulo this, by the definition.
+    pub fn product(self, a: &[u64], b: &[u64], q: u64) -> Vec<u64> {
+        let (k, (middle, low)) = (a.len(), self.trinomial(q));
+        let mut c = vec![0; 2 * k - 1];
+        for (i, &x) in a.iter().enumerate() {
+            for (sum, &y) in c[i..].iter_mut().zip(b) {
+                *sum = zq::add(*sum, zq::mul(x, y, q), q);
+            }
+        }
+        for i in (k..2 * k - 1).rev() {
+            let top = c[i];
+            c[i - k] = zq::sub(c[i - k], zq::mul(low, top, q), q);
+            if middle != 0 {
+                c[i - k / 2] = zq::sub(c[i - k / 2], zq::mul(middle, top, q), q);
+            }
+        }
+        c.truncate(k);
+        c
+    }
 }
 
 /// A way to multiply mod x^k − w, or a k × k Toeplitz matrix with a vector. Leaves scale 1.
@@ -53,7 +118,24 @@ pub trait Base: Any + std::fmt::Debug + Send + Sync {
     /// `a·b mod x^k − w`, as the product of b with the Toeplitz matrix of a unless a method knows
     /// better [Chiu25 §2.5].
     fn convolve(&self, weight: u64, a: &[u64], b: &[u64]) -> Vec<u64> {
-        self.toeplitz(&weighted_diagonals(self.q(), weight, a), b)
+        match self.split(SmallModulus::Binomial(weight)) {
+            Some(split) => split.multiply(a, b, self.q()),
+            None => self.toeplitz(&weighted_diagonals(self.q(), weight, a), b),
+        }
+    }
+
+    /// a·b modulo one of the polynomials that this node was built for.
+    fn multiply(&self, modulus: SmallModulus, a: &[u64], b: &[u64]) -> Vec<u64> {
+        match (modulus, self.split(modulus)) {
+            (SmallModulus::Binomial(weight), _) => self.convolve(weight, a, b),
+            (_, Some(split)) => split.multiply(a, b, self.q()),
+            (_, None) => modulus.product(a, b, self.q()),
+        }
+    }
+
+    /// The product as smaller ones between linear maps, where the method is such.
+    fn split(&self, _modulus: SmallModulus) -> Option<Split> {
+        None
     }
 
     /// The operations on coefficients of one convolution, making the matrix not counted.
@@ -62,6 +144,19 @@ pub trait Base: Any + std::fmt::Debug + Send + Sync {
     fn tree(&self) -> TreeNode;
     /// This node as plan text.
     fn to_form(&self) -> Form;
+}
+
+impl BaseSpec {
+    /// Refuses trinomials, for methods that do not know them.
+    pub(crate) fn no_trinomials(&self, arguments: &Arguments) -> Result<(), Refusal> {
+        match self.shape {
+            Shape::Trinomial(_) => {
+                let message = "products mod trinomials are needed here";
+                Err(arguments.refuse(message).instead("(trinomial) or (bruun …)"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl dyn Base {

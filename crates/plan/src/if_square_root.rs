@@ -38,6 +38,7 @@ fn has_root(weight: u64, q: u64) -> bool {
 }
 
 fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
+    spec.no_trinomials(arguments)?;
     let Shape::Weighted(weights) = &spec.shape else {
         return Err(arguments
             .refuse("if-square-root chooses by weight, but a general Toeplitz product has none")

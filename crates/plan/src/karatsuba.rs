@@ -32,6 +32,7 @@ pub struct Karatsuba {
 }
 
 fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
+    spec.no_trinomials(arguments)?;
     if !spec.size.is_multiple_of(2) {
         return Err(arguments
             .refuse(format!("karatsuba halves, but the size {} is odd", spec.size))

@@ -1,7 +1,7 @@
 //! What the tests of all transforms share: comparison with the definition.
 
 use crate::arith::{Arith, Exact, Val};
-use crate::base::{BaseRef, BaseSpec, Shape};
+use crate::base::{BaseRef, BaseSpec, Shape, SmallModulus};
 use crate::error::PlanError;
 use crate::network::Network;
 use crate::registry::{DftSpec, PointsSpec, build_base, build_points, build_transform};
@@ -208,6 +208,32 @@ pub fn check_base(q: u64, size: usize, weights: &[u64], text: &str) -> BaseRef {
             (0..size).fold(0, |s, j| zq::add(s, zq::mul(t[size - 1 + i - j], v[j], q), q))
         };
         assert_eq!(base.toeplitz(&t, &v), (0..size).map(row).collect::<Vec<_>>(), "{text}");
+    }
+    base
+}
+
+/// Checks products mod x^size + a·x^(size/2) + b against their definition.
+pub fn check_trinomials(q: u64, size: usize, pairs: &[(u64, u64)], text: &str) -> BaseRef {
+    let base =
+        try_base(q, size, Shape::Trinomial(pairs.to_vec()), text).unwrap_or_else(|e| panic!("{e}"));
+    let mut random = Random(size as u64 + 3 * q);
+    for &(middle, low) in pairs {
+        let (a, b) = (random.vector(size, q), random.vector(size, q));
+        let product = base.multiply(SmallModulus::Trinomial(middle, low), &a, &b);
+        // One power of x after another: x·c mod the trinomial.
+        let mut expected = vec![0; size];
+        let mut power = b.clone();
+        for &x in &a {
+            expected
+                .iter_mut()
+                .zip(&power)
+                .for_each(|(s, &c)| *s = zq::add(*s, zq::mul(x, c, q), q));
+            let top = power[size - 1];
+            power.rotate_right(1);
+            power[0] = zq::sub(0, zq::mul(low, top, q), q);
+            power[size / 2] = zq::sub(power[size / 2], zq::mul(middle, top, q), q);
+        }
+        assert_eq!(product, expected, "{text} mod x^{size} + {middle}x^{} + {low}", size / 2);
     }
     base
 }

@@ -25,7 +25,8 @@ pub struct Toeplitz {
     size: usize,
 }
 
-fn build(_: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
+fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
+    spec.no_trinomials(arguments)?;
     Ok(Arc::new(Toeplitz { q: spec.q, size: spec.size }))
 }
 

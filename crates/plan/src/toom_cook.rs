@@ -45,6 +45,7 @@ pub struct ToomCook {
 }
 
 fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
+    spec.no_trinomials(arguments)?;
     let (q, size) = (spec.q, spec.size);
     let parts = arguments.number("the number of parts, 3 or 4")?;
     let at = arguments.last_at();

@@ -5,11 +5,12 @@
 //! h_1 = (u − v)/(2s). The halves are folded into constants, so the scale is 1.
 //! Condition: every weight has a square root in Z_q, and 2 is invertible.
 
-use crate::base::{Base, BaseRef, BaseSpec, Shape};
+use crate::base::{Base, BaseRef, BaseSpec, Shape, SmallModulus};
 use crate::error::Refusal;
 use crate::network::Cost;
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
+use crate::split::{Chunks, Part, Split, neighbours};
 use crate::tree::TreeNode;
 use ringforge_ring::zq;
 use std::sync::Arc;
@@ -34,6 +35,7 @@ pub struct TwoNtt {
 }
 
 fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
+    spec.no_trinomials(arguments)?;
     let Shape::Weighted(weights) = &spec.shape else {
         return Err(arguments
             .refuse(
@@ -86,18 +88,29 @@ impl Base for TwoNtt {
         self.size
     }
 
-    fn convolve(&self, weight: u64, a: &[u64], b: &[u64]) -> Vec<u64> {
-        let (q, m) = (self.q, self.size / 2);
-        let s = self.square_root(weight);
-        let at = |v: &[u64], root: u64| -> Vec<u64> {
-            (0..m).map(|i| zq::add(v[i], zq::mul(root, v[i + m], q), q)).collect()
-        };
-        let u = self.inner.convolve(s, &at(a, s), &at(b, s));
-        let v = self.inner.convolve(q - s, &at(a, q - s), &at(b, q - s));
+    fn split(&self, modulus: SmallModulus) -> Option<Split> {
+        let (q, SmallModulus::Binomial(weight)) = (self.q, modulus) else { return None };
+        let s = zq::sqrt(weight, q)?;
+        let mut there = Chunks::new(2);
+        let high = there.scale(1, s);
+        let (plus, minus) = (there.add(0, high), there.sub(0, high));
         let (half, half_inverse) = self.inverse_constants(weight);
-        let low = u.iter().zip(&v).map(|(&x, &y)| zq::mul(zq::add(x, y, q), half, q));
-        let high = u.iter().zip(&v).map(|(&x, &y)| zq::mul(zq::sub(x, y, q), half_inverse, q));
-        low.chain(high).collect()
+        let mut back = Chunks::new(2);
+        let (sum, difference) = (back.add(0, 1), back.sub(0, 1));
+        let output = vec![back.scale(sum, half), back.scale(difference, half_inverse)];
+        let part = |value: usize, root: u64| Part {
+            values: vec![value],
+            modulus: SmallModulus::Binomial(root),
+            method: self.inner.clone(),
+        };
+        Some(Split {
+            name: "2-NTT",
+            chunks: neighbours(self.size, 2),
+            forward: there.finish(),
+            parts: vec![part(plus, s), part(minus, zq::sub(0, s, q))],
+            inverse: back.finish(),
+            output,
+        })
     }
 
     fn cost(&self) -> Cost {

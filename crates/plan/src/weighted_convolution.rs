@@ -32,6 +32,7 @@ pub struct WeightedConvolution {
 }
 
 fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
+    spec.no_trinomials(arguments)?;
     let Shape::Weighted(weights) = &spec.shape else {
         return Err(arguments.refuse("weighted-convolution belongs below a transform"));
     };
@@ -41,18 +42,22 @@ fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal>
 
 impl WeightedConvolution {
     /// The method for one weight, choices resolved.
-    pub fn method_for(&self, weight: u64) -> &dyn Base {
-        let mut base: &BaseRef = &self.base;
-        while let Some(choice) = base.as_method::<IfSquareRoot>() {
-            base = choice.method_for(weight);
-        }
-        base.as_ref()
+    pub fn method_for(&self, weight: u64) -> &BaseRef {
+        resolved(&self.base, weight)
     }
 
     /// The operations of all slots together.
     pub fn total_cost(&self) -> Cost {
         self.weights.iter().map(|&w| self.method_for(w).cost()).sum()
     }
+}
+
+/// The method that stands for this one at a weight.
+pub fn resolved(mut base: &BaseRef, weight: u64) -> &BaseRef {
+    while let Some(choice) = base.as_method::<IfSquareRoot>() {
+        base = choice.method_for(weight);
+    }
+    base
 }
 
 impl Base for WeightedConvolution {

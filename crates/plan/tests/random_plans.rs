@@ -34,12 +34,17 @@ fn transform(n: usize, draw: &mut Draw) -> String {
 }
 
 fn small(size: usize, weighted: bool, draw: &mut Draw) -> String {
-    match draw.below(4) {
+    match draw.below(5) {
         0 if size.is_multiple_of(2) => format!("(karatsuba {})", small(size / 2, false, draw)),
         1 if size.is_multiple_of(2) && weighted => format!(
             "(if-square-root (two-ntt {}) {})",
             small(size / 2, true, draw),
             small(size, true, draw)
+        ),
+        // 4591 = 3 mod 4: what has no square root splits by Bruun's method.
+        2 if size.is_multiple_of(4) && weighted => format!(
+            "(if-square-root (two-ntt {}) (bruun (trinomial)))",
+            small(size / 2, true, draw)
         ),
         _ => "(toeplitz)".to_string(),
     }

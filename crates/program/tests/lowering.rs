@@ -149,6 +149,10 @@ fn small_methods_nest_by_lanes() {
                (toeplitz))",
             "2-NTT",
         ),
+        (
+            "(if-square-root (two-ntt (karatsuba (toeplitz))) (bruun (trinomial)))",
+            "Bruun and products mod trinomials",
+        ),
     ] {
         let nested = text.replace(
             "(weighted-convolution (toeplitz))",

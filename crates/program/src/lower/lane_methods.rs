@@ -1,11 +1,11 @@
 //! The plan's methods for small products by lanes: one lane is one convolution, so that a method's
-//! sums are sums of rows, and the constants of 2-NTTs are rows of factors, one for each lane.
+//! sums are sums of rows. Products in parts are in `split`.
 
 use super::small::Small;
+use super::split::Constant;
 use super::{LowerError, Lowering};
-use crate::bounds::WORD;
 use crate::ir::*;
-use ringforge_ring::zq;
+use ringforge_plan::SmallModulus;
 
 /// Rows of lanes, one after another.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub(crate) struct Place<'a> {
 
 impl Lowering<'_> {
     /// A local array of rows of this name, the same whenever it is asked for.
-    fn rows(&mut self, place: &Place, name: &str, size: usize, count: usize) -> Rows {
+    pub(super) fn rows(&mut self, place: &Place, name: &str, size: usize, count: usize) -> Rows {
         let mut name = name.to_string();
         if size < self.lanes {
             name += &size.to_string();
@@ -56,8 +56,30 @@ impl Lowering<'_> {
         Rows::of(buffer)
     }
 
+    /// [`Lowering::constant`] whose table is made once, however often it is asked for.
+    pub(super) fn shared_constant(
+        &mut self,
+        place: &Place,
+        name: &str,
+        values: &[u64],
+        bound: i64,
+    ) -> (Constant, i64) {
+        let key = format!("{name}{}:{}", place.suffix, place.tag);
+        let known = self.rows.iter().find(|(k, _)| *k == key).map(|&(_, buffer)| buffer);
+        if let Some(buffer) = known {
+            let most = values.iter().map(|&c| self.bounds.product(c, bound)).max().unwrap_or(0);
+            let at = Index::strided(0, place.group, self.lanes);
+            return (Constant::Factor(Factor::Table { buffer, at }), most);
+        }
+        let (constant, most) = self.constant(place, name, values.to_vec(), bound);
+        if let Constant::Factor(Factor::Table { buffer, .. }) = constant {
+            self.rows.push((key, buffer));
+        }
+        (constant, most)
+    }
+
     /// A table with a factor for each lane of each group.
-    fn lane_factors(&mut self, place: &Place, name: &str, values: Vec<u64>) -> Factor {
+    pub(super) fn lane_factors(&mut self, place: &Place, name: &str, values: Vec<u64>) -> Factor {
         let part = if place.tag == "main" { String::new() } else { format!("_{}", place.tag) };
         let name = format!("{name}{}{part}", place.suffix);
         let words = values.len();
@@ -65,30 +87,39 @@ impl Lowering<'_> {
         Factor::Table { buffer, at: Index::strided(0, place.group, self.lanes) }
     }
 
-    fn load(&self, block: &mut Block, rows: &Rows, i: usize) -> Value {
+    pub(super) fn load(&self, block: &mut Block, rows: &Rows, i: usize) -> Value {
         let at = rows.at.plus(i * self.lanes);
         block.push(Op::Load { buffer: rows.buffer, at })
     }
 
-    fn store(&self, block: &mut Block, rows: &Rows, i: usize, a: Value) {
+    pub(super) fn store(&self, block: &mut Block, rows: &Rows, i: usize, a: Value) {
         let at = rows.at.plus(i * self.lanes);
         block.push(Op::Store { buffer: rows.buffer, at, a });
     }
 
-    /// a·b mod x^size - w, w a weight for each lane, into `out`, which may be `a` unless the
-    /// method is Toeplitz; `bound` is that of both operands. Returns the result's.
+    /// a·b modulo a polynomial of degree `size` for each lane, into `out`, which may be `a` unless
+    /// the method is Toeplitz; `bound` is that of both operands. Returns the result's.
     pub fn convolve(
         &mut self,
         place: &Place,
         small: &Small,
-        weights: Vec<u64>,
+        moduli: Vec<SmallModulus>,
         size: usize,
         [a, b, out]: [&Rows; 3],
         bound: i64,
     ) -> Result<(Vec<Stmt>, i64), LowerError> {
-        if let Small::TwoNtt(halves) = small {
-            return self.two_ntt(place, halves, &weights, size, [a, b, out], bound);
+        match small {
+            Small::Split(split) => {
+                return self.split_product(place, split, &moduli, size, [a, b, out], bound);
+            }
+            Small::Trinomial => {
+                return self.trinomial_product(place, &moduli, size, [a, b, out], bound);
+            }
+            Small::Toeplitz | Small::Karatsuba(_) => {}
         }
+        // x^size - w, for these methods.
+        let weight = |m: &SmallModulus| (self.q - m.trinomial(self.q).1) % self.q;
+        let weights: Vec<u64> = moduli.iter().map(weight).collect();
         let weighted = weights.iter().map(|&w| self.bounds.product(w, bound)).max().unwrap_or(0);
         // t = w·b_1, …, w·b_(k-1), b_0, …, b_(k-1), as rows of lanes.
         let factor = self.lane_factors(place, "weights", weights);
@@ -208,87 +239,5 @@ impl Lowering<'_> {
         let procedure = self.toeplitz(size, together);
         let arguments = [out, vector, diagonals].map(|rows| (rows.buffer, rows.at.clone()));
         Ok((vec![Stmt::Call { procedure, arguments: arguments.into() }], sum))
-    }
-
-    /// mod x^2m - s² by way of mod x^m - s and mod x^m + s [Chiu25 §3.3.3].
-    fn two_ntt(
-        &mut self,
-        place: &Place,
-        halves: &[Small; 2],
-        weights: &[u64],
-        size: usize,
-        [a, b, out]: [&Rows; 3],
-        bound: i64,
-    ) -> Result<(Vec<Stmt>, i64), LowerError> {
-        let (q, m) = (self.q, size / 2);
-        let stage = format!("{}.base", place.tag);
-        let word = |bound: i64| match bound <= WORD {
-            true => Ok(bound),
-            false => Err(LowerError::Word { stage: stage.clone(), bound }),
-        };
-        let of = |w: &u64| zq::sqrt(*w, q).unwrap_or(0);
-        let roots: Vec<u64> = weights.iter().map(of).collect();
-        let negative: Vec<u64> = roots.iter().map(|&s| zq::sub(0, s, q)).collect();
-        let half = q.div_ceil(2);
-        let inverse = |&s: &u64| zq::mul(half, zq::inv(s, q).unwrap_or(0), q);
-        let inverses: Vec<u64> = roots.iter().map(inverse).collect();
-
-        let most = roots.iter().map(|&s| self.bounds.product(s, bound)).max().unwrap_or(0);
-        let split_bound = word(bound + most)?;
-        let factor = self.lane_factors(place, &format!("roots{size}_"), roots.clone());
-        let mut split = Block::default();
-        let mut sides = Vec::new();
-        for (name, rows) in [("a", a), ("b", b)] {
-            let plus = self.rows(place, &format!("plus_{name}"), m, m);
-            let minus = self.rows(place, &format!("minus_{name}"), m, m);
-            for i in 0..m {
-                let x = self.load(&mut split, rows, i);
-                let y = self.load(&mut split, rows, m + i);
-                let (factor, method) = (factor.clone(), self.schedule.multiply);
-                let y = split.push(Op::MulMod { a: y, factor, method });
-                let v = split.push(Op::Add(x, y));
-                self.store(&mut split, &plus, i, v);
-                let v = split.push(Op::Sub(x, y));
-                self.store(&mut split, &minus, i, v);
-            }
-            sides.push([plus, minus]);
-        }
-        let mut body = vec![Stmt::Block(split)];
-        let products = ["of_plus", "of_minus"].map(|name| self.rows(place, name, m, m));
-        let mut bounds = [0; 2];
-        for (side, roots) in [roots, negative].into_iter().enumerate() {
-            let sign = ["plus", "minus"][side];
-            let place = Place { suffix: format!("{}_{sign}{m}", place.suffix), ..place.clone() };
-            let rows = [&sides[0][side], &sides[1][side], &products[side]];
-            let (product, bound) =
-                self.convolve(&place, &halves[side], roots, m, rows, split_bound)?;
-            body.extend(product);
-            bounds[side] = bound;
-        }
-        let reduced = bounds[0] + bounds[1] > WORD;
-        if reduced {
-            bounds = bounds.map(|bound| self.bounds.reduce(bound));
-        }
-        let sum = word(bounds[0] + bounds[1])?;
-        let halving = self.bounds.product(half, sum);
-        let most = inverses.iter().map(|&c| self.bounds.product(c, sum)).max().unwrap_or(0);
-        let factor = self.lane_factors(place, &format!("half_inverses{size}_"), inverses);
-        let mut join = Block::default();
-        for i in 0..m {
-            let [u, v] = [0, 1].map(|side| {
-                let a = self.load(&mut join, &products[side], i);
-                match reduced {
-                    true => join.push(Op::Reduce { a, method: self.schedule.reduce }),
-                    false => a,
-                }
-            });
-            let (add, sub) = (join.push(Op::Add(u, v)), join.push(Op::Sub(u, v)));
-            for (a, factor, i) in [(add, Factor::Splat(half), i), (sub, factor.clone(), m + i)] {
-                let v = join.push(Op::MulMod { a, factor, method: self.schedule.multiply });
-                self.store(&mut join, out, i, v);
-            }
-        }
-        body.push(Stmt::Block(join));
-        Ok((body, halving.max(most)))
     }
 }

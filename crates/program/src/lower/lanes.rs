@@ -15,7 +15,7 @@ use crate::bounds::WORD;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::ProductMethod;
-use ringforge_plan::Substitute;
+use ringforge_plan::{SmallModulus, Substitute};
 
 const METHOD: ProductMethod = ProductMethod::Montgomery;
 
@@ -118,15 +118,12 @@ impl Lowering<'_> {
             let at = Index::strided(start * lanes * lanes, group, lanes * lanes);
             let rows = [ra, rb].map(|buffer| Rows { buffer, at: at.clone() });
             let bound = cells.iter().map(|&cell| bounds[cell]).max().unwrap_or(0);
-            let lane_weights: Vec<u64> = match one {
-                true => weights
-                    .iter()
-                    .copied()
-                    .chain(std::iter::repeat(1))
-                    .take(count * lanes)
-                    .collect(),
+            let lane_moduli = match one {
+                // Spare lanes may multiply modulo anything that the method takes.
+                true => (0..count * lanes).map(|i| weights[i % blocks]).collect::<Vec<u64>>(),
                 false => padded(cells, lanes).into_iter().map(|cell| weights[cell]).collect(),
             };
+            let lane_moduli = lane_moduli.into_iter().map(SmallModulus::Binomial).collect();
             // A direct product reads its vector until the end.
             let out = match small {
                 Small::Toeplitz => Rows::of(self.builder.buffer(
@@ -140,7 +137,7 @@ impl Lowering<'_> {
             let (mut body, mut most) = self.convolve(
                 &place,
                 small,
-                lane_weights,
+                lane_moduli,
                 lanes,
                 [&rows[0], &rows[1], &out],
                 bound,
@@ -248,27 +245,9 @@ impl Lowering<'_> {
             .map(|i| block.push(Op::Load { buffer: diagonals, at: at(i) }))
             .collect();
         for i in 0..size {
-            let mut sum: Option<Value> = None;
-            for part in (0..size).collect::<Vec<_>>().chunks(together) {
-                let mut partial: Option<Value> = None;
-                for &j in part {
-                    let (a, b) = (v[j], t[size - 1 + i - j]);
-                    let p = block.push(Op::MulWords { a, b, method: METHOD });
-                    partial = Some(match partial {
-                        None => p,
-                        Some(s) => block.push(Op::Add(s, p)),
-                    });
-                }
-                let Some(mut p) = partial else { continue };
-                if together < size {
-                    p = block.push(Op::Reduce { a: p, method: self.schedule.reduce });
-                }
-                sum = Some(match sum {
-                    None => p,
-                    Some(s) => block.push(Op::Add(s, p)),
-                });
-            }
-            if let Some(a) = sum {
+            let pairs: Vec<(Value, Value)> =
+                (0..size).map(|j| (v[j], t[size - 1 + i - j])).collect();
+            if let Some(a) = self.sum_of_products(&mut block, &pairs, together) {
                 block.push(Op::Store { buffer: out, at: at(i), a });
             }
         }
@@ -276,6 +255,67 @@ impl Lowering<'_> {
         builder.stage(&title, "[Chiu25 §2.5]", vec![Stmt::Block(block)]);
         self.procedures.push(builder.finish());
         ProcedureId(self.procedures.len() as u32 - 1)
+    }
+
+    /// The procedure that multiplies two polynomials of `size` coefficients in every lane; partial
+    /// sums as in [`Lowering::toeplitz`].
+    pub(super) fn product(&mut self, size: usize, together: usize) -> ProcedureId {
+        let lanes = self.lanes;
+        let name = match together < size {
+            true => format!("{}polynomials{size}by{together}", self.prefix),
+            false => format!("{}polynomials{size}", self.prefix),
+        };
+        if let Some(known) = self.procedure_named(&name) {
+            return known;
+        }
+        let mut builder = Builder::new(&name, None, self.q);
+        let out = builder.buffer("out", Role::Output, (2 * size - 1) * lanes, 64);
+        let [a, b] = ["a", "b"].map(|name| builder.buffer(name, Role::Input, size * lanes, 64));
+        let mut block = Block::default();
+        let at = |i: usize| Index::at(i * lanes);
+        let [a, b] = [a, b].map(|buffer| -> Vec<Value> {
+            (0..size).map(|i| block.push(Op::Load { buffer, at: at(i) })).collect()
+        });
+        for i in 0..2 * size - 1 {
+            let pairs: Vec<(Value, Value)> =
+                (i.saturating_sub(size - 1)..=i.min(size - 1)).map(|j| (a[j], b[i - j])).collect();
+            if let Some(a) = self.sum_of_products(&mut block, &pairs, together) {
+                block.push(Op::Store { buffer: out, at: at(i), a });
+            }
+        }
+        let title = format!("product of two polynomials of {size} coefficients");
+        builder.stage(&title, "[Hwang24 §4.4]", vec![Stmt::Block(block)]);
+        self.procedures.push(builder.finish());
+        ProcedureId(self.procedures.len() as u32 - 1)
+    }
+
+    /// Σ x·y over the pairs; where they are more than `together`, partial sums are reduced.
+    fn sum_of_products(
+        &self,
+        block: &mut Block,
+        pairs: &[(Value, Value)],
+        together: usize,
+    ) -> Option<Value> {
+        let mut sum: Option<Value> = None;
+        for part in pairs.chunks(together) {
+            let mut partial: Option<Value> = None;
+            for &(a, b) in part {
+                let p = block.push(Op::MulWords { a, b, method: METHOD });
+                partial = Some(match partial {
+                    None => p,
+                    Some(s) => block.push(Op::Add(s, p)),
+                });
+            }
+            let Some(mut p) = partial else { continue };
+            if together < pairs.len() {
+                p = block.push(Op::Reduce { a: p, method: self.schedule.reduce });
+            }
+            sum = Some(match sum {
+                None => p,
+                Some(s) => block.push(Op::Add(s, p)),
+            });
+        }
+        sum
     }
 
     /// As [`Lowering::truncated_product`], with products of words; the words of a in order.

@@ -15,6 +15,7 @@ mod ntt;
 mod parts;
 mod phases;
 mod small;
+mod split;
 mod transform;
 mod two;
 

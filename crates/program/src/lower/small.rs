@@ -1,8 +1,9 @@
 //! How small products are computed: what the plan says, weight by weight, and what becomes of it.
 
 use super::{LowerError, Lowering, unsupported};
-use ringforge_plan::{Base, IfSquareRoot, Karatsuba, Substitute, Toeplitz, TwoNtt};
-use ringforge_ring::zq;
+use ringforge_plan::{
+    BaseRef, ChunkOp, Karatsuba, SmallModulus, Substitute, Toeplitz, Trinomial, resolved,
+};
 
 /// The method of one small product, all choices by weight made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,42 +12,90 @@ pub(crate) enum Small {
     Toeplitz,
     /// Three Toeplitz products of half the size.
     Karatsuba(Box<Small>),
-    /// Convolutions of half the size, for a square root of the weight and for its negative.
-    TwoNtt(Box<[Small; 2]>),
+    /// Products and the remainder by x^k + ax^(k/2) + b.
+    Trinomial,
+    /// Smaller products between linear maps.
+    Split(Box<SplitSmall>),
+}
+
+/// A small product in parts: what products in several lanes have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct SplitSmall {
+    /// The plan's node, which knows the constants for each modulus.
+    pub node: BaseRef,
+    /// The maps, all constants 0.
+    shape: [Vec<ChunkOp>; 2],
+    name: &'static str,
+    /// The parts' methods and sizes.
+    pub parts: Vec<Small>,
+    sizes: Vec<usize>,
+}
+
+impl PartialEq for SplitSmall {
+    fn eq(&self, other: &SplitSmall) -> bool {
+        (&self.shape, self.name, &self.parts) == (&other.shape, other.name, &other.parts)
+    }
+}
+
+impl Eq for SplitSmall {}
+
+/// A map with all its constants 0.
+fn shape(ops: &[ChunkOp]) -> Vec<ChunkOp> {
+    let without = |&op: &ChunkOp| match op {
+        ChunkOp::Scale(a, _) => ChunkOp::Scale(a, 0),
+        other => other,
+    };
+    ops.iter().map(without).collect()
 }
 
 impl Small {
-    /// The plan's method for `weight`; Toeplitz products have none.
-    pub fn of(base: &dyn Base, weight: Option<u64>) -> Result<Small, LowerError> {
+    /// The plan's method modulo this; Toeplitz products have no modulus.
+    pub fn of(base: &BaseRef, modulus: Option<SmallModulus>) -> Result<Small, LowerError> {
+        let base = match modulus {
+            Some(SmallModulus::Binomial(weight)) => resolved(base, weight),
+            _ => base,
+        };
         if base.as_method::<Toeplitz>().is_some() {
             return Ok(Small::Toeplitz);
         }
         if let Some(node) = base.as_method::<Karatsuba>() {
-            return Ok(Small::Karatsuba(Box::new(Small::of(node.inner.as_ref(), None)?)));
+            return Ok(Small::Karatsuba(Box::new(Small::of(&node.inner, None)?)));
         }
-        if let (Some(node), Some(weight)) = (base.as_method::<IfSquareRoot>(), weight) {
-            return Small::of(node.method_for(weight).as_ref(), Some(weight));
+        if base.as_method::<Trinomial>().is_some() {
+            return Ok(Small::Trinomial);
         }
-        if let (Some(node), Some(weight)) = (base.as_method::<TwoNtt>(), weight) {
-            let root = node.square_root(weight);
-            let half = |w| Small::of(node.inner.as_ref(), Some(w));
-            return Ok(Small::TwoNtt(Box::new([half(root)?, half(zq::sub(0, root, base.q()))?])));
+        if let Some(split) = modulus.and_then(|modulus| base.split(modulus)) {
+            let m = split.chunks[0].len();
+            let parts = split.parts.iter().map(|part| Small::of(&part.method, Some(part.modulus)));
+            return Ok(Small::Split(Box::new(SplitSmall {
+                node: base.clone(),
+                shape: [shape(&split.forward), shape(&split.inverse)],
+                name: split.name,
+                parts: parts.collect::<Result<_, _>>()?,
+                sizes: split.parts.iter().map(|part| part.values.len() * m).collect(),
+            })));
         }
-        let methods = "(toeplitz), (karatsuba …), (two-ntt …) or (if-square-root …)";
+        let methods = "(toeplitz), (karatsuba …), (two-ntt …), (bruun …), (nussbaumer …), \
+                       (trinomial) or (if-square-root …)";
         Err(unsupported(base.to_form(), "this small product has no lowering by lanes", methods))
     }
 
     /// This method where direct Toeplitz products of even size, from `least` on, take one level of
     /// Karatsuba; 0 means never.
     pub fn halved_from(self, least: usize, size: usize) -> Small {
-        let inner = |small: Small| small.halved_from(least, size / 2);
         match self {
             Small::Toeplitz if least > 0 && size >= least && size.is_multiple_of(2) => {
                 Small::Karatsuba(Box::new(Small::Toeplitz))
             }
             Small::Toeplitz => Small::Toeplitz,
-            Small::Karatsuba(of) => Small::Karatsuba(Box::new(inner(*of))),
-            Small::TwoNtt(of) => Small::TwoNtt(Box::new(of.map(inner))),
+            Small::Trinomial => Small::Trinomial,
+            Small::Karatsuba(of) => Small::Karatsuba(Box::new(of.halved_from(least, size / 2))),
+            Small::Split(of) => {
+                let SplitSmall { node, shape, name, parts, sizes } = *of;
+                let pairs = parts.into_iter().zip(&sizes);
+                let parts = pairs.map(|(part, &size)| part.halved_from(least, size)).collect();
+                Small::Split(Box::new(SplitSmall { node, shape, name, parts, sizes }))
+            }
         }
     }
 
@@ -54,9 +103,16 @@ impl Small {
     pub fn title(&self) -> String {
         match self {
             Small::Toeplitz => "Toeplitz".into(),
+            Small::Trinomial => "products mod trinomials".into(),
             Small::Karatsuba(of) => format!("Karatsuba and {}", of.title()),
-            Small::TwoNtt(of) if of[0] == of[1] => format!("2-NTT and {}", of[0].title()),
-            Small::TwoNtt(of) => format!("2-NTT, {} and {}", of[0].title(), of[1].title()),
+            Small::Split(of) => {
+                let mut titles: Vec<String> = of.parts.iter().map(Small::title).collect();
+                titles.dedup();
+                match titles.as_slice() {
+                    [one] => format!("{} and {one}", of.name),
+                    _ => format!("{}, {}", of.name, titles.join(" and ")),
+                }
+            }
         }
     }
 }
@@ -65,7 +121,7 @@ impl Lowering<'_> {
     /// The method for every slot of a part, as the schedule has it by lanes.
     pub fn smalls(&mut self, part: &Substitute) -> Result<Vec<Small>, LowerError> {
         let (convolution, least) = (&part.convolution, self.schedule.karatsuba_from as usize);
-        let planned = |&w: &u64| Small::of(convolution.method_for(w), Some(w));
+        let planned = |&w: &u64| Small::of(&convolution.base, Some(SmallModulus::Binomial(w)));
         let planned = convolution.weights.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
         let halved = |s: &Small| s.clone().halved_from(least, convolution.size);
         let taken: Vec<Small> = planned.iter().map(halved).collect();

@@ -1,0 +1,363 @@
+//! Small products in parts by lanes: what a method says as linear maps of chunks becomes sums of rows,
+//! its constants rows of factors, one for each lane. Nothing here knows which method it is.
+
+use super::lane_methods::{Place, Rows};
+use super::small::SplitSmall;
+use super::{LowerError, Lowering, unsupported};
+use crate::bounds::WORD;
+use crate::ir::*;
+use ringforge_plan::{ChunkOp, SmallModulus, Split, rotated};
+use std::collections::HashMap;
+
+/// A multiplication by constants, one for each lane.
+#[derive(Clone, Debug)]
+pub(crate) enum Constant {
+    /// By 1 in every lane.
+    One,
+    /// By −1 in every lane.
+    Minus,
+    /// By anything.
+    Factor(Factor),
+}
+
+/// A linear map whose constants and reductions are chosen.
+struct Map<'a> {
+    ops: &'a [ChunkOp],
+    inputs: usize,
+    constants: HashMap<usize, Constant>,
+    /// Largest magnitude of every value, and whether it is reduced when it is made.
+    bounds: Vec<i64>,
+    reduced: Vec<bool>,
+}
+
+/// Rows of a map's inputs and outputs: (chunk, coefficient of the chunk).
+type Load<'a> = dyn FnMut(&mut Block, usize, usize) -> Value + 'a;
+
+impl Lowering<'_> {
+    /// What multiplying by these residues, one for each lane, is, and its bound for words within
+    /// `bound`.
+    pub(super) fn constant(
+        &mut self,
+        place: &Place,
+        name: &str,
+        values: Vec<u64>,
+        bound: i64,
+    ) -> (Constant, i64) {
+        let first = values[0];
+        let equal = values.iter().all(|&c| c == first);
+        if equal && first == 1 {
+            return (Constant::One, bound);
+        }
+        if equal && first == self.q - 1 {
+            return (Constant::Minus, bound);
+        }
+        let most = values.iter().map(|&c| self.bounds.product(c, bound)).max().unwrap_or(0);
+        let factor = match equal {
+            true => Factor::Splat(first),
+            false => self.lane_factors(place, name, values),
+        };
+        (Constant::Factor(factor), most)
+    }
+
+    /// A product by way of smaller ones; as [`Lowering::convolve`].
+    pub(super) fn split_product(
+        &mut self,
+        place: &Place,
+        small: &SplitSmall,
+        moduli: &[SmallModulus],
+        size: usize,
+        [a, b, out]: [&Rows; 3],
+        bound: i64,
+    ) -> Result<(Vec<Stmt>, i64), LowerError> {
+        let splits: Option<Vec<Split>> = moduli.iter().map(|&m| small.node.split(m)).collect();
+        let Some(splits) = splits else {
+            let node = small.node.to_form();
+            return Err(unsupported(node, "it does not split every modulus", "(toeplitz)"));
+        };
+        let first = &splits[0];
+        let (lanes, m) = (self.lanes, first.chunks[0].len());
+        let name = format!("there{size}_");
+        let maps: Vec<&[ChunkOp]> = splits.iter().map(|s| &s.forward[..]).collect();
+        let inputs = vec![bound; first.chunks.len()];
+        let used: Vec<usize> = first.parts.iter().flat_map(|part| part.values.clone()).collect();
+        // Beyond, eight products do not fit a word together.
+        let room = ((WORD / 8 - self.q as i64 / 2).max(1) << 16) as f64;
+        let there = self.map(place, &name, &maps, inputs, (&used, room.sqrt() as i64))?;
+        let mut block = Block::default();
+        let mut operands = Vec::new();
+        for (side, rows) in [("a", a), ("b", b)] {
+            let of_parts: Vec<Rows> = (first.parts.iter().enumerate())
+                .map(|(p, part)| {
+                    let name = format!("{side}{p}_of{size}");
+                    self.rows(place, &name, lanes, part.values.len() * m)
+                })
+                .collect();
+            let places: Vec<(usize, Rows)> = (first.parts.iter().zip(&of_parts))
+                .flat_map(|(part, rows)| {
+                    let at = |(i, &v): (usize, &usize)| (v, rows.from(i * m, lanes));
+                    part.values.iter().enumerate().map(at).collect::<Vec<_>>()
+                })
+                .collect();
+            self.run_map(&mut block, &there, m, &places, &mut |block, chunk, j| {
+                self.load(block, rows, first.chunks[chunk][j])
+            });
+            operands.push(of_parts);
+        }
+        let mut body = vec![Stmt::Block(block)];
+
+        let (mut results, mut bounds) = (Vec::new(), Vec::new());
+        for (p, part) in first.parts.iter().enumerate() {
+            let moduli: Vec<SmallModulus> = splits.iter().map(|s| s.parts[p].modulus).collect();
+            let place = Place { suffix: format!("{}_{p}of{size}", place.suffix), ..place.clone() };
+            let bound = part.values.iter().map(|&v| there.bounds[v]).max().unwrap_or(0);
+            let width = part.values.len() * m;
+            let result = self.rows(&place, &format!("c{p}_of{size}"), lanes, width);
+            let rows = [&operands[0][p], &operands[1][p], &result];
+            let (product, bound) =
+                self.convolve(&place, &small.parts[p], moduli, width, rows, bound)?;
+            body.extend(product);
+            for chunk in 0..part.values.len() {
+                results.push(result.from(chunk * m, lanes));
+                bounds.push(bound);
+            }
+        }
+
+        let name = format!("back{size}_");
+        let maps: Vec<&[ChunkOp]> = splits.iter().map(|s| &s.inverse[..]).collect();
+        let back = self.map(place, &name, &maps, bounds, (&first.output, WORD))?;
+        let mut block = Block::default();
+        let mut made = Maker::new(self, &back, m);
+        for j in 0..m {
+            for (&v, chunk) in first.output.iter().zip(&first.chunks) {
+                let value = made.stored(&mut block, v, j, &mut |block, chunk, j| {
+                    self.load(block, &results[chunk], j)
+                });
+                self.store(&mut block, out, chunk[j], value);
+            }
+        }
+        body.push(Stmt::Block(block));
+        let most = first.output.iter().map(|&v| back.bounds[v]).max().unwrap_or(0);
+        Ok((body, most))
+    }
+
+    /// Chooses constants and reductions; `limit` is for the values in `kept`.
+    fn map<'m>(
+        &mut self,
+        place: &Place,
+        name: &str,
+        all: &[&'m [ChunkOp]],
+        inputs: Vec<i64>,
+        (kept, limit): (&[usize], i64),
+    ) -> Result<Map<'m>, LowerError> {
+        let count = inputs.len();
+        let mut map = Map {
+            ops: all[0],
+            inputs: count,
+            constants: HashMap::new(),
+            reduced: vec![false; count + all[0].len()],
+            bounds: inputs,
+        };
+        for (i, &op) in all[0].iter().enumerate() {
+            let bound = match op {
+                ChunkOp::Add(a, b) | ChunkOp::Sub(a, b) => {
+                    while map.bounds[a] + map.bounds[b] > WORD {
+                        let larger = if map.bounds[a] >= map.bounds[b] { a } else { b };
+                        let smaller = if larger == a { b } else { a };
+                        let pick = if map.reduced[larger] { smaller } else { larger };
+                        self.reduce_value(&mut map, pick, place)?;
+                    }
+                    map.bounds[a] + map.bounds[b]
+                }
+                ChunkOp::Rotate(a, _) => map.bounds[a],
+                ChunkOp::Scale(a, _) => {
+                    let of = |ops: &&[ChunkOp]| match ops[i] {
+                        ChunkOp::Scale(_, c) => c,
+                        _ => 1,
+                    };
+                    let values = all.iter().map(of).collect();
+                    let name = format!("{name}{i}");
+                    let bound = map.bounds[a];
+                    let (constant, bound) = self.constant(place, &name, values, bound);
+                    map.constants.insert(count + i, constant);
+                    bound
+                }
+            };
+            map.bounds.push(bound);
+        }
+        for &v in kept {
+            if map.bounds[v] > limit && !map.reduced[v] {
+                self.reduce_value(&mut map, v, place)?;
+            }
+        }
+        Ok(map)
+    }
+
+    fn reduce_value(&self, map: &mut Map, v: usize, place: &Place) -> Result<(), LowerError> {
+        if map.reduced[v] {
+            let stage = format!("{}.base", place.tag);
+            return Err(LowerError::Word { stage, bound: 2 * map.bounds[v] });
+        }
+        map.reduced[v] = true;
+        map.bounds[v] = self.bounds.reduce(map.bounds[v]).min(map.bounds[v]);
+        Ok(())
+    }
+
+    /// Runs a map row by row, `outputs` as values with the rows where they go.
+    fn run_map(
+        &self,
+        block: &mut Block,
+        map: &Map,
+        m: usize,
+        outputs: &[(usize, Rows)],
+        load: &mut Load,
+    ) {
+        let mut made = Maker::new(self, map, m);
+        for j in 0..m {
+            for (v, rows) in outputs {
+                let value = made.stored(block, *v, j, load);
+                self.store(block, rows, j, value);
+            }
+        }
+    }
+
+    /// a·b mod x^k + ax^(k/2) + b, one for each lane, by products and then the remainder.
+    pub(super) fn trinomial_product(
+        &mut self,
+        place: &Place,
+        moduli: &[SmallModulus],
+        size: usize,
+        [a, b, out]: [&Rows; 3],
+        bound: i64,
+    ) -> Result<(Vec<Stmt>, i64), LowerError> {
+        let stage = format!("{}.base", place.tag);
+        let (q, half, upper) = (self.q, size / 2, 2 * size - 1);
+        let each = self.word_product(&stage, bound, bound)?;
+        let together = Self::together(size, each);
+        let procedure = self.product(size, together);
+        let whole = self.rows(place, &format!("whole{size}"), self.lanes, upper);
+        let arguments = [&whole, a, b].map(|rows| (rows.buffer, rows.at.clone()));
+        let call = Stmt::Call { procedure, arguments: arguments.into() };
+
+        let mut block = Block::default();
+        let mut rows = Vec::new();
+        for i in 0..upper {
+            let terms = (i + 1).min(upper - i);
+            let bound = self.word_sum(&stage, terms, together, each)?;
+            rows.push((self.load(&mut block, &whole, i), bound));
+        }
+        let negated = |f: fn((u64, u64)) -> u64| -> Vec<u64> {
+            moduli.iter().map(|m| (q - f(m.trinomial(q))) % q).collect()
+        };
+        let (middle, low) = (negated(|pair| pair.0), negated(|pair| pair.1));
+        for i in (size..upper).rev() {
+            let (top, bound) = rows[i];
+            for (name, values, to) in [("middle", &middle, i - half), ("low", &low, i - size)] {
+                let name = format!("{name}{size}_");
+                let (constant, most) = self.shared_constant(place, &name, values, bound);
+                let method = self.schedule.multiply;
+                let (term, minus) = match constant {
+                    Constant::One => (top, false),
+                    Constant::Minus => (top, true),
+                    Constant::Factor(factor) => {
+                        (block.push(Op::MulMod { a: top, factor, method }), false)
+                    }
+                };
+                let (mut value, mut sum) = rows[to];
+                if sum + most > WORD {
+                    let method = self.schedule.reduce;
+                    value = block.push(Op::Reduce { a: value, method });
+                    sum = self.bounds.reduce(sum);
+                }
+                if sum + most > WORD {
+                    return Err(LowerError::Word { stage, bound: sum + most });
+                }
+                let sub = if minus { Op::Sub(value, term) } else { Op::Add(value, term) };
+                rows[to] = (block.push(sub), sum + most);
+            }
+        }
+        let mut most = 0;
+        for (i, &(value, bound)) in rows[..size].iter().enumerate() {
+            self.store(&mut block, out, i, value);
+            most = most.max(bound);
+        }
+        Ok((vec![call, Stmt::Block(block)], most))
+    }
+}
+
+/// Makes the values of a map as they are asked for, each once.
+struct Maker<'a, 'b> {
+    lowering: &'a Lowering<'b>,
+    map: &'a Map<'a>,
+    m: usize,
+    /// By value and row: the word and whether it is the negative.
+    made: HashMap<(usize, usize), (Value, bool)>,
+}
+
+impl<'a, 'b> Maker<'a, 'b> {
+    fn new(lowering: &'a Lowering<'b>, map: &'a Map<'a>, m: usize) -> Maker<'a, 'b> {
+        Maker { lowering, map, m, made: HashMap::new() }
+    }
+
+    fn stored(&mut self, block: &mut Block, v: usize, j: usize, load: &mut Load) -> Value {
+        let (value, negative) = self.value(block, v, j, load);
+        if !negative {
+            return value;
+        }
+        let zero = block.push(Op::Splat(0));
+        block.push(Op::Sub(zero, value))
+    }
+
+    fn value(&mut self, block: &mut Block, v: usize, j: usize, load: &mut Load) -> (Value, bool) {
+        if let Some(&known) = self.made.get(&(v, j)) {
+            return known;
+        }
+        let made = match v.checked_sub(self.map.inputs).map(|i| self.map.ops[i]) {
+            None => (load(block, v, j), false),
+            Some(ChunkOp::Add(a, b)) => self.sum(block, (a, false), (b, false), j, load),
+            Some(ChunkOp::Sub(a, b)) => self.sum(block, (a, false), (b, true), j, load),
+            Some(ChunkOp::Rotate(a, k)) => {
+                let (from, minus) = rotated(j, k, self.m);
+                let (value, negative) = self.value(block, a, from, load);
+                (value, negative != minus)
+            }
+            Some(ChunkOp::Scale(a, _)) => {
+                let (value, negative) = self.value(block, a, j, load);
+                match self.map.constants.get(&v) {
+                    Some(Constant::Minus) => (value, !negative),
+                    Some(Constant::Factor(factor)) => {
+                        let (factor, method) = (factor.clone(), self.lowering.schedule.multiply);
+                        (block.push(Op::MulMod { a: value, factor, method }), negative)
+                    }
+                    Some(Constant::One) | None => (value, negative),
+                }
+            }
+        };
+        let made = match self.map.reduced[v] {
+            true => {
+                let method = self.lowering.schedule.reduce;
+                (block.push(Op::Reduce { a: made.0, method }), made.1)
+            }
+            false => made,
+        };
+        self.made.insert((v, j), made);
+        made
+    }
+
+    fn sum(
+        &mut self,
+        block: &mut Block,
+        (a, minus_a): (usize, bool),
+        (b, minus_b): (usize, bool),
+        j: usize,
+        load: &mut Load,
+    ) -> (Value, bool) {
+        let (x, negative_x) = self.value(block, a, j, load);
+        let (y, negative_y) = self.value(block, b, j, load);
+        match (negative_x != minus_a, negative_y != minus_b) {
+            (false, false) => (block.push(Op::Add(x, y)), false),
+            (false, true) => (block.push(Op::Sub(x, y)), false),
+            (true, false) => (block.push(Op::Sub(y, x)), false),
+            (true, true) => (block.push(Op::Add(x, y)), true),
+        }
+    }
+}
