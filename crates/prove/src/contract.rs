@@ -204,13 +204,19 @@ impl Contract {
         let ring = Ring::parse(parsed.ring.as_ref())
             .map_err(|e| at(ring_at + 1 + e.at, format!("the ring: expected {}", e.expected)))?;
         let q = ring.q();
-        if q % 2 == 0 || q >= Q_LIMIT || !ringforge_ring::zq::is_prime(q) {
+        let twos = crate::twos::is_modulus(q);
+        if !twos && (q % 2 == 0 || q >= Q_LIMIT || !ringforge_ring::zq::is_prime(q)) {
             return Err(at(
                 ring_at,
                 format!(
-                    "q = {q}: proofs are for odd primes below 2^31 so far (rings modulo a power of two, and several primes, are not modelled)"
+                    "q = {q}: proofs are for odd primes below 2^31 and powers of two up to 2^16 so far"
                 ),
             ));
+        }
+        if twos && parsed.computes.as_ref() != "product" {
+            let m =
+                format!("q = {q}: modulo powers of two only `computes = \"product\"` is modelled");
+            return Err(at(parsed.computes.span().start, m));
         }
         if ring.degree() > DEGREE_LIMIT {
             let m = format!("degree {}: proofs go up to {DEGREE_LIMIT}", ring.degree());

@@ -38,6 +38,7 @@ mod signs;
 #[cfg(test)]
 mod signs_tests;
 mod terms;
+mod twos;
 mod values;
 mod vectors;
 mod walk;

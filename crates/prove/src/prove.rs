@@ -90,6 +90,9 @@ impl<'a> Job<'a> {
 
     /// Proves one call; false (with a reason) if not.
     fn case(&mut self, graph: &Graph, case: &CallCase) -> bool {
+        if let Some(proved) = self.twos(graph, case) {
+            return proved;
+        }
         let contract = self.contract;
         let in_ranges = case.input_ranges(contract);
         let t = Instant::now();

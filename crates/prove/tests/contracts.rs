@@ -47,7 +47,7 @@ fn errors_name_line_column_and_remedy() {
     let cases = [
         ("contract = 1", "contract = 2", 1, 12, "contract = 1"),
         ("Z17[x]/(x^2 - x - 1)", "Z17[x]/(x^2 - x - ", 4, 27, "expected"),
-        ("Z17[", "Z16[", 4, 8, "odd primes below 2^31"),
+        ("Z17[", "Z131072[", 4, 8, "powers of two up to 2^16"),
         ("Z17[", "Z15[", 4, 8, "odd primes below 2^31"),
         ("Z17[", "Z2147483659[", 4, 8, "odd primes below 2^31"),
         ("\"product\"", "\"sum\"", 5, 12, "known are \"product\", \"forward\""),

@@ -1,10 +1,9 @@
-# A composite, even modulus: products are still defined there.
+# A power of two beyond words of 16 bits.
 #
 # contract: z17_four.toml
-# with: ring = "Z16[x]/(x^4 - x - 1)"
-# with: argument.c.range = [-8, 7]
+# with: ring = "Z131072[x]/(x^4 - x - 1)"
 # expect:
-#   contract error: contract, line 5, column 8: q = 16: proofs are for odd primes below 2^31 so far (rings modulo a power of two, and several primes, are not modelled)
+#   contract error: contract, line 5, column 8: q = 131072: proofs are for odd primes below 2^31 and powers of two up to 2^16 so far
 
     .intel_syntax noprefix
     .text

@@ -1,5 +1,8 @@
 //! Shared by the tests from C to verdict.
 
+// Each test uses some.
+#![allow(dead_code)]
+
 use ringforge_prove::{Contract, Options, Quiet, Report, Verdict, expected, prove};
 use std::process::Command;
 use std::time::Duration;

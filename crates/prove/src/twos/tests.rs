@@ -1,0 +1,128 @@
+//! What is known of words, tried on random graphs: each rule says the truth of every node.
+
+use super::second::{congruent, forms, inside};
+use super::words::Words;
+use crate::walk::InputRange;
+use crate::witness::Random;
+use ringforge_machine::eval::Tape;
+use ringforge_machine::graph::{Graph, NodeId, Op};
+
+const WIDTHS: [u8; 6] = [8, 11, 16, 17, 32, 64];
+
+/// A graph of random operations on words of several widths, and inputs with their ranges.
+struct Sample {
+    graph: Graph,
+    nodes: Vec<NodeId>,
+    ranges: Vec<InputRange>,
+}
+
+impl Sample {
+    fn new(random: &mut Random, size: usize) -> Sample {
+        let mut below = |n: usize| (random.next() % n as u64) as usize;
+        let mut graph = Graph::new();
+        // Words of 16 bits, bytes with sign, bytes without.
+        let (width, range) = [
+            (16, InputRange { lo: -1024, hi: 1023, signed: true }),
+            (16, InputRange { lo: -32768, hi: 32767, signed: true }),
+            (8, InputRange { lo: -1, hi: 1, signed: true }),
+            (8, InputRange { lo: 0, hi: 255, signed: false }),
+        ][below(4)];
+        let mut nodes: Vec<NodeId> =
+            (0..6).map(|i| graph.input(width, i % 2, u32::from(i / 2))).collect();
+        while nodes.len() < size {
+            let x = nodes[below(nodes.len())];
+            let w = graph.node(x).width;
+            let same: Vec<NodeId> =
+                nodes.iter().copied().filter(|&n| graph.node(n).width == w).collect();
+            let y = same[below(same.len())];
+            let small = [0, 1, 2, 3, 5, 7, 8, 15, 16][below(9)];
+            let k = small.min(w - 1);
+            let number =
+                [3, 43691, 1 << small, (1 << small) - 1, 0xfff8, 0x7fe, u64::MAX, 6][below(8)];
+            let c = graph.constant(w, number);
+            let wider = WIDTHS[below(6)].max(w);
+            let part = (1 + below(usize::from(w))) as u8;
+            let lo = below(usize::from(w - part) + 1) as u8;
+            let node = match below(21) {
+                0..3 => graph.add(x, y),
+                3..5 => graph.sub(x, y),
+                5 => graph.mul(x, y),
+                6..8 => graph.mul(x, c),
+                8 => graph.shl(x, k.into()),
+                9 => graph.lshr(x, k.into()),
+                10 => graph.ashr(x, k.into()),
+                11 => graph.sext(x, wider),
+                12 => graph.zext(x, wider),
+                13 => graph.slice(x, lo, part),
+                14 => graph.slice(x, 0, part),
+                15 => graph.and(x, c),
+                16 => graph.or(x, c),
+                17 => graph.xor(x, [c, y][below(2)]),
+                18 if 2 * w <= 64 => graph.concat(&[[x, c][below(2)], y]),
+                19 if w > 8 && number % 2 == 0 => graph.sat_u(x, 8),
+                19 if w > 8 => graph.sat_s(x, 8),
+                20 => {
+                    let bit = graph.slice(y, 0, 1);
+                    graph.select(bit, x, y)
+                }
+                _ => graph.add(x, c),
+            };
+            if !nodes.contains(&node) && !matches!(graph.node(node).op, Op::Const(_)) {
+                nodes.push(node);
+            }
+        }
+        Sample { graph, nodes, ranges: vec![range; 2] }
+    }
+}
+
+impl Sample {
+    /// Elements of both inputs.
+    fn inputs(&self, random: &mut Random, round: usize) -> Vec<i64> {
+        let (lo, hi) = (self.ranges[0].lo, self.ranges[0].hi);
+        let mut one = || {
+            let r = random.next();
+            let any = lo + (r % (hi - lo + 1) as u64) as i64;
+            match round {
+                0 => [lo, hi][(r % 2) as usize],
+                // Multiples, so that quotients are integers.
+                1..6 => (any & -16).clamp(lo, hi),
+                _ => any,
+            }
+        };
+        (0..6).map(|_| one()).collect()
+    }
+}
+
+#[test]
+fn what_is_known_of_words_is_true() {
+    let mut random = Random(5);
+    let (mut told, mut halves, mut deep) = (0u64, 0u64, 0u64);
+    for _ in 0..800 {
+        let sample = Sample::new(&mut random, 40);
+        let (graph, ranges) = (&sample.graph, &sample.ranges);
+        let tape = Tape::new(graph, &sample.nodes).unwrap();
+        let rounds: Vec<Vec<i64>> = (0..12).map(|r| sample.inputs(&mut random, r)).collect();
+        for &root in &sample.nodes {
+            let words = Words::new(graph, ranges, &[root]);
+            for inputs in &rounds {
+                let input = |o: u16, i: u32| inputs[usize::from(o) * 3 + i as usize];
+                let values =
+                    tape.values(1, &mut |o, i, out: &mut [u64]| out[0] = input(o, i) as u64);
+                let value = values[tape.nodes().binary_search(&root).unwrap()];
+                let (node, word) = (graph.node(root), words.get(root));
+                let held = inside(&word, value, node.width);
+                assert!(held.is_ok(), "{node:?} {word:?}: {held:?}");
+                let forms = forms(&words, &input);
+                if words.obligations.iter().any(|&x| forms[x as usize].is_none()) {
+                    continue;
+                }
+                let held = congruent(&word, &forms, value);
+                assert!(held.is_ok(), "{node:?} {word:?}: {held:?}");
+                told += u64::from(word.known > 0);
+                halves += u64::from(word.known > 0 && !words.obligations.is_empty());
+                deep += u64::from(word.known >= 11 && word.c != 0);
+            }
+        }
+    }
+    assert!(told > 200_000 && halves > 20_000 && deep > 80_000, "{told} {halves} {deep}");
+}

@@ -1,0 +1,424 @@
+//! What is known of every word of a graph: some of its low bits, as a form in the inputs.
+//!
+//! A word X of a node is described by `X = 2^twos·c·G modulo 2^known`, for all inputs in range, with an
+//! odd c and G a polynomial with integer coefficients, affine in a and affine in b. Sums, products and shifts
+//! to the left of words that wrap obey this without any bound. A shift to the right by k drops bits: where
+//! 2^k does not divide what is known of the factors, the quotient is a form only if 2^k divides every
+//! coefficient of G. That is an obligation ([`Make::Half`]): the columns ([`super::columns`]) discharge
+//! it or the proof fails. Then the quotient is known modulo 2^(known − k) only.
+//!
+//! Everything else that may become of a word (comparison, selection, upper halves of products) leaves no
+//! known bit, which is always true. Beside this every word has an interval, read as signed.
+
+use crate::function::Side;
+use crate::walk::InputRange;
+use ringforge_machine::graph::{Graph, Node, NodeId, Op};
+use rustc_hash::FxHashMap;
+
+/// Bits of coefficients that are computed.
+pub(super) const BITS: u8 = 16;
+
+/// Number of a form.
+pub(super) type FormId = u32;
+
+/// The form 1.
+const ONE: FormId = 0;
+
+/// How a form is made of earlier ones, modulo 2^16.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Make {
+    /// The constant 1.
+    One,
+    /// Element `index` of `operand`.
+    Input { operand: u16, index: u32 },
+    /// `c·x + d·y`.
+    Sum { x: FormId, c: u16, y: FormId, d: u16 },
+    /// A form of a's elements times one of b's.
+    Product { a: FormId, b: FormId },
+    /// `x/2^bits`, if that is a form: all coefficients of x must be multiples of 2^bits.
+    Half { x: FormId, bits: u8 },
+}
+
+/// A polynomial with integer coefficients, affine in each operand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Form {
+    pub make: Make,
+    /// The operands it depends on.
+    pub side: Side,
+    /// Bits of its coefficients that mean something.
+    pub known: u8,
+    /// Node at which it was made.
+    pub node: u32,
+}
+
+/// What is known of a node's value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Word {
+    pub form: FormId,
+    /// Odd, or 0 where twos = known.
+    pub c: u16,
+    pub twos: u8,
+    pub known: u8,
+    /// Least value, read as signed.
+    pub lo: i64,
+    /// Greatest value, read as signed.
+    pub hi: i64,
+}
+
+impl Word {
+    /// Bits of `c·G` that are known.
+    fn precision(&self) -> u8 {
+        self.known - self.twos
+    }
+}
+
+/// The interval of all signed words.
+fn all(width: u8) -> (i64, i64) {
+    (i64::MIN >> (64 - width), i64::MAX >> (64 - width))
+}
+
+/// An interval if it fits signed words, else all of them.
+fn fitting(lo: i128, hi: i128, width: u8) -> (i64, i64) {
+    let (least, greatest) = all(width);
+    let fits = lo >= i128::from(least) && hi <= i128::from(greatest);
+    if fits { (lo as i64, hi as i64) } else { (least, greatest) }
+}
+
+/// Nothing but an interval.
+fn opaque((lo, hi): (i64, i64)) -> Word {
+    Word { form: ONE, c: 0, twos: 0, known: 0, lo, hi }
+}
+
+fn join(x: Side, y: Side) -> Side {
+    match (x, y) {
+        (Side::None, s) | (s, Side::None) => s,
+        (x, y) if x == y => x,
+        _ => Side::Both,
+    }
+}
+
+/// Words and forms of the nodes below some roots.
+pub(super) struct Words<'g> {
+    graph: &'g Graph,
+    inputs: &'g [InputRange],
+    pub forms: Vec<Form>,
+    words: Vec<Option<Word>>,
+    index: FxHashMap<Make, FormId>,
+    /// Nodes at which a quotient is taken, with it.
+    quotients: Vec<(u32, FormId)>,
+    /// Whether what is known of the roots rests on what is known of a node, by node.
+    trusted: Vec<bool>,
+    /// Quotients that what is known of the roots rests on, though it need not contain them: each must
+    /// leave no remainder.
+    pub obligations: Vec<FormId>,
+    /// Nodes visited.
+    pub visited: usize,
+}
+
+impl<'g> Words<'g> {
+    /// Visits everything below `roots`; `inputs[o]` is the range of operand o's elements.
+    pub fn new(graph: &'g Graph, inputs: &'g [InputRange], roots: &[NodeId]) -> Self {
+        let size = roots.iter().map(|r| r.0 as usize + 1).max().unwrap_or(0);
+        let mut needed = vec![false; size];
+        roots.iter().for_each(|r| needed[r.0 as usize] = true);
+        for id in (0..size).rev() {
+            if needed[id] {
+                graph.node(NodeId(id as u32)).args.iter().for_each(|a| needed[a.0 as usize] = true);
+            }
+        }
+        let one = Form { make: Make::One, side: Side::None, known: BITS, node: 0 };
+        let mut this = Words {
+            graph,
+            inputs,
+            forms: vec![one],
+            words: vec![None; size],
+            index: FxHashMap::default(),
+            quotients: Vec::new(),
+            trusted: vec![false; size],
+            obligations: Vec::new(),
+            visited: 0,
+        };
+        for id in (0..size).filter(|&id| needed[id]) {
+            let word = this.word(id as u32, graph.node(NodeId(id as u32)));
+            debug_assert!(word.twos <= word.known && word.precision() <= BITS);
+            this.words[id] = Some(word);
+            this.visited += 1;
+        }
+        this.oblige(roots);
+        this
+    }
+
+    /// Finds the nodes and quotients that the roots' forms rest on. Intervals rest on none.
+    fn oblige(&mut self, roots: &[NodeId]) {
+        roots.iter().for_each(|r| self.trusted[r.0 as usize] = true);
+        for id in (0..self.words.len()).rev() {
+            if self.trusted[id] && self.words[id].is_some_and(|w| w.known > 0) {
+                for a in self.trusts(self.graph.node(NodeId(id as u32))) {
+                    self.trusted[a.0 as usize] = true;
+                }
+            }
+        }
+        let due = self.quotients.iter().filter(|q| self.trusted[q.0 as usize]).map(|q| q.1);
+        self.obligations = due.collect();
+    }
+
+    /// Whether what is known of the roots rests on what is known of a node.
+    pub fn is_trusted(&self, id: NodeId) -> bool {
+        self.trusted[id.0 as usize]
+    }
+
+    /// The arguments on whose forms that of a node rests.
+    fn trusts(&self, node: &'g Node) -> &'g [NodeId] {
+        match node.op {
+            Op::Concat if self.joined(node).is_none() => &node.args[..1],
+            _ => &node.args,
+        }
+    }
+
+    /// A constant and the bits above it.
+    fn joined(&self, node: &Node) -> Option<(u64, u8, NodeId)> {
+        let first = self.graph.node(node.args[0]);
+        match (&first.op, &node.args[..]) {
+            (&Op::Const(c), &[_, high]) => Some((c, first.width, high)),
+            _ => None,
+        }
+    }
+
+    /// What is known of a visited node.
+    pub fn get(&self, id: NodeId) -> Word {
+        self.words[id.0 as usize].expect("arguments precede their users")
+    }
+
+    /// Elements of inputs below the roots.
+    pub fn inputs_used(&self) -> usize {
+        self.forms.iter().filter(|f| matches!(f.make, Make::Input { .. })).count()
+    }
+
+    fn form(&mut self, make: Make, node: u32) -> FormId {
+        if let Some(&id) = self.index.get(&make) {
+            return id;
+        }
+        let of = |x: FormId| self.forms[x as usize];
+        let (side, known) = match make {
+            Make::One => (Side::None, BITS),
+            Make::Input { operand: 0, .. } => (Side::A, BITS),
+            Make::Input { .. } => (Side::B, BITS),
+            Make::Sum { x, c, y, d } => {
+                let part = |x: FormId, c: u16| of(x).known + c.trailing_zeros() as u8;
+                (join(of(x).side, of(y).side), part(x, c).min(part(y, d)).min(BITS))
+            }
+            Make::Product { a, b } => (Side::Both, of(a).known.min(of(b).known)),
+            Make::Half { x, bits } => (of(x).side, of(x).known.saturating_sub(bits)),
+        };
+        let id = self.forms.len() as FormId;
+        self.forms.push(Form { make, side, known, node });
+        self.index.insert(make, id);
+        id
+    }
+
+    fn word(&mut self, id: u32, node: &Node) -> Word {
+        let w = node.width;
+        let arg = |i: usize| self.get(node.args[i]);
+        let from = node.args.first().map_or(0, |&a| self.graph.node(a).width);
+        match node.op {
+            Op::Const(c) => constant(c, w),
+            Op::Input { operand, index } => self.input(id, operand, index, w),
+            Op::Add => self.sum(id, arg(0), arg(1), 1, w),
+            Op::Sub => self.sum(id, arg(0), arg(1), MINUS, w),
+            Op::Mul => self.product(id, arg(0), arg(1), w),
+            Op::Shl(k) => self.product(id, arg(0), constant(1 << k, 64), w),
+            Op::Slice { lo: 0 } => truncated(arg(0), w),
+            Op::Slice { lo } => {
+                let x = arg(0);
+                let (l, h) = fitting((x.lo >> lo).into(), (x.hi >> lo).into(), w);
+                Word { lo: l, hi: h, ..self.right(id, x, lo, w) }
+            }
+            Op::Ashr(0) | Op::Lshr(0) => arg(0),
+            Op::Ashr(k) | Op::Lshr(k) => {
+                let x = arg(0);
+                let (lo, hi) = match node.op {
+                    Op::Lshr(_) if x.lo < 0 => (0, (u64::MAX >> (64 - w) >> k) as i64),
+                    _ => (x.lo >> k, x.hi >> k),
+                };
+                Word { lo, hi, ..self.right(id, x, k, w - k) }
+            }
+            Op::Sext => self.extended(node.args[0], true, w),
+            Op::Zext => match self.extended(node.args[0], false, w) {
+                x if x.lo >= 0 => x,
+                x => Word { lo: 0, hi: (u64::MAX >> (64 - from)) as i64, ..x },
+            },
+            Op::Concat => self.concat(id, node),
+            Op::And => self.and(id, node),
+            Op::Or | Op::Xor => self.or(id, node),
+            Op::Select => {
+                let (lo, hi) = (arg(1).lo.min(arg(2).lo), arg(1).hi.max(arg(2).hi));
+                opaque((lo, hi))
+            }
+            Op::SatS | Op::SatU => {
+                let (x, signed) = (arg(0), node.op == Op::SatS);
+                let (least, greatest) = if signed { all(w) } else { (0, all(w + 1).1) };
+                let fits = x.lo >= least && x.hi <= greatest;
+                if fits { truncated(x, w) } else { opaque(all(w)) }
+            }
+            Op::Address { .. } | Op::Eq | Op::Ult | Op::Slt => opaque(all(w)),
+        }
+    }
+
+    fn input(&mut self, id: u32, operand: u16, index: u32, w: u8) -> Word {
+        let Some(range) = self.inputs.get(operand as usize) else { return opaque(all(w)) };
+        let (lo, hi) = fitting(range.lo.into(), range.hi.into(), w);
+        let form = self.form(Make::Input { operand, index }, id);
+        Word { form, c: 1, twos: 0, known: w.min(BITS), lo, hi }
+    }
+
+    /// `x + d·y`, d = ±1, modulo 2^w.
+    fn sum(&mut self, id: u32, x: Word, y: Word, d: u16, w: u8) -> Word {
+        let wide = |lo: i64, hi: i64| (i128::from(lo), i128::from(hi));
+        let ((a, b), (l, h)) = (wide(x.lo, x.hi), wide(y.lo, y.hi));
+        let (lo, hi) =
+            fitting(if d == 1 { a + l } else { a - h }, if d == 1 { b + h } else { b - l }, w);
+        // Both are multiples of 2^twos; what is left of them is computed modulo 2^16.
+        let twos = x.twos.min(y.twos);
+        let known = x.known.min(y.known).min(w).min(twos + BITS);
+        let part = |v: Word| v.c.checked_shl((v.twos - twos).into()).unwrap_or(0);
+        let (c, d) = (part(x), part(y).wrapping_mul(d));
+        let (form, c) = match (c, d) {
+            (c, 0) => (x.form, c),
+            (0, d) => (y.form, d),
+            (c, d) if x.form == y.form => (x.form, c.wrapping_add(d)),
+            (c, d) => (self.form(Make::Sum { x: x.form, c, y: y.form, d }, id), 1),
+        };
+        normal(Word { form, c, twos, known, lo, hi })
+    }
+
+    fn product(&mut self, id: u32, x: Word, y: Word, w: u8) -> Word {
+        let corner = |a: i64, b: i64| i128::from(a) * i128::from(b);
+        let ends = [corner(x.lo, y.lo), corner(x.lo, y.hi), corner(x.hi, y.lo), corner(x.hi, y.hi)];
+        let (lo, hi) = ends.iter().fold((ends[0], ends[0]), |e, &v| (e.0.min(v), e.1.max(v)));
+        let (lo, hi) = fitting(lo, hi, w);
+        let (twos, precision) = (x.twos + y.twos, x.precision().min(y.precision()));
+        let side = |v: Word| self.forms[v.form as usize].side;
+        let (form, precision) = match (side(x), side(y)) {
+            (_, Side::None) => (x.form, precision),
+            (Side::None, _) => (y.form, precision),
+            (Side::A, Side::B) => {
+                (self.form(Make::Product { a: x.form, b: y.form }, id), precision)
+            }
+            (Side::B, Side::A) => {
+                (self.form(Make::Product { a: y.form, b: x.form }, id), precision)
+            }
+            // Not bilinear: the factors of two are all that is known.
+            _ => (ONE, 0),
+        };
+        let known = (twos + precision).min(w);
+        normal(Word { form, c: x.c.wrapping_mul(y.c), twos, known, lo, hi })
+    }
+
+    /// `floor(x/2^k)` modulo 2^w; the interval is the caller's.
+    fn right(&mut self, id: u32, x: Word, k: u8, w: u8) -> Word {
+        if x.known <= k {
+            return opaque(all(w));
+        }
+        let known = (x.known - k).min(w);
+        if x.twos >= k {
+            return normal(Word { twos: x.twos - k, known, ..x });
+        }
+        if x.form == ONE {
+            // A constant that is no multiple. Constants are folded before they come here.
+            return opaque(all(w));
+        }
+        let form = self.form(Make::Half { x: x.form, bits: k - x.twos }, id);
+        self.quotients.push((id, form));
+        normal(Word { form, twos: 0, known, ..x })
+    }
+
+    /// An extension to w bits keeps what is known; an input it keeps whole.
+    fn extended(&self, arg: NodeId, signed: bool, w: u8) -> Word {
+        let (x, node) = (self.get(arg), self.graph.node(arg));
+        let Op::Input { operand, .. } = node.op else { return x };
+        let Some(r) = self.inputs.get(operand as usize) else { return x };
+        let (least, greatest) = all(node.width);
+        let as_signed = least <= r.lo && r.hi <= greatest;
+        let as_unsigned = 0 <= r.lo && i128::from(r.hi) < 1 << node.width;
+        let whole = if signed { as_signed } else { as_unsigned };
+        if whole { Word { known: w.min(BITS), ..x } } else { x }
+    }
+
+    fn concat(&mut self, id: u32, node: &Node) -> Word {
+        let (lo, hi) = all(node.width);
+        let word = match self.joined(node) {
+            Some((c, at, high)) => {
+                let high = self.product(id, self.get(high), constant(1 << at, 64), node.width);
+                self.sum(id, high, constant(c, node.width), 1, node.width)
+            }
+            None => self.get(node.args[0]),
+        };
+        Word { lo, hi, ..word }
+    }
+
+    fn and(&mut self, id: u32, node: &Node) -> Word {
+        let w = node.width;
+        for (x, m) in [(0, 1), (1, 0)] {
+            let Op::Const(mask) = self.graph.node(node.args[m]).op else { continue };
+            if mask == 0 {
+                return constant(0, w);
+            }
+            let from = mask.trailing_zeros() as u8;
+            let ones = (mask >> from).trailing_ones() as u8;
+            // The first run of ones, in place.
+            let bits = self.right(id, self.get(node.args[x]), from, ones);
+            let word = self.product(id, bits, constant(1 << from, 64), from + ones);
+            let (lo, hi) = if mask >> (w - 1) == 0 { (0, mask as i64) } else { all(w) };
+            return Word { lo, hi, ..word };
+        }
+        opaque(all(w))
+    }
+
+    fn or(&mut self, id: u32, node: &Node) -> Word {
+        let w = node.width;
+        for (x, y) in [(0, 1), (1, 0)] {
+            let (x, y, c) = (node.args[x], node.args[y], &self.graph.node(node.args[y]).op);
+            let (x, y) = (self.get(x), self.get(y));
+            let ones = u64::MAX >> (64 - w);
+            if node.op == Op::Xor && *c == Op::Const(ones) {
+                return self.sum(id, y, x, MINUS, w);
+            }
+            // Bits of y below all bits of x: or, exclusive or and sum are one.
+            if y.lo >= 0 && x.twos < 63 && y.hi < 1 << x.twos {
+                // The interval must not rest on what is known of bits.
+                let most = u64::MAX.checked_shr((x.hi | y.hi).leading_zeros()).unwrap_or(0);
+                let (lo, hi) = if x.lo >= 0 { (0, most as i64) } else { all(w) };
+                return Word { lo, hi, ..self.sum(id, x, y, 1, w) };
+            }
+        }
+        opaque(all(w))
+    }
+}
+
+/// −1.
+const MINUS: u16 = u16::MAX;
+
+/// A constant, of which 16 bits from its lowest one on are kept.
+fn constant(value: u64, w: u8) -> Word {
+    let value = value & u64::MAX >> (64 - w);
+    let signed = ((value << (64 - w)) as i64) >> (64 - w);
+    let twos = (value.trailing_zeros() as u8).min(w);
+    let c = value.checked_shr(twos.into()).unwrap_or(0) as u16;
+    let known = w.min(twos + BITS);
+    Word { form: ONE, c, twos, known, lo: signed, hi: signed }
+}
+
+/// The low w bits of a word.
+fn truncated(x: Word, w: u8) -> Word {
+    let (lo, hi) = fitting(x.lo.into(), x.hi.into(), w);
+    normal(Word { known: x.known.min(w), lo, hi, ..x })
+}
+
+/// With odd c, or 0.
+fn normal(word: Word) -> Word {
+    let twos = word.twos.saturating_add(word.c.trailing_zeros() as u8);
+    if word.c == 0 || twos >= word.known {
+        return Word { form: ONE, c: 0, twos: word.known, ..word };
+    }
+    Word { c: word.c >> word.c.trailing_zeros(), twos, ..word }
+}
