@@ -93,7 +93,8 @@ const CYCLIC: &str = "[x]/(x^16 - 1)";
 fn proof(compiler: &str, flags: &[&str], source: &str, bits: u32, contract: &Contract) -> Report {
     let source = source.replace("- K)", &format!("- {bits})"));
     let object = compile_by(compiler, &source, flags).expect("the compiler is needed by this test");
-    let options = Options { search: Duration::from_secs(1), ..Options::default() };
+    let options =
+        Options { search: Duration::from_secs(1), certificate: true, ..Options::default() };
     prove(&object, contract, &options, &mut Quiet)
 }
 
