@@ -85,6 +85,8 @@ impl<'p, D: Domain> Machine<'p, D> {
     pub fn new(program: &'p Program, mut domain: D) -> Machine<'p, D> {
         let (mut memory, mut tables) = (Vec::new(), HashMap::new());
         for (p, procedure) in program.procedures.iter().enumerate() {
+            // Its constants are words of its size; a refusal comes again when it is entered.
+            let _ = domain.modulus(procedure.modulus());
             for (b, buffer) in procedure.buffers.iter().enumerate() {
                 if let Role::Table(words) = &buffer.role {
                     tables.insert((p, b), Array(memory.len()));
@@ -92,6 +94,7 @@ impl<'p, D: Domain> Machine<'p, D> {
                 }
             }
         }
+        let _ = domain.modulus(program.modulus());
         let active = Vec::new();
         Machine { program, domain, memory, tables, place: Place::default(), active }
     }

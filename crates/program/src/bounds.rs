@@ -4,6 +4,7 @@
 //! bounds (where a reduction must stand) is proved afterwards on the machine code.
 
 use crate::method::{Modulus, MulMethod, NarrowMethod, ReduceMethod};
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 /// The largest magnitude of a signed word of 16 bits.
@@ -18,6 +19,8 @@ pub struct Bounds {
     /// `reduced[m]`: the largest magnitude that reducing gives for words within m.
     reduced: Vec<i64>,
     products: HashMap<u64, Vec<i64>>,
+    /// Bounds of reduced words of 32 bits that were asked for: they take time.
+    known: RefCell<HashMap<i64, i64>>,
 }
 
 impl Bounds {
@@ -28,7 +31,13 @@ impl Bounds {
         if modulus.bits == 16 {
             reduced = prefix(|x| reduce.apply(x, modulus));
         }
-        Bounds { modulus, multiply, reduce, reduced, products: HashMap::new() }
+        let known = RefCell::default();
+        Bounds { modulus, multiply, reduce, reduced, products: HashMap::new(), known }
+    }
+
+    /// The modulus and its words.
+    pub fn modulus(&self) -> Modulus {
+        self.modulus
     }
 
     /// The largest magnitude of a signed word.
@@ -45,7 +54,9 @@ impl Bounds {
         let bound = bound.clamp(0, self.word());
         match self.modulus.bits {
             16 => self.reduced[bound as usize],
-            _ => magnitude(self.reduce.range((-bound, bound), self.modulus)),
+            _ => *self.known.borrow_mut().entry(bound).or_insert_with(|| {
+                magnitude(self.reduce.range((-bound, bound), self.modulus))
+            }),
         }
     }
 

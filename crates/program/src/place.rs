@@ -4,7 +4,7 @@
 //! a word and all outputs their limits; many random orders are tried and the cheapest end kept.
 //! (Range analysis that drives the placing of reductions: [TokudaKameyama23 §4].)
 
-use crate::bounds::{Bounds, WORD};
+use crate::bounds::Bounds;
 use ringforge_plan::{NetOp, Network, Val};
 
 /// A network whose reductions are to be placed.
@@ -38,9 +38,12 @@ pub struct Placement {
 /// A sum does not fit even when everything is reduced.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no placement of reductions keeps every sum within 16 bits and the outputs within their limits"
+    "no placement of reductions keeps every sum within its word and the outputs within their limits"
 )]
 pub struct Impossible;
+
+/// How many rounds times squared operations placing takes at most.
+const ROUNDS_TIMES_SQUARE: usize = 100_000_000;
 
 /// How far a scale by `c` shifts, if it is a small power of two.
 pub fn shift_of(c: u64) -> Option<u8> {
@@ -74,7 +77,19 @@ pub fn place(task: Task, bounds: &mut Bounds, rounds: u32) -> Result<Placement, 
             }
         }
     }
-    task.evaluate(&live, &mut all, bounds).ok_or(Impossible)?;
+    if task.evaluate(&live, &mut all, bounds).is_none() {
+        // Where a modulus nearly fills its words, products are reduced too.
+        for &v in &live {
+            let product = matches!(task.net.op(v), NetOp::Scale(_, c) if c != task.net_q() - 1);
+            if product {
+                all.reduced[v.0 as usize] = true;
+                decisions.push(v.0 as usize);
+            }
+        }
+        task.evaluate(&live, &mut all, bounds).ok_or(Impossible)?;
+    }
+    // Long networks get fewer rounds: each takes time quadratic in their length.
+    let rounds = rounds.min((ROUNDS_TIMES_SQUARE / live.len().pow(2).max(1)) as u32).max(rounds.min(2));
     let mut best: Option<(u32, i64, Placement)> = None;
     let mut random = 0x9e37_79b9_7f4a_7c15u64;
     for round in 0..rounds.max(1) {
@@ -96,7 +111,11 @@ pub fn place(task: Task, bounds: &mut Bounds, rounds: u32) -> Result<Placement, 
         }
         let spread = task.outputs.iter().map(|v| trial.bounds[v.0 as usize]).sum();
         if best.as_ref().is_none_or(|(slots, sum, _)| (trial.slots, spread) < (*slots, *sum)) {
+            let none = !trial.reduced.iter().any(|&reduced| reduced);
             best = Some((trial.slots, spread, trial));
+            if none && round > 0 && bounds.modulus().bits == 32 {
+                break; // nothing left to spare
+            }
         }
     }
     best.map(|(_, _, placement)| placement).ok_or(Impossible)
@@ -141,7 +160,7 @@ impl Task<'_> {
                 NetOp::Scale(a, c) if p.shifted[i] => (of(a) * c as i64, 1),
                 NetOp::Scale(a, c) => (bounds.product(c, of(a)), product),
             };
-            if bound > WORD {
+            if bound > bounds.word() {
                 return None;
             }
             p.slots += slots;

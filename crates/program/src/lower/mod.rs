@@ -6,6 +6,8 @@
 //! are refused by name.
 
 mod base;
+mod blocks;
+mod definition;
 mod fold;
 mod general;
 mod lane_methods;
@@ -104,8 +106,29 @@ pub(crate) fn unsupported(
     }
 }
 
-/// Lowers a plan.
+/// Lowers a plan: as it says where there is a program for that, else by the definition of the
+/// product, which a note tells.
+///
+/// # Errors
+/// [`LowerError`]: what the schedule asks for does not fit the plan's ranges or has no program.
 pub fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, LowerError> {
+    let ways: [fn(&Plan, &Schedule, &str) -> Result<Lowered, LowerError>; 3] =
+        [as_planned, general::lower, definition::lower];
+    let mut first = None;
+    for way in ways {
+        match way(plan, schedule, name) {
+            Err(error @ LowerError::Unsupported { .. }) if schedule.lanes == 16 => {
+                first = first.or(Some(error));
+            }
+            // What the first way says of ranges stands; others are only tried.
+            Err(error) => return Err(first.unwrap_or(error)),
+            Ok(lowered) => return Ok(lowered),
+        }
+    }
+    Err(first.unwrap_or_else(|| unsupported(plan_text(plan), "no way", "another plan")))
+}
+
+fn as_planned(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, LowerError> {
     if let Some(matrix) = plan.root.as_method::<ToeplitzMatrix>() {
         return two::lower(plan, matrix, schedule, name);
     }
@@ -260,6 +283,23 @@ impl<'a> Lowering<'a> {
         let reduction = lift.reduction(last_factor).ok_or_else(|| {
             unsupported(plan_text(self.plan), "the outermost lift reduces mod f", "lift in a ring")
         })?;
+        // What the last registers read behind the product must be there.
+        let written = match crt {
+            Some(crt) => (crt.main_degree + crt.low_degree).next_multiple_of(lanes),
+            None => main.wanted().iter().filter(|&&wanted| wanted).count() * lanes,
+        };
+        let read = fold::registers(&reduction.rows(), lanes, words);
+        let ends = read.iter().enumerate().flat_map(|(number, terms)| {
+            terms.iter().map(move |term| (number + 1) * lanes + term.offset)
+        });
+        if ends.max().is_some_and(|end| end > written) {
+            let mut block = Block::default();
+            let a = block.push(Op::Splat(0));
+            for at in (written..words).step_by(lanes) {
+                block.push(Op::Store { buffer: full, at: Index::at(at), a });
+            }
+            self.builder.stage("zeros behind the product", "", vec![Stmt::Block(block)]);
+        }
         self.fold(&reduction, last_factor, full, bound, words, c)
     }
 }

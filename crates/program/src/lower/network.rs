@@ -51,7 +51,9 @@ impl Lowering<'_> {
         let other = other.map(|(net, outputs)| Group { net, outputs, ..group.clone() });
         for group in std::iter::once(group.clone()).chain(other) {
             let (net, outputs) = (&group.net, &group.outputs);
-            let task = Task { net, outputs, inputs, limits, cost: (3, 4) };
+            // Slots of a reduction and of a product, in words of 16 and of 32 bits.
+            let cost = if self.bounds.modulus().bits == 16 { (3, 4) } else { (9, 11) };
+            let task = Task { net, outputs, inputs, limits, cost };
             match place(task, &mut self.bounds, self.schedule.rounds) {
                 Ok(p) if best.as_ref().is_none_or(|(_, b)| p.slots < b.slots) => {
                     best = Some((group, p));

@@ -5,11 +5,13 @@
 //! long as there is room; where there is not, they are reduced or frozen, the last one first.
 
 use super::super::LowerError;
-use super::{General, word};
-use crate::bounds::{Bounds, WORD};
+use super::General;
+use super::residue::Residue;
+use crate::bounds::Bounds;
 use crate::build::{Builder, repeat_unrolled};
 use crate::ir::*;
-use crate::method::FreezeMethod;
+use crate::method::{FreezeMethod, Modulus, MulMethod, ReduceMethod};
+use crate::schedule::{BaseProducts, Schedule};
 use ringforge_plan::ChangeModulus;
 
 /// One digit.
@@ -21,6 +23,22 @@ pub(super) struct Digit {
     pub bound: i64,
     /// p_1·…·p_(k−1) mod q.
     pub weight: u64,
+    /// Bits of its words in memory.
+    pub bits: u8,
+}
+
+/// The methods for words of 32 bits, where there are such.
+fn suited(schedule: &Schedule, bits: u8) -> (MulMethod, ReduceMethod) {
+    match (bits, schedule.base) {
+        (16, _) => (schedule.multiply, schedule.reduce),
+        (_, BaseProducts::BroadcastDot) => (MulMethod::MontgomeryWide, ReduceMethod::BarrettWide),
+        (_, BaseProducts::Lanes) => (MulMethod::Montgomery, ReduceMethod::BarrettHigh),
+    }
+}
+
+/// Bits of the words that digit k is computed in.
+fn computed(products: &[Residue], k: usize) -> u8 {
+    products[..=k].iter().map(|part| part.bits).max().unwrap_or(16)
 }
 
 /// How near to the canonical residue a digit is brought.
@@ -44,12 +62,16 @@ impl General<'_> {
     /// The digits from the residues; `bound` is that of the integers.
     pub(super) fn digits(
         &mut self,
-        products: &[(ProcedureId, i64)],
+        products: &[Residue],
         bound: Option<u128>,
     ) -> Result<Vec<Digit>, LowerError> {
         let (Some(bound), Some(node)) = (bound, self.change()) else {
-            let one =
-                |&(_, bound): &(ProcedureId, i64)| Digit { procedure: None, bound, weight: 1 };
+            let one = |&Residue { bound, bits, .. }: &Residue| Digit {
+                procedure: None,
+                bound,
+                weight: 1,
+                bits,
+            };
             return Ok(products.iter().map(one).collect());
         };
         let count = products.len();
@@ -77,9 +99,10 @@ impl General<'_> {
         for k in 0..count {
             let procedure = match steps[k].is_empty() {
                 true => None,
-                false => Some(self.digit(&node, k, &steps[k], &bounds, products[k].1)),
+                false => Some(self.digit(&node, k, &steps[k], &bounds, products)),
             };
-            digits.push(Digit { procedure, bound: bounds[k], weight: node.weight(k) });
+            let (bits, weight) = (products[k].bits, node.weight(k));
+            digits.push(Digit { procedure, bound: bounds[k], weight, bits });
         }
         Ok(digits)
     }
@@ -92,25 +115,30 @@ impl General<'_> {
     fn plan_digits(
         &self,
         node: &ChangeModulus,
-        products: &[(ProcedureId, i64)],
+        products: &[Residue],
         choices: &[Last],
     ) -> Result<(Vec<Vec<Step>>, Vec<i64>), LowerError> {
         let (mut all, mut bounds): (Vec<Vec<Step>>, Vec<i64>) = (Vec::new(), Vec::new());
-        for (k, &(_, residue)) in products.iter().enumerate() {
+        for (k, &Residue { bound: residue, bits: kept, .. }) in products.iter().enumerate() {
             let p = node.moduli[k];
-            let mut here = Bounds::new(p, self.schedule.multiply, self.schedule.reduce);
+            let modulus = Modulus { q: p, bits: computed(products, k) };
+            let (multiply, reduce) = suited(self.schedule, modulus.bits);
+            let mut here = Bounds::new(modulus, multiply, reduce);
             let (mut steps, mut bound) = (Vec::new(), residue);
             for (j, &u) in bounds.iter().enumerate() {
-                if bound + u > WORD {
+                if bound + u > here.word() {
                     steps.push(Step::Reduce);
                     bound = here.reduce(bound);
                 }
-                let difference = word("digits", bound + u)?;
+                let difference = bound + u;
+                if difference > here.word() {
+                    return Err(LowerError::Word { stage: "digits".into(), bound: difference });
+                }
                 steps.extend([Step::Subtract(j), Step::Multiply(node.inverse(j, k))]);
                 bound = here.product(node.inverse(j, k), difference);
             }
             let canonical = (p as i64 - 1) / 2;
-            let freezable = FreezeMethod::Minimum.domain(p).1;
+            let freezable = FreezeMethod::Minimum.domain(modulus).1;
             let frozen = choices[k] == Last::Frozen && bound > canonical;
             let nearer = choices[k] == Last::Reduced || frozen && bound > freezable;
             if nearer && here.reduce(bound) < bound {
@@ -120,6 +148,10 @@ impl General<'_> {
             if frozen {
                 steps.push(Step::Freeze);
                 bound = canonical;
+            }
+            // A digit is kept in the words of its residue.
+            if bound > (Modulus { q: p, bits: kept }).words().1 {
+                return Err(LowerError::Word { stage: "digits".into(), bound });
             }
             all.push(steps);
             bounds.push(bound);
@@ -134,16 +166,21 @@ impl General<'_> {
         k: usize,
         steps: &[Step],
         bounds: &[i64],
-        residue: i64,
+        products: &[Residue],
     ) -> ProcedureId {
-        let (lanes, words, p) = (self.schedule.lanes, self.words, node.moduli[k]);
-        let mut builder = Builder::new(&format!("digit_{p}"), None, p);
+        let (words, p, bits) = (self.words, node.moduli[k], computed(products, k));
+        let lanes = self.schedule.lanes * 16 / usize::from(bits);
+        let (multiply, reduce) = suited(self.schedule, bits);
+        let mut builder = Builder::new(&format!("digit_{p}"), None, Modulus { q: p, bits });
         let around = |bound: i64| Some((-bound, bound));
-        let to = builder.ranged("u", Role::Scratch, words, 64, around(residue));
+        let to = builder.ranged("u", Role::Scratch, words, 64, around(products[k].bound));
+        builder.narrow(to, products[k].bits);
         let earlier: Vec<BufferId> = (0..k)
             .map(|j| {
                 let name = format!("u{}_", j + 1);
-                builder.ranged(&name, Role::Input, words, 64, around(bounds[j]))
+                let array = builder.ranged(&name, Role::Input, words, 64, around(bounds[j]));
+                builder.narrow(array, products[j].bits);
+                array
             })
             .collect();
         let counter = builder.counter();
@@ -152,7 +189,7 @@ impl General<'_> {
             for step in steps {
                 value = match *step {
                     Step::Reduce => {
-                        block.push(Op::Reduce { a: value, method: self.schedule.reduce })
+                        block.push(Op::Reduce { a: value, method: reduce })
                     }
                     Step::Subtract(j) => {
                         let u = block.push(Op::Load { buffer: earlier[j], at: at(0, lanes) });
@@ -160,7 +197,7 @@ impl General<'_> {
                     }
                     Step::Multiply(1) => value,
                     Step::Multiply(c) => {
-                        let (factor, method) = (Factor::Splat(c), self.schedule.multiply);
+                        let (factor, method) = (Factor::Splat(c), multiply);
                         block.push(Op::MulMod { a: value, factor, method })
                     }
                     Step::Freeze => {

@@ -26,8 +26,8 @@ pub(super) struct Finish<'a> {
 /// How the sums are computed.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// q = 2^bits: words wrap.
-    Wrapping(u8),
+    /// q = 2^bits: words, of 16 bits or of 32, wrap.
+    Wrapping(u8, u8),
     /// Words of 16 bits.
     Short,
     /// Words of 32 bits.
@@ -55,26 +55,28 @@ impl General<'_> {
     /// The procedure (c, digits, addend).
     pub(super) fn finish(&mut self, name: &str, sum: Finish) -> Result<ProcedureId, LowerError> {
         let q = self.plan.ring.q();
-        let mut writer = Writer::new(q, self.schedule);
-        let modulus = match writer.kind {
-            Kind::Wrapping(_) => Modulus { q: 1 << 16, bits: 16 },
-            Kind::Short => Modulus { q, bits: 16 },
-            Kind::Long => Modulus { q, bits: 32 },
-        };
+        let bits = sum.digits.iter().map(|digit| digit.bits).max().unwrap_or(16);
+        let mut writer = Writer::new(q, self.schedule, bits.max(self.memory));
+        let modulus = writer.modulus();
         let lanes = self.schedule.lanes * 16 / usize::from(modulus.bits);
         let mut builder = Builder::new(name, None, modulus);
         let centred = Some((-(q as i64 / 2), (q as i64 - 1) / 2));
         let length = sum.rows.len();
-        let c = builder.ranged("c", Role::Output, length, 2, centred);
+        let align = usize::from(self.memory) / 8;
+        let c = builder.ranged("c", Role::Output, length, align, centred);
         let arrays: Vec<BufferId> = (sum.digits.iter().enumerate())
             .map(|(k, digit)| {
                 let range = Some((-digit.bound, digit.bound));
-                builder.ranged(&format!("u{}_", k + 1), Role::Input, sum.words, 64, range)
+                let name = format!("u{}_", k + 1);
+                let array = builder.ranged(&name, Role::Input, sum.words, 64, range);
+                builder.narrow(array, digit.bits);
+                array
             })
             .collect();
-        let addend = sum.addend.map(|words| builder.ranged("from", Role::Input, words, 2, centred));
-        for &buffer in arrays.iter().chain([&c]).chain(&addend) {
-            builder.narrow(buffer, 16);
+        let addend =
+            sum.addend.map(|words| builder.ranged("from", Role::Input, words, align, centred));
+        for buffer in addend.into_iter().chain([c]) {
+            builder.narrow(buffer, self.memory);
         }
         let registers = registers(&sum.rows, lanes, sum.words);
         let (mut body, mut start) = (Vec::new(), 0);
@@ -132,15 +134,19 @@ impl Sum {
 }
 
 impl Writer {
-    fn new(q: u64, schedule: &crate::schedule::Schedule) -> Writer {
+    fn new(q: u64, schedule: &crate::schedule::Schedule, bits: u8) -> Writer {
         let kind = match q {
-            _ if q.is_power_of_two() => Kind::Wrapping(q.trailing_zeros() as u8),
-            _ if q <= NARROW => Kind::Short,
+            _ if q.is_power_of_two() => Kind::Wrapping(q.trailing_zeros() as u8, bits),
+            _ if q <= NARROW && bits == 16 => Kind::Short,
             _ => Kind::Long,
         };
         // Montgomery's methods want an odd modulus.
         let odd = q % 2 == 1;
-        let multiply = if odd { schedule.multiply } else { MulMethod::Barrett };
+        let multiply = match (kind, schedule.base) {
+            _ if !odd => MulMethod::Barrett,
+            (Kind::Long, BaseProducts::BroadcastDot) => MulMethod::MontgomeryWide,
+            _ => schedule.multiply,
+        };
         let reduce = match (kind, schedule.base) {
             (Kind::Long, BaseProducts::BroadcastDot) => ReduceMethod::BarrettWide,
             (Kind::Long, BaseProducts::Lanes) => ReduceMethod::BarrettHigh,
@@ -155,6 +161,15 @@ impl Writer {
         };
         let bounds = Bounds::new(modulus, multiply, reduce);
         Writer { q, kind, multiply, reduce, freeze, bounds }
+    }
+
+    /// The modulus and words of the procedure.
+    fn modulus(&self) -> Modulus {
+        match self.kind {
+            Kind::Wrapping(_, bits) => Modulus { q: 1 << bits, bits },
+            Kind::Short => Modulus { q: self.q, bits: 16 },
+            Kind::Long => Modulus { q: self.q, bits: 32 },
+        }
     }
 
     /// What every summand is multiplied with, apart from its weight: what freezing takes out.
@@ -174,7 +189,7 @@ impl Writer {
     fn reduced(&self, block: &mut Block, sum: Sum) -> Sum {
         let bound = match self.kind {
             // The quotient is off by less than 1/2 and a few parts in q.
-            Kind::Long => (self.q as i64 / 2 + 8).min(sum.bound),
+            Kind::Long if self.q <= 1 << 16 => (self.q as i64 / 2 + 8).min(sum.bound),
             _ => self.bounds.reduce(sum.bound),
         };
         let value = sum.value.map(|a| block.push(Op::Reduce { a, method: self.reduce }));
@@ -190,7 +205,7 @@ impl Writer {
         minus: bool,
     ) -> Result<(), LowerError> {
         let Some(b) = term.value else { return Ok(()) };
-        let wraps = matches!(self.kind, Kind::Wrapping(_));
+        let wraps = matches!(self.kind, Kind::Wrapping(..));
         let mut term = term;
         if !wraps && total.bound + term.bound > self.most() {
             *total = self.reduced(block, *total);
@@ -253,11 +268,16 @@ impl Writer {
         let weight = zq::mul(weight % q, self.scale(), q);
         let term = match self.kind {
             _ if weight == 1 => a,
-            Kind::Wrapping(_) => {
+            Kind::Wrapping(..) => {
                 let c = block.push(Op::Splat(zq::centered(weight, q) as i32));
                 Sum::of(block.push(Op::MulLo(value, c)), 0)
             }
             Kind::Short => {
+                let bound = self.bounds.product(weight, a.bound);
+                let (factor, method) = (Factor::Splat(weight), self.multiply);
+                Sum::of(block.push(Op::MulMod { a: value, factor, method }), bound)
+            }
+            Kind::Long if q > 1 << 16 => {
                 let bound = self.bounds.product(weight, a.bound);
                 let (factor, method) = (Factor::Splat(weight), self.multiply);
                 Sum::of(block.push(Op::MulMod { a: value, factor, method }), bound)
@@ -278,10 +298,10 @@ impl Writer {
     fn canonical(&mut self, block: &mut Block, total: Sum) -> Value {
         let Some(a) = total.value else { return block.push(Op::Splat(0)) };
         match self.kind {
-            Kind::Wrapping(16) => a,
-            Kind::Wrapping(bits) => {
-                let up = block.push(Op::Shl(a, 16 - bits));
-                block.push(Op::Sar(up, 16 - bits))
+            Kind::Wrapping(bits, word) if bits == word => a,
+            Kind::Wrapping(bits, word) => {
+                let up = block.push(Op::Shl(a, word - bits));
+                block.push(Op::Sar(up, word - bits))
             }
             Kind::Short if self.scale() != 1 => {
                 let cheapest = || super::super::fold::cheapest(total.bound, self.q);

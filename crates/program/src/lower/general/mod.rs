@@ -20,8 +20,10 @@ use crate::bounds::WORD;
 use crate::build::Builder;
 use crate::ir::*;
 use crate::schedule::Schedule;
+use crate::method::Modulus;
 use digits::Digit;
 use finish::Finish;
+use residue::Residue;
 use ringforge_plan::{ChangeModulus, Lift, Plan, ProductRef, ReduceMod};
 
 /// More summands of one coefficient than this, and f is dense.
@@ -65,6 +67,10 @@ struct General<'a> {
     /// Coefficients of an operand.
     n: usize,
     parts: Vec<Part<'a>>,
+    /// The largest coefficient over the integers, where there is a change of modulus.
+    bound: Option<u128>,
+    /// Bits of callers' words.
+    memory: u8,
     /// Words of an unreduced product, all defined.
     words: usize,
     procedures: Vec<Procedure>,
@@ -78,9 +84,9 @@ struct General<'a> {
 pub(crate) fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, LowerError> {
     let (q, n) = (plan.ring.q(), plan.ring.degree());
     let (lift, inner) = below(plan);
-    if q > 1 << 16 {
+    if q >= 1 << 31 {
         let what = format!("the ring modulus {q}");
-        return Err(unsupported(what, "callers' arrays have 16 bits", "q up to 65536"));
+        return Err(unsupported(what, "callers' arrays have 32 bits", "q below 2^31"));
     }
     let change = inner.as_method::<ChangeModulus>();
     let (parts, bound) = match change {
@@ -98,6 +104,8 @@ pub(crate) fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowe
         schedule,
         n,
         words: 0,
+        bound,
+        memory: if q > 1 << 16 { 32 } else { 16 },
         parts,
         procedures: Vec::new(),
         sites: Vec::new(),
@@ -106,7 +114,7 @@ pub(crate) fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowe
         notes: Vec::new(),
     };
     for part in &general.parts {
-        let defined = residue::defined(part.node, lanes)?;
+        let defined = residue::defined(part.node, lanes);
         general.words = general.words.max(defined).max(wanted.next_multiple_of(lanes) + lanes);
     }
     let reduction = lift.and_then(|lift| lift.reduction(1));
@@ -131,14 +139,23 @@ pub(crate) fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowe
     let products = general.products(if dense { any } else { ranges })?;
     let digits = general.digits(&products, bound)?;
 
-    let mut builder = Builder::new("mul", Some(Computes::Product), q);
+    // Words of 32 bits where any array has such.
+    let bits = products.iter().map(|part| part.bits).max().unwrap_or(16).max(general.memory);
+    let mut builder = Builder::new("mul", Some(Computes::Product), Modulus { q, bits });
     let centred = (-(q as i64 / 2), (q as i64 - 1) / 2);
-    let c = builder.ranged("c", Role::Output, n, 2, Some(centred));
-    let a = builder.ranged("a", Role::Input, n, 2, Some(ranges[0]));
-    let b = builder.ranged("b", Role::Input, n, 2, Some(ranges[1]));
-    let names: Vec<String> = (1..=digits.len()).map(|k| format!("u{k}_")).collect();
-    let arrays: Vec<BufferId> =
-        names.iter().map(|u| builder.buffer(u, Role::Local, general.words, 64)).collect();
+    let align = usize::from(general.memory) / 8;
+    let c = builder.ranged("c", Role::Output, n, align, Some(centred));
+    let a = builder.ranged("a", Role::Input, n, align, Some(ranges[0]));
+    let b = builder.ranged("b", Role::Input, n, align, Some(ranges[1]));
+    [c, a, b].into_iter().for_each(|array| builder.narrow(array, general.memory));
+    let arrays: Vec<BufferId> = (digits.iter().enumerate())
+        .map(|(k, digit)| {
+            let name = format!("u{}_", k + 1);
+            let array = builder.buffer(&name, Role::Local, general.words, 64);
+            builder.narrow(array, digit.bits);
+            array
+        })
+        .collect();
     general.multiply(&mut builder, &products, &digits, &arrays, [(a, 0), (b, 0)], "a·b");
     let whole = Finish { rows: Vec::new(), addend: None, digits: &digits, words: general.words };
     match rows {
@@ -151,6 +168,7 @@ pub(crate) fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowe
             general.quotient(&mut builder, steps, c)?;
         }
     }
+    let general_bits = general.memory;
     let General { mut procedures, sites, seen, borders, notes, .. } = general;
     for site in schedule.drop.iter().chain(&schedule.add) {
         if !seen.contains(site) {
@@ -162,8 +180,9 @@ pub(crate) fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowe
         name: name.into(),
         ring: plan.ring.to_string(),
         q,
-        word_bits: 16,
-        lanes,
+        // Callers' words say what a program's are.
+        word_bits: general_bits,
+        lanes: lanes * 16 / usize::from(general_bits),
         transform: None,
         plan: plan.to_string(),
         schedule: schedule.to_string(),
@@ -185,16 +204,16 @@ impl General<'_> {
     fn multiply(
         &self,
         builder: &mut Builder,
-        products: &[(ProcedureId, i64)],
+        products: &[Residue],
         digits: &[Digit],
         arrays: &[BufferId],
         operands: [(BufferId, usize); 2],
         what: &str,
     ) {
         let [a, b] = operands.map(|(buffer, at)| (buffer, Index::at(at)));
-        for ((part, (procedure, _)), &array) in self.parts.iter().zip(products).zip(arrays) {
+        for ((part, residue), &array) in self.parts.iter().zip(products).zip(arrays) {
             let arguments = vec![(array, Index::at(0)), a.clone(), b.clone()];
-            let call = Stmt::Call { procedure: *procedure, arguments };
+            let call = Stmt::Call { procedure: residue.procedure, arguments };
             builder.stage(&format!("{what} modulo {}", part.modulus), "", vec![call]);
         }
         for (k, digit) in digits.iter().enumerate() {

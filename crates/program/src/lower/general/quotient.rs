@@ -4,6 +4,7 @@ use super::super::LowerError;
 use super::General;
 use super::digits::Digit;
 use super::finish::Finish;
+use super::residue::Residue;
 use crate::build::Builder;
 use crate::ir::*;
 use ringforge_ring::{Ring, zq};
@@ -32,7 +33,7 @@ impl General<'_> {
     pub(super) fn quotient(
         &mut self,
         builder: &mut Builder,
-        (products, digits, arrays): (&[(ProcedureId, i64)], &[Digit], &[BufferId]),
+        (products, digits, arrays): (&[Residue], &[Digit], &[BufferId]),
         c: BufferId,
     ) -> Result<(), LowerError> {
         let (n, q, words) = (self.n, self.plan.ring.q(), self.words);
@@ -46,6 +47,7 @@ impl General<'_> {
         let f = builder.buffer("f", table(low), n, 64);
         let whole = builder.buffer("whole", Role::Local, 2 * n, 64);
         let upper = builder.buffer("quotient", Role::Local, n, 64);
+        [mu, f, whole, upper].into_iter().for_each(|array| builder.narrow(array, self.memory));
         let sum = |from: usize, length: usize, addend: Option<usize>| Finish {
             rows: (0..length).map(|i| vec![(from + i, 1)]).collect(),
             addend,

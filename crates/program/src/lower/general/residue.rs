@@ -1,84 +1,147 @@
 //! The product modulo one prime: a procedure (out, a, b) whose result has the scale 1.
 
+use super::super::blocks::room;
 use super::super::{LowerError, Lowering, Operand, is_truncated, main_scale, parts, unsupported};
 use super::General;
 use crate::bounds::{Bounds, WORD};
 use crate::build::Builder;
 use crate::ir::*;
-use crate::method::{Modulus, ReduceMethod};
+use crate::method::{Modulus, MulMethod, NarrowMethod, ReduceMethod};
 use crate::schedule::{BaseProducts, Limits, Schedule};
-use ringforge_plan::{MonomialCrt, ProductRef, Substitute};
+use ringforge_plan::{MonomialCrt, Ntt, ProductRef, Substitute};
 use ringforge_ring::zq;
 
-/// How many words the inverse transform of a product writes.
-pub(super) fn defined(node: &ProductRef, lanes: usize) -> Result<usize, LowerError> {
-    if let Some(crt) = node.as_method::<MonomialCrt>() {
-        return Ok((crt.main_degree + crt.low_degree).next_multiple_of(lanes));
-    }
-    let part = node.as_method::<Substitute>().ok_or_else(|| {
-        let would = "(substitute …) or (monomial-crt …) below each prime";
-        unsupported(node.to_form(), "no transform of blocks", would)
-    })?;
-    Ok(part.wanted().iter().filter(|&&w| w).count() * part.k)
+/// A procedure (out, a, b) and what it leaves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Residue {
+    pub procedure: ProcedureId,
+    /// Its largest magnitude.
+    pub bound: i64,
+    /// Bits of its words.
+    pub bits: u8,
 }
 
-/// Schedules to try for a modulus, the first ones make the cheaper programs.
-fn attempts(schedule: &Schedule, q: u64) -> Vec<Schedule> {
+/// How many words a product writes.
+pub(super) fn defined(node: &ProductRef, lanes: usize) -> usize {
+    let registers = written(node, lanes);
+    registers.unwrap_or(0).max(room(node, lanes)).max(room(node, lanes / 2))
+}
+
+/// How many words the inverse transform of a product of whole registers writes.
+fn written(node: &ProductRef, lanes: usize) -> Option<usize> {
+    if let Some(crt) = node.as_method::<MonomialCrt>() {
+        return Some((crt.main_degree + crt.low_degree).next_multiple_of(lanes));
+    }
+    let part = node.as_method::<Substitute>()?;
+    Some(part.wanted().iter().filter(|&&w| w).count() * part.k)
+}
+
+/// A way to compute a product modulo one number.
+#[derive(Clone, Debug)]
+struct Attempt {
+    schedule: Schedule,
+    bits: u8,
+    /// Blocks of any width, or registers.
+    blocks: bool,
+}
+
+/// Ways to try for a modulus, the first ones make the cheaper programs.
+fn attempts(schedule: &Schedule, q: u64, k: usize, margin: i64) -> Vec<Attempt> {
     let dot = schedule.base == BaseProducts::BroadcastDot;
-    // 16 products in a sum of 32 bits whose reduction is a word.
-    let room = (WORD - q as i64 / 2) * (1 << 16) / 16;
-    let widest = (room.min((1 << 31) / 16 - 1) as f64).sqrt() as i64 - 1;
     let mut all = Vec::new();
-    for reduce in [schedule.reduce, ReduceMethod::Montgomery, ReduceMethod::BarrettHigh] {
-        let of = |forward: i64, full: i64| {
-            let limits = match dot {
-                true => Limits { forward_first: 20_000, forward, inverse_first: 20_000, full },
-                false => Limits { forward_first: 14_500, forward, inverse_first: 14_500, full },
+    if q < 1 << 15 {
+        // k products in a sum of 32 bits whose reduction is a word.
+        let terms = k.clamp(16, 64) as i64;
+        let room = (WORD - q as i64 / 2) * (1 << 16) / terms;
+        let widest = (room.min((1 << 31) / terms - 1) as f64).sqrt() as i64 - 1;
+        for reduce in [schedule.reduce, ReduceMethod::Montgomery, ReduceMethod::BarrettHigh] {
+            let of = |forward: i64, full: i64| {
+                let limits = match dot {
+                    true => Limits { forward_first: 20_000, forward, inverse_first: 20_000, full },
+                    false => Limits { forward_first: 14_500, forward, inverse_first: 14_500, full },
+                };
+                Schedule { reduce, limits, ..schedule.clone() }
             };
-            Schedule { reduce, limits, ..schedule.clone() }
-        };
-        if dot {
-            all.extend([of(widest.min(9_500), 15_000), of(widest, 16_383), of(widest, WORD)]);
-        } else {
-            all.extend([of(5_400, 15_000), of(7_000, 16_383), of(9_500, WORD)]);
+            if dot {
+                all.extend([of(widest.min(9_500), 15_000), of(widest, 16_383), of(widest, WORD)]);
+            } else {
+                all.extend([of(5_400, 15_000), of(7_000, 16_383), of(9_500, WORD)]);
+            }
         }
     }
     all.dedup();
+    let short = |blocks: bool| {
+        all.clone().into_iter().map(move |schedule| Attempt { schedule, bits: 16, blocks })
+    };
+    short(false).chain(short(true)).chain(long_attempts(schedule, q, k, margin)).collect()
+}
+
+/// Ways in words of 32 bits; results within `margin` are wanted most.
+fn long_attempts(schedule: &Schedule, q: u64, k: usize, margin: i64) -> Vec<Attempt> {
+    let dot = schedule.base == BaseProducts::BroadcastDot;
+    let word = i64::from(i32::MAX);
+    let q = q as i64;
+    // Products of operands within this leave no more than 3q in each word.
+    let near = ((2.5 * q as f64) * 2f64.powi(32) / k as f64).sqrt() as i64;
+    let (multiply, reduce) = match dot {
+        true => (MulMethod::MontgomeryWide, ReduceMethod::BarrettWide),
+        false => (MulMethod::Montgomery, ReduceMethod::BarrettHigh),
+    };
+    let narrow = NarrowMethod::Montgomery;
+    // Freezing takes 3q/2.
+    let frozen = 3 * (q / 2) - 2;
+    let mut full = vec![margin, frozen, word];
+    full.retain(|&most| most == word || most > 4 * q / 5);
+    let mut all = Vec::new();
+    for forward in [near.max(q), 2 * q, q, q / 2 + q / 8].map(|most| most.min(word)) {
+        for &full in &full {
+            let limits = Limits { forward_first: word, forward, inverse_first: word, full };
+            let schedule = Schedule { multiply, reduce, narrow, limits, ..schedule.clone() };
+            all.push(Attempt { schedule, bits: 32, blocks: true });
+        }
+    }
     all
 }
 
 impl General<'_> {
-    /// One procedure for each modulus, and the bound of its result; `ranges` of the operands.
+    /// One procedure for each modulus; `ranges` of the operands.
     pub(super) fn products(
         &mut self,
         ranges: [(i64, i64); 2],
-    ) -> Result<Vec<(ProcedureId, i64)>, LowerError> {
+    ) -> Result<Vec<Residue>, LowerError> {
         let several = self.parts.len() > 1;
         let mut all = Vec::new();
         for number in 0..self.parts.len() {
             let (modulus, node) = (self.parts[number].modulus, self.parts[number].node.clone());
-            if modulus % 2 == 0 || modulus >= 1 << 15 {
+            if modulus % 2 == 0 || modulus >= 1 << 31 {
                 return Err(unsupported(
                     node.to_form(),
-                    format!("no transform modulo {modulus} in words of 16 bits"),
-                    "(change-modulus (prime P …) …) with primes below 16384",
+                    format!("no transform modulo {modulus} in words of 32 bits"),
+                    "(change-modulus (prime P …) …) with odd primes below 2^31",
                 ));
             }
             let prefix = if several { format!("p{modulus}_") } else { String::new() };
             let mut failure = None;
             let mut found = None;
-            for schedule in attempts(self.schedule, modulus) {
+            // With one prime, residues this near are the integers.
+            let margin = match (several, self.bound) {
+                (false, Some(bound)) => modulus as i64 - bound as i64 - 1,
+                _ => 0,
+            };
+            for attempt in attempts(self.schedule, modulus, width(&node), margin) {
                 let name = if several { format!("product_{modulus}") } else { "product".into() };
+                let words = Modulus { q: modulus, bits: attempt.bits };
+                let schedule = &attempt.schedule;
                 let mut lowering = Lowering {
                     plan: self.plan,
-                    schedule: &schedule,
+                    schedule,
                     q: modulus,
                     n: self.n,
                     operand: 0,
                     prefix: prefix.clone(),
-                    lanes: schedule.lanes,
-                    bounds: Bounds::new(modulus, schedule.multiply, schedule.reduce),
-                    builder: Builder::new(&name, None, modulus),
+                    lanes: schedule.lanes * 16 / usize::from(attempt.bits),
+                    bounds: Bounds::new(words, schedule.multiply, schedule.reduce),
+                    builder: Builder::new(&name, None, words),
                     procedures: self.procedures.clone(),
                     sites: Vec::new(),
                     seen: Vec::new(),
@@ -86,9 +149,12 @@ impl General<'_> {
                     notes: Vec::new(),
                     rows: Vec::new(),
                 };
-                match lowering.residue(&node, ranges, self.words) {
+                let lowered = match attempt.blocks {
+                    true => lowering.blocks(&node, ranges, self.words, self.memory),
+                    false => lowering.residue(&node, ranges, self.words),
+                };
+                match lowered {
                     Ok(bound) => {
-                        found = Some(bound);
                         let Lowering { builder, procedures, sites, seen, borders, notes, .. } =
                             lowering;
                         self.procedures = procedures;
@@ -97,21 +163,38 @@ impl General<'_> {
                         self.borders
                             .extend(borders.into_iter().map(|(s, b)| (format!("{prefix}{s}"), b)));
                         self.notes.extend(notes);
-                        let id = self.push(builder.finish());
-                        all.push((id, bound));
+                        let procedure = self.push(builder.finish());
+                        found = Some(Residue { procedure, bound, bits: attempt.bits });
                         break;
                     }
-                    Err(error @ LowerError::Unsupported { .. }) => return Err(error),
-                    Err(error) => failure = failure.or(Some(error)),
+                    Err(error) => {
+                        // Of all failures the last kind's first says most.
+                        let kind = |e: &LowerError| matches!(e, LowerError::Unsupported { .. });
+                        if failure.as_ref().is_none_or(|f| kind(f) && !kind(&error)) {
+                            failure = Some(error);
+                        }
+                    }
                 }
             }
             match (found, failure) {
+                (Some(found), _) => all.push(found),
                 (None, Some(failure)) => return Err(failure),
                 (None, None) => unreachable!("there is an attempt"),
-                _ => {}
             }
         }
         Ok(all)
+    }
+}
+
+/// Coefficients of a node's blocks.
+fn width(node: &ProductRef) -> usize {
+    if let Some(crt) = node.as_method::<MonomialCrt>() {
+        return width(&crt.main);
+    }
+    match (node.as_method::<Substitute>(), node.as_method::<Ntt>()) {
+        (Some(part), _) => part.k,
+        (_, Some(ntt)) => ntt.degree().max(16),
+        _ => node.domain().operand,
     }
 }
 
@@ -177,7 +260,7 @@ impl Lowering<'_> {
         let products = self.products("main", main, transformed)?;
         let length = crt.map_or(node.domain().wanted, |_| 2 * n - 1);
         let bound = self.inverse_into(main, products, inverse(scale), full, &low, length)?;
-        let written = defined(node, lanes)?;
+        let written = written(node, lanes).unwrap_or(words);
         if written < words {
             let mut block = Block::default();
             let a = block.push(Op::Splat(0));

@@ -1,0 +1,278 @@
+//! Products through transforms of blocks of any width, in words of 16 or of 32 bits.
+//!
+//! Every block has whole registers of its own: what is behind its last coefficient is carried along
+//! and never read as one. So a block of 5 in registers of 8 wastes three words, and any width, any
+//! transform and any modulus go the same way. The products of blocks are sums of broadcast words of one
+//! operand times windows over the other, (w·b, b), which are loads at any word: no shuffle.
+//!
+//! Products of 16-bit words are summed in 32 bits by dot products of pairs, those of 32-bit words in
+//! 64 bits, even and odd words apart; portable C multiplies word by word.
+
+mod parts;
+mod products;
+mod stages;
+
+pub(crate) use parts::Parts;
+
+use super::network::Phase;
+use super::{LowerError, Lowering, unsupported};
+use crate::build::{Builder, repeat};
+use crate::ir::*;
+use crate::method::Modulus;
+use crate::schedule::BaseProducts;
+use ringforge_plan::{Lift, MonomialCrt, ProductRef};
+use ringforge_ring::zq;
+
+/// An operand: whole registers of words of the procedure's size, zeros behind its coefficients.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Words {
+    pub buffer: BufferId,
+    pub words: usize,
+}
+
+/// Where blocks lie: block i at word `i·stride`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rows {
+    pub buffer: BufferId,
+    pub stride: usize,
+}
+
+/// How words are multiplied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Style {
+    /// Dot products of pairs of 16-bit words.
+    Pairs,
+    /// Even and odd words of 32 bits to 64.
+    Even,
+    /// Word by word.
+    Single,
+}
+
+impl Lowering<'_> {
+    pub(super) fn modulus(&self) -> Modulus {
+        self.bounds.modulus()
+    }
+
+    pub(super) fn style(&self) -> Style {
+        match (self.schedule.base, self.modulus().bits) {
+            (BaseProducts::Lanes, _) => Style::Single,
+            (_, 16) => Style::Pairs,
+            _ => Style::Even,
+        }
+    }
+
+    /// Registers' worth of words.
+    pub(super) fn padded(&self, k: usize) -> usize {
+        k.next_multiple_of(self.lanes)
+    }
+
+    /// Fills the procedure (out, a, b) with a product of callers' words of `memory` bits, zeros behind
+    /// it up to `words`; returns its bound.
+    pub(crate) fn blocks(
+        &mut self,
+        node: &ProductRef,
+        ranges: [(i64, i64); 2],
+        words: usize,
+        memory: u8,
+    ) -> Result<i64, LowerError> {
+        let n = self.n;
+        let out = self.builder.buffer("out", Role::Scratch, words, 64);
+        let operands = [("a", 0), ("b", 1)].map(|(name, i)| {
+            let buffer = self.builder.ranged(name, Role::Input, n, 2, Some(ranges[i]));
+            self.builder.narrow(buffer, memory);
+            buffer
+        });
+        let most = |(lo, hi): (i64, i64)| hi.max(-lo);
+        let room = needed(node, self.lanes);
+        let mut staged = Vec::new();
+        for (i, buffer) in operands.into_iter().enumerate() {
+            let name = ["fa", "fb"][i];
+            let reduced = 4 * most(ranges[i]) > 3 * self.q as i64;
+            let to = self.stage_padded(name, (buffer, n), room, reduced);
+            let bound = match reduced {
+                true => most(self.schedule.reduce.range(ranges[i], self.modulus())),
+                false => most(ranges[i]),
+            };
+            staged.push((Words { buffer: to, words: room }, bound));
+        }
+        self.operand = staged[0].1.max(staged[1].1);
+        let bound = self.node(node, [staged[0].0, staged[1].0], (out, words), "main")?;
+        let wanted = node.domain().wanted;
+        self.zeros(out, wanted, words);
+        self.borders.push(("product".into(), bound));
+        Ok(bound)
+    }
+
+    /// A node's product with scale 1, into the first words of `out`; it may write any of the `words`
+    /// behind its own.
+    fn node(
+        &mut self,
+        node: &ProductRef,
+        operands: [Words; 2],
+        (out, words): (BufferId, usize),
+        tag: &str,
+    ) -> Result<i64, LowerError> {
+        if let Some(crt) = node.as_method::<MonomialCrt>() {
+            return self.monomial(crt, operands, (out, words), tag);
+        }
+        // Whatever a truncated product is made of, it is short.
+        let domain = node.domain();
+        let lifted = node.as_method::<Lift>().map(|lift| &lift.inner);
+        let found = match lifted.and_then(|inner| Parts::of(inner, self.lanes)) {
+            Some(parts) if matches!(domain.binomial(), Some((_, 0))) => Some(parts),
+            _ => Parts::of(node, self.lanes),
+        };
+        let parts = match found {
+            Some(parts) => parts,
+            None if matches!(domain.binomial(), Some((_, 0))) => {
+                let note = format!(
+                    "{tag}: {} is computed by its definition, mod x^{}",
+                    node.to_form(),
+                    domain.wanted
+                );
+                self.notes.push(note);
+                let direct = Parts::direct(domain);
+                direct.ok_or_else(|| unsupported(node.to_form(), "no product", "(schoolbook)"))?
+            }
+            None => {
+                let would = "(substitute …), (ntt …), (schoolbook) or (monomial-crt …) below each prime";
+                return Err(unsupported(node.to_form(), "no transform of blocks", would));
+            }
+        };
+        let bound = self.parts(&parts, operands, (out, words), tag)?;
+        if parts.wanted < domain.wanted {
+            self.zeros(out, parts.wanted, words);
+        }
+        Ok(bound)
+    }
+
+    fn parts(
+        &mut self,
+        parts: &Parts,
+        operands: [Words; 2],
+        (out, words): (BufferId, usize),
+        tag: &str,
+    ) -> Result<i64, LowerError> {
+        self.notes.extend(parts.note.clone().filter(|note| !self.notes.contains(note)));
+        // A short operand ends where its coefficients do, not with its array.
+        let cut = parts.operand < self.n && parts.operand % parts.k != 0 && parts.cells() > 1;
+        let operands = match cut {
+            true => operands.map(|words| self.cut(words, parts.operand)),
+            false => operands,
+        };
+        let (ta, tb, bounds) = self.transforms(parts, operands, tag)?;
+        let most = bounds.iter().copied().max().unwrap_or(0);
+        let (products, bound) = self.cell_products(parts, [ta, tb], most, tag)?;
+        let q = self.q;
+        let inverse = |x: u64| zq::inv(x, q).unwrap_or(0);
+        let factor = inverse(zq::mul(parts.scale, self.product_scale(), q));
+        self.inverse_blocks(parts, factor, products, bound, (out, words), tag)
+    }
+
+    /// Both parts, joined [Chiu25 eq. 3.1].
+    fn monomial(
+        &mut self,
+        crt: &MonomialCrt,
+        operands: [Words; 2],
+        (out, _): (BufferId, usize),
+        tag: &str,
+    ) -> Result<i64, LowerError> {
+        let lanes = self.lanes;
+        let (n, m) = (crt.main_degree, crt.low_degree);
+        let [main_words, low_words] =
+            [(&crt.main, n), (&crt.low, m)].map(|(node, size)| room(node, lanes).max(size) + lanes);
+        let main = self.builder.unique("main", Role::Local, main_words, 64);
+        let low = self.builder.unique("low", Role::Local, low_words, 64);
+        let mut bound = self.node(&crt.main, operands, (main, main_words), tag)?;
+        self.zeros(main, n, main_words);
+        let below = self.node(&crt.low, operands, (low, low_words), "low")?;
+        self.zeros(low, m, low_words);
+        let mut reduce = false;
+        if bound + below > self.bounds.word() {
+            reduce = true;
+            bound = self.bounds.reduce(bound);
+        }
+        if bound + below > self.bounds.word() {
+            return Err(LowerError::Word { stage: tag.into(), bound: bound + below });
+        }
+        let method = self.schedule.reduce;
+        let mut body = Vec::new();
+        // In ascending order: what is too much is written over.
+        let mut copy = |builder: &mut Builder, to: usize, from: (BufferId, usize), minus, count: usize| {
+            let counter = builder.counter();
+            let at = |base: usize| Index::strided(base, counter, lanes);
+            let mut block = Block::default();
+            let mut a = block.push(Op::Load { buffer: from.0, at: at(from.1) });
+            if let Some(minus) = minus {
+                if reduce {
+                    a = block.push(Op::Reduce { a, method });
+                }
+                let b = block.push(Op::Load { buffer: minus, at: at(0) });
+                a = block.push(Op::Sub(a, b));
+            }
+            block.push(Op::Store { buffer: out, at: at(to), a });
+            body.push(repeat(counter, count.div_ceil(lanes), vec![Stmt::Block(block)]));
+        };
+        let wanted = crt.domain.wanted;
+        copy(&mut self.builder, 0, (low, 0), None, m);
+        copy(&mut self.builder, m, (main, m), None, n.min(wanted).saturating_sub(m).max(1));
+        if wanted > n {
+            copy(&mut self.builder, n, (main, 0), Some(low), wanted - n);
+        }
+        self.builder.stage(&format!("{tag}: both parts joined"), "[Chiu25 eq. 3.1]", body);
+        Ok((bound + below).max(below))
+    }
+
+    /// The phases of a transform; `bounds` of the blocks before and after.
+    pub(super) fn phases(
+        &mut self,
+        builder: &mut Builder,
+        phases: &[Phase],
+        (from, to): (Rows, Rows),
+        bounds: &mut Vec<i64>,
+        limits: [i64; 2],
+        k: usize,
+    ) -> Result<(), LowerError> {
+        for (number, phase) in phases.iter().enumerate() {
+            let first = number == 0;
+            let last = number + 1 == phases.len();
+            let from = if first { from } else { to };
+            let limit = limits[usize::from(last)];
+            let body = self.block_phase(builder, phase, (from, to), bounds, limit, k)?;
+            builder.stage(&phase.title, phase.cite, body);
+            let most = bounds.iter().copied().max().unwrap_or(0);
+            self.borders.push((phase.stage.clone(), most));
+        }
+        Ok(())
+    }
+}
+
+/// Words of an operand's array that a node reads, at least those of its coefficients.
+fn needed(node: &ProductRef, lanes: usize) -> usize {
+    if let Some(crt) = node.as_method::<MonomialCrt>() {
+        return needed(&crt.main, lanes).max(needed(&crt.low, lanes));
+    }
+    if let Some(lift) = node.as_method::<Lift>() {
+        return needed(&lift.inner, lanes);
+    }
+    let parts = Parts::of(node, lanes).or_else(|| Parts::direct(node.domain()));
+    let own = node.domain().operand.next_multiple_of(lanes);
+    parts.map_or(own, |parts| {
+        let present = parts.operand.div_ceil(parts.k).max(1);
+        own.max((present - 1) * parts.k + parts.k.next_multiple_of(lanes))
+    })
+}
+
+/// Words that a node's product writes.
+pub(crate) fn room(node: &ProductRef, lanes: usize) -> usize {
+    if let Some(crt) = node.as_method::<MonomialCrt>() {
+        return crt.main_degree + crt.low_degree + 2 * lanes;
+    }
+    let inner = node.as_method::<Lift>().map_or(node, |lift| &lift.inner);
+    let parts = Parts::of(inner, lanes).or_else(|| Parts::direct(node.domain()));
+    let own = node.domain().wanted + lanes;
+    parts.map_or(own, |parts| {
+        let blocks = parts.wanted.div_ceil(parts.k).max(1);
+        own.max((blocks - 1) * parts.k + parts.k.next_multiple_of(lanes))
+    })
+}

@@ -1,0 +1,251 @@
+//! Products of blocks mod x^k − w: words of one operand, broadcast, times windows over (w·b, b).
+//!
+//! Coefficient j of a·b mod x^k − w is Σ_i a_i·e_(k+j−i) with e = (w·b, b), so that for one i a
+//! register of results wants a load of e that starts i words before the register's place in b.
+
+use super::super::{LowerError, Lowering};
+use super::{Parts, Rows, Style};
+use crate::build::repeat;
+use crate::ir::*;
+use crate::method::ProductMethod;
+
+/// The products of one register, term by term, and how many terms are added before they are reduced.
+struct Register<'a> {
+    a: BufferId,
+    e: BufferId,
+    /// Where the block's words of a are.
+    at: &'a dyn Fn(usize) -> Index,
+    /// Where the words of e are, relative to the register's first coefficient in b.
+    window: &'a dyn Fn(i64) -> Index,
+    terms: usize,
+    together: usize,
+    /// The bound of what `together` terms leave.
+    bound: i64,
+}
+
+impl Lowering<'_> {
+    /// What products are multiplied with on their way to words.
+    pub(super) fn product_scale(&self) -> u64 {
+        match self.style() {
+            Style::Single => ProductMethod::Montgomery.scale(self.modulus()),
+            _ => self.schedule.narrow.scale(self.modulus()),
+        }
+    }
+
+    /// The bound of `terms` products of words within `a` and `b`, where one word holds them.
+    fn sum_bound(&self, style: Style, terms: usize, a: i64, b: i64) -> Option<i64> {
+        let (word, modulus) = (self.bounds.word(), self.modulus());
+        let fits = |bound: &i64| *bound <= word;
+        match style {
+            Style::Single => {
+                let (lo, hi) = ProductMethod::Montgomery.range((-a, a), (-b, b), modulus)?;
+                Some(terms as i64 * hi.max(-lo)).filter(fits)
+            }
+            _ => {
+                let sum = terms as i128 * i128::from(a) * i128::from(b);
+                let sum = i64::try_from(sum).ok().filter(|&s| s < 1 << (2 * modulus.bits - 2))?;
+                self.bounds.narrow(self.schedule.narrow, sum).filter(fits)
+            }
+        }
+    }
+
+    /// The products of all cells, whose words are within `bound`.
+    pub(super) fn cell_products(
+        &mut self,
+        parts: &Parts,
+        [a, b]: [Rows; 2],
+        bound: i64,
+        tag: &str,
+    ) -> Result<(Rows, i64), LowerError> {
+        let (lanes, style) = (self.lanes, self.style());
+        let (k, cells) = (self.padded(parts.k), parts.cells());
+        let terms = parts.k.min(parts.operand);
+        let (e, weighted) = self.windows(parts, b, bound, tag);
+        if style == Style::Pairs {
+            self.swap_pairs(a, cells, terms, k, tag);
+        }
+        // As many terms together as their sum allows; what is behind an even number of them is zero.
+        let most = bound.max(weighted);
+        let step = if style == Style::Pairs { 2 } else { 1 };
+        let all = terms.next_multiple_of(step);
+        let counts = (1..=all).rev().filter(|t| t % step == 0);
+        let fitting = counts.into_iter().find_map(|t| {
+            let sum = self.sum_bound(style, t, bound, most)?;
+            let rest = |word: i64| self.bounds.reduce(word);
+            (t >= all || sum + rest(self.bounds.word()) <= self.bounds.word()).then_some((t, sum))
+        });
+        let wide = LowerError::Wide { stage: format!("{tag}.base"), bound: most };
+        let (together, sum) = fitting.ok_or(wide)?;
+
+        let products = self.builder.unique("products", Role::Local, cells * k, 64);
+        let (cell, register) = (self.builder.counter(), self.builder.counter());
+        let registers = k / lanes;
+        let moved = |base: i64, stride: usize| {
+            let mut terms = vec![(cell, stride as i64)];
+            if registers > 1 {
+                terms.push((register, lanes as i64));
+            }
+            Index { base, terms }
+        };
+        let at = |word: usize| Index { base: word as i64, terms: vec![(cell, k as i64)] };
+        let window = |offset: i64| moved(k as i64 + offset, 2 * k);
+        let work =
+            Register { a: a.buffer, e, at: &at, window: &window, terms, together, bound: sum };
+        let mut block = Block::default();
+        let (value, result) = self.register(&mut block, style, &work);
+        block.push(Op::Store { buffer: products, at: moved(0, k), a: value });
+        let mut body = vec![Stmt::Block(block)];
+        if registers > 1 {
+            body = vec![repeat(register, registers, body)];
+        }
+        let body = vec![repeat(cell, cells, body)];
+        let title = format!("{tag} part: {cells} products of blocks of {}", parts.k);
+        self.builder.stage(&title, "[Chiu25 §3.2.3]", body);
+        self.borders.push((format!("{tag}.base"), result));
+        Ok((Rows { buffer: products, stride: k }, result))
+    }
+
+    /// (w·b, b) of every cell, the words of b from word k of 2k on; and the bound of w·b.
+    fn windows(&mut self, parts: &Parts, b: Rows, bound: i64, tag: &str) -> (BufferId, i64) {
+        let (lanes, k, cells) = (self.lanes, self.padded(parts.k), parts.cells());
+        let e = self.builder.unique("windows", Role::Local, cells * 2 * k, 64);
+        let registers = k / lanes;
+        let zero = parts.weights.iter().all(|&w| w == 0);
+        let mut weighted = 0;
+        let mut weigh = Block::default();
+        let (cell, register) = (self.builder.counter(), self.builder.counter());
+        let at = |base: usize, stride: usize| {
+            let mut terms = vec![(cell, stride as i64)];
+            if registers > 1 {
+                terms.push((register, lanes as i64));
+            }
+            Index { base: base as i64, terms }
+        };
+        if zero {
+            let a = weigh.push(Op::Splat(0));
+            weigh.push(Op::Store { buffer: e, at: at(0, 2 * k), a });
+        } else {
+            let weights = parts.weights.iter();
+            weighted = weights.map(|&w| self.bounds.product(w, bound)).max().unwrap_or(0);
+            let table = Role::Factors(parts.weights.clone());
+            let table = self.builder.unique("weights", table, cells, 64);
+            let v = weigh.push(Op::Load { buffer: b.buffer, at: at(0, k) });
+            let factor = Factor::Repeated { buffer: table, at: Index::strided(0, cell, 1) };
+            let a = weigh.push(Op::MulMod { a: v, factor, method: self.schedule.multiply });
+            weigh.push(Op::Store { buffer: e, at: at(k - parts.k, 2 * k), a });
+        }
+        // Behind the first copies: a block that fills no register has its own words there.
+        let mut copy = Block::default();
+        let a = copy.push(Op::Load { buffer: b.buffer, at: at(0, k) });
+        copy.push(Op::Store { buffer: e, at: at(k, 2 * k), a });
+        let around = |block: Block| match registers {
+            1 => Stmt::Block(block),
+            _ => repeat(register, registers, vec![Stmt::Block(block)]),
+        };
+        let body = vec![repeat(cell, cells, vec![around(weigh), around(copy)])];
+        self.builder.stage(&format!("{tag} part: windows over b"), "[Chiu25 §2.5]", body);
+        (e, weighted)
+    }
+
+    /// The words of a's pairs change places, and those behind an odd number of terms become zeros.
+    fn swap_pairs(&mut self, a: Rows, cells: usize, terms: usize, k: usize, tag: &str) {
+        let lanes = self.lanes;
+        let cell = self.builder.counter();
+        let mut block = Block::default();
+        for r in 0..k / lanes {
+            let at = Index::strided(r * lanes, cell, k);
+            let mut v = block.push(Op::Load { buffer: a.buffer, at: at.clone() });
+            if terms % 2 == 1 && terms / lanes == r {
+                let mask = (0..lanes).map(|l| if r * lanes + l < terms { -1 } else { 0 }).collect();
+                let mask = block.push(Op::Lanes(mask));
+                v = block.push(Op::And(v, mask));
+            }
+            let v = block.push(Op::SwapPairs(v));
+            block.push(Op::Store { buffer: a.buffer, at, a: v });
+        }
+        let body = vec![repeat(cell, cells, vec![Stmt::Block(block)])];
+        self.builder.stage(&format!("{tag} part: words of a's pairs swapped"), "", body);
+    }
+
+    /// One register of results and its bound.
+    fn register(&mut self, block: &mut Block, style: Style, work: &Register) -> (Value, i64) {
+        let mut total: Option<(Value, i64)> = None;
+        let mut start = 0;
+        while start < work.terms {
+            let end = (start + work.together).min(work.terms);
+            let value = match style {
+                Style::Pairs => self.pairs(block, work, start..end),
+                Style::Even => self.even_odd(block, work, start..end),
+                Style::Single => self.singles(block, work, start..end),
+            };
+            total = Some(match total {
+                None => (value, work.bound),
+                Some((mut sum, mut bound)) => {
+                    if bound + work.bound > self.bounds.word() {
+                        sum = block.push(Op::Reduce { a: sum, method: self.schedule.reduce });
+                        bound = self.bounds.reduce(bound);
+                    }
+                    (block.push(Op::Add(sum, value)), bound + work.bound)
+                }
+            });
+            start = end;
+        }
+        total.unwrap_or_else(|| (block.push(Op::Splat(0)), 0))
+    }
+
+    fn pairs(&self, block: &mut Block, work: &Register, terms: std::ops::Range<usize>) -> Value {
+        let mut sums: [Option<Value>; 2] = [None; 2];
+        for i in terms.step_by(2) {
+            let pair = block.push(Op::BroadcastPair { buffer: work.a, at: (work.at)(i) });
+            for (parity, sum) in sums.iter_mut().enumerate() {
+                let at = (work.window)(parity as i64 - 1 - i as i64);
+                let other = block.push(Op::Load { buffer: work.e, at });
+                *sum = Some(self.dot_add(block, *sum, pair, other));
+            }
+        }
+        self.narrowed(block, sums)
+    }
+
+    fn even_odd(&self, block: &mut Block, work: &Register, terms: std::ops::Range<usize>) -> Value {
+        let mut sums: [Option<Value>; 2] = [None; 2];
+        for i in terms {
+            let word = block.push(Op::Broadcast { buffer: work.a, at: (work.at)(i) });
+            let load = |block: &mut Block, offset: i64| {
+                block.push(Op::Load { buffer: work.e, at: (work.window)(offset) })
+            };
+            let even = load(block, -(i as i64));
+            // One word on are the odd ones; the last register's would end behind the windows.
+            let odd = match i {
+                0 => block.push(Op::OddToEven(even)),
+                _ => load(block, 1 - i as i64),
+            };
+            for (sum, other) in sums.iter_mut().zip([even, odd]) {
+                let product = block.push(Op::MulEven(word, other));
+                *sum = Some(match *sum {
+                    None => product,
+                    Some(sum) => block.push(Op::AddWide(sum, product)),
+                });
+            }
+        }
+        self.narrowed(block, sums)
+    }
+
+    fn narrowed(&self, block: &mut Block, sums: [Option<Value>; 2]) -> Value {
+        let [even, odd] = sums.map(|sum| sum.unwrap_or_else(|| block.push(Op::Splat(0))));
+        block.push(Op::Narrow { even, odd, method: self.schedule.narrow })
+    }
+
+    fn singles(&self, block: &mut Block, work: &Register, terms: std::ops::Range<usize>) -> Value {
+        let mut sum: Option<Value> = None;
+        for i in terms {
+            let b = block.push(Op::Broadcast { buffer: work.a, at: (work.at)(i) });
+            let a = block.push(Op::Load { buffer: work.e, at: (work.window)(-(i as i64)) });
+            let product = block.push(Op::MulWords { a, b, method: ProductMethod::Montgomery });
+            sum = Some(match sum {
+                None => product,
+                Some(sum) => block.push(Op::Add(sum, product)),
+            });
+        }
+        sum.unwrap_or_else(|| block.push(Op::Splat(0)))
+    }
+}

@@ -1,0 +1,47 @@
+//! The last way to lower a plan: the product by its definition, over the integers through primes of
+//! words of 32 bits. Right for every ring; for plans whose methods have no program of their own.
+
+use super::{LowerError, Lowered, general, unsupported};
+use crate::schedule::Schedule;
+use ringforge_plan::{Domain, Form, Lift, Plan, build_product};
+use ringforge_ring::zq;
+
+/// Primes below leave room for sums in words of 32 bits.
+const LARGEST: u64 = 1 << 28;
+
+/// Lowers the plan's product, not its tree.
+pub(crate) fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, LowerError> {
+    let domain = Domain::of_operands(&plan.ring, plan.operands);
+    let length = domain.product_length();
+    let tree = |inner: &str| {
+        let form = Form::parse(&format!("(lift {length} {inner})"));
+        form.and_then(|form| build_product(&form, &domain))
+    };
+    let refuse = |why: String| unsupported(plan.root.to_form(), why, "a modulus below 2^31");
+    let plain = tree("(schoolbook)").map_err(|e| refuse(e.message))?;
+    let inner = plain.as_method::<Lift>().map_or(plain.domain(), |lift| lift.inner.domain());
+    let bound = inner.bounds.iter().fold(plan.ring.degree() as u128, |b, &c| b * u128::from(c));
+    let parts: Vec<String> = primes(bound)
+        .ok_or_else(|| refuse(format!("coefficients over the integers reach {bound}")))?
+        .iter()
+        .map(|p| format!("(prime {p} (schoolbook))"))
+        .collect();
+    let root = tree(&format!("(change-modulus {})", parts.join(" ")));
+    let root = root.map_err(|e| refuse(e.message))?;
+    let text = root.to_form().to_string();
+    let mut lowered = general::lower(&Plan { root, ..plan.clone() }, schedule, name)?;
+    lowered.notes.push(format!(
+        "{} has no program of its own: the product is computed by its definition, {text}",
+        plan.root.to_form()
+    ));
+    lowered.program.plan = plan.to_string();
+    Ok(lowered)
+}
+
+/// As few primes as can be, alike in size, with a product above 2·bound.
+fn primes(bound: u128) -> Option<Vec<u64>> {
+    let root = |count: u32| ((2 * bound) as f64).powf(1.0 / f64::from(count)) as u64 + 1;
+    let count = (1..=4).find(|&count| root(count) < LARGEST)?;
+    let from = root(count).max(1 << 16) | 1;
+    Some((from..).step_by(2).filter(|&p| zq::is_prime(p)).take(count as usize).collect())
+}

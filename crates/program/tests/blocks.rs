@@ -1,0 +1,131 @@
+//! Products through blocks of any width: every kind of node, in words of 16 bits and of 32.
+
+mod common;
+
+use ringforge_plan::Plan;
+use ringforge_program::schedule::Schedule;
+
+/// The notes of both schedules.
+fn check(ring: &str, operands: &str, tree: &str) -> Vec<String> {
+    let text = format!("(plan p (ring \"{ring}\") {operands} {tree})");
+    let plan = Plan::parse(&text).unwrap_or_else(|e| panic!("{text}: {e}"));
+    let mut notes = Vec::new();
+    for schedule in [Schedule::default(), Schedule::portable()] {
+        let schedule = Schedule { rounds: 2, ..schedule };
+        notes = common::check(&plan, &schedule, 10).unwrap_or_else(|e| panic!("{e}"));
+    }
+    notes
+}
+
+const SMALL: &str = "(operands big small)";
+
+#[test]
+fn primes_of_32_bits() {
+    for (width, transform) in [
+        (8, "(cooley-tukey 2 2 (butterfly) (butterfly))"),
+        (4, "(cooley-tukey 2 4 (butterfly) (cooley-tukey 2 2 (butterfly) (butterfly)))"),
+        (16, "(butterfly)"),
+    ] {
+        let tree = format!(
+            "(lift 32 (change-modulus (prime 3494017 (substitute {width} {transform} \
+             (weighted-convolution (toeplitz))))))"
+        );
+        check("Z4591[x]/(x^16 - x - 1)", SMALL, &tree);
+        check("Z2048[x]/(x^16 - 1)", SMALL, &tree);
+        check("Z40000[x]/(x^16 - 1)", SMALL, &tree);
+    }
+}
+#[test]
+fn by_definition() {
+    check("Z2048[x]/(x^16 - 1)", SMALL, "(lift 32 (change-modulus (prime 3494017 (schoolbook))))");
+    check("Z4591[x]/(x^19 - x - 1)", "", "(lift 37 (schoolbook))");
+    check("Z4591[x]/(x^19 - x - 1)", "", "(schoolbook)");
+    check("Z4591[x]/(x^19 - 1)", "", "(schoolbook)");
+    check("Z4591[x]/(x^21 - 17)", "", "(schoolbook)");
+}
+
+#[test]
+fn blocks_of_any_width() {
+    for (width, length, transform) in [
+        (5, 40, "(cooley-tukey 2 4 (butterfly) (cooley-tukey 2 2 (butterfly) (butterfly)))"),
+        (9, 36, "(cooley-tukey 2 2 (butterfly) (butterfly))"),
+        (20, 40, "(butterfly)"),
+        (33, 66, "(butterfly)"),
+        (3, 36, "(good-thomas 4 3 (cooley-tukey 2 2 (butterfly) (butterfly)) (rader 3))"),
+    ] {
+        let part = format!("(substitute {width} {transform} (weighted-convolution (toeplitz)))");
+        // Over the modulus itself, over a prime of 16 bits and over one of 32.
+        check("Z7681[x]/(x^17 - x - 1)", "", &format!("(lift {length} {part})"));
+        for prime in [12289, 12902401] {
+            let tree = format!("(lift {length} (change-modulus (prime {prime} {part})))");
+            check("Z512[x]/(x^17 - 1)", SMALL, &tree);
+        }
+    }
+    check(
+        "Z4591[x]/(x^96 - 1)",
+        "",
+        "(substitute 48 (butterfly) (weighted-convolution (karatsuba (toeplitz))))",
+    );
+}
+
+#[test]
+fn halves() {
+    let ntt = |levels: usize| {
+        format!(
+            "(ntt {levels} (forward cooley-tukey) (inverse gentleman-sande) \
+             (weighted-convolution (toeplitz)))"
+        )
+    };
+    for (ring, levels) in [
+        ("Z7681[x]/(x^32 + 1)", 5),
+        ("Z7681[x]/(x^64 + 1)", 3),
+        ("Z257[x]/(x^96 + 1)", 4),
+        ("Z8380417[x]/(x^64 + 1)", 6),
+        ("Z65537[x]/(x^24 + 1)", 3),
+        ("Z40961[x]/(x^48 + 1)", 2),
+    ] {
+        check(ring, "", &ntt(levels));
+    }
+    for prime in [7681, 12289, 8380417] {
+        let tree = format!("(change-modulus (prime {prime} {}))", ntt(5));
+        check("Z64[x]/(x^64 + 1)", SMALL, &tree);
+        let tree = format!("(lift 64 (change-modulus (prime {prime} {})))", ntt(6));
+        check("Z64[x]/(x^29 - x - 1)", SMALL, &tree);
+    }
+}
+
+#[test]
+fn monomial_factors() {
+    let main = |width: usize, blocks: &str| {
+        format!("(main (substitute {width} {blocks} (weighted-convolution (toeplitz))))")
+    };
+    for (degrees, main, low) in [
+        ("32 16", main(16, "(butterfly)"), "(schoolbook)"),
+        ("32 7", main(16, "(butterfly)"), "(schoolbook)"),
+        ("30 9", main(15, "(butterfly)"), "(border 8 (schoolbook))"),
+        ("24 15", main(6, "(cooley-tukey 2 2 (butterfly) (butterfly))"), "(lift 31 (schoolbook))"),
+    ] {
+        let crt = format!("(monomial-crt {degrees} {main} (low {low}))");
+        check("Z7681[x]/(x^19 - x - 1)", "", &format!("(lift 39 {crt})"));
+        for prime in [12289, 12902401] {
+            let tree = format!("(lift 39 (change-modulus (prime {prime} {crt})))");
+            check("Z256[x]/(x^19 - 1)", SMALL, &tree);
+        }
+    }
+}
+
+#[test]
+fn primes_of_several_sizes() {
+    let part = "(substitute 8 (cooley-tukey 2 2 (butterfly) (butterfly)) \
+                (weighted-convolution (toeplitz)))";
+    for primes in [&[7681, 12902401][..], &[12902401, 7681], &[3494017, 12902401]] {
+        let parts: Vec<String> = primes.iter().map(|p| format!("(prime {p} {part})")).collect();
+        let tree = format!("(lift 32 (change-modulus {}))", parts.join(" "));
+        for ring in ["Z2048[x]/(x^16 - 1)", "Z4591[x]/(x^16 - x - 1)", "Z40000[x]/(x^16 + 1)"] {
+            check(ring, "", &tree);
+        }
+    }
+    // A prime that leaves hardly any room.
+    let tree = format!("(lift 32 (change-modulus (prime 2147483489 (schoolbook))))");
+    check("Z4591[x]/(x^16 - x - 1)", "", &tree);
+}

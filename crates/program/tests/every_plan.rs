@@ -1,0 +1,24 @@
+//! Every plan that comes with the tool has a program, for vectors and in portable C, and it multiplies.
+
+mod common;
+
+use ringforge_plan::Plan;
+use ringforge_program::schedule::Schedule;
+
+#[test]
+fn every_plan_multiplies() {
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for name in Plan::names() {
+        let plan = Plan::find(name).unwrap_or_else(|e| panic!("{name}: {e}"));
+        for schedule in [Schedule::default(), Schedule::portable()] {
+            let schedule = Schedule { rounds: 3, ..schedule };
+            count += 1;
+            if let Err(e) = common::check(&plan, &schedule, 3) {
+                failures.push(format!("{name}, {:?}: {e}", schedule.base));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} of {count}:\n{}", failures.len(), failures.join("\n"));
+    assert!(count > 0);
+}
