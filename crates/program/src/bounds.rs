@@ -54,9 +54,11 @@ impl Bounds {
         let bound = bound.clamp(0, self.word());
         match self.modulus.bits {
             16 => self.reduced[bound as usize],
-            _ => *self.known.borrow_mut().entry(bound).or_insert_with(|| {
-                magnitude(self.reduce.range((-bound, bound), self.modulus))
-            }),
+            _ => *self
+                .known
+                .borrow_mut()
+                .entry(bound)
+                .or_insert_with(|| magnitude(self.reduce.range((-bound, bound), self.modulus))),
         }
     }
 

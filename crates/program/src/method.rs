@@ -283,7 +283,10 @@ impl FreezeMethod {
         let m = m.into();
         let (q, (first, last)) = (m.signed(), m.words());
         match self {
-            FreezeMethod::Minimum => (-q - q / 2, 2 * q - 1 - q / 2),
+            // x + q must not wrap where x is not negative.
+            FreezeMethod::Minimum => {
+                (-q - q / 2, (2 * q - 1 - q / 2).min(m.radix() - 1 - q - q / 2))
+            }
             FreezeMethod::Montgomery => (first, last),
             FreezeMethod::MontgomeryBiased { k } => (k as i64 * q + first + 1, k as i64 * q),
         }

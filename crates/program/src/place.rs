@@ -89,7 +89,8 @@ pub fn place(task: Task, bounds: &mut Bounds, rounds: u32) -> Result<Placement, 
         task.evaluate(&live, &mut all, bounds).ok_or(Impossible)?;
     }
     // Long networks get fewer rounds: each takes time quadratic in their length.
-    let rounds = rounds.min((ROUNDS_TIMES_SQUARE / live.len().pow(2).max(1)) as u32).max(rounds.min(2));
+    let rounds =
+        rounds.min((ROUNDS_TIMES_SQUARE / live.len().pow(2).max(1)) as u32).max(rounds.min(2));
     let mut best: Option<(u32, i64, Placement)> = None;
     let mut random = 0x9e37_79b9_7f4a_7c15u64;
     for round in 0..rounds.max(1) {

@@ -126,6 +126,6 @@ fn primes_of_several_sizes() {
         }
     }
     // A prime that leaves hardly any room.
-    let tree = format!("(lift 32 (change-modulus (prime 2147483489 (schoolbook))))");
-    check("Z4591[x]/(x^16 - x - 1)", "", &tree);
+    let tree = "(lift 32 (change-modulus (prime 2147483489 (schoolbook))))";
+    check("Z4591[x]/(x^16 - x - 1)", "", tree);
 }

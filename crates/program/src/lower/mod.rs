@@ -112,17 +112,20 @@ pub(crate) fn unsupported(
 /// # Errors
 /// [`LowerError`]: what the schedule asks for does not fit the plan's ranges or has no program.
 pub fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, LowerError> {
-    let ways: [fn(&Plan, &Schedule, &str) -> Result<Lowered, LowerError>; 3] =
-        [as_planned, general::lower, definition::lower];
+    type Way = fn(&Plan, &Schedule, &str) -> Result<Lowered, LowerError>;
+    let ways: [Way; 3] = [as_planned, general::lower, definition::lower];
     let mut first = None;
     for way in ways {
         match way(plan, schedule, name) {
-            Err(error @ LowerError::Unsupported { .. }) if schedule.lanes == 16 => {
+            Ok(lowered) => return Ok(lowered),
+            // What the first way says of ranges stands; others are only tried.
+            Err(error) => {
+                let none = matches!(error, LowerError::Unsupported { .. }) && schedule.lanes == 16;
+                if first.is_none() && !none {
+                    return Err(error);
+                }
                 first = first.or(Some(error));
             }
-            // What the first way says of ranges stands; others are only tried.
-            Err(error) => return Err(first.unwrap_or(error)),
-            Ok(lowered) => return Ok(lowered),
         }
     }
     Err(first.unwrap_or_else(|| unsupported(plan_text(plan), "no way", "another plan")))

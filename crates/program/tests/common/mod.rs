@@ -33,7 +33,10 @@ pub fn operands(n: usize, [a, b]: [(i64, i64); 2]) -> Vec<[Vec<i64>; 2]> {
     vec![
         [random(a), random(b)],
         [all(&|_| a.0), all(&|_| b.0)],
-        [all(&|i| if i % 2 == 0 { a.0 } else { a.1 }), all(&|i| if i % 2 == 0 { b.1 } else { b.0 })],
+        [
+            all(&|i| if i % 2 == 0 { a.0 } else { a.1 }),
+            all(&|i| if i % 2 == 0 { b.1 } else { b.0 }),
+        ],
         [monomial(n - 1, a.0), monomial(n - 1, b.0)],
         [all(&|_| a.1), all(&|_| b.0)],
         [all(&|_| a.1), all(&|_| b.1)],

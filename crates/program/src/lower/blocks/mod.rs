@@ -135,7 +135,8 @@ impl Lowering<'_> {
                 direct.ok_or_else(|| unsupported(node.to_form(), "no product", "(schoolbook)"))?
             }
             None => {
-                let would = "(substitute …), (ntt …), (schoolbook) or (monomial-crt …) below each prime";
+                let would =
+                    "(substitute …), (ntt …), (schoolbook) or (monomial-crt …) below each prime";
                 return Err(unsupported(node.to_form(), "no transform of blocks", would));
             }
         };
@@ -155,7 +156,8 @@ impl Lowering<'_> {
     ) -> Result<i64, LowerError> {
         self.notes.extend(parts.note.clone().filter(|note| !self.notes.contains(note)));
         // A short operand ends where its coefficients do, not with its array.
-        let cut = parts.operand < self.n && parts.operand % parts.k != 0 && parts.cells() > 1;
+        let cut =
+            parts.operand < self.n && !parts.operand.is_multiple_of(parts.k) && parts.cells() > 1;
         let operands = match cut {
             true => operands.map(|words| self.cut(words, parts.operand)),
             false => operands,
@@ -198,21 +200,22 @@ impl Lowering<'_> {
         let method = self.schedule.reduce;
         let mut body = Vec::new();
         // In ascending order: what is too much is written over.
-        let mut copy = |builder: &mut Builder, to: usize, from: (BufferId, usize), minus, count: usize| {
-            let counter = builder.counter();
-            let at = |base: usize| Index::strided(base, counter, lanes);
-            let mut block = Block::default();
-            let mut a = block.push(Op::Load { buffer: from.0, at: at(from.1) });
-            if let Some(minus) = minus {
-                if reduce {
-                    a = block.push(Op::Reduce { a, method });
+        let mut copy =
+            |builder: &mut Builder, to: usize, from: (BufferId, usize), minus, count: usize| {
+                let counter = builder.counter();
+                let at = |base: usize| Index::strided(base, counter, lanes);
+                let mut block = Block::default();
+                let mut a = block.push(Op::Load { buffer: from.0, at: at(from.1) });
+                if let Some(minus) = minus {
+                    if reduce {
+                        a = block.push(Op::Reduce { a, method });
+                    }
+                    let b = block.push(Op::Load { buffer: minus, at: at(0) });
+                    a = block.push(Op::Sub(a, b));
                 }
-                let b = block.push(Op::Load { buffer: minus, at: at(0) });
-                a = block.push(Op::Sub(a, b));
-            }
-            block.push(Op::Store { buffer: out, at: at(to), a });
-            body.push(repeat(counter, count.div_ceil(lanes), vec![Stmt::Block(block)]));
-        };
+                block.push(Op::Store { buffer: out, at: at(to), a });
+                body.push(repeat(counter, count.div_ceil(lanes), vec![Stmt::Block(block)]));
+            };
         let wanted = crt.domain.wanted;
         copy(&mut self.builder, 0, (low, 0), None, m);
         copy(&mut self.builder, m, (main, m), None, n.min(wanted).saturating_sub(m).max(1));

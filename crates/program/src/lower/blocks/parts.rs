@@ -2,11 +2,12 @@
 //! and a weight for each product.
 
 use super::super::main_scale;
-use super::super::network::{Group, Phase};
-use super::super::phases::{cell_of_output, forward_phases, inverse_phases};
+use super::super::network::Phase;
+use super::super::phases::{forward_phases, inverse_phases};
 use crate::cut::scaled;
 use ringforge_plan::{
-    Arith, Butterflies, Domain, Modulus, Network, Ntt, ProductRef, Schoolbook, Substitute, Toeplitz, Val,
+    Arith, Butterflies, Domain, Group, Modulus, Network, Ntt, ProductRef, Schoolbook, Substitute,
+    Toeplitz, Val,
 };
 use ringforge_ring::zq;
 
@@ -71,7 +72,7 @@ impl<'a> Parts<'a> {
 
     fn of_blocks(part: &'a Substitute) -> Parts<'a> {
         let mut weights = vec![1; part.blocks()];
-        for (j, &cell) in cell_of_output(part.transform.as_ref()).iter().enumerate() {
+        for (j, cell) in part.transform.cells().into_iter().enumerate() {
             weights[cell] = part.convolution.weights[j];
         }
         let direct = |w: &u64| part.convolution.method_for(*w).as_method::<Toeplitz>().is_some();
@@ -196,7 +197,10 @@ fn phases_of(
                 })
                 .collect();
             Phase {
-                title: format!("{name}: levels {first} to {last} of x^{} + 1, factor {block}", ntt.len()),
+                title: format!(
+                    "{name}: levels {first} to {last} of x^{} + 1, factor {block}",
+                    ntt.len()
+                ),
                 cite: "[Seiler18 §2]",
                 stage: format!("main.{name}.{first}.{block}"),
                 groups,
@@ -206,7 +210,11 @@ fn phases_of(
 }
 
 /// Butterflies between members `distance` apart.
-fn butterflies(members: &mut [Val], distance: usize, work: &mut dyn FnMut(usize, Val, Val) -> (Val, Val)) {
+fn butterflies(
+    members: &mut [Val],
+    distance: usize,
+    work: &mut dyn FnMut(usize, Val, Val) -> (Val, Val),
+) {
     for j in (0..members.len()).filter(|j| (j / distance).is_multiple_of(2)) {
         (members[j], members[j + distance]) = work(j, members[j], members[j + distance]);
     }

@@ -155,7 +155,8 @@ impl Lowering<'_> {
             };
             let limits = vec![limit; group.outputs.len()];
             let (group, placement) = self.placed(&stage, group, &inputs, &limits)?;
-            let alike = if strided.is_some() { &phase.groups[..] } else { std::slice::from_ref(&group) };
+            let alike =
+                if strided.is_some() { &phase.groups[..] } else { std::slice::from_ref(&group) };
             for g in alike {
                 for (&to, v) in g.to.iter().zip(&group.outputs) {
                     if let Some(bound) = after.get_mut(to) {
@@ -165,9 +166,9 @@ impl Lowering<'_> {
             }
             let at = |rows: Rows, block: usize, step: Option<usize>| {
                 let mut index = Index::at(block * rows.stride);
-                index.terms.extend(
-                    counter.zip(step).map(|(c, step)| (c, (step * rows.stride) as i64)),
-                );
+                index
+                    .terms
+                    .extend(counter.zip(step).map(|(c, step)| (c, (step * rows.stride) as i64)));
                 index.terms.extend(column.map(|c| (c, lanes as i64)));
                 index
             };
@@ -219,8 +220,14 @@ impl Lowering<'_> {
         // Whole registers go where they belong at once.
         let direct = k == parts.k && count * k <= words;
         let all = phases.len() - 1;
-        let result =
-            self.phases(&mut builder, &phases[..all], (products, products), &mut bounds, [limits[0]; 2], k);
+        let result = self.phases(
+            &mut builder,
+            &phases[..all],
+            (products, products),
+            &mut bounds,
+            [limits[0]; 2],
+            k,
+        );
         let result = result.and_then(|()| {
             // The last groups write where others still read.
             let to = match direct {

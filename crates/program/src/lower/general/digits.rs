@@ -188,9 +188,7 @@ impl General<'_> {
             let mut value = block.push(Op::Load { buffer: to, at: at(0, lanes) });
             for step in steps {
                 value = match *step {
-                    Step::Reduce => {
-                        block.push(Op::Reduce { a: value, method: reduce })
-                    }
+                    Step::Reduce => block.push(Op::Reduce { a: value, method: reduce }),
                     Step::Subtract(j) => {
                         let u = block.push(Op::Load { buffer: earlier[j], at: at(0, lanes) });
                         block.push(Op::Sub(value, u))

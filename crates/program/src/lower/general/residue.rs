@@ -105,10 +105,7 @@ fn long_attempts(schedule: &Schedule, q: u64, k: usize, margin: i64) -> Vec<Atte
 
 impl General<'_> {
     /// One procedure for each modulus; `ranges` of the operands.
-    pub(super) fn products(
-        &mut self,
-        ranges: [(i64, i64); 2],
-    ) -> Result<Vec<Residue>, LowerError> {
+    pub(super) fn products(&mut self, ranges: [(i64, i64); 2]) -> Result<Vec<Residue>, LowerError> {
         let several = self.parts.len() > 1;
         let mut all = Vec::new();
         for number in 0..self.parts.len() {
