@@ -32,6 +32,7 @@
 #if RINGFORGE_TARGET != 1 && defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define RF_HAVE_AVX2_CODE 1
 #define RF_AVX2 __attribute__((target("avx2")))
+#define RF_AVX2_BMI2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #else
 #define RF_HAVE_AVX2_CODE 0
 #endif
@@ -49,6 +50,13 @@ extern int RF_NS(test_portable); /* tests set it to force portable code */
 #define rf_avx2() 1
 #else
 #define rf_avx2() __builtin_cpu_supports("avx2")
+#endif
+
+/* Whether it has the scalar instructions BMI2 as well, as nearly all with AVX2 have. */
+#if RF_HAVE_AVX2_CODE
+#define rf_bmi2() (rf_avx2() && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
+#else
+#define rf_bmi2() 0
 #endif
 
 /*

@@ -61,19 +61,43 @@ static const uint64_t rf_keccak_constants[24] = {
 #define CHI(a, b, c) ((a) ^ (~(b) & (c)))
 #define TURN(a, t) ((a) << (t) | (a) >> ((64 - (t)) & 63))
 
+#define RF_KECCAK_ALL                                                                              \
+    uint64_t a[25], e[25];                                                                         \
+    int i;                                                                                         \
+    for (i = 0; i < 25; i++)                                                                       \
+        a[i] = state[i];                                                                           \
+    for (i = 0; i < 24; i += 2) {                                                                  \
+        RF_KECCAK_ROUND(e, a, rf_keccak_constants[i]);                                             \
+        RF_KECCAK_ROUND(a, e, rf_keccak_constants[i + 1]);                                         \
+    }                                                                                              \
+    for (i = 0; i < 25; i++)                                                                       \
+        state[i] = a[i];
+
+static void rf_keccak_c(uint64_t state[25])
+{
+    RF_KECCAK_ALL
+}
+
+#if RF_HAVE_AVX2_CODE
+/* The same text; the compiler has rorx and andn for it. */
+RF_AVX2_BMI2 static void rf_keccak_bmi2(uint64_t state[25])
+{
+    RF_KECCAK_ALL
+}
+#endif
+
 static void rf_keccak(uint64_t state[25])
 {
-    uint64_t a[25], e[25];
-    int i;
-    for (i = 0; i < 25; i++)
-        a[i] = state[i];
-    for (i = 0; i < 24; i += 2) {
-        RF_KECCAK_ROUND(e, a, rf_keccak_constants[i]);
-        RF_KECCAK_ROUND(a, e, rf_keccak_constants[i + 1]);
+#if RF_HAVE_AVX2_CODE
+    if (rf_bmi2()) {
+        rf_keccak_bmi2(state);
+        return;
     }
-    for (i = 0; i < 25; i++)
-        state[i] = a[i];
+#endif
+    rf_keccak_c(state);
 }
+
+#undef RF_KECCAK_ALL
 
 #undef WORD
 #undef XOR

@@ -3,7 +3,11 @@
 
 #if RF_NEED_MLKEM
 
+#include "../common/bits.h"
 #include "../common/keccak.h"
+#if RF_HAVE_AVX2_CODE
+#include "poly_avx2.h"
+#endif
 
 /* The multipliers, from the forge (lib/generated). */
 void RF_NS(mlkem_forward_c)(int16_t c[256], const int16_t a[256]);
@@ -64,42 +68,82 @@ static inline int16_t rf_mlkem_residue(int16_t x)
     return (int16_t)(rest + (RF_MLKEM_Q & (rest >> 15)));
 }
 
-void RF_NS(mlkem_freeze)(int16_t a[256])
+/* 2^16 x + y mod 3329 in [0, 3328], by Montgomery's reduction of 2^32 x: 1353 = 2^32, 62209 = 1 / 3329. */
+static inline int16_t rf_mlkem_scaled(int16_t x, int16_t y)
 {
-    int i;
-    for (i = 0; i < 256; i++)
-        a[i] = rf_mlkem_residue(a[i]);
+    int32_t product = 1353 * (int32_t)x;
+    int16_t low = (int16_t)(uint16_t)((uint32_t)product * 62209u);
+    int32_t scaled = (product - (int32_t)low * RF_MLKEM_Q) >> 16;
+    return rf_mlkem_residue((int16_t)(scaled + y));
 }
 
-void RF_NS(mlkem_center)(int16_t a[256])
+/*
+ * Compress_d: x 2^d / 3329 rounded, d <= 11. 20159 is more than 2^26 / 3329, by so little that the quotient
+ * is right or one too large, and then the rest is negative.
+ */
+static inline int16_t rf_mlkem_compressed(int16_t x, int d)
 {
-    int i;
-    for (i = 0; i < 256; i++)
-        a[i] = (int16_t)(a[i] - (RF_MLKEM_Q & ((RF_MLKEM_Q / 2 - a[i]) >> 15)));
+    int32_t y = rf_mlkem_residue(x), dividend = (y << d) + RF_MLKEM_Q / 2;
+    int32_t quotient = (y * 20159 + (1 << (25 - d))) >> (26 - d);
+    quotient += (dividend - quotient * RF_MLKEM_Q) >> 31;
+    return (int16_t)(quotient & ((1 << d) - 1));
 }
 
-void RF_NS(mlkem_scale_add)(int16_t a[256], const int16_t b[256])
+static inline int16_t rf_mlkem_decompressed(int16_t x, int d)
 {
-    int i;
-    for (i = 0; i < 256; i++) {
-        /* Montgomery's reduction of 2^32 a, 1353 = 2^32 and 62209 = 1 / 3329 mod 2^16 */
-        int32_t product = 1353 * (int32_t)a[i];
-        int16_t low = (int16_t)(uint16_t)((uint32_t)product * 62209u);
-        int32_t scaled = (product - (int32_t)low * RF_MLKEM_Q) >> 16;
-        a[i] = rf_mlkem_residue((int16_t)(scaled + b[i]));
+    return (int16_t)(((uint32_t)x * RF_MLKEM_Q + ((uint32_t)1 << (d - 1))) >> d);
+}
+
+/* Loops over all coefficients i, compiled for both machines. */
+#if RF_HAVE_AVX2_CODE
+#define RF_MLKEM_LOOP(name, declared, arguments, body)                                             \
+    static void rf_mlkem_##name##_c declared                                                       \
+    {                                                                                              \
+        int i;                                                                                     \
+        for (i = 0; i < 256; i++)                                                                  \
+            body;                                                                                  \
+    }                                                                                              \
+    RF_AVX2 static void rf_mlkem_##name##_avx2 declared                                            \
+    {                                                                                              \
+        int i;                                                                                     \
+        for (i = 0; i < 256; i++)                                                                  \
+            body;                                                                                  \
+    }                                                                                              \
+    void RF_NS(mlkem_##name) declared                                                              \
+    {                                                                                              \
+        if (rf_avx2())                                                                             \
+            rf_mlkem_##name##_avx2 arguments;                                                      \
+        else                                                                                       \
+            rf_mlkem_##name##_c arguments;                                                         \
     }
-}
+#else
+#define RF_MLKEM_LOOP(name, declared, arguments, body)                                             \
+    void RF_NS(mlkem_##name) declared                                                              \
+    {                                                                                              \
+        int i;                                                                                     \
+        for (i = 0; i < 256; i++)                                                                  \
+            body;                                                                                  \
+    }
+#endif
 
-void RF_NS(mlkem_add)(int16_t a[256], const int16_t b[256])
-{
-    int i;
-    for (i = 0; i < 256; i++)
-        a[i] = (int16_t)(a[i] + b[i]);
-}
+RF_MLKEM_LOOP(freeze, (int16_t a[256]), (a), a[i] = rf_mlkem_residue(a[i]))
+RF_MLKEM_LOOP(center, (int16_t a[256]), (a),
+              a[i] = (int16_t)(a[i] - (RF_MLKEM_Q & ((RF_MLKEM_Q / 2 - a[i]) >> 15))))
+RF_MLKEM_LOOP(scale_add, (int16_t a[256], const int16_t b[256]), (a, b), a[i] = rf_mlkem_scaled(a[i], b[i]))
+RF_MLKEM_LOOP(add, (int16_t a[256], const int16_t b[256]), (a, b), a[i] = (int16_t)(a[i] + b[i]))
+RF_MLKEM_LOOP(round, (int16_t c[256], const int16_t a[256], int d), (c, a, d),
+              c[i] = rf_mlkem_compressed(a[i], d))
+RF_MLKEM_LOOP(unround, (int16_t a[256], int d), (a, d), a[i] = rf_mlkem_decompressed(a[i], d))
 
 void RF_NS(mlkem_encode)(uint8_t out[384], const int16_t a[256])
 {
     int i;
+#if RF_HAVE_AVX2_CODE
+    if (rf_avx2()) {
+        rf_mlkem_encode_avx2(out, a);
+        return;
+    }
+#endif
     for (i = 0; i < 128; i++) {
         uint32_t pair = (uint32_t)a[2 * i] | (uint32_t)a[2 * i + 1] << 12;
         out[3 * i] = (uint8_t)pair;
@@ -112,6 +156,10 @@ uint32_t RF_NS(mlkem_decode)(int16_t a[256], const uint8_t in[384])
 {
     uint32_t large = 0;
     int i;
+#if RF_HAVE_AVX2_CODE
+    if (rf_avx2())
+        return rf_mlkem_decode_avx2(a, in);
+#endif
     for (i = 0; i < 128; i++) {
         uint32_t pair = (uint32_t)in[3 * i] | (uint32_t)in[3 * i + 1] << 8 | (uint32_t)in[3 * i + 2] << 16;
         uint32_t low = pair & 4095, high = pair >> 12;
@@ -122,46 +170,39 @@ uint32_t RF_NS(mlkem_decode)(int16_t a[256], const uint8_t in[384])
     return large >> 31;
 }
 
-/*
- * Compress_d: x 2^d / 3329 rounded. The division is a product with 2^36 / 3329 rounded up, which is
- * 3335 / 2^36 too large in all: less than 1 / 3329 as long as the dividend is below 2^23.
- */
-static inline uint32_t rf_mlkem_compress(int16_t x, int d)
-{
-    uint64_t dividend = ((uint64_t)(uint16_t)rf_mlkem_residue(x) << d) + RF_MLKEM_Q / 2;
-    return (uint32_t)(dividend * 20642679u >> 36) & ((1u << d) - 1);
-}
-
 void RF_NS(mlkem_compress)(uint8_t *out, const int16_t a[256], int d)
 {
-    uint64_t bits = 0;
-    int have = 0, i;
-    for (i = 0; i < 256; i++) {
-        bits |= (uint64_t)rf_mlkem_compress(a[i], d) << have;
-        for (have += d; have >= 8; have -= 8) {
-            *out++ = (uint8_t)bits;
-            bits >>= 8;
-        }
-    }
+    rf_bit_writer w = {0, 0, out};
+    int16_t c[256];
+    int i;
+    RF_NS(mlkem_round)(c, a, d);
+    for (i = 0; i < 256; i++)
+        rf_put(&w, (uint32_t)c[i], d);
+    rf_zeroize(c, sizeof c);
 }
 
 void RF_NS(mlkem_decompress)(int16_t a[256], const uint8_t *in, int d)
 {
-    uint32_t bits = 0;
-    int have = 0, i;
-    for (i = 0; i < 256; i++) {
-        for (; have < d; have += 8)
-            bits |= (uint32_t)*in++ << have;
-        a[i] = (int16_t)(((bits & ((1u << d) - 1)) * RF_MLKEM_Q + (1u << (d - 1))) >> d);
-        bits >>= d;
-        have -= d;
-    }
+    rf_bit_reader r = {0, 0, in, in + 32 * d};
+    int i;
+    for (i = 0; i < 256; i++)
+        a[i] = (int16_t)rf_get(&r, d);
+    RF_NS(mlkem_unround)(a, d);
 }
 
-/* Coefficients below 3329 among len / 3 pairs of 12 bits, appended to the `have` there are, at most 256 in all. */
-static int rf_mlkem_accept(int16_t a[256], int have, const uint8_t *in, size_t len)
+/* The first 256 words below 3329 among those of 12 bits in len bytes; their number. */
+static int rf_mlkem_accept(int16_t a[256], const uint8_t *in, size_t len)
 {
     size_t i;
+    int have = 0;
+#if RF_HAVE_AVX2_CODE
+    if (rf_bmi2()) {
+        int16_t all[272];
+        have = rf_mlkem_accept_bmi2(all, in, len);
+        memcpy(a, all, 256 * sizeof *a);
+        return have < 256 ? have : 256;
+    }
+#endif
     for (i = 0; i + 3 <= len && have < 256; i += 3) {
         int low = in[i] | (in[i + 1] & 15) << 8, high = in[i + 1] >> 4 | in[i + 2] << 4;
         a[have] = (int16_t)low;
@@ -198,9 +239,9 @@ int RF_NS(mlkem_uniform)(int16_t a[4][256], int count, const uint8_t seed[32], u
     for (i = 0; i < count; i++) {
         if (!ready && RF_NS(shake128)(out[i], RF_MLKEM_BLOCKS, in[i], 34) != 0)
             return RINGFORGE_ERR_HASH;
-        if (rf_mlkem_accept(a[i], 0, out[i], RF_MLKEM_BLOCKS) < 256) {
+        if (rf_mlkem_accept(a[i], out[i], RF_MLKEM_BLOCKS) < 256) {
             if (RF_NS(shake128)(more, RF_MLKEM_MORE_BLOCKS, in[i], 34) != 0 ||
-                rf_mlkem_accept(a[i], 0, more, RF_MLKEM_MORE_BLOCKS) < 256)
+                rf_mlkem_accept(a[i], more, RF_MLKEM_MORE_BLOCKS) < 256)
                 return RINGFORGE_ERR_HASH;
         }
         RF_NS(mlkem_from_standard)(a[i]);
@@ -212,6 +253,12 @@ int RF_NS(mlkem_uniform)(int16_t a[4][256], int count, const uint8_t seed[32], u
 static void rf_mlkem_binomial2(int16_t a[256], const uint8_t *in)
 {
     int i, j;
+#if RF_HAVE_AVX2_CODE
+    if (rf_avx2()) {
+        rf_mlkem_binomial2_avx2(a, in);
+        return;
+    }
+#endif
     for (i = 0; i < 32; i++) {
         uint32_t word = rf_load32(in + 4 * i);
         uint32_t sums = (word & 0x55555555u) + (word >> 1 & 0x55555555u);
@@ -265,6 +312,7 @@ int RF_NS(mlkem_noise)(int16_t (*a)[256], int count, int eta, const uint8_t seed
 }
 
 #undef RF_MLKEM_CALL
+#undef RF_MLKEM_LOOP
 #undef RF_MLKEM_BLOCKS
 #undef RF_MLKEM_MORE_BLOCKS
 

@@ -32,6 +32,9 @@ void RF_NS(mlkem_add)(int16_t a[256], const int16_t b[256]);
 /* ByteEncode_12 of a in [0, 3328], and ByteDecode_12: 0 if all coefficients were below 3329. */
 void RF_NS(mlkem_encode)(uint8_t out[384], const int16_t a[256]);
 uint32_t RF_NS(mlkem_decode)(int16_t a[256], const uint8_t in[384]);
+/* c = Compress_d(a) for any a, and a = Decompress_d(a) for [0, 2^d - 1]; d <= 11. */
+void RF_NS(mlkem_round)(int16_t c[256], const int16_t a[256], int d);
+void RF_NS(mlkem_unround)(int16_t a[256], int d);
 /* ByteEncode_d of Compress_d of a (any a), 32d bytes, and back to [0, 3328]; d = 1, 4, 5, 10, 11. */
 void RF_NS(mlkem_compress)(uint8_t *out, const int16_t a[256], int d);
 void RF_NS(mlkem_decompress)(int16_t a[256], const uint8_t *in, int d);

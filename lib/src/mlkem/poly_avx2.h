@@ -1,0 +1,98 @@
+/* poly_avx2.h: the loops of poly.c with AVX2. Part of poly.c. */
+#ifndef RINGFORGE_MLKEM_POLY_AVX2_H
+#define RINGFORGE_MLKEM_POLY_AVX2_H
+
+#include <immintrin.h>
+
+/* 16 words of 12 bits from the 24 bytes at `in`, which are all that is read. */
+RF_AVX2 static inline __m256i rf_mlkem_words12(const uint8_t *in)
+{
+    const __m256i bytes = _mm256_setr_epi8(0, 1, 1, 2, 3, 4, 4, 5, 6, 7, 7, 8, 9, 10, 10, 11, 4, 5, 5, 6, 7, 8,
+                                           8, 9, 10, 11, 11, 12, 13, 14, 14, 15);
+    __m128i low = _mm_loadu_si128((const __m128i *)(const void *)in);
+    __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(in + 8));
+    __m256i x = _mm256_shuffle_epi8(_mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1), bytes);
+    return _mm256_blend_epi16(_mm256_and_si256(x, _mm256_set1_epi16(4095)), _mm256_srli_epi16(x, 4), 0xaa);
+}
+
+RF_AVX2 static uint32_t rf_mlkem_decode_avx2(int16_t a[256], const uint8_t in[384])
+{
+    __m256i large = _mm256_setzero_si256();
+    int i;
+    for (i = 0; i < 16; i++) {
+        __m256i x = rf_mlkem_words12(in + 24 * i);
+        large = _mm256_or_si256(large, _mm256_cmpgt_epi16(x, _mm256_set1_epi16(RF_MLKEM_Q - 1)));
+        _mm256_storeu_si256((__m256i *)(void *)(a + 16 * i), x);
+    }
+    return (uint32_t)!_mm256_testz_si256(large, large);
+}
+
+RF_AVX2 static void rf_mlkem_encode_avx2(uint8_t out[384], const int16_t a[256])
+{
+    const __m256i bytes = _mm256_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1, 0, 1, 2, 4, 5,
+                                           6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
+    uint8_t last[32];
+    int i;
+    for (i = 0; i < 16; i++) {
+        uint8_t *to = i < 15 ? out + 24 * i : last; /* four bytes too many are written */
+        __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)(a + 16 * i));
+        x = _mm256_shuffle_epi8(_mm256_madd_epi16(x, _mm256_set1_epi32(4096 << 16 | 1)), bytes);
+        _mm_storeu_si128((__m128i *)(void *)to, _mm256_castsi256_si128(x));
+        _mm_storeu_si128((__m128i *)(void *)(to + 12), _mm256_extracti128_si256(x, 1));
+    }
+    memcpy(out + 360, last, 24);
+    rf_zeroize(last, sizeof last);
+}
+
+/*
+ * Words below 3329 among those of 12 bits in len bytes, a multiple of 24, appended to a; up to 16 more than
+ * 256 are written. The input is public. The words that stay are moved together by pext on their numbers.
+ */
+RF_AVX2_BMI2 static int rf_mlkem_accept_bmi2(int16_t a[272], const uint8_t *in, size_t len)
+{
+    size_t i;
+    int have = 0, j;
+    for (i = 0; i + 24 <= len && have < 256; i += 24) {
+        __m256i x = rf_mlkem_words12(in + i);
+        __m256i good = _mm256_cmpgt_epi16(_mm256_set1_epi16(RF_MLKEM_Q), x);
+        __m256i mask = _mm256_packs_epi16(good, good); /* a byte for each word: 0 or 255 */
+        uint64_t keep[2];
+        __m128i half[2];
+        keep[0] = (uint64_t)_mm256_extract_epi64(mask, 0);
+        keep[1] = (uint64_t)_mm256_extract_epi64(mask, 2);
+        half[0] = _mm256_castsi256_si128(x);
+        half[1] = _mm256_extracti128_si256(x, 1);
+        for (j = 0; j < 2; j++) {
+            __m128i index = _mm_cvtsi64_si128((long long)_pext_u64(0x0e0c0a0806040200u, keep[j]));
+            index = _mm_unpacklo_epi8(index, _mm_add_epi8(index, _mm_set1_epi8(1)));
+            _mm_storeu_si128((__m128i *)(void *)(a + have), _mm_shuffle_epi8(half[j], index));
+            have += (int)_mm_popcnt_u64(keep[j]) / 8;
+        }
+    }
+    return have;
+}
+
+/* eta = 2: 32 bytes at a time are 64 coefficients. */
+RF_AVX2 static void rf_mlkem_binomial2_avx2(int16_t a[256], const uint8_t *in)
+{
+    const __m256i m55 = _mm256_set1_epi8(0x55), m33 = _mm256_set1_epi8(0x33), m0f = _mm256_set1_epi8(0x0f);
+    const __m256i three = _mm256_set1_epi8(3);
+    int i;
+    for (i = 0; i < 4; i++) {
+        __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)(in + 32 * i)), even, odd, low, high;
+        x = _mm256_add_epi8(_mm256_and_si256(x, m55), _mm256_and_si256(_mm256_srli_epi16(x, 1), m55));
+        /* differences + 3 in four bits each */
+        x = _mm256_sub_epi8(_mm256_add_epi8(_mm256_and_si256(x, m33), m33),
+                            _mm256_and_si256(_mm256_srli_epi16(x, 2), m33));
+        even = _mm256_sub_epi8(_mm256_and_si256(x, m0f), three);
+        odd = _mm256_sub_epi8(_mm256_and_si256(_mm256_srli_epi16(x, 4), m0f), three);
+        low = _mm256_unpacklo_epi8(even, odd); /* coefficients 0 to 15 and 32 to 47 */
+        high = _mm256_unpackhi_epi8(even, odd);
+        _mm256_storeu_si256((__m256i *)(void *)(a + 64 * i), _mm256_cvtepi8_epi16(_mm256_castsi256_si128(low)));
+        _mm256_storeu_si256((__m256i *)(void *)(a + 64 * i + 16), _mm256_cvtepi8_epi16(_mm256_castsi256_si128(high)));
+        _mm256_storeu_si256((__m256i *)(void *)(a + 64 * i + 32), _mm256_cvtepi8_epi16(_mm256_extracti128_si256(low, 1)));
+        _mm256_storeu_si256((__m256i *)(void *)(a + 64 * i + 48), _mm256_cvtepi8_epi16(_mm256_extracti128_si256(high, 1)));
+    }
+}
+
+#endif /* RINGFORGE_MLKEM_POLY_AVX2_H */
