@@ -136,6 +136,19 @@ fn the_bits_that_divisions_cost_are_counted() {
         let r = proof("gcc", &["-O3"], plain, bits, &contract(bits, CYCLIC, None));
         assert!(r.is_proved(), "{bits}: {}", told(&r));
     }
+    // Multiples of the modulus do not matter, on either side or of both.
+    let more = plain
+        .replace("a[i] *", "(a[i] + 4096 * (3 * a[0] + a[k])) *")
+        .replace("b[(k - i) & 15])", "(uint16_t)(b[(k - i) & 15] + 8192 * (b[k] + 5)))")
+        .replace(
+            "c[k] =",
+            "s += 4096 * (a[k] * b[3] + b[k] * (a[1] + a[2]) + a[5] - b[5] + 7); c[k] =",
+        );
+    assert!(more.matches("4096").count() == 2 && more.matches("8192").count() == 1);
+    let r = proof("gcc", &["-O3"], &more, 12, &contract(12, CYCLIC, None));
+    assert!(r.is_proved(), "{}", told(&r));
+    let r = proof("gcc", &["-O3"], &more, 13, &contract(13, CYCLIC, None));
+    check_witness(&contract(13, CYCLIC, None), &r);
     // Another ring's product is another.
     let ring = contract(12, RING, None);
     check_witness(&ring, &proof("gcc", &["-O3"], plain, 12, &ring));

@@ -6,16 +6,14 @@
 //! coefficients of a_i·b_j, a power of two divides all coefficients of a form exactly if it divides all entries
 //! of all columns.
 
-use super::words::{BITS, FormId, Make, Word, Words};
+use super::blocks::{At, BLOCK, Block, Job, Step, ZERO, differs, run, scaled};
+use super::demand::demand;
+use super::word::{BITS, FormId, Make, ONE, Word};
+use super::words::Words;
 use crate::function::{Side, powers};
 use rayon::prelude::*;
 use ringforge_ring::Ring;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-/// Entries that are evaluated together.
-const BLOCK: usize = 128;
-
-type Block = [u16; BLOCK];
 
 /// What is wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +28,9 @@ pub(super) enum Wrong {
     Cancelled,
 }
 
+/// The place of what is not evaluated.
+const UNUSED: u32 = u32::MAX;
+
 /// Where a summand is.
 #[derive(Clone, Copy, Debug)]
 enum Source {
@@ -41,13 +42,13 @@ enum Source {
     Row(u32),
     /// A number of b's: a constant.
     Number(u32),
-    /// A vector times a number.
+    /// A vector times a number: products are evaluated where they are used.
     Product(u32, u32),
 }
 
-/// `slot := (c·x + d·y)/2^bits`.
+/// `slot := (c·x + d·y)/2^bits` in every column.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct Sum {
     slot: u32,
     x: Source,
     c: u16,
@@ -67,10 +68,9 @@ pub(super) struct Columns {
     place: Vec<u32>,
     /// Vectors of a's forms, blocks by blocks.
     rows: Vec<Block>,
-    zero_rows: Vec<bool>,
     /// Blocks of a vector.
     blocks: usize,
-    steps: Vec<Step>,
+    steps: Vec<Sum>,
     slots: usize,
     outputs: Vec<(Source, u16)>,
     /// Products of a form of a and one of b.
@@ -82,11 +82,13 @@ pub(super) struct Columns {
 /// A thread's memory.
 struct Scratch {
     numbers: Vec<u16>,
+    /// Whether what a slot holds may be other than zero, in the column at hand.
+    live: Vec<bool>,
+    /// What there is to do in the column at hand.
+    steps: Vec<Step>,
+    outputs: Vec<(At, u16)>,
     slots: Vec<Block>,
-    zero: Vec<bool>,
     expected: Vec<Block>,
-    /// The constant 1.
-    unit: Block,
 }
 
 impl Columns {
@@ -98,9 +100,6 @@ impl Columns {
         let forms = &words.forms;
         let demand = demand(words, outputs, bits)?;
         let mut last_use: Vec<u32> = (0..forms.len() as u32).collect();
-        let both = |x: FormId| forms[x as usize].side == Side::Both;
-        // A product is evaluated where it is used.
-        let product = |x: FormId| matches!(forms[x as usize].make, Make::Product { .. });
         for (id, form) in forms.iter().enumerate().filter(|f| demand[f.0] > 0) {
             match form.make {
                 Make::Sum { x, y, .. } => {
@@ -117,9 +116,8 @@ impl Columns {
             n,
             mask: (u32::from(u16::MAX) >> (BITS - bits)) as u16,
             numbers: Vec::new(),
-            place: vec![u32::MAX; forms.len()],
+            place: vec![UNUSED; forms.len()],
             rows: Vec::new(),
-            zero_rows: Vec::new(),
             blocks,
             steps: Vec::new(),
             slots: 0,
@@ -129,7 +127,7 @@ impl Columns {
         };
         let mut free: Vec<u32> = Vec::new();
         for (id, form) in forms.iter().enumerate() {
-            if demand[id] == 0 && id != 0 {
+            if demand[id] == 0 && id != ONE as usize {
                 continue;
             }
             match form.make {
@@ -144,34 +142,28 @@ impl Columns {
                 }
                 Side::A => this.push_row(form.make, id)?,
                 Side::Both => {
-                    let drop = |x: FormId, free: &mut Vec<u32>, place: &[u32]| {
-                        if both(x) && !product(x) && last_use[x as usize] == id as u32 {
-                            free.push(place[x as usize]);
-                        }
-                    };
                     let (x, c, y, d, bits) = match form.make {
-                        Make::Sum { x, c, y, d } => {
-                            (this.source(words, x), c, this.source(words, y), d, 0)
-                        }
-                        Make::Half { x, bits } => (this.source(words, x), 1, Source::None, 0, bits),
+                        Make::Sum { x, c, y, d } => (x, c, y, d, 0),
+                        Make::Half { x, bits } => (x, 1, x, 0, bits),
                         _ => continue,
                     };
-                    match form.make {
-                        Make::Sum { x, y, .. } => {
-                            drop(x, &mut free, &this.place);
-                            if y != x {
-                                drop(y, &mut free, &this.place);
-                            }
+                    let sources = (this.source(words, x), this.source(words, y));
+                    // Slots that are read for the last time here; a sum's summands differ.
+                    let summands = if bits > 0 { &[x][..] } else { &[x, y] };
+                    for &x in summands {
+                        if last_use[x as usize] == id as u32
+                            && let Source::Slot(slot) = this.source(words, x)
+                        {
+                            free.push(slot);
                         }
-                        Make::Half { x, .. } => drop(x, &mut free, &this.place),
-                        _ => {}
                     }
+                    let (x, y) = sources;
                     let slot = free.pop().unwrap_or_else(|| {
                         this.slots += 1;
                         this.slots as u32 - 1
                     });
                     this.place[id] = slot;
-                    this.steps.push(Step { slot, x, c, y, d, bits, form: id as u32 });
+                    this.steps.push(Sum { slot, x, c, y, d, bits, form: id as u32 });
                 }
             }
         }
@@ -185,14 +177,15 @@ impl Columns {
 
     fn source(&self, words: &Words, x: FormId) -> Source {
         let form = words.forms[x as usize];
-        let place = self.place[x as usize];
+        let place = |x: FormId| self.place[x as usize];
         match (form.make, form.side) {
-            (Make::Product { a, b }, _) => {
-                Source::Product(self.place[a as usize], self.place[b as usize])
-            }
-            (_, Side::None | Side::B) => Source::Number(place),
-            (_, Side::A) => Source::Row(place),
-            (_, Side::Both) => Source::Slot(place),
+            // Multiplied by a multiple of the modulus, and not evaluated.
+            (Make::Product { a, b }, _) if place(a) == UNUSED || place(b) == UNUSED => Source::None,
+            (Make::Product { a, b }, _) => Source::Product(place(a), place(b)),
+            _ if place(x) == UNUSED => Source::None,
+            (_, Side::None | Side::B) => Source::Number(place(x)),
+            (_, Side::A) => Source::Row(place(x)),
+            (_, Side::Both) => Source::Slot(place(x)),
         }
     }
 
@@ -205,9 +198,9 @@ impl Columns {
         // The constant 1 is a number.
         let at = |x: FormId| self.place[x as usize] as usize * self.blocks;
         let mut add = |x: FormId, c: u16| {
-            if x == 0 {
+            if x == ONE {
                 row[self.n] = row[self.n].wrapping_add(c);
-            } else {
+            } else if self.place[x as usize] != UNUSED {
                 let from = before[at(x)..][..self.blocks].as_flattened();
                 row.iter_mut().zip(from).for_each(|(r, v)| *r = r.wrapping_add(c.wrapping_mul(*v)));
             }
@@ -228,7 +221,6 @@ impl Columns {
             }
             Make::One | Make::Product { .. } => {}
         }
-        self.zero_rows.extend(self.rows[start..].iter().map(|b| *b == [0; BLOCK]));
         Ok(())
     }
 
@@ -243,22 +235,27 @@ impl Columns {
     ) -> Result<(), Wrong> {
         let powers = powers(ring);
         let (done, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let scratch = || Scratch {
+            numbers: vec![0; self.numbers.len()],
+            live: vec![false; self.slots],
+            steps: Vec::new(),
+            outputs: Vec::new(),
+            slots: vec![ZERO; self.slots],
+            expected: vec![ZERO; self.outputs.len()],
+        };
         let wrong = (0..=self.n)
             .into_par_iter()
-            .map_init(
-                || Scratch::new(self),
-                |scratch, column| {
-                    if stop.load(Ordering::Relaxed) {
-                        return Err(Wrong::Cancelled);
-                    }
-                    let result = self.column(scratch, &powers, column.checked_sub(1));
-                    let d = done.fetch_add(1, Ordering::Relaxed);
-                    if d.is_multiple_of(8) && !progress(d as f64 / (self.n + 1) as f64) {
-                        stop.store(true, Ordering::Relaxed);
-                    }
-                    result
-                },
-            )
+            .map_init(scratch, |scratch, column| {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(Wrong::Cancelled);
+                }
+                let result = self.column(scratch, &powers, column.checked_sub(1));
+                let d = done.fetch_add(1, Ordering::Relaxed);
+                if d.is_multiple_of(8) && !progress(d as f64 / (self.n + 1) as f64) {
+                    stop.store(true, Ordering::Relaxed);
+                }
+                result
+            })
             .find_map_first(Result::err);
         wrong.map_or(Ok(()), Err)
     }
@@ -270,8 +267,34 @@ impl Columns {
         powers: &[Vec<(u16, u32)>],
         j: Option<usize>,
     ) -> Result<(), Wrong> {
+        self.number(s, j)?;
+        self.plan(s);
+        for block in 0..self.blocks {
+            // The constant is the last entry.
+            let one = (block == self.n / BLOCK).then_some(self.n % BLOCK);
+            let job = Job { steps: &s.steps, rows: &self.rows, blocks: self.blocks, block, one };
+            run(&job, &mut s.slots).map_err(|form| Wrong::NotMultiple { form })?;
+            self.expect(&mut s.expected, powers, j, block);
+            for (k, &(at, c)) in s.outputs.iter().enumerate() {
+                let found = scaled(&job, at, c, &s.slots);
+                if let Some(at) = differs(&found, &s.expected[k], self.mask) {
+                    let i = block * BLOCK + at;
+                    let i = (i < self.n).then_some(i);
+                    let (found, expected) = (found[at] & self.mask, s.expected[k][at] & self.mask);
+                    return Err(Wrong::Coefficient { i, j, k, found, expected });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Evaluates the forms of b.
+    fn number(&self, s: &mut Scratch, j: Option<usize>) -> Result<(), Wrong> {
         for (i, &(make, form)) in self.numbers.iter().enumerate() {
-            let at = |x: FormId| s.numbers[self.place[x as usize] as usize];
+            let at = |x: FormId| match self.place[x as usize] {
+                UNUSED => 0,
+                place => s.numbers[place as usize],
+            };
             s.numbers[i] = match make {
                 Make::One => 1,
                 Make::Input { index, .. } => u16::from(j == Some(index as usize)),
@@ -285,159 +308,58 @@ impl Columns {
                 Make::Product { .. } => 0,
             };
         }
-        for block in 0..self.blocks {
-            for step in &self.steps {
-                self.step(s, step, block)?;
-            }
-            self.expect(s, powers, j, block);
-            for (k, &(source, c)) in self.outputs.iter().enumerate() {
-                let found = match self.value(s, source, block) {
-                    Some((values, times)) => combined(values, times.wrapping_mul(c), &ZERO, 0),
-                    None => ZERO,
-                };
-                if let Some(at) = differs(&found, &s.expected[k], self.mask) {
-                    let i = block * BLOCK + at;
-                    let i = (i < self.n).then_some(i);
-                    let (found, expected) = (found[at] & self.mask, s.expected[k][at] & self.mask);
-                    return Err(Wrong::Coefficient { i, j, k, found, expected });
-                }
-            }
-        }
         Ok(())
     }
 
-    /// A block of a source and by what it is to be multiplied; none where it is zero.
-    fn value<'s>(
-        &'s self,
-        s: &'s Scratch,
-        source: Source,
-        block: usize,
-    ) -> Option<(&'s Block, u16)> {
-        let row = |x: u32| {
-            let at = x as usize * self.blocks + block;
-            (!self.zero_rows[at]).then(|| &self.rows[at])
-        };
-        let last = block == self.n / BLOCK;
-        match source {
-            Source::None => None,
-            Source::Slot(x) => (!s.zero[x as usize]).then(|| (&s.slots[x as usize], 1)),
-            Source::Row(x) => row(x).map(|r| (r, 1)),
-            Source::Number(y) => match s.numbers[y as usize] {
-                0 => None,
-                c => last.then_some((&s.unit, c)),
-            },
-            Source::Product(x, y) => match s.numbers[y as usize] {
-                0 => None,
-                c => row(x).map(|r| (r, c)),
-            },
+    /// What is left to do in a column: most products there are with zero.
+    fn plan(&self, s: &mut Scratch) {
+        s.steps.clear();
+        for step in &self.steps {
+            let (x, c) = self.at(&s.numbers, &s.live, step.x, step.c);
+            let (y, d) = self.at(&s.numbers, &s.live, step.y, step.d);
+            s.live[step.slot as usize] = x != At::Nowhere || y != At::Nowhere;
+            let ((x, c), (y, d)) =
+                if x == At::Nowhere { ((y, d), (x, c)) } else { ((x, c), (y, d)) };
+            // Nothing is added to what stands there.
+            let same = y == At::Nowhere && x == At::Slot(step.slot) && c == 1 && step.bits == 0;
+            if x != At::Nowhere && !same {
+                let (slot, bits, form) = (step.slot, step.bits, step.form);
+                s.steps.push(Step { slot, x, c, y, d, bits, form });
+            }
+        }
+        s.outputs.clear();
+        for &(source, c) in &self.outputs {
+            s.outputs.push(self.at(&s.numbers, &s.live, source, c));
         }
     }
 
-    #[inline]
-    fn step(&self, s: &mut Scratch, step: &Step, block: usize) -> Result<(), Wrong> {
-        let x = self.value(s, step.x, block);
-        let y = self.value(s, step.y, block);
-        let mut out = match (x, y) {
-            (None, None) => {
-                s.zero[step.slot as usize] = true;
-                return Ok(());
-            }
-            (Some((x, c)), None) => combined(x, c.wrapping_mul(step.c), &ZERO, 0),
-            (None, Some((y, d))) => combined(y, d.wrapping_mul(step.d), &ZERO, 0),
-            (Some((x, c)), Some((y, d))) => {
-                combined(x, c.wrapping_mul(step.c), y, d.wrapping_mul(step.d))
-            }
+    /// Where a summand is found in the column with these numbers, and its coefficient.
+    fn at(&self, numbers: &[u16], live: &[bool], source: Source, c: u16) -> (At, u16) {
+        let (at, c) = match source {
+            Source::None => (At::Nowhere, 0),
+            Source::Slot(x) if live[x as usize] => (At::Slot(x), c),
+            Source::Slot(_) => (At::Nowhere, 0),
+            Source::Row(x) => (At::Row(x), c),
+            Source::Number(y) => (At::Constant, c.wrapping_mul(numbers[y as usize])),
+            Source::Product(x, y) => (At::Row(x), c.wrapping_mul(numbers[y as usize])),
         };
-        if step.bits > 0 && !halved(&mut out, step.bits) {
-            return Err(Wrong::NotMultiple { form: step.form });
-        }
-        s.zero[step.slot as usize] = false;
-        s.slots[step.slot as usize] = out;
-        Ok(())
+        if c == 0 { (At::Nowhere, 0) } else { (at, c) }
     }
 
     /// The product's coefficients: those of a_i in x^j·a.
-    fn expect(&self, s: &mut Scratch, powers: &[Vec<(u16, u32)>], j: Option<usize>, block: usize) {
-        s.expected.iter_mut().for_each(|e| *e = ZERO);
+    fn expect(
+        &self,
+        expected: &mut [Block],
+        powers: &[Vec<(u16, u32)>],
+        j: Option<usize>,
+        block: usize,
+    ) {
+        expected.iter_mut().for_each(|e| *e = ZERO);
         let Some(j) = j else { return };
         for i in block * BLOCK..self.n.min((block + 1) * BLOCK) {
             for &(k, c) in &powers[i + j] {
-                s.expected[usize::from(k)][i % BLOCK] = c as u16;
+                expected[usize::from(k)][i % BLOCK] = c as u16;
             }
         }
     }
-}
-
-impl Scratch {
-    fn new(columns: &Columns) -> Scratch {
-        let mut unit = ZERO;
-        unit[columns.n % BLOCK] = 1;
-        Scratch {
-            numbers: vec![0; columns.numbers.len()],
-            slots: vec![ZERO; columns.slots],
-            zero: vec![true; columns.slots],
-            expected: vec![ZERO; columns.outputs.len()],
-            unit,
-        }
-    }
-}
-
-/// How many low bits of each form's coefficients the low `bits` bits of the outputs depend on; of
-/// quotients that must leave no remainder one at least, so that they are evaluated.
-fn demand(words: &Words, outputs: &[Word], bits: u8) -> Result<Vec<u8>, Wrong> {
-    let mut demand = vec![0u8; words.forms.len()];
-    let ask = |demand: &mut Vec<u8>, x: FormId, bits: u8| {
-        let d = &mut demand[x as usize];
-        *d = bits.max(*d);
-    };
-    for o in outputs {
-        ask(&mut demand, o.form, bits.saturating_sub(o.twos));
-    }
-    words.obligations.iter().for_each(|&x| ask(&mut demand, x, 1));
-    for id in (0..demand.len()).rev() {
-        let (form, bits) = (words.forms[id], demand[id]);
-        if bits == 0 {
-            continue;
-        }
-        if bits > form.known {
-            return Err(Wrong::Unknown { form: id as FormId });
-        }
-        match form.make {
-            Make::Sum { x, c, y, d } => {
-                ask(&mut demand, x, bits.saturating_sub(c.trailing_zeros() as u8));
-                ask(&mut demand, y, bits.saturating_sub(d.trailing_zeros() as u8));
-            }
-            Make::Product { a, b } => {
-                ask(&mut demand, a, bits);
-                ask(&mut demand, b, bits);
-            }
-            Make::Half { x, bits: shift } => ask(&mut demand, x, bits + shift),
-            Make::One | Make::Input { .. } => {}
-        }
-    }
-    Ok(demand)
-}
-
-const ZERO: Block = [0; BLOCK];
-
-/// `c·x + d·y` modulo 2^16.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-fn combined(x: &Block, c: u16, y: &Block, d: u16) -> Block {
-    std::array::from_fn(|i| c.wrapping_mul(x[i]).wrapping_add(d.wrapping_mul(y[i])))
-}
-
-/// Divides by 2^bits; false if one is no multiple.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-fn halved(x: &mut Block, bits: u8) -> bool {
-    let low = (1u16 << bits) - 1;
-    let left = x.iter().fold(0, |all, v| all | v & low);
-    x.iter_mut().for_each(|v| *v >>= bits);
-    left == 0
-}
-
-/// The first place where x and y differ modulo a power of two.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-fn differs(x: &Block, y: &Block, mask: u16) -> Option<usize> {
-    let all = x.iter().zip(y).fold(0, |all, (x, y)| all | (x ^ y) & mask);
-    if all == 0 { None } else { x.iter().zip(y).position(|(x, y)| (x ^ y) & mask != 0) }
 }

@@ -7,10 +7,13 @@
 //! decided, column by column ([`columns`]): nothing is sampled. What was found is then tried on samples by
 //! code that shares nothing with it ([`second`]).
 
+mod blocks;
 mod columns;
+mod demand;
 mod second;
 #[cfg(test)]
 mod tests;
+mod word;
 mod words;
 
 use crate::calls::CallCase;
@@ -23,11 +26,12 @@ use crate::witness::{self, Suspects};
 use columns::{Columns, Wrong};
 use ringforge_machine::graph::{Graph, NodeId};
 use std::time::Instant;
-use words::{Make, Word, Words};
+use word::{Make, Word};
+use words::Words;
 
 /// Whether products modulo q can be proved here: words are computed modulo 2^16.
 pub(crate) fn is_modulus(q: u64) -> bool {
-    q.is_power_of_two() && (2..=1 << words::BITS).contains(&q)
+    q.is_power_of_two() && (2..=1 << word::BITS).contains(&q)
 }
 
 impl Job<'_> {

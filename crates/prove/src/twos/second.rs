@@ -4,7 +4,8 @@
 //! forms. A bilinear form that is not zero modulo a power of two, evaluated at random residues, is zero with
 //! probability 3/4 at most, so that a wrong coefficient survives all samples once in 10^8 or less.
 
-use super::words::{Make, Word, Words};
+use super::word::{Make, Word};
+use super::words::Words;
 use crate::calls::CallCase;
 use crate::contract::Contract;
 use crate::oracle::Oracle;

@@ -10,92 +10,16 @@
 //! Everything else that may become of a word (comparison, selection, upper halves of products) leaves no
 //! known bit, which is always true. Beside this every word has an interval, read as signed.
 
+use super::word::{
+    BITS, Form, FormId, Make, ONE, Word, all, constant, fitting, join, normal, opaque, truncated,
+};
 use crate::function::Side;
 use crate::walk::InputRange;
 use ringforge_machine::graph::{Graph, Node, NodeId, Op};
 use rustc_hash::FxHashMap;
 
-/// Bits of coefficients that are computed.
-pub(super) const BITS: u8 = 16;
-
-/// Number of a form.
-pub(super) type FormId = u32;
-
-/// The form 1.
-const ONE: FormId = 0;
-
-/// How a form is made of earlier ones, modulo 2^16.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Make {
-    /// The constant 1.
-    One,
-    /// Element `index` of `operand`.
-    Input { operand: u16, index: u32 },
-    /// `c·x + d·y`.
-    Sum { x: FormId, c: u16, y: FormId, d: u16 },
-    /// A form of a's elements times one of b's.
-    Product { a: FormId, b: FormId },
-    /// `x/2^bits`, if that is a form: all coefficients of x must be multiples of 2^bits.
-    Half { x: FormId, bits: u8 },
-}
-
-/// A polynomial with integer coefficients, affine in each operand.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Form {
-    pub make: Make,
-    /// The operands it depends on.
-    pub side: Side,
-    /// Bits of its coefficients that mean something.
-    pub known: u8,
-    /// Node at which it was made.
-    pub node: u32,
-}
-
-/// What is known of a node's value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Word {
-    pub form: FormId,
-    /// Odd, or 0 where twos = known.
-    pub c: u16,
-    pub twos: u8,
-    pub known: u8,
-    /// Least value, read as signed.
-    pub lo: i64,
-    /// Greatest value, read as signed.
-    pub hi: i64,
-}
-
-impl Word {
-    /// Bits of `c·G` that are known.
-    fn precision(&self) -> u8 {
-        self.known - self.twos
-    }
-}
-
-/// The interval of all signed words.
-fn all(width: u8) -> (i64, i64) {
-    (i64::MIN >> (64 - width), i64::MAX >> (64 - width))
-}
-
-/// An interval if it fits signed words, else all of them.
-fn fitting(lo: i128, hi: i128, width: u8) -> (i64, i64) {
-    let (least, greatest) = all(width);
-    let fits = lo >= i128::from(least) && hi <= i128::from(greatest);
-    if fits { (lo as i64, hi as i64) } else { (least, greatest) }
-}
-
-/// Nothing but an interval.
-fn opaque((lo, hi): (i64, i64)) -> Word {
-    Word { form: ONE, c: 0, twos: 0, known: 0, lo, hi }
-}
-
-fn join(x: Side, y: Side) -> Side {
-    match (x, y) {
-        (Side::None, s) | (s, Side::None) => s,
-        (x, y) if x == y => x,
-        _ => Side::Both,
-    }
-}
+/// −1.
+const MINUS: u16 = u16::MAX;
 
 /// Words and forms of the nodes below some roots.
 pub(super) struct Words<'g> {
@@ -393,32 +317,4 @@ impl<'g> Words<'g> {
         }
         opaque(all(w))
     }
-}
-
-/// −1.
-const MINUS: u16 = u16::MAX;
-
-/// A constant, of which 16 bits from its lowest one on are kept.
-fn constant(value: u64, w: u8) -> Word {
-    let value = value & u64::MAX >> (64 - w);
-    let signed = ((value << (64 - w)) as i64) >> (64 - w);
-    let twos = (value.trailing_zeros() as u8).min(w);
-    let c = value.checked_shr(twos.into()).unwrap_or(0) as u16;
-    let known = w.min(twos + BITS);
-    Word { form: ONE, c, twos, known, lo: signed, hi: signed }
-}
-
-/// The low w bits of a word.
-fn truncated(x: Word, w: u8) -> Word {
-    let (lo, hi) = fitting(x.lo.into(), x.hi.into(), w);
-    normal(Word { known: x.known.min(w), lo, hi, ..x })
-}
-
-/// With odd c, or 0.
-fn normal(word: Word) -> Word {
-    let twos = word.twos.saturating_add(word.c.trailing_zeros() as u8);
-    if word.c == 0 || twos >= word.known {
-        return Word { form: ONE, c: 0, twos: word.known, ..word };
-    }
-    Word { c: word.c >> word.c.trailing_zeros(), twos, ..word }
 }
