@@ -9,6 +9,7 @@ import random
 import sys
 
 import mlkem
+import ntru
 
 
 class Library:
@@ -67,6 +68,27 @@ def ml_kem(lib, name, rng):
     check(kem + "dec, hash check", lib.call(kem + "dec", [32], ct, torn), (-4, bytes(32)))
 
 
+def ntru_kem(lib, name, rng):
+    n, log, hps = ntru.SETS[name]
+    size, pk_bytes, length = (n + 3) // 5, ((n - 1) * log + 7) // 8, ntru.coins_length(name)
+    sk_bytes = 2 * size + pk_bytes + 32
+    kem = f"crypto_kem_{name}_"
+    coins, m = rng.randbytes(length + 32), rng.randbytes(length)
+    pk, sk = ntru.keypair(name, coins)
+    check(kem + "keypair", lib.call(kem + "keypair_derand", [pk_bytes, sk_bytes], coins), (0, pk, sk))
+    ct, ss = ntru.enc(name, pk, m)
+    check(kem + "enc", lib.call(kem + "enc_derand", [pk_bytes, 32], pk, m), (0, ct, ss))
+    check(kem + "dec", (lib.call(kem + "dec", [32], ct, sk), ntru.dec(name, ct, sk)), ((0, ss), ss))
+    forged = [flip(ct, rng), rng.randbytes(pk_bytes), bytes(pk_bytes), b"\xff" * pk_bytes]
+    if (n - 1) * log % 8:
+        forged.append(ct[:-1] + bytes([ct[-1] | 0x80]))  # a bit that is not used
+    for bad in forged:
+        check(kem + "dec of a forged ct", lib.call(kem + "dec", [32], bad, sk), (0, ntru.dec(name, bad, sk)))
+    strange = rng.randbytes(sk_bytes)  # not a key at all, but every one is read alike
+    strange = bytes(x % 243 for x in strange[:2 * size]) + strange[2 * size:]
+    check(kem + "dec with a strange key", lib.call(kem + "dec", [32], ct, strange), (0, ntru.dec(name, ct, strange)))
+
+
 if __name__ == "__main__":
     lib, count = Library(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
     for portable in (1, 0):
@@ -76,5 +98,8 @@ if __name__ == "__main__":
         for _ in range(count):
             for name in mlkem.SETS:
                 ml_kem(lib, name, rng)
+                done += 1
+            for name in ntru.SETS:
+                ntru_kem(lib, name, rng)
                 done += 1
         print(f"{'portable' if portable else 'AVX2'}: {done} exchanges agree with the models")

@@ -1,0 +1,11 @@
+/* ntru.h: what the sizes of NTRU share. Internal. */
+#ifndef RINGFORGE_NTRU_H
+#define RINGFORGE_NTRU_H
+
+#include "../common/bits.h"
+#include "../common/sort.h"
+
+#if RF_HAVE_AVX2_CODE
+#include <immintrin.h>
+#endif
+#endif /* RINGFORGE_NTRU_H */

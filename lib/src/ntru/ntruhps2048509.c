@@ -1,0 +1,10 @@
+/* NTRU-HPS-2048-509 [NTRU20 §1.6]. */
+#include "ntru.h"
+
+#if RINGFORGE_ENABLE_NTRUHPS2048509
+#define RF_NAME ntruhps2048509
+#define RF_N 509
+#define RF_LOGQ 11
+#define RF_HPS 1
+#include "ntru.inc"
+#endif

@@ -1,0 +1,10 @@
+/* NTRU-HPS-4096-821 [NTRU20 §1.6]. */
+#include "ntru.h"
+
+#if RINGFORGE_ENABLE_NTRUHPS4096821
+#define RF_NAME ntruhps4096821
+#define RF_N 821
+#define RF_LOGQ 12
+#define RF_HPS 1
+#include "ntru.inc"
+#endif
