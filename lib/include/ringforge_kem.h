@@ -180,6 +180,214 @@ RINGFORGE_DECLARE_MLKEM(mlkem768, RINGFORGE_MLKEM768, 3)
 RINGFORGE_DECLARE_MLKEM(mlkem1024, RINGFORGE_MLKEM1024, 4)
 #endif
 
+/*
+ * More of each of the NTRU Prime KEMs.
+ *
+ *   keypair_batch(pks, sks, count)  `count` key pairs, one behind the other in both arrays, much
+ *                                   faster than one by one for Streamlined NTRU Prime; any count,
+ *                                   and no more stack for a larger one
+ *   prepare(prepared, pk)           a public key in the form that encapsulation works with (decoded
+ *                                   and hashed), for those who encapsulate to one key often
+ *   enc_prepared, enc_prepared_derand   encapsulation with it: the same bytes as enc and enc_derand
+ */
+#define RINGFORGE_DECLARE_PRIME(name, size)                                                        \
+    RINGFORGE_DECLARE_KEM(name, size)                                                              \
+    int RINGFORGE_NS(crypto_kem_##name##_keypair_batch)(uint8_t *pks, uint8_t *sks, size_t count); \
+    int RINGFORGE_NS(crypto_kem_##name##_prepare)(RINGFORGE_NS(name##_prepared) * prepared,        \
+                                                  const uint8_t pk[size##_PUBLICKEYBYTES]);        \
+    int RINGFORGE_NS(crypto_kem_##name##_enc_prepared)(                                            \
+        uint8_t ct[size##_CIPHERTEXTBYTES], uint8_t ss[size##_BYTES],                              \
+        const RINGFORGE_NS(name##_prepared) * prepared);                                           \
+    int RINGFORGE_NS(crypto_kem_##name##_enc_prepared_derand)(                                     \
+        uint8_t ct[size##_CIPHERTEXTBYTES], uint8_t ss[size##_BYTES],                              \
+        const RINGFORGE_NS(name##_prepared) * prepared, const uint8_t coins[size##_ENCCOINS]);
+
+/* Streamlined NTRU Prime 653. */
+#if RINGFORGE_ENABLE_SNTRUP653
+#define RINGFORGE_SNTRUP653_PUBLICKEYBYTES 994
+#define RINGFORGE_SNTRUP653_SECRETKEYBYTES 1518
+#define RINGFORGE_SNTRUP653_CIPHERTEXTBYTES 897
+#define RINGFORGE_SNTRUP653_BYTES 32
+#define RINGFORGE_SNTRUP653_KEYPAIRCOINS 5388
+#define RINGFORGE_SNTRUP653_ENCCOINS 2612
+typedef struct {
+    int16_t h[653];
+    uint8_t hash[32];
+} RINGFORGE_NS(sntrup653_prepared);
+RINGFORGE_DECLARE_PRIME(sntrup653, RINGFORGE_SNTRUP653)
+#endif
+
+/* Streamlined NTRU Prime 761 (OpenSSH's sntrup761x25519). */
+#if RINGFORGE_ENABLE_SNTRUP761
+#define RINGFORGE_SNTRUP761_PUBLICKEYBYTES 1158
+#define RINGFORGE_SNTRUP761_SECRETKEYBYTES 1763
+#define RINGFORGE_SNTRUP761_CIPHERTEXTBYTES 1039
+#define RINGFORGE_SNTRUP761_BYTES 32
+#define RINGFORGE_SNTRUP761_KEYPAIRCOINS 6279
+#define RINGFORGE_SNTRUP761_ENCCOINS 3044
+typedef struct {
+    int16_t h[761];
+    uint8_t hash[32];
+} RINGFORGE_NS(sntrup761_prepared);
+RINGFORGE_DECLARE_PRIME(sntrup761, RINGFORGE_SNTRUP761)
+#endif
+
+/* Streamlined NTRU Prime 857. */
+#if RINGFORGE_ENABLE_SNTRUP857
+#define RINGFORGE_SNTRUP857_PUBLICKEYBYTES 1322
+#define RINGFORGE_SNTRUP857_SECRETKEYBYTES 1999
+#define RINGFORGE_SNTRUP857_CIPHERTEXTBYTES 1184
+#define RINGFORGE_SNTRUP857_BYTES 32
+#define RINGFORGE_SNTRUP857_KEYPAIRCOINS 7071
+#define RINGFORGE_SNTRUP857_ENCCOINS 3428
+typedef struct {
+    int16_t h[857];
+    uint8_t hash[32];
+} RINGFORGE_NS(sntrup857_prepared);
+RINGFORGE_DECLARE_PRIME(sntrup857, RINGFORGE_SNTRUP857)
+#endif
+
+/* Streamlined NTRU Prime 953. */
+#if RINGFORGE_ENABLE_SNTRUP953
+#define RINGFORGE_SNTRUP953_PUBLICKEYBYTES 1505
+#define RINGFORGE_SNTRUP953_SECRETKEYBYTES 2254
+#define RINGFORGE_SNTRUP953_CIPHERTEXTBYTES 1349
+#define RINGFORGE_SNTRUP953_BYTES 32
+#define RINGFORGE_SNTRUP953_KEYPAIRCOINS 7863
+#define RINGFORGE_SNTRUP953_ENCCOINS 3812
+typedef struct {
+    int16_t h[953];
+    uint8_t hash[32];
+} RINGFORGE_NS(sntrup953_prepared);
+RINGFORGE_DECLARE_PRIME(sntrup953, RINGFORGE_SNTRUP953)
+#endif
+
+/* Streamlined NTRU Prime 1013. */
+#if RINGFORGE_ENABLE_SNTRUP1013
+#define RINGFORGE_SNTRUP1013_PUBLICKEYBYTES 1623
+#define RINGFORGE_SNTRUP1013_SECRETKEYBYTES 2417
+#define RINGFORGE_SNTRUP1013_CIPHERTEXTBYTES 1455
+#define RINGFORGE_SNTRUP1013_BYTES 32
+#define RINGFORGE_SNTRUP1013_KEYPAIRCOINS 8358
+#define RINGFORGE_SNTRUP1013_ENCCOINS 4052
+typedef struct {
+    int16_t h[1013];
+    uint8_t hash[32];
+} RINGFORGE_NS(sntrup1013_prepared);
+RINGFORGE_DECLARE_PRIME(sntrup1013, RINGFORGE_SNTRUP1013)
+#endif
+
+/* Streamlined NTRU Prime 1277. */
+#if RINGFORGE_ENABLE_SNTRUP1277
+#define RINGFORGE_SNTRUP1277_PUBLICKEYBYTES 2067
+#define RINGFORGE_SNTRUP1277_SECRETKEYBYTES 3059
+#define RINGFORGE_SNTRUP1277_CIPHERTEXTBYTES 1847
+#define RINGFORGE_SNTRUP1277_BYTES 32
+#define RINGFORGE_SNTRUP1277_KEYPAIRCOINS 10536
+#define RINGFORGE_SNTRUP1277_ENCCOINS 5108
+typedef struct {
+    int16_t h[1277];
+    uint8_t hash[32];
+} RINGFORGE_NS(sntrup1277_prepared);
+RINGFORGE_DECLARE_PRIME(sntrup1277, RINGFORGE_SNTRUP1277)
+#endif
+
+/* NTRU LPRime 653. */
+#if RINGFORGE_ENABLE_NTRULPR653
+#define RINGFORGE_NTRULPR653_PUBLICKEYBYTES 897
+#define RINGFORGE_NTRULPR653_SECRETKEYBYTES 1125
+#define RINGFORGE_NTRULPR653_CIPHERTEXTBYTES 1025
+#define RINGFORGE_NTRULPR653_BYTES 32
+#define RINGFORGE_NTRULPR653_KEYPAIRCOINS 2676
+#define RINGFORGE_NTRULPR653_ENCCOINS 32
+typedef struct {
+    int16_t g[653];
+    int16_t a[653];
+    uint8_t hash[32];
+} RINGFORGE_NS(ntrulpr653_prepared);
+RINGFORGE_DECLARE_PRIME(ntrulpr653, RINGFORGE_NTRULPR653)
+#endif
+
+/* NTRU LPRime 761. */
+#if RINGFORGE_ENABLE_NTRULPR761
+#define RINGFORGE_NTRULPR761_PUBLICKEYBYTES 1039
+#define RINGFORGE_NTRULPR761_SECRETKEYBYTES 1294
+#define RINGFORGE_NTRULPR761_CIPHERTEXTBYTES 1167
+#define RINGFORGE_NTRULPR761_BYTES 32
+#define RINGFORGE_NTRULPR761_KEYPAIRCOINS 3108
+#define RINGFORGE_NTRULPR761_ENCCOINS 32
+typedef struct {
+    int16_t g[761];
+    int16_t a[761];
+    uint8_t hash[32];
+} RINGFORGE_NS(ntrulpr761_prepared);
+RINGFORGE_DECLARE_PRIME(ntrulpr761, RINGFORGE_NTRULPR761)
+#endif
+
+/* NTRU LPRime 857. */
+#if RINGFORGE_ENABLE_NTRULPR857
+#define RINGFORGE_NTRULPR857_PUBLICKEYBYTES 1184
+#define RINGFORGE_NTRULPR857_SECRETKEYBYTES 1463
+#define RINGFORGE_NTRULPR857_CIPHERTEXTBYTES 1312
+#define RINGFORGE_NTRULPR857_BYTES 32
+#define RINGFORGE_NTRULPR857_KEYPAIRCOINS 3492
+#define RINGFORGE_NTRULPR857_ENCCOINS 32
+typedef struct {
+    int16_t g[857];
+    int16_t a[857];
+    uint8_t hash[32];
+} RINGFORGE_NS(ntrulpr857_prepared);
+RINGFORGE_DECLARE_PRIME(ntrulpr857, RINGFORGE_NTRULPR857)
+#endif
+
+/* NTRU LPRime 953. */
+#if RINGFORGE_ENABLE_NTRULPR953
+#define RINGFORGE_NTRULPR953_PUBLICKEYBYTES 1349
+#define RINGFORGE_NTRULPR953_SECRETKEYBYTES 1652
+#define RINGFORGE_NTRULPR953_CIPHERTEXTBYTES 1477
+#define RINGFORGE_NTRULPR953_BYTES 32
+#define RINGFORGE_NTRULPR953_KEYPAIRCOINS 3876
+#define RINGFORGE_NTRULPR953_ENCCOINS 32
+typedef struct {
+    int16_t g[953];
+    int16_t a[953];
+    uint8_t hash[32];
+} RINGFORGE_NS(ntrulpr953_prepared);
+RINGFORGE_DECLARE_PRIME(ntrulpr953, RINGFORGE_NTRULPR953)
+#endif
+
+/* NTRU LPRime 1013. */
+#if RINGFORGE_ENABLE_NTRULPR1013
+#define RINGFORGE_NTRULPR1013_PUBLICKEYBYTES 1455
+#define RINGFORGE_NTRULPR1013_SECRETKEYBYTES 1773
+#define RINGFORGE_NTRULPR1013_CIPHERTEXTBYTES 1583
+#define RINGFORGE_NTRULPR1013_BYTES 32
+#define RINGFORGE_NTRULPR1013_KEYPAIRCOINS 4116
+#define RINGFORGE_NTRULPR1013_ENCCOINS 32
+typedef struct {
+    int16_t g[1013];
+    int16_t a[1013];
+    uint8_t hash[32];
+} RINGFORGE_NS(ntrulpr1013_prepared);
+RINGFORGE_DECLARE_PRIME(ntrulpr1013, RINGFORGE_NTRULPR1013)
+#endif
+
+/* NTRU LPRime 1277. */
+#if RINGFORGE_ENABLE_NTRULPR1277
+#define RINGFORGE_NTRULPR1277_PUBLICKEYBYTES 1847
+#define RINGFORGE_NTRULPR1277_SECRETKEYBYTES 2231
+#define RINGFORGE_NTRULPR1277_CIPHERTEXTBYTES 1975
+#define RINGFORGE_NTRULPR1277_BYTES 32
+#define RINGFORGE_NTRULPR1277_KEYPAIRCOINS 5172
+#define RINGFORGE_NTRULPR1277_ENCCOINS 32
+typedef struct {
+    int16_t g[1277];
+    int16_t a[1277];
+    uint8_t hash[32];
+} RINGFORGE_NS(ntrulpr1277_prepared);
+RINGFORGE_DECLARE_PRIME(ntrulpr1277, RINGFORGE_NTRULPR1277)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,277 @@
+/* What every KEM must do, on both kinds of code: kem_test [NAME…]. */
+#include "test.h"
+
+extern int NS(test_portable);
+static uint8_t seed[48];
+
+static void reseed(int k)
+{
+    memset(seed, k, sizeof seed);
+    nist_seed(seed);
+}
+
+static int all_zero(const uint8_t *p, size_t n)
+{
+    size_t i;
+    for (i = 0; i < n; i++)
+        if (p[i])
+            return 0;
+    return 1;
+}
+
+static int all_same(const uint8_t *p, size_t n, uint8_t value)
+{
+    size_t i;
+    for (i = 0; i < n; i++)
+        if (p[i] != value)
+            return 0;
+    return 1;
+}
+
+#define KEYS 5
+static uint8_t pk[KEYS * MAX_PK], sk[KEYS * MAX_SK], pk2[KEYS * MAX_PK], sk2[KEYS * MAX_SK];
+static uint8_t ct[MAX_CT + 1], ct2[MAX_CT], ss[65], ss2[65], coins[MAX_COINS];
+static uint64_t prepared[MAX_PREPARED / 8];
+
+static void round_trips(const struct kem *kem)
+{
+    int k;
+    for (k = 0; k < 20; k++) {
+        reseed(k);
+        CHECK(kem->keypair(pk, sk) == 0);
+        CHECK(kem->enc(ct, ss, pk) == 0);
+        CHECK(kem->dec(ss2, ct, sk) == 0);
+        CHECK(memcmp(ss, ss2, kem->ss) == 0);
+    }
+}
+
+/* Coins are the bytes that randombytes would have given. */
+static void coins_are_draws(const struct kem *kem)
+{
+    reseed(1);
+    nist_bytes(coins, sizeof coins);
+    CHECK(kem->keypair_coins <= sizeof coins && kem->enc_coins <= sizeof coins);
+    /* The generator's bytes depend on where calls end, so draws are recorded and not predicted. */
+    reseed(2);
+    random_record = coins;
+    CHECK(kem->keypair(pk, sk) == 0);
+    CHECK(random_record == coins + kem->keypair_coins);
+    CHECK(kem->keypair_derand(pk2, sk2, coins) == 0);
+    CHECK(memcmp(pk, pk2, kem->pk) == 0 && memcmp(sk, sk2, kem->sk) == 0);
+    random_record = coins;
+    CHECK(kem->enc(ct, ss, pk) == 0);
+    CHECK(random_record == coins + kem->enc_coins);
+    random_record = NULL;
+    CHECK(kem->enc_derand(ct2, ss2, pk, coins) == 0);
+    CHECK(memcmp(ct, ct2, kem->ct) == 0 && memcmp(ss, ss2, kem->ss) == 0);
+    if (kem->prepare) {
+        CHECK(kem->prepared <= sizeof prepared);
+        CHECK(kem->prepare(prepared, pk) == 0);
+        memset(ct2, 0, sizeof ct2);
+        memset(ss2, 0, sizeof ss2);
+        CHECK(kem->enc_prepared_derand(ct2, ss2, prepared, coins) == 0);
+        CHECK(memcmp(ct, ct2, kem->ct) == 0 && memcmp(ss, ss2, kem->ss) == 0);
+        CHECK(kem->enc_prepared(ct2, ss2, prepared) == 0);
+        CHECK(memcmp(ct, ct2, kem->ct) != 0);
+        CHECK(kem->dec(ss, ct2, sk) == 0);
+        CHECK(memcmp(ss, ss2, kem->ss) == 0);
+    }
+}
+
+/* A batch is the same keys as one after the other. */
+static void batches(const struct kem *kem)
+{
+    size_t k, count;
+    if (!kem->keypair_batch)
+        return;
+    CHECK(kem->keypair_batch(pk, sk, 0) == 0);
+    for (count = 1; count <= KEYS; count += 2) {
+        reseed((int)count);
+        CHECK(kem->keypair_batch(pk, sk, count) == 0);
+        reseed((int)count);
+        for (k = 0; k < count; k++)
+            CHECK(kem->keypair(pk2 + k * kem->pk, sk2 + k * kem->sk) == 0);
+        CHECK(memcmp(pk, pk2, count * kem->pk) == 0);
+        CHECK(memcmp(sk, sk2, count * kem->sk) == 0);
+    }
+}
+
+/* A damaged ciphertext gives a key of its own that is the same each time, and not an error. */
+static void damaged(const struct kem *kem)
+{
+    uint8_t twice[64];
+    size_t at;
+    reseed(3);
+    CHECK(kem->keypair(pk, sk) == 0);
+    CHECK(kem->enc(ct, ss, pk) == 0);
+    for (at = 0; at < kem->ct; at += at % 64 == 0 ? 1 : 17) {
+        uint8_t bit = (uint8_t)(1 << at % 8);
+        ct[at] ^= bit;
+        CHECK(kem->dec(ss2, ct, sk) == 0);
+        CHECK(memcmp(ss, ss2, kem->ss) != 0);
+        CHECK(kem->dec(twice, ct, sk) == 0);
+        CHECK(memcmp(twice, ss2, kem->ss) == 0);
+        ct[at] ^= bit;
+    }
+    memset(ct, 0xff, kem->ct);
+    CHECK(kem->dec(ss2, ct, sk) == 0);
+    memset(ct2, 0, kem->ct);
+    CHECK(kem->dec(twice, ct2, sk) == 0);
+    CHECK(memcmp(twice, ss2, kem->ss) != 0);
+}
+
+/* Portable code and AVX2 do the same on good and on bad input. */
+static void two_targets(const struct kem *kem)
+{
+    static uint8_t out[2][4][MAX_SK];
+    static const uint8_t fill[3] = {0xff, 0x80, 0x5a};
+    int target, k;
+    for (k = 0; k < 6; k++) {
+        memset(out, 0, sizeof out);
+        for (target = 0; target < 2; target++) {
+            NS(test_portable) = target;
+            reseed(10 + k);
+            CHECK(kem->keypair(pk, sk) == 0);
+            memcpy(out[target][0], pk, kem->pk);
+            memcpy(out[target][1], sk, kem->sk);
+            if (k >= 3)
+                memset(pk, fill[k - 3], kem->pk); /* no canonical key */
+            if (kem->enc(ct, ss, pk) == 0 || k < 3) {
+                CHECK(kem->dec(ss2, ct, sk) == 0);
+                CHECK(k >= 3 || memcmp(ss, ss2, kem->ss) == 0);
+            }
+            memcpy(out[target][2], ct, kem->ct);
+            memcpy(out[target][3], ss2, kem->ss);
+        }
+        CHECK(memcmp(out[0], out[1], sizeof out[0]) == 0);
+    }
+}
+
+/* Another length than the KEM's is an error, and nothing is written. */
+static void lengths(const struct kem *kem)
+{
+    size_t off;
+    reseed(4);
+    CHECK(kem->keypair_checked(pk, kem->pk, sk, kem->sk) == 0);
+    CHECK(kem->enc_checked(ct, kem->ct, ss, kem->ss, pk, kem->pk) == 0);
+    CHECK(kem->dec_checked(ss2, kem->ss, ct, kem->ct, sk, kem->sk) == 0);
+    CHECK(memcmp(ss, ss2, kem->ss) == 0);
+    memset(ct2, 0xaa, kem->ct);
+    memset(ss2, 0xaa, kem->ss);
+    memset(pk2, 0xaa, kem->pk);
+    memset(sk2, 0xaa, kem->sk);
+    for (off = (size_t)-1; off != 3; off += 2) {
+        CHECK(kem->keypair_checked(pk2, kem->pk + off, sk2, kem->sk) == RINGFORGE_ERR_LENGTH);
+        CHECK(kem->keypair_checked(pk2, kem->pk, sk2, kem->sk + off) == RINGFORGE_ERR_LENGTH);
+        CHECK(kem->enc_checked(ct2, kem->ct + off, ss2, kem->ss, pk, kem->pk) == RINGFORGE_ERR_LENGTH);
+        CHECK(kem->enc_checked(ct2, kem->ct, ss2, kem->ss + off, pk, kem->pk) == RINGFORGE_ERR_LENGTH);
+        CHECK(kem->enc_checked(ct2, kem->ct, ss2, kem->ss, pk, kem->pk + off) == RINGFORGE_ERR_LENGTH);
+        CHECK(kem->dec_checked(ss2, kem->ss + off, ct, kem->ct, sk, kem->sk) == RINGFORGE_ERR_LENGTH);
+        CHECK(kem->dec_checked(ss2, kem->ss, ct, kem->ct + off, sk, kem->sk) == RINGFORGE_ERR_LENGTH);
+        CHECK(kem->dec_checked(ss2, kem->ss, ct, kem->ct, sk, kem->sk + off) == RINGFORGE_ERR_LENGTH);
+    }
+    CHECK(all_same(ct2, kem->ct, 0xaa) && all_same(ss2, kem->ss, 0xaa));
+    CHECK(all_same(pk2, kem->pk, 0xaa) && all_same(sk2, kem->sk, 0xaa));
+}
+
+/* Whichever call of randombytes fails, outputs are zero. */
+static void failing_random(const struct kem *kem)
+{
+    int calls, error;
+    reseed(5);
+    for (calls = 0;; calls++) {
+        memset(pk, 0xaa, kem->pk);
+        memset(sk, 0xaa, kem->sk);
+        random_calls_left = calls;
+        error = kem->keypair(pk, sk);
+        random_calls_left = -1;
+        if (error == 0)
+            break;
+        CHECK(error == RINGFORGE_ERR_RANDOM);
+        CHECK(all_zero(pk, kem->pk) && all_zero(sk, kem->sk));
+    }
+    CHECK(calls >= 1);
+    for (calls = 0;; calls++) {
+        memset(ct, 0xaa, kem->ct);
+        memset(ss, 0xaa, kem->ss);
+        random_calls_left = calls;
+        error = kem->enc(ct, ss, pk);
+        random_calls_left = -1;
+        if (error == 0)
+            break;
+        CHECK(error == RINGFORGE_ERR_RANDOM);
+        CHECK(all_zero(ct, kem->ct) && all_zero(ss, kem->ss));
+    }
+    CHECK(calls >= 1);
+    for (calls = 0; kem->keypair_batch; calls++) {
+        memset(pk, 0xaa, KEYS * kem->pk);
+        memset(sk, 0xaa, KEYS * kem->sk);
+        random_calls_left = calls;
+        error = kem->keypair_batch(pk, sk, KEYS);
+        random_calls_left = -1;
+        if (error == 0)
+            break;
+        CHECK(error == RINGFORGE_ERR_RANDOM);
+        CHECK(all_zero(pk, KEYS * kem->pk) && all_zero(sk, KEYS * kem->sk));
+    }
+}
+
+/* Streamlined NTRU Prime draws g again where it has no inverse mod 3, such as g = 0. */
+static void rejected_draws(const struct kem *kem)
+{
+    int k;
+    if (strncmp(kem->name, "sntrup", 6) != 0)
+        return;
+    for (k = 1; k < 4; k++) {
+        reseed(6);
+        random_draws_of_zero = k;
+        CHECK(kem->keypair(pk, sk) == 0);
+        CHECK(random_draws_of_zero == 0);
+        CHECK(kem->enc(ct, ss, pk) == 0 && kem->dec(ss2, ct, sk) == 0);
+        CHECK(memcmp(ss, ss2, kem->ss) == 0);
+    }
+    random_draws_of_zero = 1;
+    reseed(7);
+    random_record = coins;
+    CHECK(kem->keypair(pk, sk) == 0);
+    random_record = NULL;
+    memset(pk, 0xaa, kem->pk);
+    memset(sk, 0xaa, kem->sk);
+    CHECK(kem->keypair_derand(pk, sk, coins) == RINGFORGE_ERR_COINS);
+    CHECK(all_zero(pk, kem->pk) && all_zero(sk, kem->sk));
+    random_draws_of_zero = 1;
+    CHECK(kem->keypair_batch(pk, sk, KEYS) == 0);
+    for (k = 0; k < KEYS; k++) {
+        CHECK(kem->enc(ct, ss, pk + (size_t)k * kem->pk) == 0);
+        CHECK(kem->dec(ss2, ct, sk + (size_t)k * kem->sk) == 0);
+        CHECK(memcmp(ss, ss2, kem->ss) == 0);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    size_t i;
+    int k;
+    for (i = 0; i < kem_count; i++) {
+        const struct kem *kem = kems + i;
+        int wanted = argc == 1;
+        for (k = 1; k < argc; k++)
+            wanted |= strcmp(argv[k], kem->name) == 0;
+        if (!wanted)
+            continue;
+        CHECK(kem->pk <= MAX_PK && kem->sk <= MAX_SK && kem->ct <= MAX_CT && kem->ss <= 64);
+        for (k = 0; k < 2; k++) {
+            NS(test_portable) = k;
+            round_trips(kem);
+            coins_are_draws(kem);
+            batches(kem);
+            damaged(kem);
+            lengths(kem);
+            failing_random(kem);
+            rejected_draws(kem);
+        }
+        two_targets(kem);
+        printf("%s ok\n", kem->name);
+    }
+    return 0;
+}

@@ -1,0 +1,65 @@
+/* test.h: what the tests of the library share. */
+#ifndef RINGFORGE_TEST_H
+#define RINGFORGE_TEST_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ringforge_kem.h"
+
+#define NS RINGFORGE_NS
+
+/* One KEM, whatever its sizes. */
+struct kem {
+    const char *name;
+    size_t pk, sk, ct, ss, keypair_coins, enc_coins;
+    int (*keypair)(uint8_t *, uint8_t *);
+    int (*keypair_derand)(uint8_t *, uint8_t *, const uint8_t *);
+    int (*enc)(uint8_t *, uint8_t *, const uint8_t *);
+    int (*enc_derand)(uint8_t *, uint8_t *, const uint8_t *, const uint8_t *);
+    int (*dec)(uint8_t *, const uint8_t *, const uint8_t *);
+    int (*keypair_checked)(uint8_t *, size_t, uint8_t *, size_t);
+    int (*enc_checked)(uint8_t *, size_t, uint8_t *, size_t, const uint8_t *, size_t);
+    int (*dec_checked)(uint8_t *, size_t, const uint8_t *, size_t, const uint8_t *, size_t);
+    /* Those of NTRU Prime and NTRU; NULL elsewhere. The prepared key is passed untyped. */
+    int (*keypair_batch)(uint8_t *, uint8_t *, size_t);
+    size_t prepared;
+    int (*prepare)(void *, const uint8_t *);
+    int (*enc_prepared)(uint8_t *, uint8_t *, const void *);
+    int (*enc_prepared_derand)(uint8_t *, uint8_t *, const void *, const uint8_t *);
+};
+extern const struct kem kems[];
+extern const size_t kem_count;
+#define MAX_PK 4096
+#define MAX_SK 8192
+#define MAX_CT 4096
+#define MAX_COINS 16384
+#define MAX_PREPARED 16384
+
+/* Stops the test with a message. */
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+/* NIST's generator. */
+void nist_seed(const uint8_t seed[48]);
+void nist_bytes(uint8_t *out, size_t len);
+void nist_state(uint8_t state[48], int restore);
+
+/* Random bytes of the library come from NIST's generator; the call after `random_calls_left` calls
+ * fails, unless that is negative. What is drawn is copied to `random_record`, which moves on, unless it
+ * is NULL. The next `random_draws_of_zero` calls give what Streamlined NTRU Prime reads as zeros. */
+extern int random_calls_left;
+extern uint8_t *random_record;
+extern int random_draws_of_zero;
+
+/* SHA-256, for the known answers. */
+void sha256(uint8_t out[32], const uint8_t *in, size_t len);
+
+#endif /* RINGFORGE_TEST_H */
