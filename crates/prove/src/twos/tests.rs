@@ -61,6 +61,21 @@ impl Sample {
                 18 if 2 * w <= 64 => graph.concat(&[[x, c][below(2)], y]),
                 19 if w > 8 && number % 2 == 0 => graph.sat_u(x, 8),
                 19 if w > 8 => graph.sat_s(x, 8),
+                20 if number % 2 == 1 => {
+                    // Halves of sums, right and nearly right.
+                    let (z, t) = ([x, y][below(2)], 1 + small / 8 % 2);
+                    if below(2) == 0 {
+                        let (and, xor) = (graph.and(x, z), graph.xor(x, y));
+                        let half = graph.lshr(xor, t.into());
+                        graph.add(and, half)
+                    } else {
+                        let (p, q) = (graph.lshr(x, 1), graph.lshr(y, t.into()));
+                        let (sum, and) = (graph.add(p, q), graph.and(z, y));
+                        let one = graph.constant(w, 1);
+                        let carry = graph.and(and, one);
+                        graph.add(sum, carry)
+                    }
+                }
                 20 => {
                     let bit = graph.slice(y, 0, 1);
                     graph.select(bit, x, y)

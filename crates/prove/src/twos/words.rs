@@ -17,6 +17,7 @@ use crate::function::Side;
 use crate::walk::InputRange;
 use ringforge_machine::graph::{Graph, Node, NodeId, Op};
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 
 /// −1.
 const MINUS: u16 = u16::MAX;
@@ -91,11 +92,15 @@ impl<'g> Words<'g> {
         self.trusted[id.0 as usize]
     }
 
-    /// The arguments on whose forms that of a node rests.
-    fn trusts(&self, node: &'g Node) -> &'g [NodeId] {
+    /// The nodes on whose forms that of a node rests.
+    fn trusts(&self, node: &Node) -> SmallVec<[NodeId; 3]> {
         match node.op {
-            Op::Concat if self.joined(node).is_none() => &node.args[..1],
-            _ => &node.args,
+            Op::Concat if self.joined(node).is_none() => smallvec![node.args[0]],
+            Op::Add => match average(self.graph, node) {
+                Some((x, y)) => smallvec![x, y],
+                None => node.args.clone(),
+            },
+            _ => node.args.clone(),
         }
     }
 
@@ -147,7 +152,15 @@ impl<'g> Words<'g> {
         match node.op {
             Op::Const(c) => constant(c, w),
             Op::Input { operand, index } => self.input(id, operand, index, w),
-            Op::Add => self.sum(id, arg(0), arg(1), 1, w),
+            Op::Add => match average(self.graph, node) {
+                Some((x, y)) => {
+                    // The sum has a bit more than the words, of which nothing is known.
+                    let sum = self.sum(id, self.get(x), self.get(y), 1, w);
+                    let (lo, hi) = all(w);
+                    Word { lo, hi, ..self.right(id, sum, 1, w) }
+                }
+                None => self.sum(id, arg(0), arg(1), 1, w),
+            },
             Op::Sub => self.sum(id, arg(0), arg(1), MINUS, w),
             Op::Mul => self.product(id, arg(0), arg(1), w),
             Op::Shl(k) => self.product(id, arg(0), constant(1 << k, 64), w),
@@ -317,4 +330,36 @@ impl<'g> Words<'g> {
         }
         opaque(all(w))
     }
+}
+
+/// x and y where a node is `floor((x + y)/2)`, both read without sign, in words that do not hold the sum: what
+/// compilers make of a halved sum of wider words.
+///
+/// ```text
+/// (x & y) + ((x ^ y) >> 1)   or   (x >> 1) + (y >> 1) + (x & y & 1)
+/// ```
+fn average(graph: &Graph, node: &Node) -> Option<(NodeId, NodeId)> {
+    let pair = |id: NodeId, op: Op| {
+        let node = graph.node(id);
+        let args = || if node.args[0] < node.args[1] { (0, 1) } else { (1, 0) };
+        (node.op == op).then(|| (node.args[args().0], node.args[args().1]))
+    };
+    let half = |id: NodeId| {
+        let node = graph.node(id);
+        (node.op == Op::Lshr(1)).then(|| node.args[0])
+    };
+    [(0, 1), (1, 0)].into_iter().find_map(|(p, q)| {
+        let (p, q) = (node.args[p], node.args[q]);
+        if let Some(common) = pair(p, Op::And)
+            && half(q).and_then(|x| pair(x, Op::Xor)) == Some(common)
+        {
+            return Some(common);
+        }
+        let (x, y) = pair(p, Op::Add)?;
+        let (x, y) = (half(x)?, half(y)?);
+        let (both, one) = (graph.node(q).args.first()?, graph.node(q).args.get(1)?);
+        let carry = graph.node(q).op == Op::And && graph.node(*one).op == Op::Const(1);
+        let (x, y) = (x.min(y), x.max(y));
+        (carry && pair(*both, Op::And) == Some((x, y))).then_some((x, y))
+    })
 }
