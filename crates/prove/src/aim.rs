@@ -58,7 +58,7 @@ impl<'w> Aim<'w> {
                     if let Some(r) = cut.read(&p).ok().and_then(|r| r.residue) {
                         let (q, inv) = (u64::from(cut.world.q), u64::from(cut.world.r_inv));
                         let t = r.t.iter().map(|&(a, c)| (a, (u64::from(c) * inv % q) as u32));
-                        wide.push((ModForm { k: 0, t: t.collect() }, c.signum()));
+                        wide.push((ModForm { m: cut.world.q, k: 0, t: t.collect() }, c.signum()));
                     }
                 }
                 Atom::Var(v) | Atom::Fun(Base::Var(v), _) => {
@@ -108,7 +108,8 @@ impl<'w> Aim<'w> {
         let mut wishes: Vec<Wish> = Vec::new();
         // Between the worst and the best value that a residue may stand for.
         let trust = (random.next() % 5) as i64;
-        let one = |world: &World, v: VarId| ModForm { k: 0, t: vec![(world.var(v).atom, 1)] };
+        let one =
+            |world: &World, v: VarId| ModForm { m: world.q, k: 0, t: vec![(world.var(v).atom, 1)] };
         for (v, values) in &self.groups {
             let lo = self.cut.world.var(*v).lo;
             if q > POINTS {

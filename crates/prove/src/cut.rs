@@ -337,12 +337,14 @@ impl Cutter {
             (b, f)
         });
         let node = self.node;
+        let exact = self.world.is_exact(&d);
         let form = Arc::new(d.clone());
         let v = self.world.new_var(|_, atom| Var {
             lo: lo as i64,
             hi: hi as i64,
             source: Source::Cut { form, bits: 64 },
             residue,
+            exact,
             parent,
             node,
             atom,

@@ -27,6 +27,7 @@ impl Build {
             hi: 1,
             source,
             residue,
+            exact: false,
             parent: None,
             node: 0,
             atom,
@@ -44,7 +45,7 @@ impl Build {
             terms.iter().map(|&(v, c)| (self.world.var(v).atom, (c % self.q) as u32)).collect();
         t.retain(|t| t.1 != 0);
         t.sort_unstable();
-        ModForm { k: 0, t }
+        ModForm { m: self.q as u32, k: 0, t }
     }
 
     fn cut(&mut self, residue: ModForm) -> VarId {
@@ -104,7 +105,7 @@ impl Build {
                 })
                 .collect();
             t.sort_unstable();
-            out.push(self.cut(ModForm { k: 0, t }));
+            out.push(self.cut(ModForm { m: self.q as u32, k: 0, t }));
         }
         out
     }
@@ -304,16 +305,17 @@ fn cubes_have_no_polynomial() {
     let mut build = Build::new(17);
     let a = build.inputs(0, 1);
     let square = build.world.product(a[0], a[0]);
-    let square = build.cut(ModForm { k: 0, t: vec![(square, 1)] });
+    let square = build.cut(ModForm { m: build.q as u32, k: 0, t: vec![(square, 1)] });
     let cube = build.world.product(a[0], square);
-    let outputs = [ModForm { k: 0, t: vec![(cube, 1)] }];
+    let outputs = [ModForm { m: build.q as u32, k: 0, t: vec![(cube, 1)] }];
     let text = "contract = 1\nsymbol = \"f\"\nabi = \"sysv-x86-64\"\nring = \"Z17[x]/(x - 1)\"\ncomputes = \"forward\"\ntransform = { degree = 1, weights = [1] }\nargument = [{ name = \"c\", role = \"output\", element = \"i8\", length = 1, range = [-1, 1] }, { name = \"a\", role = \"input\", element = \"i8\", length = 1, range = [-1, 1] }]";
     let contract = Contract::parse(text).unwrap();
     let result = polynomial(&build, &contract, &outputs);
     assert_eq!(result, Err(Mismatch::NotBilinear { product: cube }));
     // A square has one, and it is not the right one.
     let atom = build.world.var(square).atom;
-    let result = polynomial(&build, &contract, &[ModForm { k: 0, t: vec![(atom, 1)] }]);
+    let result =
+        polynomial(&build, &contract, &[ModForm { m: build.q as u32, k: 0, t: vec![(atom, 1)] }]);
     let Err(Mismatch::Coefficient { at, .. }) = result else { panic!("{result:?}") };
     assert_eq!(at, [(0, 0)]);
     let m = crate::terms::times(crate::terms::linear(0, 0), crate::terms::linear(0, 0)).unwrap();

@@ -134,7 +134,7 @@ impl Cutter {
             lo = lo.max(l);
             hi = hi.min(h);
         }
-        let residue = odd.is_none().then(|| ModForm { k, t: merge(terms, q) });
+        let residue = odd.is_none().then(|| ModForm { m: q, k, t: merge(terms, q) });
         Ok(Reading { lo, hi, residue, odd })
     }
 
@@ -201,6 +201,7 @@ impl Cutter {
             (Some(d), Some(form)) => {
                 let times = |c: u32| (u64::from(c) * r % u64::from(q)) as u32;
                 Some(ModForm {
+                    m: q,
                     k: (times(d) + times(form.k)) % q,
                     t: form.t.iter().map(|&(a, c)| (a, times(c))).filter(|t| t.1 != 0).collect(),
                 })

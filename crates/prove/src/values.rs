@@ -2,6 +2,7 @@
 
 use crate::funs::{FunId, Funs, centre};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Index of an interned atom.
@@ -100,13 +101,25 @@ impl Form {
     }
 }
 
-/// A linear form modulo q over variables and products: `k + Σ c·atom`, residues below q.
+/// A linear form modulo m over variables and products: `k + Σ c·atom`, residues below m.
+///
+/// The default, with m = 0, says nothing: the residue of an input, which is a leaf.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ModForm {
+    /// The modulus.
+    pub m: u32,
     /// Constant.
     pub k: u32,
     /// Terms: [`Atom::Var`] or [`Atom::Prod`] only, sorted, no zero.
     pub t: Vec<(AtomId, u32)>,
+}
+
+impl ModForm {
+    /// The same modulo a divisor of its modulus.
+    pub fn modulo(&self, m: u32) -> ModForm {
+        let t = self.t.iter().map(|&(a, c)| (a, c % m)).filter(|t| t.1 != 0).collect();
+        ModForm { m, k: self.k % m, t }
+    }
 }
 
 /// Where a variable comes from.
@@ -137,8 +150,11 @@ pub struct Var {
     pub hi: i64,
     /// Where it comes from.
     pub source: Source,
-    /// What it is modulo q, over earlier atoms (for an input: itself).
+    /// What it is modulo some modulus, over earlier atoms (for an input: nothing).
     pub residue: ModForm,
+    /// Whether the form it is cut from is an exact integer form over variables and products alone,
+    /// true in every modulus.
+    pub exact: bool,
     /// If it is a function of one base: that base and function.
     pub parent: Option<(Base, FunId)>,
     /// Graph node at which it was introduced.
@@ -216,8 +232,10 @@ pub enum CauseKind {
 
 /// All tables of one proof.
 pub struct World {
-    /// The modulus, an odd prime below 2^31.
+    /// The contract's modulus, below 2^31.
     pub q: u32,
+    /// The moduli of residues: q, then those found by enumeration, in order of discovery.
+    pub moduli: Vec<u32>,
     /// 2^-16 modulo q.
     pub r_inv: u32,
     /// Atoms.
@@ -248,6 +266,7 @@ impl World {
         let inv = ringforge_ring::zq::inv(65536 % u64::from(q), u64::from(q));
         World {
             q,
+            moduli: vec![q],
             r_inv: inv.map_or(0, |r| r as u32),
             atoms: Vec::new(),
             index: FxHashMap::default(),
@@ -292,6 +311,29 @@ impl World {
     /// The variable behind an id.
     pub fn var(&self, v: VarId) -> &Var {
         &self.vars[v.0 as usize]
+    }
+
+    /// What a variable is modulo m over earlier atoms; [`None`] where it is a leaf, an integer of
+    /// which nothing but its interval is known.
+    pub fn expand(&self, v: VarId, m: u32) -> Option<Cow<'_, ModForm>> {
+        let var = self.var(v);
+        let Source::Cut { form, .. } = &var.source else { return None };
+        if var.residue.m == m {
+            return Some(Cow::Borrowed(&var.residue));
+        }
+        if var.exact {
+            let t = form.t.iter().map(|&(a, c)| (a, residue(c.into(), m)));
+            let t = t.filter(|t| t.1 != 0).collect();
+            return Some(Cow::Owned(ModForm { m, k: residue(form.k.into(), m), t }));
+        }
+        let known = var.residue.m;
+        (known != 0 && known.is_multiple_of(m)).then(|| Cow::Owned(var.residue.modulo(m)))
+    }
+
+    /// Whether every atom of a form is a variable or a product, so that as an integer form it is
+    /// true in every modulus.
+    pub fn is_exact(&self, form: &Form) -> bool {
+        form.t.iter().all(|t| matches!(self.atoms[t.0 as usize], Atom::Var(_) | Atom::Prod(..)))
     }
 
     /// The interval of a base.

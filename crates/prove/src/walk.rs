@@ -144,7 +144,11 @@ impl<'g> Walk<'g> {
             Use::Const(c) => {
                 let c = if signed { c } else { (c as u64 & (u64::MAX >> (64 - bits))) as i64 };
                 let k = residue(c.into(), self.cut.world.q);
-                Ok(Output { lo: c, hi: c, residue: ModForm { k, t: Vec::new() } })
+                Ok(Output {
+                    lo: c,
+                    hi: c,
+                    residue: ModForm { m: self.cut.world.q, k, t: Vec::new() },
+                })
             }
             Use::One(Base::Var(v), f) => {
                 let f = self.cut.extend(f, 64, signed);
@@ -154,7 +158,11 @@ impl<'g> Walk<'g> {
                     return Err(self.cut.unmodelled("an output is not linear modulo q"));
                 };
                 let t = if c == 0 { Vec::new() } else { vec![(self.cut.world.var(v).atom, c)] };
-                Ok(Output { lo: s.min, hi: s.max, residue: ModForm { k: d, t } })
+                Ok(Output {
+                    lo: s.min,
+                    hi: s.max,
+                    residue: ModForm { m: self.cut.world.q, k: d, t },
+                })
             }
             Use::One(Base::Low(l), _) => {
                 let cause = self.cut.world.lows[l as usize].cause;
@@ -271,6 +279,7 @@ impl<'g> Walk<'g> {
             hi: range.hi,
             source: Source::Input { operand, index },
             residue: Default::default(),
+            exact: false,
             parent: None,
             node,
             atom,
