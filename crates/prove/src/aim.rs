@@ -6,7 +6,7 @@
 
 use crate::cut::Cutter;
 use crate::funs::FunId;
-use crate::values::{Atom, AtomId, Base, Form, ModForm, Source, VarId, World};
+use crate::values::{Atom, AtomId, Base, Expansion, Form, ModForm, Source, VarId, World};
 use crate::witness::Random;
 use rustc_hash::FxHashMap;
 
@@ -55,7 +55,11 @@ impl<'w> Aim<'w> {
                 Atom::Prod(x, y) => products.push((x, y, c)),
                 Atom::High(w) => {
                     let p = cut.world.wides[w as usize].form.clone();
-                    if let Some(r) = cut.read(&p).ok().and_then(|r| r.residue) {
+                    let q = cut.world.q;
+                    if let Some(r) = cut.read(&p).ok().and_then(|r| r.residue)
+                        && r.m == q
+                        && q % 2 == 1
+                    {
                         let (q, inv) = (u64::from(cut.world.q), u64::from(cut.world.r_inv));
                         let t = r.t.iter().map(|&(a, c)| (a, (u64::from(c) * inv % q) as u32));
                         wide.push((ModForm { m: cut.world.q, k: 0, t: t.collect() }, c.signum()));
@@ -275,7 +279,10 @@ impl<'w> Aim<'w> {
                     let x = inputs[operand as usize][index as usize];
                     Linear::Constant(x.rem_euclid(q as i64) as u32)
                 }
-                Source::Cut { .. } => self.sum(&world.var(v).residue, memo)?,
+                Source::Cut { .. } => match world.expansion(v, world.q) {
+                    Expansion::Residue(residue) => self.sum(residue, memo)?,
+                    _ => return None,
+                },
             };
             memo.insert(v, value);
         }

@@ -1,7 +1,7 @@
 //! A second opinion: the tables that a proof rests on, tested against concrete evaluation.
 //!
 //! For given inputs every variable has a value, by its definition. It must lie in the variable's
-//! interval and be congruent to the variable's residue form; a node's form must give the node's
+//! interval and be congruent to the variable's residue form, modulo that form's modulus; a node's form must give the node's
 //! bits. A contradiction is an error of this tool and forbids the verdict `proved`.
 
 use crate::values::{Atom, AtomId, Base, Form, ModForm, Source, World};
@@ -32,7 +32,8 @@ impl Audit {
             let var = &world.vars[v];
             if matches!(var.source, Source::Cut { .. }) {
                 let residue = this.residue(world, &var.residue);
-                if (i128::from(value) - residue).rem_euclid(i128::from(world.q)) != 0 {
+                let m = i128::from(var.residue.m.max(1));
+                if (i128::from(value) - residue).rem_euclid(m) != 0 {
                     return Err(format!(
                         "variable {v} is {value}, but its residue form gives {residue}"
                     ));
@@ -79,7 +80,7 @@ impl Audit {
         sum
     }
 
-    /// The value of a form modulo q.
+    /// The value of a form modulo its modulus.
     pub fn residue(&self, world: &World, form: &ModForm) -> i128 {
         let mut sum = i128::from(form.k);
         for &(a, c) in &form.t {
@@ -92,6 +93,6 @@ impl Audit {
             };
             sum += i128::from(c) * x;
         }
-        sum.rem_euclid(i128::from(world.q))
+        sum.rem_euclid(i128::from(form.m.max(1)))
     }
 }

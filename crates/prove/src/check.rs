@@ -3,8 +3,8 @@
 //! A certificate lists what the proof took from enumeration, one function to a line:
 //! `F : facts`, the facts separated by `;`:
 //!
-//! - `cone LO HI MIN MAX C D`: for all integers x in \[LO, HI\] the value of F lies in \[MIN, MAX\]
-//!   and is congruent to C·x + D modulo q (`- -`: no such claim);
+//! - `cone LO HI MIN MAX M C D`: for all integers x in \[LO, HI\] the value of F lies in \[MIN, MAX\]
+//!   and is congruent to C·x + D modulo M (0: equal to it; 1: no claim);
 //! - `linear LO HI BITS C D`: F is congruent to C·x + D modulo 2^BITS.
 //!
 //! F is a list of operations `(name width … #i …)`, each naming earlier ones by number; the last is
@@ -19,25 +19,20 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The facts, for modulus `q`.
+/// The facts.
 pub struct Facts {
-    /// Modulus.
-    pub q: u32,
     /// One fact to a line.
     pub cones: Vec<String>,
 }
 
 /// Writes down everything that was enumerated.
-pub(crate) fn certificate(funs: &mut Funs, cones: &Cones, q: u32) -> Facts {
+pub(crate) fn certificate(funs: &mut Funs, cones: &Cones) -> Facts {
     let mut facts: BTreeMap<FunId, Vec<String>> = BTreeMap::new();
     let mut summaries: Vec<_> = cones.proved().collect();
     summaries.sort_unstable_by_key(|c| (c.0, c.1, c.2));
     for (f, lo, hi, s) in summaries {
-        let (c, d) = match s.affine {
-            Some((c, d)) => (c.to_string(), d.to_string()),
-            None => ("-".into(), "-".into()),
-        };
-        let fact = format!("cone {lo} {hi} {} {} {c} {d}", s.min, s.max);
+        let line = s.line.reduced();
+        let fact = format!("cone {lo} {hi} {} {} {} {} {}", s.min, s.max, line.m, line.c, line.d);
         facts.entry(f).or_default().push(fact);
     }
     let mut linear: Vec<_> = cones.linear_facts().collect();
@@ -49,7 +44,7 @@ pub(crate) fn certificate(funs: &mut Funs, cones: &Cones, q: u32) -> Facts {
         .into_iter()
         .map(|(f, facts)| format!("{} : {}", funs.text(f), facts.join("; ")))
         .collect();
-    Facts { q, cones: lines }
+    Facts { cones: lines }
 }
 
 /// Checks every fact by enumeration, in parallel.
@@ -64,7 +59,7 @@ pub fn verify(facts: &Facts, progress: &(dyn Fn(f64) -> bool + Sync)) -> Result<
         if d.is_multiple_of(16) {
             progress(d as f64 / total as f64);
         }
-        line_holds(line, facts.q.into()).map_err(|e| format!("{e} in `{line}`"))
+        line_holds(line).map_err(|e| format!("{e} in `{line}`"))
     })
 }
 
@@ -235,27 +230,28 @@ const KEPT: i64 = 1 << 24;
 /// Width of an interval over which a function is first taken apart into lines.
 const WIDE: i128 = 1 << 18;
 
-/// Whether a fact over a wide interval could be checked by pieces.
-fn wide_fact_holds(steps: &[(Code, Step)], words: &[&str], q: i64) -> Result<bool, String> {
-    let number = |i: usize| words.get(i).and_then(|w| w.parse::<i64>().ok());
-    let (Some(lo), Some(hi), Some(third), Some(fourth)) =
-        (number(1), number(2), number(3), number(4))
-    else {
-        return Ok(false);
+/// A fact as it is written.
+fn fact(words: &[&str]) -> Result<Fact, String> {
+    let number = |i: usize| -> Result<i128, String> {
+        let word = words.get(i).ok_or("too few numbers")?;
+        word.parse().map_err(|_| format!("`{word}` is no number"))
     };
-    let fact = match (words[0], number(5), number(6)) {
-        ("cone", Some(c), Some(d)) => Fact::Cone(third, fourth, Some((c, d)), q),
-        ("cone", None, None) if words.len() == 7 && words[5..] == ["-", "-"] => {
-            Fact::Cone(third, fourth, None, q)
-        }
-        ("linear", Some(d), None) if (1..=64).contains(&third) => {
-            Fact::Linear(third as u32, fourth, d)
-        }
-        _ => return Ok(false),
+    let small = |i: usize| -> Result<i64, String> {
+        number(i)?.try_into().map_err(|_| format!("`{}` is out of range", words[i]))
     };
-    match check_wide::holds(steps, lo, hi, fact) {
-        Some(result) => result.map(|()| true),
-        None => Ok(false),
+    match words[0] {
+        "cone" => {
+            let m = u64::try_from(small(5)?).map_err(|_| "a negative modulus")?;
+            if m >= 1 << 62 {
+                return Err(format!("modulus {m}"));
+            }
+            Ok(Fact::Cone(small(3)?, small(4)?, m, number(6)?, number(7)?))
+        }
+        "linear" if (1..=64).contains(&small(3)?) => {
+            Ok(Fact::Linear(small(3)? as u32, small(4)?, small(5)?))
+        }
+        "linear" => Err(format!("{} bits", words[3])),
+        other => Err(format!("unknown fact {other}")),
     }
 }
 
@@ -264,110 +260,76 @@ pub(crate) fn lines(text: &str) -> Result<Vec<(Code, Step)>, String> {
     Ok(parse(text)?.into_iter().map(|s| (code(&s.name), s)).collect())
 }
 
-fn line_holds(line: &str, q: i128) -> Result<(), String> {
+fn line_holds(line: &str) -> Result<(), String> {
     let (text, facts) = line.split_once(" : ").ok_or("` : ` expected")?;
     let steps = lines(text)?;
     let mut scratch = Vec::with_capacity(steps.len());
-    let mut parsed: Vec<Vec<&str>> = Vec::new();
-    for fact in facts.split(';') {
-        parsed.push(fact.split_whitespace().collect());
-    }
-    let number = |words: &[&str], i: usize| -> Result<i64, String> {
-        let word = words.get(i).ok_or("too few numbers")?;
-        word.parse().map_err(|_| format!("`{word}` is no number"))
-    };
-    // Widest first: what is congruent everywhere is so on every part.
-    let mut sized = Vec::with_capacity(parsed.len());
-    for words in parsed {
-        let size = i128::from(number(&words, 2)?) - i128::from(number(&words, 1)?);
-        sized.push((std::cmp::Reverse(size), words));
-    }
-    sized.sort_by_key(|s| s.0);
-    let mut parsed: Vec<Vec<&str>> = Vec::new();
-    for (size, words) in sized {
-        if size.0 >= WIDE && wide_fact_holds(&steps, &words, q as i64)? {
-            continue;
-        }
-        parsed.push(words);
-    }
-    if parsed.is_empty() {
-        return Ok(());
-    }
-    let mut congruent: Vec<(i64, i64, i64, i64)> = Vec::new();
-    let (mut least, mut greatest) = (i64::MAX, i64::MIN);
-    for words in &parsed {
-        least = least.min(number(words, 1)?);
-        greatest = greatest.max(number(words, 2)?);
-    }
-    let keep = i128::from(greatest) - i128::from(least) < i128::from(KEPT);
-    let table: Vec<i64> =
-        if keep { check_table::table(&steps, least, greatest) } else { Vec::new() };
-    for words in &parsed {
-        let (lo, hi) = (number(words, 1)?, number(words, 2)?);
+    let mut parsed: Vec<(i64, i64, Fact)> = Vec::new();
+    for words in facts.split(';') {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let end = |i: usize| -> Result<i64, String> {
+            let word = words.get(i).ok_or("too few numbers")?;
+            word.parse().map_err(|_| format!("`{word}` is no number"))
+        };
+        let (lo, hi) = (end(1)?, end(2)?);
         if lo > hi {
             return Err("an empty interval".into());
         }
+        parsed.push((lo, hi, fact(&words)?));
+    }
+    // Widest first: what is congruent everywhere is so on every part.
+    let size = |f: &(i64, i64, Fact)| i128::from(f.1) - i128::from(f.0);
+    parsed.sort_by_key(|f| std::cmp::Reverse(size(f)));
+    let mut left = Vec::with_capacity(parsed.len());
+    for f in parsed {
+        match (size(&f) >= WIDE).then(|| check_wide::holds(&steps, f.0, f.1, f.2)).flatten() {
+            Some(result) => result?,
+            None => left.push(f),
+        }
+    }
+    let Some(least) = left.iter().map(|f| f.0).min() else { return Ok(()) };
+    let greatest = left.iter().map(|f| f.1).max().unwrap_or(least);
+    let keep = i128::from(greatest) - i128::from(least) < i128::from(KEPT);
+    let table: Vec<i64> =
+        if keep { check_table::table(&steps, least, greatest) } else { Vec::new() };
+    let mut congruent: Vec<(i64, i64, u64, i128, i128)> = Vec::new();
+    for (lo, hi, fact) in left {
         let mut value = |x: i64| {
             if keep { table[(x - least) as usize] } else { evaluate(&steps, x, &mut scratch) }
         };
-        match words[0] {
-            "cone" => {
-                let (min, max) = (number(words, 3)?, number(words, 4)?);
-                let affine = match (words.get(5), words.get(6)) {
-                    (Some(&"-"), Some(&"-")) => None,
-                    _ => Some((number(words, 5)?, number(words, 6)?)),
-                };
-                let small = q as i64;
-                let within = if keep {
-                    let part = &table[(lo - least) as usize..=(hi - least) as usize];
-                    let outside = |v: &i64| (*v < min) | (*v > max);
-                    !part.iter().fold(false, |bad, v| bad | outside(v))
-                } else {
-                    (lo..=hi).all(|x| (min..=max).contains(&value(x)))
-                };
-                if !within {
-                    return Err(format!("a value outside [{min}, {max}]"));
-                }
-                let known =
-                    |c, d| congruent.iter().any(|k| k.0 <= lo && hi <= k.1 && (k.2, k.3) == (c, d));
-                if let Some((c, d)) = affine
-                    && !known(c, d)
-                {
-                    let start = i128::from(c) * i128::from(lo) + i128::from(d);
-                    let (expected, step) = (start.rem_euclid(q) as i64, c.rem_euclid(small));
-                    let wrong = if keep {
-                        let part = &table[(lo - least) as usize..=(hi - least) as usize];
-                        check_table::first_not_congruent(part, expected, step, small)
-                    } else {
-                        let mut expected = expected;
-                        (lo..=hi).position(|x| {
-                            let wrong = (value(x) - expected) % small != 0;
-                            expected = (expected + step) % small;
-                            wrong
-                        })
-                    };
-                    if let Some(i) = wrong {
-                        let x = lo + i as i64;
-                        return Err(format!("x = {x} gives {}, not congruent", value(x)));
-                    }
-                    congruent.push((lo, hi, c, d));
-                }
+        let Fact::Cone(min, max, m, c, d) = fact else {
+            if let Some(x) = (lo..=hi).find(|&x| !fact.holds(x, value(x).into())) {
+                return Err(format!("x = {x} gives {}", value(x)));
             }
-            "linear" => {
-                let (bits, c, d) = (number(words, 3)?, number(words, 4)?, number(words, 5)?);
-                if !(1..=64).contains(&bits) {
-                    return Err(format!("{bits} bits"));
-                }
-                for x in lo..=hi {
-                    let v = value(x);
-                    let error = v.wrapping_sub(c.wrapping_mul(x).wrapping_add(d)) as u64;
-                    if error << (64 - bits) != 0 {
-                        return Err(format!("x = {x} gives {v}"));
-                    }
-                }
-            }
-            other => return Err(format!("unknown fact {other}")),
+            continue;
+        };
+        let within = if keep {
+            let part = &table[(lo - least) as usize..=(hi - least) as usize];
+            !part.iter().fold(false, |bad, v| bad | ((*v < min) | (*v > max)))
+        } else {
+            (lo..=hi).all(|x| (min..=max).contains(&value(x)))
+        };
+        if !within {
+            return Err(format!("a value outside [{min}, {max}]"));
         }
+        let known =
+            congruent.iter().any(|&(l, h, n, e, f)| l <= lo && hi <= h && (n, e, f) == (m, c, d));
+        if m == 1 || known {
+            continue;
+        }
+        let wrong = if keep && m != 0 && min > -(1 << 61) && max < 1 << 61 {
+            let part = &table[(lo - least) as usize..=(hi - least) as usize];
+            let q = i128::from(m);
+            let expected = (c * i128::from(lo) + d).rem_euclid(q) as i64;
+            check_table::first_not_congruent(part, expected, c.rem_euclid(q) as i64, m as i64)
+        } else {
+            (lo..=hi).position(|x| !fact.holds(x, value(x).into()))
+        };
+        if let Some(i) = wrong {
+            let x = lo + i as i64;
+            return Err(format!("x = {x} gives {}, not congruent", value(x)));
+        }
+        congruent.push((lo, hi, m, c, d));
     }
     Ok(())
 }

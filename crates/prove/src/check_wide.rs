@@ -15,23 +15,27 @@ const MOST: usize = 1 << 16;
 /// A fact about a function for all x of an interval.
 #[derive(Clone, Copy)]
 pub(crate) enum Fact {
-    /// Values between these, and congruent to c·x + d modulo q if that is given.
-    Cone(i64, i64, Option<(i64, i64)>, i64),
+    /// Values between the first two, and congruent to c·x + d modulo m, the last three being m (0
+    /// for equality), c, d.
+    Cone(i64, i64, u64, i128, i128),
     /// Congruent to c·x + d modulo 2^bits.
     Linear(u32, i64, i64),
 }
 
 impl Fact {
     /// Whether it holds for `value` at x.
-    fn holds(&self, x: i64, value: i128) -> bool {
+    pub(crate) fn holds(&self, x: i64, value: i128) -> bool {
         match *self {
-            Fact::Cone(min, max, affine, q) => {
-                let inside = i128::from(min) <= value && value <= i128::from(max);
-                inside
-                    && affine.is_none_or(|(c, d)| {
-                        let error = value - (i128::from(c) * i128::from(x) + i128::from(d));
-                        error % i128::from(q) == 0
-                    })
+            Fact::Cone(min, max, m, c, d) => {
+                let line = c.checked_mul(x.into()).and_then(|v| v.checked_add(d));
+                let error = line.and_then(|v| value.checked_sub(v));
+                let on_line = match (m, error) {
+                    (1, _) => true,
+                    (0, Some(e)) => e == 0,
+                    (m, Some(e)) => e % i128::from(m) == 0,
+                    (_, None) => false,
+                };
+                i128::from(min) <= value && value <= i128::from(max) && on_line
             }
             Fact::Linear(bits, c, d) => {
                 let error = value - (i128::from(c) * i128::from(x) + i128::from(d));
@@ -240,7 +244,7 @@ mod tests {
     use crate::check::{Facts, verify};
 
     fn holds(line: &str) -> bool {
-        let facts = Facts { q: 8380417, cones: vec![line.to_string()] };
+        let facts = Facts { cones: vec![line.to_string()] };
         verify(&facts, &|_| true).is_ok()
     }
 
@@ -251,7 +255,7 @@ mod tests {
     #[test]
     fn a_conditional_addition_over_its_whole_interval() {
         let fact = |lo: i64, hi: i64, min: i64, max: i64, c: i64, d: i64| {
-            holds(&format!("{CADDQ} : cone {lo} {hi} {min} {max} {c} {d}"))
+            holds(&format!("{CADDQ} : cone {lo} {hi} {min} {max} 8380417 {c} {d}"))
         };
         assert!(fact(-8380417, 8380416, 0, 8380416, 1, 0));
         assert!(!fact(-8380418, 8380416, 0, 8380416, 1, 0), "one below");
@@ -271,8 +275,8 @@ mod tests {
         // Equal to a constant at one point of 2^32 only.
         for at in [-2147483648i64, -1, 0, 77_777_777, 2147483646] {
             let text = format!("(lin 32 0 1)(const 32 {at})(eq 1 #0 #1)(sext 32 #2)");
-            assert!(!holds(&format!("{text} : cone -2147483648 2147483647 0 0 - -")));
-            assert!(holds(&format!("{text} : cone -2147483648 2147483647 -1 0 - -")));
+            assert!(!holds(&format!("{text} : cone -2147483648 2147483647 0 0 1 0 0")));
+            assert!(holds(&format!("{text} : cone -2147483648 2147483647 -1 0 1 0 0")));
         }
     }
 }

@@ -5,8 +5,8 @@
 //! is asked about cost little more than one.
 
 use crate::funs::{FunId, Funs, centre};
+use crate::lines::Line;
 use crate::pieces::{Piece, pieces};
-use crate::values::inverse;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ pub struct Summary {
     pub min: i64,
     /// Greatest value.
     pub max: i64,
-    /// `(c, d)` if the value is congruent to `c·x + d` modulo q everywhere.
-    pub affine: Option<(u32, u32)>,
+    /// The line that it is, as an integer or modulo something.
+    pub line: Line,
 }
 
 /// A function that would take too long to enumerate.
@@ -32,8 +32,8 @@ struct Table {
     values: Vec<i64>,
     /// Least and greatest value of each aligned block that lies wholly inside, by block number.
     blocks: FxHashMap<i64, (i64, i64)>,
-    /// An interval over which the function was found affine.
-    affine: Option<(i64, i64, u32, u32)>,
+    /// A long interval and the line on it.
+    line: Option<(i64, i64, Line)>,
 }
 
 /// A function's pieces, if they are few.
@@ -50,6 +50,35 @@ pub(crate) const WIDE: i64 = 1 << 18;
 const KEPT: i64 = 1 << 23;
 /// Values kept at most, 8 bytes each.
 const MEMORY: usize = 1 << 26;
+
+/// A function by its pieces.
+fn join(pieces: &[Piece]) -> Summary {
+    let (mut min, mut max) = (i64::MAX, i64::MIN);
+    let mut line: Option<Line> = None;
+    for p in pieces {
+        match p {
+            Piece::Affine { lo, hi, k, c } => {
+                for x in [*lo, *hi] {
+                    let v = (k + c * i128::from(x)) as i64;
+                    (min, max) = (min.min(v), max.max(v));
+                }
+                match &mut line {
+                    Some(line) => line.meet_line(*lo, *hi, *k, *c),
+                    None => line = Some(Line { m: 0, c: *c, d: *k }),
+                }
+            }
+            Piece::Values { lo, values } => {
+                let (l, h) = extremes(values);
+                (min, max) = (min.min(l), max.max(h));
+                match &mut line {
+                    Some(line) => line.meet(*lo, values),
+                    None => line = Some(Line::through(*lo, values)),
+                }
+            }
+        }
+    }
+    Summary { min, max, line: line.unwrap_or(Line::NONE) }
+}
 
 impl Table {
     fn slice(&self, lo: i64, hi: i64) -> &[i64] {
@@ -86,48 +115,9 @@ fn extremes(values: &[i64]) -> (i64, i64) {
     values.iter().fold((i64::MAX, i64::MIN), |(l, h), &v| (l.min(v), h.max(v)))
 }
 
-/// Divisibility by an odd q without division: v is a multiple of q exactly if v·q⁻¹ modulo 2^64
-/// is a number of size at most 2^63/q.
-#[derive(Clone, Copy)]
-struct Multiple {
-    q: i64,
-    inverse: i64,
-    bound: i64,
-}
-
-impl Multiple {
-    fn of(q: i64) -> Multiple {
-        Multiple { q, inverse: inverse(q), bound: i64::MAX / q }
-    }
-    #[inline]
-    fn divides(self, v: i64) -> bool {
-        let t = v.wrapping_mul(self.inverse);
-        -self.bound <= t && t <= self.bound
-    }
-    /// Whether `values[i] - (c·(lo + i) + d)` are all multiples, for values of at most 2^62.
-    fn affine(self, values: &[i64], lo: i64, c: i64, d: i64) -> bool {
-        let mut expected = c * lo.rem_euclid(self.q) + d;
-        values.chunks(1024).all(|chunk| {
-            let mut ok = true;
-            for &v in chunk {
-                ok &= self.divides(v.wrapping_sub(expected));
-                expected += c;
-            }
-            ok
-        })
-    }
-}
-
-/// The only affine function modulo q that values from lo on may be congruent to.
-fn candidate(q: i64, lo: i64, first: i64, second: Option<i64>) -> (i64, i64) {
-    let c = second.map_or(0, |s| (s % q - first % q).rem_euclid(q));
-    (c, (first % q - c * (lo % q)).rem_euclid(q))
-}
-
 /// Enumeration with caches and limits.
+#[derive(Default)]
 pub struct Cones {
-    q: i64,
-    multiple: Multiple,
     /// Most points that one function may have.
     pub max_points: u64,
     /// Point evaluations (points times nodes) that remain.
@@ -142,20 +132,9 @@ pub struct Cones {
 }
 
 impl Cones {
-    /// Empty caches for odd modulus `q`.
-    pub fn new(q: u32) -> Cones {
-        Cones {
-            q: i64::from(q),
-            multiple: Multiple::of(i64::from(q)),
-            max_points: 1 << 24,
-            budget: 1 << 36,
-            work: 0,
-            tables: FxHashMap::default(),
-            kept: 0,
-            summaries: FxHashMap::default(),
-            linears: FxHashMap::default(),
-            pieces: FxHashMap::default(),
-        }
+    /// Empty caches.
+    pub fn new() -> Cones {
+        Cones { max_points: 1 << 24, budget: 1 << 36, ..Cones::default() }
     }
 
     /// Everything enumerated so far: `(function, lo, hi)` with its summary.
@@ -241,7 +220,7 @@ impl Cones {
             return s;
         }
         let result = if let Some(pieces) = self.pieces(funs, f, lo, hi) {
-            Ok(self.join(&pieces))
+            Ok(join(&pieces))
         } else if hi - lo < KEPT {
             self.tabulate(funs, f, lo, hi)
         } else {
@@ -260,47 +239,6 @@ impl Cones {
         known.or_insert_with(|| pieces(funs, f, lo, hi).map(Arc::from)).clone()
     }
 
-    fn join(&self, pieces: &[Piece]) -> Summary {
-        let (mut min, mut max) = (i64::MAX, i64::MIN);
-        let mut points = pieces.iter().flat_map(|p| match p {
-            Piece::Affine { lo, hi, k, c } => {
-                let at = |x: i64| (x, (k + c * i128::from(x)) as i64);
-                let next = if hi > lo { lo + 1 } else { *lo };
-                vec![at(*lo), at(next), at(*hi)]
-            }
-            Piece::Values { lo, values } => {
-                values.iter().enumerate().map(|(i, v)| (lo + i as i64, *v)).collect()
-            }
-        });
-        let first = points.next().unwrap_or_default();
-        let second = points.find(|p| p.0 != first.0);
-        // Adjacent points: the least one, and the one after it.
-        let second = second.filter(|s| s.0 == first.0 + 1).map(|s| s.1);
-        let (c, d) = candidate(self.q, first.0, first.1, second);
-        let q = i128::from(self.q);
-        let mut affine = second.is_some();
-        for p in pieces {
-            match p {
-                Piece::Affine { lo, hi, k, c: slope } => {
-                    for x in [*lo, *hi] {
-                        let v = (k + slope * i128::from(x)) as i64;
-                        (min, max) = (min.min(v), max.max(v));
-                    }
-                    let error = |x: i64| {
-                        (k - i128::from(d) + (slope - i128::from(c)) * i128::from(x)) % q != 0
-                    };
-                    affine &= !error(*lo) && (lo == hi || !error(lo + 1));
-                }
-                Piece::Values { lo, values } => {
-                    let (l, h) = extremes(values);
-                    (min, max) = (min.min(l), max.max(h));
-                    affine &= self.multiple.affine(values, *lo, c, d);
-                }
-            }
-        }
-        Summary { min, max, affine: affine.then_some((c as u32, d as u32)) }
-    }
-
     fn tabulate(
         &mut self,
         funs: &mut Funs,
@@ -308,58 +246,38 @@ impl Cones {
         lo: i64,
         hi: i64,
     ) -> Result<Summary, TooWide> {
-        let (q, multiple) = (self.q, self.multiple);
         let t = self.table(funs, f, lo, hi)?;
         let (min, max) = t.extremes(lo, hi);
-        if let Some((from, to, c, d)) = t.affine
-            && from <= lo
-            && hi <= to
-        {
-            // A point is affine in many ways; there the canonical one is asked for.
-            let affine = if lo == hi { None } else { Some((c, d)) };
-            if affine.is_some() {
-                return Ok(Summary { min, max, affine });
+        // A line on a part is one on the whole if the rest joins it: its modulus can only shrink.
+        let line = match t.line {
+            Some((from, to, mut line)) if lo.max(from) < hi.min(to) => {
+                if lo < from {
+                    line.meet(lo, t.slice(lo, from - 1));
+                }
+                if to < hi {
+                    line.meet(to + 1, t.slice(to + 1, hi));
+                }
+                line
             }
+            _ => Line::through(lo, t.slice(lo, hi)),
+        };
+        if line.m != 1 && t.line.is_none_or(|l| l.1 - l.0 < hi - lo) {
+            t.line = Some((lo, hi, line));
         }
-        // Where it is known to be affine on a part, only the rest is left to look at.
-        if let Some((from, to, c, d)) = t.affine
-            && lo < hi
-            && lo.max(from) < hi.min(to)
-        {
-            let (ci, di) = (i64::from(c), i64::from(d));
-            let below = lo >= from || multiple.affine(t.slice(lo, from - 1), lo, ci, di);
-            let above = hi <= to || multiple.affine(t.slice(to + 1, hi), to + 1, ci, di);
-            if below && above {
-                // The union is one interval, since they overlap.
-                t.affine = Some((lo.min(from), hi.max(to), c, d));
-                return Ok(Summary { min, max, affine: Some((c, d)) });
-            }
-            // Overlap fixes c; another d would contradict the values there.
-            return Ok(Summary { min, max, affine: None });
-        }
-        let values = t.slice(lo, hi);
-        let (c, d) = candidate(q, lo, values[0], values.get(1).copied());
-        let affine = multiple.affine(values, lo, c, d).then_some((c as u32, d as u32));
-        if let Some((c, d)) = affine
-            && t.affine.is_none_or(|a| a.1 - a.0 < hi - lo)
-        {
-            t.affine = Some((lo, hi, c, d));
-        }
-        Ok(Summary { min, max, affine })
+        Ok(Summary { min, max, line })
     }
 
     fn stream(&mut self, funs: &mut Funs, f: FunId, lo: i64, hi: i64) -> Result<Summary, TooWide> {
         self.afford((hi - lo) as u64 + 1, funs.size(f))?;
-        let (first, second) = (funs.at(f, lo), funs.at(f, lo + 1));
-        let (c, d) = candidate(self.q, lo, first, Some(second));
-        let (mut min, mut max, mut affine) = (i64::MAX, i64::MIN, true);
+        let first = [funs.at(f, lo), funs.at(f, lo + 1)];
+        let (mut min, mut max, mut line) = (i64::MAX, i64::MIN, Line::through(lo, &first));
         funs.enumerate(f, lo, hi, |at, values| {
             let (l, h) = extremes(values);
             (min, max) = (min.min(l), max.max(h));
-            affine = affine && self.multiple.affine(values, at, c, d);
+            line.meet(at, values);
             true
         });
-        Ok(Summary { min, max, affine: affine.then_some((c as u32, d as u32)) })
+        Ok(Summary { min, max, line })
     }
 
     /// `(c, d)` if `f(x) = c·x + d` modulo 2^bits for all x in `[lo, hi]`.

@@ -5,7 +5,7 @@ use crate::cones::Cones;
 use crate::funs::{FunId, FunOp, centre};
 use crate::reading::{NoReading, Odd, Reading};
 use crate::values::{
-    Atom, AtomId, Base, Cause, CauseKind, Form, Source, Var, VarId, World, inverse,
+    Atom, AtomId, Base, Cause, CauseKind, Form, ModForm, Source, Var, VarId, World, inverse,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -39,6 +39,9 @@ pub struct Cutter {
     pub node: u32,
 }
 
+/// Values of a variable below which a line modulo another number than q may be an accident.
+const FEW: i64 = 256;
+
 /// Variables that are made level at most where a sum is too wide.
 const TIES: usize = 8;
 
@@ -47,7 +50,7 @@ impl Cutter {
     pub fn new(q: u32) -> Cutter {
         Cutter {
             world: World::new(q),
-            cones: Cones::new(q),
+            cones: Cones::new(),
             cuts: FxHashMap::default(),
             exact: FxHashMap::default(),
             failed: FxHashMap::default(),
@@ -244,6 +247,14 @@ impl Cutter {
         } else if let Some(&cause) = self.failed.get(&(bits, bare.clone())) {
             return Err(Some(cause));
         }
+        if narrow.is_none()
+            && let Some(separate) = self.separate(&bare)
+        {
+            // In terms of other variables, and so by another key.
+            let (v, m) = self.cut(&separate, bits, None)?;
+            self.cuts.insert(key, (v, inverse(lead).wrapping_mul(m)));
+            return Ok((v, centre(m, width).wrapping_shl(twos)));
+        }
         let mut divisors: Vec<i64> = vec![1];
         // Quotients come with coefficients that are what they are.
         let plain = !self.world.has_floor(&bare);
@@ -285,7 +296,9 @@ impl Cutter {
         }
         if let (Some(base), Some((_, d, r))) = (narrow, &best) {
             let (lo, hi) = self.world.domain(base);
-            let varies = r.residue.as_ref().is_some_and(|m| !m.t.is_empty());
+            // A modulus that a few values are a line in need not mean anything.
+            let found = |m: u32| m.is_multiple_of(self.world.q) || hi - lo >= FEW;
+            let varies = r.residue.as_ref().is_some_and(|m| !m.t.is_empty() && found(m.m));
             let simple =
                 d.t.len() == 1 && matches!(self.world.atoms[d.t[0].0 as usize], Atom::Var(_));
             if r.hi - r.lo > i128::from(hi) - i128::from(lo) || !varies || simple {
@@ -318,19 +331,18 @@ impl Cutter {
     }
 
     /// The variable equal to plus or minus an exact form.
-    fn variable(&mut self, d: Form, r: Reading) -> (VarId, i64) {
+    pub(crate) fn variable(&mut self, d: Form, r: Reading) -> (VarId, i64) {
         let sign = if d.t.first().is_some_and(|t| t.1 < 0) { -1 } else { 1 };
         let d = d.scaled(sign, 64);
         if let Some(&v) = self.exact.get(&d) {
             return (v, sign);
         }
         let (lo, hi) = if sign < 0 { (-r.hi, -r.lo) } else { (r.lo, r.hi) };
-        let q = self.world.q;
         let mut residue = r.residue.unwrap_or_default();
         if sign < 0 {
-            let negate = |c: u32| (q - c) % q;
-            residue.k = negate(residue.k);
-            residue.t.iter_mut().for_each(|t| t.1 = negate(t.1));
+            let negate = |c: u32| (residue.m - c) % residue.m.max(1);
+            let t = residue.t.iter().map(|t| (t.0, negate(t.1))).collect();
+            residue = ModForm { m: residue.m, k: negate(residue.k), t };
         }
         let parent = self.one_base(&d).map(|b| {
             let f = self.as_fun(&d, 64);
@@ -344,6 +356,7 @@ impl Cutter {
             hi: hi as i64,
             source: Source::Cut { form, bits: 64 },
             residue,
+            twos: 0,
             exact,
             parent,
             node,

@@ -27,6 +27,7 @@ impl Build {
             hi: 1,
             source,
             residue,
+            twos: 0,
             exact: false,
             parent: None,
             node: 0,

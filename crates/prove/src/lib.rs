@@ -25,6 +25,8 @@ mod function;
 mod function_tests;
 mod funs;
 mod hankel;
+mod lines;
+mod moduli;
 mod oracle;
 mod pieces;
 mod polynomials;

@@ -3,9 +3,9 @@
 use crate::audit::Audit;
 use crate::calls::CallCase;
 use crate::contract::Contract;
-use crate::function::{Mismatch, compare};
+use crate::function::{Mismatch, compare, needed};
 use crate::report::{Counts, Reason, ReasonKind, Report, Verdict};
-use crate::values::ModForm;
+use crate::values::{Expansion, ModForm, VarId, World};
 use crate::walk::{Output, Walk};
 use crate::{Options, Progress, check, ranges, witness};
 use ringforge_machine::Object;
@@ -127,6 +127,11 @@ impl<'a> Job<'a> {
             self.reason(ReasonKind::Unmodelled, &case.name, text);
             return false;
         }
+        if !compares(&walk.cut.world, &outputs) {
+            let text = "an output depends on values that are known in other moduli than q only";
+            self.reason(ReasonKind::Unmodelled, &case.name, text.into());
+            return false;
+        }
         let t = Instant::now();
         let shared: &dyn Progress = &*self.progress;
         let (started, limit) = (self.started, self.options.time_limit);
@@ -151,13 +156,12 @@ impl<'a> Job<'a> {
             }
         }
         let t = Instant::now();
-        let certificate =
-            check::certificate(&mut walk.cut.world.funs, &walk.cut.cones, contract.ring.q() as u32);
+        let certificate = check::certificate(&mut walk.cut.world.funs, &walk.cut.cones);
         let shared: &dyn Progress = &*self.progress;
         let ok = check::verify(&certificate, &|fraction| shared.update("checking", fraction));
         self.time("check", t);
         let ok = ok.err();
-        self.report.certificate.q = certificate.q;
+        self.report.certificate.q = contract.ring.q() as u32;
         self.report.certificate.cones.extend(certificate.cones);
         if let Some(e) = ok {
             self.reason(
@@ -267,6 +271,17 @@ impl<'a> Job<'a> {
         }
         Some(forms)
     }
+}
+
+/// Whether everything that the outputs depend on is known modulo q.
+fn compares(world: &World, outputs: &[ModForm]) -> bool {
+    let needed = needed(world, outputs);
+    let known = |v: usize| match world.expansion(VarId(v as u32), world.q) {
+        Expansion::Input => true,
+        Expansion::Residue(r) => r.m == world.q,
+        _ => false,
+    };
+    outputs.iter().all(|o| o.m == world.q) && (0..needed.len()).all(|v| !needed[v] || known(v))
 }
 
 fn count(c: &mut Counts, walk: &Walk) {

@@ -1,7 +1,14 @@
-//! The exact integer reading of a form: its interval and what it is modulo q.
+//! The exact integer reading of a form: its interval and what it is modulo something.
+//!
+//! No modulus is asked for. Variables and products are what they are; functions of one base are
+//! lines modulo what enumeration finds, a quotient that is multiplied by c is hidden modulo c. The
+//! greatest common divisor of all that is the largest modulus in which the form is linear, and of
+//! its divisors one is chosen: the contract's modulus, else one that was met before, else its prime.
 
 use crate::cut::Cutter;
-use crate::values::{Atom, AtomId, Base, Form, ModForm, VarId, residue};
+use crate::lines::Line;
+use crate::moduli::odd_part;
+use crate::values::{Atom, AtomId, Base, Form, ModForm, VarId};
 
 /// A form read as an exact integer.
 #[derive(Clone, Debug)]
@@ -10,7 +17,7 @@ pub struct Reading {
     pub lo: i128,
     /// Upper bound.
     pub hi: i128,
-    /// What it is modulo q, if that is linear.
+    /// What it is modulo something, if that is linear.
     pub residue: Option<ModForm>,
     /// What is not linear modulo q.
     pub odd: Option<Odd>,
@@ -36,41 +43,113 @@ pub enum NoReading {
     Overflow,
 }
 
+/// `c·2^(-16·e)·atom`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Term {
+    atom: AtomId,
+    c: i128,
+    e: u32,
+}
+
+/// A form as an interval and as a linear form modulo `m`, no divisor of m chosen yet.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    pub lo: i128,
+    pub hi: i128,
+    /// Modulus; 0 where the form is linear over the integers, 1 where it is not linear at all.
+    pub m: u64,
+    /// Constants `c·2^(-16·e)`.
+    k: Vec<(i128, u32)>,
+    pub terms: Vec<Term>,
+    /// The part without which the modulus would be a multiple of q.
+    odd: Option<Odd>,
+    /// The moduli of what is linear modulo something only, of functions of one base each.
+    pub bases: Vec<(Base, u64)>,
+}
+
+impl Parts {
+    /// Linear modulo n only.
+    fn shrink(&mut self, n: u64, q: u32, part: Odd) {
+        self.m = gcd(self.m, n);
+        if self.odd.is_none() && !n.is_multiple_of(q.into()) {
+            self.odd = Some(part);
+        }
+    }
+
+    /// The largest power of 2^-16.
+    fn depth(&self) -> u32 {
+        self.k.iter().map(|k| k.1).chain(self.terms.iter().map(|t| t.e)).max().unwrap_or(0)
+    }
+
+    /// The form modulo a divisor of m, odd where a term has a negative power of two.
+    pub fn modulo(&self, m: u32) -> ModForm {
+        let modulus = i128::from(m);
+        let half = i128::from((m / 2 + 1) % m);
+        let power = |e: u32| (0..16 * e).fold(1 % modulus, |p, _| p * half % modulus);
+        let powers: Vec<i128> = (0..=self.depth()).map(power).collect();
+        let of = |c: i128, e: u32| c.rem_euclid(modulus) * powers[e as usize] % modulus;
+        let k = self.k.iter().map(|&(c, e)| of(c, e)).sum::<i128>() % modulus;
+        let terms = self.terms.iter().map(|t| (t.atom, of(t.c, t.e) as u64)).collect();
+        ModForm { m, k: k as u32, t: merge(terms, m) }
+    }
+}
+
+pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 impl Cutter {
     /// The exact integer reading of a form (its coefficients as they stand).
     pub fn read(&mut self, form: &Form) -> Result<Reading, NoReading> {
+        let mut parts = self.parts(form)?;
+        if self.world.has_floor(form)
+            && let Some((l, h)) = self.rational(form)
+        {
+            parts.lo = parts.lo.max(l);
+            parts.hi = parts.hi.min(h);
+        }
+        let m = self.modulus(parts.m, parts.depth() == 0);
+        let residue = m.map(|m| parts.modulo(m));
+        Ok(Reading { lo: parts.lo, hi: parts.hi, residue, odd: parts.odd })
+    }
+
+    /// A form as interval and linear form.
+    pub(crate) fn parts(&mut self, form: &Form) -> Result<Parts, NoReading> {
         let q = self.world.q;
-        let (mut lo, mut hi) = (i128::from(form.k), i128::from(form.k));
-        let mut k = residue(form.k.into(), q);
-        let mut terms: Vec<(AtomId, u64)> = Vec::with_capacity(form.t.len());
-        let mut odd = None;
+        let mut out = Parts {
+            lo: form.k.into(),
+            hi: form.k.into(),
+            k: vec![(form.k.into(), 0)],
+            ..Parts::default()
+        };
+        out.terms.reserve(form.t.len());
         // Terms of bases that need to be taken together.
         let mut grouped: Vec<(Base, (AtomId, i64))> = Vec::new();
-        let (mut funs, mut floors) = (false, false);
-        for &(a, c) in &form.t {
-            match self.world.atoms[a as usize] {
+        let mut funs = false;
+        for &(atom, c) in &form.t {
+            match self.world.atoms[atom as usize] {
                 Atom::Prod(x, y) => {
                     let (l, h) = self.product_interval(x, y);
-                    widen(&mut lo, &mut hi, l, h, c.into());
-                    terms.push((a, residue(c.into(), q).into()));
+                    widen(&mut out.lo, &mut out.hi, l, h, c.into());
+                    out.terms.push(Term { atom, c: c.into(), e: 0 });
                 }
-                Atom::Var(v) => grouped.push((Base::Var(v), (a, c))),
+                Atom::Var(v) => grouped.push((Base::Var(v), (atom, c))),
                 Atom::Fun(b, _) => {
                     funs = true;
-                    grouped.push((b, (a, c)));
+                    grouped.push((b, (atom, c)));
                 }
                 Atom::High(w) => {
                     funs = true;
-                    grouped.push((Base::Low(self.world.wides[w as usize].low.0), (a, c)));
+                    grouped.push((Base::Low(self.world.wides[w as usize].low.0), (atom, c)));
                 }
                 Atom::Floor(f) => {
-                    floors = true;
                     let floor = &self.world.floors[f as usize];
-                    widen(&mut lo, &mut hi, floor.lo, floor.hi, c.into());
-                    // What the quotient is modulo q nobody knows; a multiple of q hides it.
-                    if residue(c.into(), q) != 0 {
-                        odd = odd.or(Some(Odd::Floor));
-                    }
+                    widen(&mut out.lo, &mut out.hi, floor.lo, floor.hi, c.into());
+                    // What the quotient is nobody knows; it is hidden modulo its coefficient.
+                    out.shrink(c.unsigned_abs(), q, Odd::Floor);
                 }
                 Atom::Opaque(o) => {
                     return Err(NoReading::Opaque(self.world.opaques[o as usize]));
@@ -87,55 +166,40 @@ impl Cutter {
             while funs && j < grouped.len() && grouped[j].0 == base {
                 j += 1;
             }
-            let group: Vec<(AtomId, i64)> = grouped[i..j].iter().map(|g| g.1).collect();
+            let group = &grouped[i..j];
             i = j;
-            if let ([(a, c)], Base::Var(v)) = (&group[..], base)
-                && matches!(self.world.atoms[*a as usize], Atom::Var(_))
+            if let ([(_, (atom, c))], Base::Var(v)) = (group, base)
+                && matches!(self.world.atoms[*atom as usize], Atom::Var(_))
             {
                 let var = self.world.var(v);
-                let (l, h) = (var.lo.into(), var.hi.into());
-                widen(&mut lo, &mut hi, l, h, i128::from(*c));
-                terms.push((*a, residue((*c).into(), q).into()));
+                widen(&mut out.lo, &mut out.hi, var.lo.into(), var.hi.into(), (*c).into());
+                out.terms.push(Term { atom: *atom, c: (*c).into(), e: 0 });
                 continue;
             }
-            if let Base::Low(_) = base {
-                let (l, h, r) = self.read_low(base, &group)?;
-                lo += l;
-                hi += h;
-                match r {
-                    Some(r) => {
-                        k = (k + r.k) % q;
-                        terms.extend(r.t.iter().map(|&(a, c)| (a, u64::from(c))));
+            let group: Vec<(AtomId, i64)> = group.iter().map(|g| g.1).collect();
+            match base {
+                Base::Low(_) => self.read_low(base, &group, &mut out)?,
+                Base::Var(v) => {
+                    if !self.evaluable(base, &group) {
+                        return Err(NoReading::Overflow);
                     }
-                    None => odd = odd.or(Some(Odd::Base(base))),
+                    let fun = self.as_fun(&Form { k: 0, t: group }, 64);
+                    let (l, h) = self.world.domain(base);
+                    let s = self
+                        .cones
+                        .summary(&mut self.world.funs, fun, l, h)
+                        .map_err(|_| NoReading::TooWide)?;
+                    out.lo += i128::from(s.min);
+                    out.hi += i128::from(s.max);
+                    let line = s.line.reduced();
+                    out.shrink(line.m, q, Odd::Base(base));
+                    out.bases.push((base, line.m));
+                    out.k.push((line.d, 0));
+                    out.terms.push(Term { atom: self.world.var(v).atom, c: line.c, e: 0 });
                 }
-                continue;
-            }
-            if !self.evaluable(base, &group) {
-                return Err(NoReading::Overflow);
-            }
-            let fun = self.as_fun(&Form { k: 0, t: group }, 64);
-            let (l, h) = self.world.domain(base);
-            let s = self
-                .cones
-                .summary(&mut self.world.funs, fun, l, h)
-                .map_err(|_| NoReading::TooWide)?;
-            lo += i128::from(s.min);
-            hi += i128::from(s.max);
-            match (s.affine, base) {
-                (Some((c, d)), Base::Var(v)) => {
-                    k = (k + d) % q;
-                    terms.push((self.world.var(v).atom, c.into()));
-                }
-                _ => odd = odd.or(Some(Odd::Base(base))),
             }
         }
-        if floors && let Some((l, h)) = self.rational(form) {
-            lo = lo.max(l);
-            hi = hi.min(h);
-        }
-        let residue = odd.is_none().then(|| ModForm { m: q, k, t: merge(terms, q) });
-        Ok(Reading { lo, hi, residue, odd })
+        Ok(out)
     }
 
     /// A group over the low half of a sum, with the high halves that belong to it:
@@ -145,7 +209,8 @@ impl Cutter {
         &mut self,
         base: Base,
         group: &[(AtomId, i64)],
-    ) -> Result<(i128, i128, Option<ModForm>), NoReading> {
+        out: &mut Parts,
+    ) -> Result<(), NoReading> {
         let q = self.world.q;
         let mut wide = Form::default();
         let (mut terms, mut bound, mut high) = (Vec::new(), 0i128, false);
@@ -184,7 +249,7 @@ impl Cutter {
             .cones
             .summary(&mut self.world.funs, m, 0, 65535)
             .map_err(|_| NoReading::TooWide)?;
-        let p = self.read(&wide)?;
+        let p = self.parts(&wide)?;
         let mut lo = -((-(p.lo + i128::from(s.min))) >> 16);
         let mut hi = (p.hi + i128::from(s.max)) >> 16;
         if terms.len() == 1 && high {
@@ -192,24 +257,45 @@ impl Cutter {
             lo = lo.max(direct.0);
             hi = hi.min(direct.1);
         }
-        let constant = match s.affine {
-            Some((0, d)) => Some(d),
-            _ => None,
-        };
-        let r = u64::from(self.world.r_inv);
-        let residue = match (constant, p.residue) {
-            (Some(d), Some(form)) => {
-                let times = |c: u32| (u64::from(c) * r % u64::from(q)) as u32;
-                Some(ModForm {
-                    m: q,
-                    k: (times(d) + times(form.k)) % q,
-                    t: form.t.iter().map(|&(a, c)| (a, times(c))).filter(|t| t.1 != 0).collect(),
-                })
-            }
-            _ => None,
-        };
-        let _ = base;
-        Ok((lo, hi, residue))
+        out.lo += lo;
+        out.hi += hi;
+        if high {
+            // 2^16 times it is the wide form and a constant, so far as M is one: modulo odd numbers.
+            let line = s.line.reduced();
+            let level = gcd(line.m, line.c.unsigned_abs().try_into().unwrap_or(1));
+            let n = odd_part(gcd(level, p.m));
+            out.shrink(n, q, Odd::Base(base));
+            out.bases.push((base, n));
+            out.k.push((line.d, 1));
+            out.k.extend(p.k.iter().map(|&(c, e)| (c, e + 1)));
+            out.terms.extend(p.terms.iter().map(|t| Term { e: t.e + 1, ..*t }));
+            return Ok(());
+        }
+        // A function of the low half alone, M being 2^16 times it.
+        let line = s.line;
+        let line = Line { m: line.m >> 16, c: line.c >> 16, d: line.d >> 16 }.reduced();
+        out.k.push((line.d, 0));
+        let constant = gcd(line.m, line.c.unsigned_abs().try_into().unwrap_or(1));
+        if constant.is_multiple_of(q.into()) || q % 2 == 1 {
+            out.shrink(constant, q, Odd::Base(base));
+            out.bases.push((base, constant));
+            return Ok(());
+        }
+        // The half is congruent to the sum modulo 2^16.
+        let Base::Low(l) = base else { unreachable!("a low base") };
+        let low = self.world.lows[l as usize].form.clone();
+        let sum = self.parts(&low)?;
+        let n = gcd(gcd(line.m, 1 << 16), sum.m);
+        let n = if sum.depth() == 0 { n } else { 1 };
+        out.shrink(n, q, Odd::Base(base));
+        out.bases.push((base, n));
+        for (c, e) in sum.k {
+            out.k.push((c * line.c, e));
+        }
+        for t in sum.terms {
+            out.terms.push(Term { c: t.c * line.c, ..t });
+        }
+        Ok(())
     }
 
     /// Interval of a product of two variables.

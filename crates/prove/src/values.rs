@@ -2,7 +2,6 @@
 
 use crate::funs::{FunId, Funs, centre};
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Index of an interned atom.
@@ -114,12 +113,20 @@ pub struct ModForm {
     pub t: Vec<(AtomId, u32)>,
 }
 
-impl ModForm {
-    /// The same modulo a divisor of its modulus.
-    pub fn modulo(&self, m: u32) -> ModForm {
-        let t = self.t.iter().map(|&(a, c)| (a, c % m)).filter(|t| t.1 != 0).collect();
-        ModForm { m, k: self.k % m, t }
-    }
+/// What a variable is modulo some m, over earlier atoms.
+#[derive(Clone, Copy, Debug)]
+pub enum Expansion<'w> {
+    /// An element of an operand.
+    Input,
+    /// This form over variables and products, an equation of integers.
+    Exact(&'w Form),
+    /// This form, whose modulus is a multiple of m.
+    Residue(&'w ModForm),
+    /// If each coefficient of this form, expanded to inputs, is a multiple of 2^twos, which is for
+    /// the caller to check: the form divided by 2^twos, modulo its modulus divided by 2^twos.
+    Quotient(&'w ModForm, u8),
+    /// An integer of which nothing but its interval is known.
+    Leaf,
 }
 
 /// Where a variable comes from.
@@ -150,8 +157,12 @@ pub struct Var {
     pub hi: i64,
     /// Where it comes from.
     pub source: Source,
-    /// What it is modulo some modulus, over earlier atoms (for an input: nothing).
+    /// What it, or 2^twos times it, is modulo some modulus, over earlier atoms (for an input:
+    /// nothing). See [`Expansion`].
     pub residue: ModForm,
+    /// 0, or bits by which a word was shifted right that are zero if all coefficients of its form
+    /// over inputs say so.
+    pub twos: u8,
     /// Whether the form it is cut from is an exact integer form over variables and products alone,
     /// true in every modulus.
     pub exact: bool,
@@ -313,21 +324,18 @@ impl World {
         &self.vars[v.0 as usize]
     }
 
-    /// What a variable is modulo m over earlier atoms; [`None`] where it is a leaf, an integer of
-    /// which nothing but its interval is known.
-    pub fn expand(&self, v: VarId, m: u32) -> Option<Cow<'_, ModForm>> {
+    /// What a variable is modulo m.
+    pub fn expansion(&self, v: VarId, m: u32) -> Expansion<'_> {
         let var = self.var(v);
-        let Source::Cut { form, .. } = &var.source else { return None };
-        if var.residue.m == m {
-            return Some(Cow::Borrowed(&var.residue));
+        let Source::Cut { form, bits } = &var.source else { return Expansion::Input };
+        let known = var.residue.m >> var.twos;
+        if known != 0 && known.is_multiple_of(m) {
+            return match var.twos {
+                0 => Expansion::Residue(&var.residue),
+                twos => Expansion::Quotient(&var.residue, twos),
+            };
         }
-        if var.exact {
-            let t = form.t.iter().map(|&(a, c)| (a, residue(c.into(), m)));
-            let t = t.filter(|t| t.1 != 0).collect();
-            return Some(Cow::Owned(ModForm { m, k: residue(form.k.into(), m), t }));
-        }
-        let known = var.residue.m;
-        (known != 0 && known.is_multiple_of(m)).then(|| Cow::Owned(var.residue.modulo(m)))
+        if var.exact && *bits == 64 { Expansion::Exact(form) } else { Expansion::Leaf }
     }
 
     /// Whether every atom of a form is a variable or a product, so that as an integer form it is

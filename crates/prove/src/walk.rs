@@ -154,15 +154,14 @@ impl<'g> Walk<'g> {
                 let f = self.cut.extend(f, 64, signed);
                 let (lo, hi) = self.cut.world.domain(Base::Var(v));
                 let s = self.cut.cones.summary(&mut self.cut.world.funs, f, lo, hi);
-                let Some((s, (c, d))) = s.ok().and_then(|s| s.affine.map(|a| (s, a))) else {
-                    return Err(self.cut.unmodelled("an output is not linear modulo q"));
-                };
-                let t = if c == 0 { Vec::new() } else { vec![(self.cut.world.var(v).atom, c)] };
-                Ok(Output {
-                    lo: s.min,
-                    hi: s.max,
-                    residue: ModForm { m: self.cut.world.q, k: d, t },
-                })
+                let q = self.cut.world.q;
+                if let Ok(s) = s
+                    && let Some((c, d)) = s.line.modulo(q)
+                {
+                    let t = if c == 0 { vec![] } else { vec![(self.cut.world.var(v).atom, c)] };
+                    return Ok(Output { lo: s.min, hi: s.max, residue: ModForm { m: q, k: d, t } });
+                }
+                Err(self.cut.unmodelled("an output is not linear modulo q"))
             }
             Use::One(Base::Low(l), _) => {
                 let cause = self.cut.world.lows[l as usize].cause;
@@ -279,6 +278,7 @@ impl<'g> Walk<'g> {
             hi: range.hi,
             source: Source::Input { operand, index },
             residue: Default::default(),
+            twos: 0,
             exact: false,
             parent: None,
             node,
@@ -517,9 +517,10 @@ impl<'g> Walk<'g> {
         // What is a multiple of 2^lo passes through.
         let mut rest = Form::default();
         let mut whole = Form::constant(form.k >> lo, w);
-        rest.k = form.k & ((1i64 << lo) - 1);
+        let low = (1i64 << lo).wrapping_sub(1);
+        rest.k = form.k & low;
         for &(a, c) in &form.t {
-            if c & ((1i64 << lo) - 1) == 0 {
+            if c & low == 0 {
                 whole.t.push((a, centre(c >> lo, w)));
             } else {
                 rest.t.push((a, c));

@@ -1,0 +1,115 @@
+//! Which modulus a form is read in, and forms of several moduli taken apart.
+//!
+//! Products may go through other moduli than the contract's. Nobody tells which: a prime is met where
+//! enumeration finds functions that are lines modulo nothing else.
+
+use crate::cut::Cutter;
+use crate::values::{Atom, AtomId, Base, Form};
+
+/// The largest odd divisor; 0 of 0.
+pub(crate) fn odd_part(m: u64) -> u64 {
+    if m == 0 { 0 } else { m >> m.trailing_zeros() }
+}
+
+/// Moduli that are met are at least this large: small common divisors are accidents.
+const LEAST: u64 = 97;
+/// Moduli met at most.
+const MODULI: usize = 64;
+
+impl Cutter {
+    /// The divisor of m in which a form is read: a multiple of q, else a modulus met before, else a
+    /// prime met now. Where 2 must have an inverse, `whole` is false.
+    pub(crate) fn modulus(&mut self, m: u64, whole: bool) -> Option<u32> {
+        let q = u64::from(self.world.q);
+        let m = if whole { m } else { odd_part(m) };
+        if m.is_multiple_of(q) && (whole || q % 2 == 1) {
+            let mut n = q;
+            // Bits beyond an even q are kept, for divisions by powers of two.
+            while q % 2 == 0 && n < 1 << 16 && m.is_multiple_of(2 * n) {
+                n *= 2;
+            }
+            return Some(n as u32);
+        }
+        self.other_modulus(m)
+    }
+
+    /// A modulus among the divisors of m that is not q: one met before, or its one large prime.
+    pub(crate) fn other_modulus(&mut self, m: u64) -> Option<u32> {
+        if m < LEAST {
+            return None;
+        }
+        let known = self.world.moduli.iter().skip(1).find(|&&p| m.is_multiple_of(p.into()));
+        if let Some(&p) = known {
+            return Some(p);
+        }
+        let mut n = odd_part(m);
+        let mut divisor = 3;
+        while divisor < LEAST && divisor * divisor <= n {
+            while n.is_multiple_of(divisor) && n > divisor {
+                n /= divisor;
+            }
+            divisor += 2;
+        }
+        let fits = n >= LEAST && n < 1 << 31 && self.world.moduli.len() < MODULI;
+        if !fits || !ringforge_ring::zq::is_prime(n) || n == u64::from(self.world.q) {
+            return None;
+        }
+        self.world.moduli.push(n as u32);
+        Some(n as u32)
+    }
+
+    /// A sum that needs several moduli in terms of variables of one modulus each, so that it is an
+    /// exact form: Garner's `r + p·u` with r known modulo p and u modulo another prime is read in
+    /// neither, but is what it is over r and u. [`None`] where one modulus will do.
+    pub(crate) fn separate(&mut self, form: &Form) -> Option<Form> {
+        let function =
+            |a: AtomId| matches!(self.world.atoms[a as usize], Atom::Fun(..) | Atom::High(_));
+        if form.t.len() < 2 || !form.t.iter().any(|t| function(t.0)) {
+            return None;
+        }
+        let mut parts = self.parts(form).ok()?;
+        let q = u64::from(self.world.q);
+        if parts.m.is_multiple_of(q) {
+            return None;
+        }
+        // One modulus for all, in which nothing vanishes, is enough.
+        let m = odd_part(parts.m);
+        let bases = std::mem::take(&mut parts.bases);
+        if bases.iter().all(|b| b.1 == 0 || odd_part(b.1) == m)
+            && let Some(m) = self.other_modulus(m)
+            && parts.modulo(m).t.len() == parts.terms.len()
+        {
+            return None;
+        }
+        let mut out = form.clone();
+        let mut changed = false;
+        for (base, _) in bases {
+            let group: Vec<(AtomId, i64)> =
+                out.t.iter().copied().filter(|t| self.group(t.0) == Some(base)).collect();
+            let content = group.iter().fold(0, |g, t| crate::reading::gcd(g, t.1.unsigned_abs()));
+            let Ok(content) = i64::try_from(content) else { continue };
+            let part =
+                Form { k: 0, t: group.iter().map(|t| (t.0, t.1 / content.max(1))).collect() };
+            let Ok(r) = self.read(&part) else { continue };
+            let fits = r.residue.as_ref().is_some_and(|m| !m.t.is_empty())
+                && r.hi.abs().max(r.lo.abs()) < 1 << 48;
+            if !fits {
+                continue;
+            }
+            let (v, sign) = self.variable(part.clone(), r);
+            let atom = Form::atom(self.world.var(v).atom);
+            out = Form::combine(&out, 1, &part, -content, 64);
+            out = Form::combine(&out, 1, &atom, sign * content, 64);
+            changed = true;
+        }
+        changed.then_some(out)
+    }
+
+    /// The base with which an atom is read.
+    fn group(&self, a: AtomId) -> Option<Base> {
+        match self.world.atoms[a as usize] {
+            Atom::High(w) => Some(Base::Low(self.world.wides[w as usize].low.0)),
+            _ => self.base(a),
+        }
+    }
+}
