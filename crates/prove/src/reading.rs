@@ -272,8 +272,13 @@ impl Cutter {
             return Ok(());
         }
         // A function of the low half alone, M being 2^16 times it.
-        let line = s.line;
-        let line = Line { m: line.m >> 16, c: line.c >> 16, d: line.d >> 16 }.reduced();
+        let line = match s.line {
+            Line { m, c, d } if m.is_multiple_of(1 << 16) => {
+                Line { m: m >> 16, c: c >> 16, d: d >> 16 }.reduced()
+            }
+            // Only of huge values, where a modulus is not kept whole.
+            _ => Line::NONE,
+        };
         out.k.push((line.d, 0));
         let constant = gcd(line.m, line.c.unsigned_abs().try_into().unwrap_or(1));
         if constant.is_multiple_of(q.into()) || q % 2 == 1 {
