@@ -81,6 +81,10 @@ impl Cutter {
         {
             return None;
         }
+        // What is linear in no modulus, as the low half of a sum is, needs another way.
+        if !bases.iter().all(|b| b.1 == 0 || self.modulus(b.1, false).is_some()) {
+            return None;
+        }
         let mut out = form.clone();
         let mut changed = false;
         for (base, _) in bases {
@@ -111,5 +115,56 @@ impl Cutter {
             Atom::High(w) => Some(Base::Low(self.world.wides[w as usize].low.0)),
             _ => self.base(a),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::funs::FunOp;
+    use crate::values::{Source, Var, VarId};
+
+    fn input(cut: &mut Cutter, index: u32) -> VarId {
+        cut.world.new_var(|_, atom| Var {
+            lo: -3000,
+            hi: 3000,
+            source: Source::Input { operand: 0, index },
+            residue: Default::default(),
+            twos: 0,
+            exact: false,
+            parent: None,
+            node: 0,
+            atom,
+        })
+    }
+
+    /// `x - p·floor(x·ceil(2^16 / p) / 2^16)` of a variable.
+    fn reduced(cut: &mut Cutter, v: VarId, p: i64) -> AtomId {
+        let wide = cut.world.funs.lin(32, 0, 65536 / p + 1, &[]);
+        let quotient = cut.op(16, FunOp::Slice(16), &[wide]);
+        let f = cut.world.funs.lin(16, 0, 1, &[(quotient, -p)]);
+        cut.world.atom(Atom::Fun(Base::Var(v), f))
+    }
+
+    #[test]
+    fn sums_of_several_moduli_are_taken_apart_and_others_are_not() {
+        let mut cut = Cutter::new(97);
+        let (x, y) = (input(&mut cut, 0), input(&mut cut, 1));
+        let sum = |cut: &Cutter, a: AtomId, b: AtomId, c: i64| {
+            let f = Form::combine(&Form::atom(a), 1, &Form::atom(b), c, 64);
+            assert!(f.t.len() == 2 && cut.world.atoms.len() > 3);
+            f
+        };
+        let (r, u) = (reduced(&mut cut, x, 101), reduced(&mut cut, y, 103));
+        let form = sum(&cut, r, u, 101);
+        let apart = cut.separate(&form);
+        let variable = |a: AtomId| matches!(cut.world.atoms[a as usize], Atom::Var(_));
+        assert!(apart.is_some_and(|f| f.t.iter().all(|t| variable(t.0))));
+        // One part is linear in no modulus: a variable of the other would hide where the whole is.
+        let one = cut.world.funs.lin(16, 0, 1, &[]);
+        let shifted = cut.op(13, FunOp::Slice(3), &[one]);
+        let odd = cut.world.atom(Atom::Fun(Base::Var(y), shifted));
+        let form = sum(&cut, r, odd, 1);
+        assert_eq!(cut.separate(&form), None);
     }
 }
