@@ -7,6 +7,9 @@
 //!   and is congruent to C·x + D modulo M (0: equal to it; 1: no claim);
 //! - `linear LO HI BITS C D`: F is congruent to C·x + D modulo 2^BITS.
 //!
+//! A line `equal A B C D : P …` says that no two moduli P have a common divisor, and that an integer
+//! in \[A, B\] and one in \[C, D\] that are congruent modulo all of them are equal.
+//!
 //! F is a list of operations `(name width … #i …)`, each naming earlier ones by number; the last is
 //! the value. [`verify`] parses the text again and evaluates it point by point with an evaluator
 //! that shares no code with the one that made it.
@@ -260,8 +263,43 @@ pub(crate) fn lines(text: &str) -> Result<Vec<(Code, Step)>, String> {
     Ok(parse(text)?.into_iter().map(|s| (code(&s.name), s)).collect())
 }
 
+/// Whether two integers of these intervals are equal if they are congruent modulo all of these.
+fn equal_holds(ranges: &str, moduli: &str) -> Result<(), String> {
+    let number = |w: &str| w.parse::<i128>().map_err(|_| format!("`{w}` is no number"));
+    let ends = ranges.split_whitespace().map(number).collect::<Result<Vec<_>, _>>()?;
+    let moduli = moduli.split_whitespace().map(number).collect::<Result<Vec<_>, _>>()?;
+    let [a, b, c, d] = ends[..] else { return Err("four ends expected".into()) };
+    if a > b || c > d {
+        return Err("an empty interval".into());
+    }
+    for (i, &m) in moduli.iter().enumerate() {
+        if !(2..1 << 32).contains(&m) {
+            return Err(format!("modulus {m}"));
+        }
+        for &n in &moduli[..i] {
+            let (mut x, mut y) = (m, n);
+            while y != 0 {
+                (x, y) = (y, x % y);
+            }
+            if x != 1 {
+                return Err(format!("{m} and {n} have the divisor {x}"));
+            }
+        }
+    }
+    // The largest difference between the two, divided by one modulus after the other.
+    let apart = (b.checked_sub(c)).zip(d.checked_sub(a)).map(|x| x.0.max(x.1));
+    let apart = apart.ok_or("an interval beyond 128 bits")?;
+    if apart >= 0 && moduli.iter().fold(apart, |left, m| left / m) != 0 {
+        return Err(format!("values {apart} apart may be congruent"));
+    }
+    Ok(())
+}
+
 fn line_holds(line: &str) -> Result<(), String> {
     let (text, facts) = line.split_once(" : ").ok_or("` : ` expected")?;
+    if let Some(ranges) = text.strip_prefix("equal ") {
+        return equal_holds(ranges, facts);
+    }
     let steps = lines(text)?;
     let mut scratch = Vec::with_capacity(steps.len());
     let mut parsed: Vec<(i64, i64, Fact)> = Vec::new();

@@ -2,7 +2,7 @@
 //! over a's elements and a constant.
 
 use crate::function::{Mismatch, Side, Split, powers};
-use crate::values::{Atom, ModForm, Source};
+use crate::values::{Atom, ModForm};
 use crate::vectors::{Sparse, Supports, Vectors, Word, centred};
 use rayon::prelude::*;
 use ringforge_ring::Ring;
@@ -10,6 +10,19 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A variable of the b side: its number, constant and terms.
 type Scalar = (u32, u32, Vec<(u32, u32)>);
+
+/// A coefficient that is not zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry {
+    /// Number of the form.
+    pub k: u32,
+    /// Element of the first operand.
+    pub i: u16,
+    /// Element of the second operand; 0 where there is one operand.
+    pub j: u16,
+    /// Residue in `[1, q)`.
+    pub c: u32,
+}
 
 /// A term of a variable that depends on both operands.
 #[derive(Clone, Copy)]
@@ -45,7 +58,7 @@ impl<W: Word> Check<W> {
     /// # Errors
     /// If they are not bi-affine.
     pub fn new(split: &Split, outputs: &[ModForm]) -> Result<Self, Mismatch> {
-        let (world, q) = (split.world, split.world.q);
+        let q = split.q;
         let mut this = Check {
             q,
             n: split.n,
@@ -57,22 +70,22 @@ impl<W: Word> Check<W> {
             inverse: 1.0 / f64::from(q),
             room: W::room(q),
         };
-        for v in (0..world.vars.len()).filter(|&v| split.needed[v]) {
-            let var = &world.vars[v];
-            if let Source::Input { operand, index } = var.source {
-                if operand != 0 {
+        for v in (0..split.needed.len()).filter(|&v| split.needed[v]) {
+            if let Some((side, index)) = split.leaf(v) {
+                if side == Side::B {
                     this.b_inputs.push((v as u32, index));
                 }
                 continue;
             }
+            let form = split.form(v);
             // A constant counts for both sides.
             if matches!(split.side[v], Side::B | Side::None) {
-                let terms = b_terms(split, &var.residue)?;
-                this.b_vars.push((v as u32, var.residue.k, terms));
+                let terms = b_terms(split, form)?;
+                this.b_vars.push((v as u32, form.k, terms));
             }
             if split.side[v] == Side::Both {
-                let terms = terms(split, &var.residue)?;
-                this.late.push((v as u32, var.residue.k, terms));
+                let terms = terms(split, form)?;
+                this.late.push((v as u32, form.k, terms));
             }
         }
         for o in outputs {
@@ -98,15 +111,15 @@ impl<W: Word> Check<W> {
         (0..=n)
             .into_par_iter()
             .map_init(
-                || Scratch::new(self),
-                |scratch, j| {
+                || (Scratch::new(self), vec![Vec::new(); self.outputs.len()]),
+                |(scratch, expected), j| {
                     if stop.load(Ordering::Relaxed) {
                         return Err(Mismatch::Cancelled);
                     }
                     if j > least.load(Ordering::Relaxed) {
                         return Ok(());
                     }
-                    let result = self.column(scratch, &powers, (j < n).then_some(j));
+                    let result = self.compare(scratch, expected, &powers, (j < n).then_some(j));
                     if result.is_err() {
                         least.fetch_min(j, Ordering::Relaxed);
                     }
@@ -121,52 +134,76 @@ impl<W: Word> Check<W> {
             .unwrap_or(Ok(()))
     }
 
-    fn column(
+    /// All coefficients that are not zero, of a_i·b_j in every form.
+    ///
+    /// # Errors
+    /// If there are more than `most`, a form has other terms, or the caller stopped it.
+    pub fn coefficients(
+        &self,
+        most: usize,
+        progress: &(dyn Fn(f64) -> bool + Sync),
+    ) -> Result<Vec<Entry>, Mismatch> {
+        let n = self.n;
+        let (done, found) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let parts: Result<Vec<Vec<Entry>>, Mismatch> = (0..=n)
+            .into_par_iter()
+            .map_init(
+                || Scratch::new(self),
+                |scratch, j| {
+                    let mut out = Vec::new();
+                    self.column(scratch, (j < n).then_some(j), &mut |k, list, values| {
+                        for (&i, x) in list.iter().zip(values) {
+                            let c = x.get().rem_euclid(self.q.into()) as u32;
+                            if c != 0 && (j == n || usize::from(i) == n) {
+                                return Err(Mismatch::Unknown);
+                            }
+                            if c != 0 {
+                                out.push(Entry { k: k as u32, i, j: j as u16, c });
+                            }
+                        }
+                        Ok(())
+                    })?;
+                    if found.fetch_add(out.len(), Ordering::Relaxed) > most {
+                        return Err(Mismatch::TooLarge);
+                    }
+                    let d = done.fetch_add(1, Ordering::Relaxed);
+                    if d % 8 == 0 && !progress(d as f64 / (n + 1) as f64) {
+                        return Err(Mismatch::Cancelled);
+                    }
+                    Ok(out)
+                },
+            )
+            .collect();
+        Ok(parts?.concat())
+    }
+
+    fn compare(
         &self,
         s: &mut Scratch<W>,
+        expected: &mut [Vec<(u16, u32)>],
         powers: &[Vec<(u16, u32)>],
         j: Option<usize>,
     ) -> Result<(), Mismatch> {
-        let n = self.n;
-        let q = u64::from(self.q);
-        for &(v, index) in &self.b_inputs {
-            s.scalars[v as usize] = u32::from(j == Some(index as usize));
-        }
-        for (v, k, terms) in &self.b_vars {
-            let mut acc = u64::from(*k);
-            for &(x, c) in terms {
-                acc += u64::from(c) * u64::from(s.scalars[x as usize]) % q;
-            }
-            s.scalars[*v as usize] = (acc % q) as u32;
-        }
-        s.values.clear();
-        for (v, k, terms) in &self.late {
-            s.vectors[*v as usize] = self.combine(s, *k, terms);
-        }
-        for e in &mut s.expected {
+        let (n, q) = (self.n, i64::from(self.q));
+        for e in expected.iter_mut() {
             e.clear();
         }
         if let Some(j) = j {
             for i in 0..n {
                 for &(k, c) in &powers[i + j] {
-                    s.expected[k as usize].push((i as u16, c));
+                    expected[k as usize].push((i as u16, c));
                 }
             }
         }
-        let keep = s.values.len();
-        for (k, (constant, terms)) in self.outputs.iter().enumerate() {
-            s.values.truncate(keep);
-            let out = self.combine(s, *constant, terms);
-            let list = &s.supports.lists[out.support as usize];
-            let values = &s.values[out.start as usize..][..out.len as usize];
-            let mut expected = s.expected[k].iter().copied().peekable();
+        self.column(s, j, &mut |k, list, values| {
+            let mut expected = expected[k].iter().copied().peekable();
             let wrong = |i: u16, found: u32, expected: u32| {
                 let i = (usize::from(i) < n).then_some((0, i.into()));
                 let at = i.into_iter().chain(j.map(|j| (1, j))).collect();
                 Mismatch::Coefficient { at, k, found, expected }
             };
             for (&i, &x) in list.iter().zip(values) {
-                let x = x.get().rem_euclid(q as i64) as u32;
+                let x = x.get().rem_euclid(q) as u32;
                 if let Some(&(e, c)) = expected.peek()
                     && e < i
                 {
@@ -186,6 +223,39 @@ impl<W: Word> Check<W> {
             if let Some((e, c)) = expected.next() {
                 return Err(wrong(e, 0, c));
             }
+            Ok(())
+        })
+    }
+
+    /// Evaluates all forms for b = e_j, or b = 0: `visit(form, indices, values)`.
+    fn column(
+        &self,
+        s: &mut Scratch<W>,
+        j: Option<usize>,
+        visit: &mut dyn FnMut(usize, &[u16], &[W]) -> Result<(), Mismatch>,
+    ) -> Result<(), Mismatch> {
+        let q = u64::from(self.q);
+        for &(v, index) in &self.b_inputs {
+            s.scalars[v as usize] = u32::from(j == Some(index as usize));
+        }
+        for (v, k, terms) in &self.b_vars {
+            let mut acc = u64::from(*k);
+            for &(x, c) in terms {
+                acc += u64::from(c) * u64::from(s.scalars[x as usize]) % q;
+            }
+            s.scalars[*v as usize] = (acc % q) as u32;
+        }
+        s.values.clear();
+        for (v, k, terms) in &self.late {
+            s.vectors[*v as usize] = self.combine(s, *k, terms);
+        }
+        let keep = s.values.len();
+        for (k, (constant, terms)) in self.outputs.iter().enumerate() {
+            s.values.truncate(keep);
+            let out = self.combine(s, *constant, terms);
+            let list = &s.supports.lists[out.support as usize];
+            let values = &s.values[out.start as usize..][..out.len as usize];
+            visit(k, list, values)?;
         }
         Ok(())
     }
@@ -319,7 +389,6 @@ struct Scratch<W: Word> {
     acc: Vec<W::Sum>,
     parts: Vec<(u32, bool, Sparse)>,
     supports: Supports,
-    expected: Vec<Vec<(u16, u32)>>,
 }
 
 impl<W: Word> Scratch<W> {
@@ -332,7 +401,6 @@ impl<W: Word> Scratch<W> {
             acc: Vec::new(),
             parts: Vec::new(),
             supports: check.early.supports.clone(),
-            expected: vec![Vec::new(); check.outputs.len()],
         }
     }
 }

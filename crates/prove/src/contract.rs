@@ -204,19 +204,15 @@ impl Contract {
         let ring = Ring::parse(parsed.ring.as_ref())
             .map_err(|e| at(ring_at + 1 + e.at, format!("the ring: expected {}", e.expected)))?;
         let q = ring.q();
-        let twos = crate::twos::is_modulus(q);
-        if !twos && (q % 2 == 0 || q >= Q_LIMIT || !ringforge_ring::zq::is_prime(q)) {
+        let prime = q % 2 == 1 && ringforge_ring::zq::is_prime(q);
+        let large = q.is_power_of_two() && q > 1 << 16;
+        if q >= Q_LIMIT || large || !prime && *parsed.computes.as_ref() != "product" {
             return Err(at(
                 ring_at,
                 format!(
-                    "q = {q}: proofs are for odd primes below 2^31 and powers of two up to 2^16 so far"
+                    "q = {q}: proofs are for q below 2^31, powers of two up to 2^16 among them, and for odd primes where the function computes anything but `product`"
                 ),
             ));
-        }
-        if twos && parsed.computes.as_ref() != "product" {
-            let m =
-                format!("q = {q}: modulo powers of two only `computes = \"product\"` is modelled");
-            return Err(at(parsed.computes.span().start, m));
         }
         if ring.degree() > DEGREE_LIMIT {
             let m = format!("degree {}: proofs go up to {DEGREE_LIMIT}", ring.degree());

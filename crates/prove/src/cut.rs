@@ -33,6 +33,8 @@ pub struct Cutter {
     /// Exact integer form to its variable.
     exact: FxHashMap<Form, VarId>,
     failed: FxHashMap<(u8, Form), u32>,
+    /// Variables cut from sums that were taken apart: the same integers as they were spelled out.
+    spelled: FxHashMap<VarId, Arc<Form>>,
     /// Forms of one base that gain nothing from a variable.
     plain: rustc_hash::FxHashSet<(u8, Form)>,
     /// Node that is being interpreted.
@@ -54,6 +56,7 @@ impl Cutter {
             cuts: FxHashMap::default(),
             exact: FxHashMap::default(),
             failed: FxHashMap::default(),
+            spelled: FxHashMap::default(),
             plain: Default::default(),
             node: 0,
         }
@@ -154,7 +157,10 @@ impl Cutter {
             if bits < width {
                 continue;
             }
-            let Some(k) = multiple(form, &d, width) else { continue };
+            let spelled = self.spelled.get(&v).cloned();
+            let definitions = [Some(d), spelled].into_iter().flatten();
+            let found = definitions.map(|d| (multiple(form, &d, width), d)).find(|d| d.0.is_some());
+            let Some((Some(k), d)) = found else { continue };
             let mut next = Form::combine(form, 1, &d, k.wrapping_neg(), width);
             next = Form::combine(&next, 1, &Form::atom(self.world.var(v).atom), k, width);
             *form = next;
@@ -184,6 +190,7 @@ impl Cutter {
                 continue;
             };
             let Some(m) = self.slope(&next, v) else { continue };
+            let d = self.spelled.get(&v).cloned().unwrap_or(d);
             next = Form::combine(&next, 1, &d, m.wrapping_neg(), 64);
             let atom = Form::atom(self.world.var(v).atom);
             next = Form::combine(&next, 1, &atom, m, 64);
@@ -252,6 +259,12 @@ impl Cutter {
         {
             // In terms of other variables, and so by another key.
             let (v, m) = self.cut(&separate, bits, None)?;
+            if let Source::Cut { form, bits: 64 } = &self.world.var(v).source {
+                let sign = [1, -1].into_iter().find(|&s| **form == separate.scaled(s, 64));
+                if let Some(sign) = sign {
+                    self.spelled.entry(v).or_insert_with(|| Arc::new(bare.scaled(sign, 64)));
+                }
+            }
             self.cuts.insert(key, (v, inverse(lead).wrapping_mul(m)));
             return Ok((v, centre(m, width).wrapping_shl(twos)));
         }
@@ -349,15 +362,14 @@ impl Cutter {
             (b, f)
         });
         let node = self.node;
-        let exact = self.world.is_exact(&d);
+        let integer = r.integer.map(|f| Arc::new(f.scaled(sign, 64)));
         let form = Arc::new(d.clone());
         let v = self.world.new_var(|_, atom| Var {
             lo: lo as i64,
             hi: hi as i64,
             source: Source::Cut { form, bits: 64 },
             residue,
-            twos: 0,
-            exact,
+            integer,
             parent,
             node,
             atom,
@@ -455,12 +467,18 @@ impl Cutter {
                 let fun = self.world.funs.lin(width, form.k, m, &[]);
                 self.one(Base::Var(v), fun)
             }
-            Err(cause) if width == 16 => {
+            Err(cause) if width == 16 || (width < 16 && self.world.q.is_multiple_of(2)) => {
+                if self.world.q.is_multiple_of(2)
+                    && let Some(apart) = self.apart(&form)
+                {
+                    // A sum of digits that wraps, modulo a power of two.
+                    form = apart;
+                }
                 let (low, m) = self.world.low(&form);
                 if self.world.lows[low as usize].cause.is_none() {
                     self.world.lows[low as usize].cause = cause;
                 }
-                let fun = self.world.funs.lin(16, form.k, m, &[]);
+                let fun = self.world.funs.lin(width, form.k, m, &[]);
                 self.one(Base::Low(low), fun)
             }
             Err(cause) => Use::Opaque(cause.unwrap_or(0)),

@@ -12,8 +12,10 @@ use crate::contract::Contract;
 use crate::hankel;
 use crate::polynomials;
 use crate::terms::Terms;
-use crate::values::{Atom, AtomId, ModForm, Source, World};
+use crate::values::{Atom, AtomId, ModForm, Source, VarId, World};
 use ringforge_ring::Ring;
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 /// Why the outputs are not what they should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub enum Mismatch {
         /// The product's atom.
         product: AtomId,
     },
+    /// An output depends on a value that is not known modulo q.
+    Unknown,
     /// More terms than memory should hold.
     TooLarge,
     /// Stopped.
@@ -89,7 +93,7 @@ fn product(
     outputs: &[ModForm],
     progress: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<(), Mismatch> {
-    let split = Split::new(world, ring.degree(), outputs)?;
+    let split = Split::new(world, world.q, ring.degree(), outputs)?;
     if let Some(result) = hankel::product(&split, ring, outputs, progress) {
         return result;
     }
@@ -120,9 +124,11 @@ pub(crate) fn needed(world: &World, outputs: &[ModForm]) -> Vec<bool> {
     for o in outputs {
         each_variable(world, o, |v| needed[v] = true);
     }
-    for v in (0..needed.len()).rev() {
-        if needed[v] {
-            each_variable(world, &world.vars[v].residue, |x| needed[x] = true);
+    for v in (0..needed.len()).rev().filter(|v| *v < world.vars.len()) {
+        if needed[v]
+            && let Some(form) = world.known(VarId(v as u32), world.q)
+        {
+            each_variable(world, &form, |x| needed[x] = true);
         }
     }
     needed
@@ -132,8 +138,9 @@ fn counts(world: &World, outputs: &[ModForm]) -> CheckStats {
     let mut stats = CheckStats::default();
     let mut products = rustc_hash::FxHashSet::default();
     let needed = needed(world, outputs);
-    let below = world.vars.iter().zip(needed).filter(|v| v.1).map(|v| &v.0.residue);
-    for form in below.chain(outputs) {
+    let below = (0..needed.len()).filter(|&v| needed[v]);
+    let below = below.filter_map(|v| world.known(VarId(v as u32), world.q));
+    for form in below.chain(outputs.iter().map(Cow::Borrowed)) {
         stats.terms += form.t.len();
         let all = form.t.iter().map(|t| t.0);
         products.extend(all.filter(|&a| matches!(world.atoms[a as usize], Atom::Prod(..))));
@@ -142,33 +149,108 @@ fn counts(world: &World, outputs: &[ModForm]) -> CheckStats {
     stats
 }
 
-/// The variables below the outputs of a product, by operand.
+/// The variables below some forms, all modulo one number, by operand.
 pub(crate) struct Split<'w> {
     pub world: &'w World,
+    /// The modulus.
+    pub q: u32,
+    /// Elements of an operand.
     pub n: usize,
     pub needed: Vec<bool>,
     pub side: Vec<Side>,
+    /// Forms that no variable holds as they are needed.
+    own: FxHashMap<u32, ModForm>,
+    /// What is an element of one single operand, where it is not the inputs.
+    leaves: Option<&'w FxHashMap<VarId, u32>>,
 }
 
 impl<'w> Split<'w> {
-    /// Splits; operands have n elements.
+    /// Splits what is below forms modulo q; operands are the inputs and have n elements.
     ///
     /// # Errors
-    /// If an output is not bi-affine in the two operands.
-    pub fn new(world: &'w World, n: usize, outputs: &[ModForm]) -> Result<Split<'w>, Mismatch> {
-        let needed = needed(world, outputs);
-        let mut side = vec![Side::None; needed.len()];
-        for v in (0..needed.len()).filter(|&v| needed[v]) {
-            side[v] = match world.vars[v].source {
-                Source::Input { operand: 0, .. } => Side::A,
-                Source::Input { .. } => Side::B,
-                Source::Cut { .. } => side_of(world, &world.vars[v].residue, &side)?,
+    /// If a form is not bi-affine in the two operands, or depends on what is not known modulo q.
+    pub fn new(
+        world: &'w World,
+        q: u32,
+        n: usize,
+        forms: &[ModForm],
+    ) -> Result<Split<'w>, Mismatch> {
+        Split::over(world, q, n, None, forms)
+    }
+
+    /// The same for forms that are linear in the variables of `leaves`, which has their numbers.
+    ///
+    /// # Errors
+    /// If a form is not linear in them.
+    pub fn linear(
+        world: &'w World,
+        q: u32,
+        leaves: &'w FxHashMap<VarId, u32>,
+        forms: &[ModForm],
+    ) -> Result<Split<'w>, Mismatch> {
+        Split::over(world, q, leaves.len(), Some(leaves), forms)
+    }
+
+    fn over(
+        world: &'w World,
+        q: u32,
+        n: usize,
+        leaves: Option<&'w FxHashMap<VarId, u32>>,
+        forms: &[ModForm],
+    ) -> Result<Split<'w>, Mismatch> {
+        let count = world.vars.len();
+        let mut this = Split {
+            world,
+            q,
+            n,
+            needed: vec![false; count],
+            side: vec![Side::None; count],
+            own: FxHashMap::default(),
+            leaves,
+        };
+        if forms.iter().any(|f| f.m != q) {
+            return Err(Mismatch::Unknown);
+        }
+        for f in forms {
+            each_variable(world, f, |v| this.needed[v] = true);
+        }
+        for v in (0..count).rev() {
+            if !this.needed[v] || this.leaf(v).is_some() {
+                continue;
+            }
+            let form = world.known(VarId(v as u32), q).ok_or(Mismatch::Unknown)?;
+            each_variable(world, &form, |x| this.needed[x] = true);
+            if let Cow::Owned(form) = form {
+                this.own.insert(v as u32, form);
+            }
+        }
+        for v in (0..count).filter(|&v| this.needed[v]) {
+            this.side[v] = match this.leaf(v) {
+                Some((side, _)) => side,
+                None => side_of(world, this.form(v), &this.side)?,
             };
         }
-        for o in outputs {
-            side_of(world, o, &side)?;
+        for f in forms {
+            side_of(world, f, &this.side)?;
         }
-        Ok(Split { world, n, needed, side })
+        Ok(this)
+    }
+
+    /// Operand and element, of a variable that is one.
+    pub fn leaf(&self, v: usize) -> Option<(Side, u32)> {
+        if let Some(leaves) = self.leaves {
+            return leaves.get(&VarId(v as u32)).map(|&index| (Side::A, index));
+        }
+        match self.world.vars[v].source {
+            Source::Input { operand: 0, index } => Some((Side::A, index)),
+            Source::Input { index, .. } => Some((Side::B, index)),
+            Source::Cut { .. } => None,
+        }
+    }
+
+    /// What a needed variable that is no element is modulo q.
+    pub fn form(&self, v: usize) -> &ModForm {
+        self.own.get(&(v as u32)).unwrap_or(&self.world.vars[v].residue)
     }
 }
 

@@ -27,8 +27,7 @@ impl Build {
             hi: 1,
             source,
             residue,
-            twos: 0,
-            exact: false,
+            integer: None,
             parent: None,
             node: 0,
             atom,
@@ -146,12 +145,16 @@ fn case(q: u64, n: usize, d: usize) -> Case {
 
 impl Case {
     fn collapsed(&self) -> Option<Result<(), Mismatch>> {
-        let split = Split::new(&self.build.world, self.ring.degree(), &self.outputs).unwrap();
+        let split =
+            Split::new(&self.build.world, self.build.world.q, self.ring.degree(), &self.outputs)
+                .unwrap();
         hankel::product(&split, &self.ring, &self.outputs, &|_| true)
     }
 
     fn columns(&self) -> Result<(), Mismatch> {
-        let split = Split::new(&self.build.world, self.ring.degree(), &self.outputs).unwrap();
+        let split =
+            Split::new(&self.build.world, self.build.world.q, self.ring.degree(), &self.outputs)
+                .unwrap();
         let wide =
             Check::<i32>::new(&split, &self.outputs).and_then(|c| c.product(&self.ring, &|_| true));
         if self.build.q < 1 << 16 {

@@ -7,9 +7,9 @@
 //! each of these coordinates rather than for each j. Whether rows are geometric is checked entry by
 //! entry; where they are not, or d would be too large to gain anything, the caller has another way.
 
-use crate::columns::first;
+use crate::columns::{Entry, first};
 use crate::function::{Mismatch, Side, Split, powers};
-use crate::values::{Atom, ModForm, Source};
+use crate::values::{Atom, ModForm};
 use crate::vectors::{Vectors, Word};
 use rayon::prelude::*;
 use ringforge_ring::{Ring, zq};
@@ -65,17 +65,31 @@ pub(crate) fn product(
     outputs: &[ModForm],
     progress: &(dyn Fn(f64) -> bool + Sync),
 ) -> Option<Result<(), Mismatch>> {
-    let collapsed = if split.world.q < 1 << 16 {
-        Collapsed::new::<i16>(split, outputs)?
+    Some(collapse(split, outputs)?.compare(ring, progress))
+}
+
+fn collapse(split: &Split, forms: &[ModForm]) -> Option<Collapsed> {
+    if split.q < 1 << 16 {
+        Collapsed::new::<i16>(split, forms)
     } else {
-        Collapsed::new::<i32>(split, outputs)?
-    };
-    Some(collapsed.compare(ring, progress))
+        Collapsed::new::<i32>(split, forms)
+    }
+}
+
+/// All coefficients of a_i·b_j in `forms` that are not zero, at most `most`; [`None`] where rows are
+/// not geometric.
+pub(crate) fn coefficients(
+    split: &Split,
+    forms: &[ModForm],
+    most: usize,
+    progress: &(dyn Fn(f64) -> bool + Sync),
+) -> Option<Result<Vec<Entry>, Mismatch>> {
+    Some(collapse(split, forms)?.coefficients(most, progress))
 }
 
 impl Collapsed {
     fn new<W: Word>(split: &Split, outputs: &[ModForm]) -> Option<Collapsed> {
-        let (world, n, q) = (split.world, split.n, u64::from(split.world.q));
+        let (world, n, q) = (split.world, split.n, u64::from(split.q));
         let mut pairs: FxHashMap<(u32, u32), u32> = FxHashMap::default();
         let mut sum_of: FxHashMap<u32, u32> = FxHashMap::default();
         let (mut list, mut sums): (Vec<(u32, u32)>, Vec<Sum>) = (Vec::new(), Vec::new());
@@ -102,9 +116,8 @@ impl Collapsed {
             (form.k == 0).then_some(out)
         };
         for v in (0..world.vars.len()).filter(|&v| split.needed[v]) {
-            let var = &world.vars[v];
-            if split.side[v] == Side::Both && matches!(var.source, Source::Cut { .. }) {
-                sums.push(sum(&var.residue, &sum_of)?);
+            if split.side[v] == Side::Both {
+                sums.push(sum(split.form(v), &sum_of)?);
                 sum_of.insert(v as u32, sums.len() as u32 - 1);
             }
         }
@@ -153,29 +166,42 @@ impl Collapsed {
         ring: &Ring,
         progress: &(dyn Fn(f64) -> bool + Sync),
     ) -> Result<(), Mismatch> {
-        let d = self.d;
-        let terms = |r: usize| (self.n - r).div_ceil(d);
-        let mut chunks = Vec::new();
-        for r in 0..d.min(self.n) {
-            for s in 0..d.min(self.n) {
-                let count = terms(r) + terms(s) - 1;
-                for start in (0..count).step_by(CHUNK) {
-                    chunks.push((r, s, start, CHUNK.min(count - start)));
-                }
-            }
-        }
+        let chunks = self.chunks();
         let powers = powers(ring);
         let (done, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
         let total = chunks.len() as f64;
         chunks
             .into_par_iter()
             .map_init(
-                || Scratch::new(self),
-                |scratch, (r, s, start, len)| {
+                || (Scratch::new(self), vec![0u32; self.outputs * CHUNK]),
+                |(scratch, expected), chunk| {
                     if stop.load(Ordering::Relaxed) {
                         return Err(Mismatch::Cancelled);
                     }
-                    let result = self.chunk(scratch, &powers, r, s, start, len);
+                    let (r, s, start, len) = chunk;
+                    expected.fill(0);
+                    for at in 0..len {
+                        // Beyond 2n - 2 there is no pair of indices, and the chunk ends before.
+                        for &(k, c) in &powers[r + s + self.d * (start + at)] {
+                            expected[k as usize * CHUNK + at] = c;
+                        }
+                    }
+                    let result = self.chunk(scratch, chunk, &mut |k, out| {
+                        let expected = &expected[k * CHUNK..][..len];
+                        let Some(wrong) = (0..len).find(|&u| out[u] != expected[u]) else {
+                            return Ok(());
+                        };
+                        let u = start + wrong;
+                        // Any pair of indices with this sum.
+                        let most = (self.n - r).div_ceil(self.d) - 1;
+                        let (i, j) = (u.min(most), u - u.min(most));
+                        Err(Mismatch::Coefficient {
+                            at: vec![(0, r + self.d * i), (1, s + self.d * j)],
+                            k,
+                            found: out[wrong],
+                            expected: expected[wrong],
+                        })
+                    });
                     let d = done.fetch_add(1, Ordering::Relaxed);
                     if !progress(d as f64 / total) {
                         stop.store(true, Ordering::Relaxed);
@@ -187,27 +213,71 @@ impl Collapsed {
             .unwrap_or(Ok(()))
     }
 
-    /// Compares for i ≡ r, j ≡ s modulo d and i div d + j div d from `start` on, `len` of them.
+    /// All coordinates: (r, s, start, len) for i ≡ r, j ≡ s modulo d and i div d + j div d from
+    /// `start` on, `len` of them.
+    fn chunks(&self) -> Vec<Chunk> {
+        let d = self.d;
+        let terms = |r: usize| (self.n - r).div_ceil(d);
+        let mut chunks = Vec::new();
+        for r in 0..d.min(self.n) {
+            for s in 0..d.min(self.n) {
+                let count = terms(r) + terms(s) - 1;
+                for start in (0..count).step_by(CHUNK) {
+                    chunks.push((r, s, start, CHUNK.min(count - start)));
+                }
+            }
+        }
+        chunks
+    }
+
+    fn coefficients(
+        &self,
+        most: usize,
+        progress: &(dyn Fn(f64) -> bool + Sync),
+    ) -> Result<Vec<Entry>, Mismatch> {
+        let chunks = self.chunks();
+        let (done, found, total) = (AtomicUsize::new(0), AtomicUsize::new(0), chunks.len() as f64);
+        let terms = |r: usize| (self.n - r).div_ceil(self.d);
+        let parts: Result<Vec<Vec<Entry>>, Mismatch> = chunks
+            .into_par_iter()
+            .map_init(
+                || Scratch::new(self),
+                |scratch, chunk| {
+                    let (r, s, start, _) = chunk;
+                    let mut out = Vec::new();
+                    self.chunk(scratch, chunk, &mut |k, values| {
+                        for (at, &c) in values.iter().enumerate().filter(|v| *v.1 != 0) {
+                            // All pairs of indices with this sum.
+                            let u = start + at;
+                            for i in u.saturating_sub(terms(s) - 1)..=u.min(terms(r) - 1) {
+                                let (i, j) = (r + self.d * i, s + self.d * (u - i));
+                                out.push(Entry { k: k as u32, i: i as u16, j: j as u16, c });
+                            }
+                        }
+                        if out.len() > most { Err(Mismatch::TooLarge) } else { Ok(()) }
+                    })?;
+                    if found.fetch_add(out.len(), Ordering::Relaxed) > most {
+                        return Err(Mismatch::TooLarge);
+                    }
+                    let d = done.fetch_add(1, Ordering::Relaxed);
+                    if progress(d as f64 / total) { Ok(out) } else { Err(Mismatch::Cancelled) }
+                },
+            )
+            .collect();
+        Ok(parts?.concat())
+    }
+
+    /// Evaluates all forms at some coordinates: `visit(form, coefficients)`.
     fn chunk(
         &self,
         scratch: &mut Scratch,
-        powers: &[Vec<(u16, u32)>],
-        r: usize,
-        s: usize,
-        start: usize,
-        len: usize,
+        (r, s, start, len): Chunk,
+        visit: &mut dyn FnMut(usize, &[u32]) -> Result<(), Mismatch>,
     ) -> Result<(), Mismatch> {
         let q = self.q;
         for (slot, p) in scratch.scales.iter_mut().zip(&self.products) {
             let (a, b) = (&self.rows[p.a as usize], &self.rows[p.b as usize]);
             *slot = (u64::from(a.scales[r]) * u64::from(b.scales[s]) % q) as u32;
-        }
-        scratch.expected.fill(0);
-        for at in 0..len {
-            // Beyond 2n - 2 there is no pair of indices, and the count of the chunk ends before.
-            for &(k, c) in &powers[r + s + self.d * (start + at)] {
-                scratch.expected[k as usize * CHUNK + at] = c;
-            }
         }
         let first_output = self.sums.len() - self.outputs;
         for (at, sum) in self.sums.iter().enumerate() {
@@ -247,20 +317,7 @@ impl Collapsed {
             if at < first_output {
                 continue;
             }
-            let k = at - first_output;
-            let expected = &scratch.expected[k * CHUNK..][..len];
-            if let Some(wrong) = (0..len).find(|&u| out[u] != expected[u]) {
-                let u = start + wrong;
-                // Any pair of indices with this sum.
-                let most = (self.n - r).div_ceil(self.d) - 1;
-                let (i, j) = (u.min(most), u - u.min(most));
-                return Err(Mismatch::Coefficient {
-                    at: vec![(0, r + self.d * i), (1, s + self.d * j)],
-                    k,
-                    found: out[wrong],
-                    expected: expected[wrong],
-                });
-            }
+            visit(at - first_output, out)?;
         }
         Ok(())
     }
@@ -274,6 +331,9 @@ impl Collapsed {
         (if r >= self.q { r - self.q } else { r }) as u32
     }
 }
+
+/// Indices modulo d, first sum of their quotients, number of sums.
+type Chunk = (usize, usize, usize, usize);
 
 /// Rows, and pairs of rows with their ratio.
 type Rows = (Vec<Row>, Vec<(u32, u32, u32)>);
@@ -344,8 +404,6 @@ struct Scratch {
     acc: Vec<u64>,
     /// By product: the scale of this chunk's residues modulo d.
     scales: Vec<u32>,
-    /// By output, [`CHUNK`] each.
-    expected: Vec<u32>,
 }
 
 impl Scratch {
@@ -355,7 +413,6 @@ impl Scratch {
             nonzero: vec![false; c.sums.len()],
             acc: vec![0; CHUNK],
             scales: vec![0; c.products.len()],
-            expected: vec![0; c.outputs * CHUNK],
         }
     }
 }

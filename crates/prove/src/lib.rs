@@ -25,6 +25,7 @@ mod function;
 mod function_tests;
 mod funs;
 mod hankel;
+mod integers;
 mod lines;
 mod moduli;
 mod oracle;
@@ -40,6 +41,7 @@ mod signs;
 #[cfg(test)]
 mod signs_tests;
 mod terms;
+mod towers;
 mod twos;
 mod values;
 mod vectors;

@@ -50,7 +50,7 @@ impl Cutter {
             }
             divisor += 2;
         }
-        let fits = n >= LEAST && n < 1 << 31 && self.world.moduli.len() < MODULI;
+        let fits = (LEAST..1 << 31).contains(&n) && self.world.moduli.len() < MODULI;
         if !fits || !ringforge_ring::zq::is_prime(n) || n == u64::from(self.world.q) {
             return None;
         }
@@ -85,9 +85,22 @@ impl Cutter {
         if !bases.iter().all(|b| b.1 == 0 || self.modulus(b.1, false).is_some()) {
             return None;
         }
+        self.apart(form)
+    }
+
+    /// A sum with a variable for the functions of each base; [`None`] where nothing changes.
+    pub(crate) fn apart(&mut self, form: &Form) -> Option<Form> {
+        let mut bases: Vec<Base> = form
+            .t
+            .iter()
+            .filter(|t| matches!(self.world.atoms[t.0 as usize], Atom::Fun(..) | Atom::High(_)))
+            .filter_map(|t| self.group(t.0))
+            .collect();
+        bases.sort_unstable();
+        bases.dedup();
         let mut out = form.clone();
         let mut changed = false;
-        for (base, _) in bases {
+        for base in bases {
             let group: Vec<(AtomId, i64)> =
                 out.t.iter().copied().filter(|t| self.group(t.0) == Some(base)).collect();
             let content = group.iter().fold(0, |g, t| crate::reading::gcd(g, t.1.unsigned_abs()));
@@ -130,8 +143,7 @@ mod tests {
             hi: 3000,
             source: Source::Input { operand: 0, index },
             residue: Default::default(),
-            twos: 0,
-            exact: false,
+            integer: None,
             parent: None,
             node: 0,
             atom,

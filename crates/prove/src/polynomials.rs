@@ -3,7 +3,7 @@
 
 use crate::function::Mismatch;
 use crate::terms::{Monomial, Polynomial, Terms, factors, linear, times};
-use crate::values::{Atom, AtomId, ModForm, Source, World};
+use crate::values::{Atom, AtomId, ModForm, Source, VarId, World};
 
 /// Terms that are made at most, in all.
 const TERMS: usize = 1 << 27;
@@ -40,7 +40,9 @@ pub(crate) fn compare(
     }
     for v in (0..count).rev() {
         if sums.uses[v] > 0 {
-            sums.mark(&world.vars[v].residue);
+            if let Some(form) = world.known(VarId(v as u32), world.q) {
+                sums.mark(&form);
+            }
         }
     }
     for (v, var) in world.vars.iter().enumerate() {
@@ -54,7 +56,10 @@ pub(crate) fn compare(
             Source::Input { operand, index } => {
                 vec![(linear(operand.into(), index as usize), 1)]
             }
-            Source::Cut { .. } => sums.sum(&var.residue)?,
+            Source::Cut { .. } => {
+                let form = world.known(VarId(v as u32), world.q).ok_or(Mismatch::Unknown)?;
+                sums.sum(&form)?
+            }
         };
     }
     for (k, form) in outputs.iter().enumerate() {

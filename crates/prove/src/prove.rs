@@ -2,10 +2,12 @@
 
 use crate::audit::Audit;
 use crate::calls::CallCase;
+use crate::computes::Computes;
 use crate::contract::Contract;
 use crate::function::{Mismatch, compare, needed};
+use crate::integers::{self, Equality};
 use crate::report::{Counts, Reason, ReasonKind, Report, Verdict};
-use crate::values::{Expansion, ModForm, VarId, World};
+use crate::values::{ModForm, Source, VarId, World};
 use crate::walk::{Output, Walk};
 use crate::{Options, Progress, check, ranges, witness};
 use ringforge_machine::Object;
@@ -117,6 +119,9 @@ impl<'a> Job<'a> {
             self.refute(graph, &mut walk, case, None);
             return false;
         };
+        let Some((outputs, equalities)) = self.integers(graph, &mut walk, case, outputs) else {
+            return false;
+        };
         let t = Instant::now();
         let audited = self.audit(graph, &mut walk, case, &outputs);
         self.time("audit", t);
@@ -156,7 +161,8 @@ impl<'a> Job<'a> {
             }
         }
         let t = Instant::now();
-        let certificate = check::certificate(&mut walk.cut.world.funs, &walk.cut.cones);
+        let mut certificate = check::certificate(&mut walk.cut.world.funs, &walk.cut.cones);
+        certificate.cones.extend(equalities.iter().map(Equality::line));
         let shared: &dyn Progress = &*self.progress;
         let ok = check::verify(&certificate, &|fraction| shared.update("checking", fraction));
         self.time("check", t);
@@ -175,6 +181,40 @@ impl<'a> Job<'a> {
         self.report.certificate.sha256 = sha256(text.as_bytes());
         self.report.certificate.checked = true;
         true
+    }
+
+    /// Outputs of products in terms of what is known modulo q, where they go through other moduli,
+    /// and the integers that were found equal; [`None`] (with a reason) if they cannot be.
+    fn integers(
+        &mut self,
+        graph: &Graph,
+        walk: &mut Walk,
+        case: &CallCase,
+        mut outputs: Vec<ModForm>,
+    ) -> Option<(Vec<ModForm>, Vec<Equality>)> {
+        if self.contract.computes != Computes::Product {
+            return Some((outputs, Vec::new()));
+        }
+        let t = Instant::now();
+        let n = self.contract.ring.degree();
+        let shared: &dyn Progress = &*self.progress;
+        let (started, limit) = (self.started, self.options.time_limit);
+        let result = integers::lift(&mut walk.cut, &mut outputs, n, &|fraction| {
+            shared.update("lifting", fraction) && limit.is_none_or(|t| started.elapsed() <= t)
+        });
+        self.time("integers", t);
+        match result {
+            Ok(equalities) => Some((outputs, equalities)),
+            Err((_, Some(Mismatch::Cancelled))) => {
+                self.stopped(&case.name);
+                None
+            }
+            Err((text, _)) => {
+                self.reason(ReasonKind::Function, &case.name, text);
+                self.refute(graph, walk, case, None);
+                None
+            }
+        }
     }
 
     /// Tests all variables and outputs on a few random inputs.
@@ -276,10 +316,9 @@ impl<'a> Job<'a> {
 /// Whether everything that the outputs depend on is known modulo q.
 fn compares(world: &World, outputs: &[ModForm]) -> bool {
     let needed = needed(world, outputs);
-    let known = |v: usize| match world.expansion(VarId(v as u32), world.q) {
-        Expansion::Input => true,
-        Expansion::Residue(r) => r.m == world.q,
-        _ => false,
+    let known = |v: usize| {
+        let v = VarId(v as u32);
+        matches!(world.var(v).source, Source::Input { .. }) || world.known(v, world.q).is_some()
     };
     outputs.iter().all(|o| o.m == world.q) && (0..needed.len()).all(|v| !needed[v] || known(v))
 }

@@ -19,6 +19,8 @@ pub struct Reading {
     pub hi: i128,
     /// What it is modulo something, if that is linear.
     pub residue: Option<ModForm>,
+    /// The form over variables and products that it is as an integer, if it is one.
+    pub integer: Option<Form>,
     /// What is not linear modulo q.
     pub odd: Option<Odd>,
 }
@@ -81,6 +83,22 @@ impl Parts {
         self.k.iter().map(|k| k.1).chain(self.terms.iter().map(|t| t.e)).max().unwrap_or(0)
     }
 
+    /// The form as one of integers, where it is linear over these.
+    fn integer(&self) -> Option<Form> {
+        if self.depth() != 0 {
+            return None;
+        }
+        let small = |c: i128| i64::try_from(c).ok().filter(|c| c.abs() < 1 << 62);
+        let mut t: Vec<(AtomId, i64)> =
+            self.terms.iter().map(|t| small(t.c).map(|c| (t.atom, c))).collect::<Option<_>>()?;
+        t.sort_unstable();
+        if t.windows(2).any(|w| w[0].0 == w[1].0) {
+            return None;
+        }
+        t.retain(|t| t.1 != 0);
+        Some(Form { k: small(self.k.iter().map(|k| k.0).sum())?, t })
+    }
+
     /// The form modulo a divisor of m, odd where a term has a negative power of two.
     pub fn modulo(&self, m: u32) -> ModForm {
         let modulus = i128::from(m);
@@ -113,7 +131,8 @@ impl Cutter {
         }
         let m = self.modulus(parts.m, parts.depth() == 0);
         let residue = m.map(|m| parts.modulo(m));
-        Ok(Reading { lo: parts.lo, hi: parts.hi, residue, odd: parts.odd })
+        let integer = if parts.m == 0 { parts.integer() } else { None };
+        Ok(Reading { lo: parts.lo, hi: parts.hi, residue, integer, odd: parts.odd })
     }
 
     /// A form as interval and linear form.

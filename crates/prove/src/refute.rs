@@ -57,6 +57,11 @@ impl Job<'_> {
             Mismatch::NotBilinear { .. } => {
                 "an output contains a product of two values that depend on the same operand".into()
             }
+            Mismatch::Unknown => {
+                let text = "an output depends on values that are known in other moduli than q only";
+                self.reason(ReasonKind::Unmodelled, call, text.into());
+                return;
+            }
             Mismatch::TooLarge => {
                 let text = "the outputs as polynomials have too many terms to compare";
                 self.reason(ReasonKind::Unmodelled, call, text.into());

@@ -2,6 +2,7 @@
 
 use crate::funs::{FunId, Funs, centre};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Index of an interned atom.
@@ -94,6 +95,12 @@ impl Form {
         self.k = centre(self.k.wrapping_add(k), width);
         self
     }
+    /// A form over variables and products, read as integers, modulo m.
+    pub fn modulo(&self, m: u32) -> ModForm {
+        let of = |c: i64| residue(c.into(), m);
+        let t = self.t.iter().map(|&(a, c)| (a, of(c))).filter(|t| t.1 != 0).collect();
+        ModForm { m, k: of(self.k), t }
+    }
     /// The coefficient of an atom.
     pub fn coefficient(&self, a: AtomId) -> i64 {
         self.t.binary_search_by_key(&a, |t| t.0).map_or(0, |i| self.t[i].1)
@@ -122,9 +129,6 @@ pub enum Expansion<'w> {
     Exact(&'w Form),
     /// This form, whose modulus is a multiple of m.
     Residue(&'w ModForm),
-    /// If each coefficient of this form, expanded to inputs, is a multiple of 2^twos, which is for
-    /// the caller to check: the form divided by 2^twos, modulo its modulus divided by 2^twos.
-    Quotient(&'w ModForm, u8),
     /// An integer of which nothing but its interval is known.
     Leaf,
 }
@@ -157,15 +161,12 @@ pub struct Var {
     pub hi: i64,
     /// Where it comes from.
     pub source: Source,
-    /// What it, or 2^twos times it, is modulo some modulus, over earlier atoms (for an input:
-    /// nothing). See [`Expansion`].
+    /// What it is modulo some modulus, over earlier atoms (for an input: nothing). See
+    /// [`Expansion`].
     pub residue: ModForm,
-    /// 0, or bits by which a word was shifted right that are zero if all coefficients of its form
-    /// over inputs say so.
-    pub twos: u8,
-    /// Whether the form it is cut from is an exact integer form over variables and products alone,
-    /// true in every modulus.
-    pub exact: bool,
+    /// The form over variables and products that it is as an integer, where it is one: true in
+    /// every modulus.
+    pub integer: Option<Arc<Form>>,
     /// If it is a function of one base: that base and function.
     pub parent: Option<(Base, FunId)>,
     /// Graph node at which it was introduced.
@@ -327,21 +328,26 @@ impl World {
     /// What a variable is modulo m.
     pub fn expansion(&self, v: VarId, m: u32) -> Expansion<'_> {
         let var = self.var(v);
-        let Source::Cut { form, bits } = &var.source else { return Expansion::Input };
-        let known = var.residue.m >> var.twos;
-        if known != 0 && known.is_multiple_of(m) {
-            return match var.twos {
-                0 => Expansion::Residue(&var.residue),
-                twos => Expansion::Quotient(&var.residue, twos),
-            };
+        if matches!(var.source, Source::Input { .. }) {
+            return Expansion::Input;
         }
-        if var.exact && *bits == 64 { Expansion::Exact(form) } else { Expansion::Leaf }
+        if var.residue.m != 0 && var.residue.m.is_multiple_of(m) {
+            return Expansion::Residue(&var.residue);
+        }
+        var.integer.as_deref().map_or(Expansion::Leaf, Expansion::Exact)
     }
 
-    /// Whether every atom of a form is a variable or a product, so that as an integer form it is
-    /// true in every modulus.
-    pub fn is_exact(&self, form: &Form) -> bool {
-        form.t.iter().all(|t| matches!(self.atoms[t.0 as usize], Atom::Var(_) | Atom::Prod(..)))
+    /// What a variable that is no input is modulo m as a form of that modulus, where it is known.
+    pub fn known(&self, v: VarId, m: u32) -> Option<Cow<'_, ModForm>> {
+        match self.expansion(v, m) {
+            Expansion::Residue(r) if r.m == m => Some(Cow::Borrowed(r)),
+            Expansion::Residue(r) => {
+                let t = r.t.iter().map(|&(a, c)| (a, c % m)).filter(|t| t.1 != 0).collect();
+                Some(Cow::Owned(ModForm { m, k: r.k % m, t }))
+            }
+            Expansion::Exact(form) => Some(Cow::Owned(form.modulo(m))),
+            Expansion::Input | Expansion::Leaf => None,
+        }
     }
 
     /// The interval of a base.

@@ -1,7 +1,7 @@
 //! Variables of one operand as sparse vectors of coefficients modulo q.
 
 use crate::function::{Mismatch, Side, Split};
-use crate::values::{Atom, ModForm, Source, VarId};
+use crate::values::{Atom, ModForm, VarId};
 use rustc_hash::FxHashMap;
 use std::ops::{AddAssign, Mul};
 use std::sync::Arc;
@@ -165,15 +165,14 @@ impl<W: Word> Vectors<W> {
             if split.side[v] != side && split.side[v] != Side::None {
                 continue;
             }
-            let var = &split.world.vars[v];
-            this.of[v] = match var.source {
-                Source::Input { index, .. } => {
+            this.of[v] = match split.leaf(v) {
+                Some((_, index)) => {
                     let support = this.supports.intern(vec![index as u16]);
                     let start = this.values.len() as u32;
                     this.values.push(W::new(1));
                     Sparse { support, start, len: 1 }
                 }
-                Source::Cut { .. } => this.vector(split, &var.residue, &mut scratch)?,
+                None => this.vector(split, split.form(v), &mut scratch)?,
             };
         }
         Ok(this)
@@ -181,13 +180,26 @@ impl<W: Word> Vectors<W> {
 
     /// Indices and values of a variable.
     pub fn entries(&self, v: usize) -> impl Iterator<Item = (u16, i64)> + '_ {
-        let s = self.of[v];
+        self.sparse(self.of[v])
+    }
+
+    /// Indices and values of a vector.
+    pub fn sparse(&self, s: Sparse) -> impl Iterator<Item = (u16, i64)> + '_ {
         let values = &self.values[s.start as usize..][..s.len as usize];
         self.supports.lists[s.support as usize].iter().copied().zip(values.iter().map(|x| x.get()))
     }
 
-    fn vector(&mut self, split: &Split, f: &ModForm, acc: &mut [i64]) -> Result<Sparse, Mismatch> {
-        let (n, q) = (split.n, split.world.q);
+    /// The vector of a form of earlier variables of this side; `acc` has n + 1 elements.
+    ///
+    /// # Errors
+    /// If it has products.
+    pub fn vector(
+        &mut self,
+        split: &Split,
+        f: &ModForm,
+        acc: &mut [i64],
+    ) -> Result<Sparse, Mismatch> {
+        let (n, q) = (split.n, split.q);
         acc.fill(0);
         acc[n] = f.k.into();
         for &(a, c) in &f.t {

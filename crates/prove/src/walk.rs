@@ -163,7 +163,10 @@ impl<'g> Walk<'g> {
                 }
                 Err(self.cut.unmodelled("an output is not linear modulo q"))
             }
-            Use::One(Base::Low(l), _) => {
+            Use::One(Base::Low(l), f) => {
+                if let Some(output) = self.wrapped(l, f, signed) {
+                    return Ok(output);
+                }
                 let cause = self.cut.world.lows[l as usize].cause;
                 Err(cause.unwrap_or_else(|| {
                     self.cut.unmodelled("an output is the low half of a sum of products")
@@ -171,6 +174,24 @@ impl<'g> Walk<'g> {
             }
             Use::Opaque(cause) => Err(cause),
         }
+    }
+
+    /// A function of the low half of a sum as an output, q being a power of two: the half is
+    /// congruent to the sum.
+    fn wrapped(&mut self, low: u32, f: FunId, signed: bool) -> Option<Output> {
+        let q = self.cut.world.q;
+        if !q.is_power_of_two() || q > 1 << 16 {
+            return None;
+        }
+        let f = self.cut.extend(f, 64, signed);
+        let s = self.cut.cones.summary(&mut self.cut.world.funs, f, 0, 65535).ok()?;
+        let (c, d) = s.line.modulo(q)?;
+        let sum = self.cut.world.lows[low as usize].form.clone();
+        let known = self.cut.read(&sum).ok()?.residue.filter(|r| r.m.is_multiple_of(q))?;
+        let times = |x: u32| (u64::from(c) * u64::from(x) % u64::from(q)) as u32;
+        let t = known.t.iter().map(|&(a, x)| (a, times(x))).filter(|t| t.1 != 0).collect();
+        let residue = ModForm { m: q, k: (times(known.k) + d) % q, t };
+        Some(Output { lo: s.min, hi: s.max, residue })
     }
 
     pub(crate) fn get(&self, id: NodeId) -> Arc<Form> {
@@ -278,8 +299,7 @@ impl<'g> Walk<'g> {
             hi: range.hi,
             source: Source::Input { operand, index },
             residue: Default::default(),
-            twos: 0,
-            exact: false,
+            integer: None,
             parent: None,
             node,
             atom,

@@ -3,7 +3,7 @@
 # contract: z17_four.toml
 # with: ring = "Z131072[x]/(x^4 - x - 1)"
 # expect:
-#   contract error: contract, line 5, column 8: q = 131072: proofs are for odd primes below 2^31 and powers of two up to 2^16 so far
+#   contract error: contract, line 5, column 8: q = 131072: proofs are for q below 2^31, powers of two up to 2^16 among them, and for odd primes where the function computes anything but `product`
 
     .intel_syntax noprefix
     .text

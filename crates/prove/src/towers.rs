@@ -1,0 +1,396 @@
+//! Integers that are known in pieces: digits, each known modulo a number of its own.
+//!
+//! Where a product goes through other moduli than the contract's, the outputs are linear modulo q in
+//! *digits*: variables that are known modulo some p, and in no other modulus but as the integers
+//! that they are. A digit may depend on others, as Garner's u_2 = (r_2 − u_1)/p_1 mod p_2 does. A
+//! *tower* is a digit on which no other depends, with all that it depends on and with integer
+//! factors, such that modulo each p the digits of other moduli cancel:
+//! u_1 + p_1·u_2 + p_1·p_2·u_3. Nothing says which factors: cancelling decides all of them
+//! ([`Towers::tower`]). What integer a tower is, [`crate::integers`] finds.
+
+use crate::cut::Cutter;
+use crate::values::{Atom, AtomId, ModForm, Source, VarId, World};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Numbers that the towers' integers are known modulo lie below this.
+const LARGEST: i128 = 1 << 62;
+/// Digits that one value depends on at most.
+const DIGITS: usize = 1 << 12;
+
+/// What is below a variable, modulo some number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Below {
+    /// A digit, which may be the variable itself.
+    digits: bool,
+    /// A variable that is known modulo q, taken as the integer that it is.
+    lower: bool,
+}
+
+/// A form taken apart: digits, and what no digit is below.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Apart {
+    pub k: u32,
+    pub rest: BTreeMap<AtomId, u32>,
+    pub digits: BTreeMap<VarId, u32>,
+}
+
+/// Digits with integer factors.
+#[derive(Clone, Debug)]
+pub(crate) struct Tower {
+    /// All digits with their factors.
+    pub digits: Vec<(VarId, i64)>,
+    /// What it is modulo each of some numbers, of which no two have a common divisor.
+    pub forms: Vec<ModForm>,
+    /// The product of these numbers.
+    pub modulus: i128,
+    /// Whether it depends on variables that are integers known modulo q, beside the inputs.
+    pub lower: bool,
+}
+
+/// All that is known of digits.
+pub(crate) struct Towers<'c> {
+    pub cut: &'c mut Cutter,
+    below: FxHashMap<u32, Vec<Below>>,
+    /// Digits that are sums of digits.
+    split: FxHashMap<VarId, Option<Arc<Vec<(VarId, i64)>>>>,
+    foreign: FxHashMap<VarId, Arc<Apart>>,
+    pub list: Vec<Tower>,
+    of: FxHashMap<VarId, usize>,
+}
+
+/// Why an output is not understood.
+pub(crate) type Failure = String;
+
+impl<'c> Towers<'c> {
+    pub fn new(cut: &'c mut Cutter) -> Towers<'c> {
+        Towers {
+            cut,
+            below: FxHashMap::default(),
+            split: FxHashMap::default(),
+            foreign: FxHashMap::default(),
+            list: Vec::new(),
+            of: FxHashMap::default(),
+        }
+    }
+
+    /// What is below v modulo m.
+    fn below(&mut self, v: VarId, m: u32) -> Below {
+        let world = &self.cut.world;
+        let all = self.below.entry(m).or_default();
+        while all.len() <= v.0 as usize {
+            let x = VarId(all.len() as u32);
+            let mut below = Below::default();
+            if let Some(form) = world.known(x, m) {
+                crate::function::each_variable(world, &form, |y| {
+                    below.digits |= all[y].digits;
+                    below.lower |= all[y].lower;
+                });
+            } else if matches!(world.var(x).source, Source::Cut { .. }) {
+                below.lower = m != world.q && known_to_q(world, x);
+                below.digits = !below.lower;
+            }
+            all.push(below);
+        }
+        all[v.0 as usize]
+    }
+
+    /// Whether a form has digits below it.
+    pub fn has_digits(&mut self, form: &ModForm) -> bool {
+        variables(&self.cut.world, form).into_iter().any(|v| self.below(v, form.m).digits)
+    }
+
+    /// Whether a form has integers below it that are known modulo q.
+    fn has_lower(&mut self, form: &ModForm) -> bool {
+        variables(&self.cut.world, form).into_iter().any(|v| self.below(v, form.m).lower)
+    }
+
+    /// A form in terms of digits and of what has no digits below it.
+    pub fn apart(&mut self, form: &ModForm) -> Result<Apart, Failure> {
+        let m = u64::from(form.m);
+        let mut out = Apart { k: form.k, ..Apart::default() };
+        let mut open: BTreeMap<AtomId, u64> = BTreeMap::new();
+        open.extend(form.t.iter().map(|&(a, c)| (a, u64::from(c))));
+        // An atom is younger than what it stands for, but for parts of digits, which are digits.
+        while let Some((a, c)) = open.pop_last() {
+            if c == 0 {
+                continue;
+            }
+            let v = match self.cut.world.atoms[a as usize] {
+                Atom::Var(v) => v,
+                Atom::Prod(x, y) => {
+                    if self.below(x, form.m).digits || self.below(y, form.m).digits {
+                        return Err("a digit of another modulus is multiplied".into());
+                    }
+                    add(&mut out.rest, a, c, m);
+                    continue;
+                }
+                _ => return Err("a residue of something that is no variable".into()),
+            };
+            if !self.below(v, form.m).digits {
+                add(&mut out.rest, a, c, m);
+                continue;
+            }
+            if let Some(known) = self.cut.world.known(v, form.m) {
+                out.k = ((u64::from(out.k) + c * u64::from(known.k)) % m) as u32;
+                for &(b, d) in &known.t {
+                    let x = open.entry(b).or_default();
+                    *x = (*x + c * u64::from(d)) % m;
+                }
+            } else if let Some(parts) = self.parts(v) {
+                for &(part, factor) in parts.iter() {
+                    let atom = self.cut.world.var(part).atom;
+                    let factor = i128::from(factor).rem_euclid(m.into()) as u64;
+                    let x = open.entry(atom).or_default();
+                    *x = (*x + c * factor) % m;
+                }
+            } else {
+                add(&mut out.digits, v, c, m);
+            }
+            if open.len() + out.digits.len() > DIGITS {
+                return Err("an output depends on too many digits of other moduli".into());
+            }
+        }
+        out.rest.retain(|_, c| *c != 0);
+        out.digits.retain(|_, c| *c != 0);
+        Ok(out)
+    }
+
+    /// The digits of which a variable is a sum, if it is one of several.
+    fn parts(&mut self, v: VarId) -> Option<Arc<Vec<(VarId, i64)>>> {
+        if let Some(parts) = self.split.get(&v) {
+            return parts.clone();
+        }
+        let parts = match self.cut.world.var(v).source.clone() {
+            Source::Cut { form, bits: 64 } if form.k == 0 => {
+                let apart = self.cut.apart(&form).filter(|f| f.t.len() > 1);
+                apart.and_then(|f| {
+                    let part = |&(a, c): &(AtomId, i64)| match self.cut.world.atoms[a as usize] {
+                        Atom::Var(x) if x != v => Some((x, c)),
+                        _ => None,
+                    };
+                    f.t.iter().map(part).collect::<Option<Vec<_>>>().map(Arc::new)
+                })
+            }
+            _ => None,
+        };
+        self.split.insert(v, parts.clone());
+        parts
+    }
+
+    /// What a digit is modulo its own modulus, with the digits of other moduli on which it depends.
+    fn foreign(&mut self, v: VarId) -> Result<Arc<Apart>, Failure> {
+        if let Some(known) = self.foreign.get(&v) {
+            return Ok(known.clone());
+        }
+        let residue = self.cut.world.var(v).residue.clone();
+        if residue.m < 2 {
+            return Err("an output depends on a value that is known in no modulus".into());
+        }
+        let apart = Arc::new(self.apart(&residue)?);
+        self.foreign.insert(v, apart.clone());
+        Ok(apart)
+    }
+
+    /// The tower on top of which a digit stands: its number in the list.
+    ///
+    /// With p_1, …, p_m the moduli in an order in which digits depend on earlier ones only, the factor
+    /// of the top is p_1·…·p_(m−1). From the top downwards each digit's factor is a multiple of the
+    /// moduli before its own, and modulo those behind it what makes the digit cancel.
+    fn tower(&mut self, top: VarId) -> Result<usize, Failure> {
+        if let Some(&number) = self.of.get(&top) {
+            return Ok(number);
+        }
+        let mut known: BTreeMap<VarId, Arc<Apart>> = BTreeMap::new();
+        let mut open = vec![top];
+        while let Some(v) = open.pop() {
+            if !known.contains_key(&v) {
+                let apart = self.foreign(v)?;
+                open.extend(apart.digits.keys());
+                known.insert(v, apart);
+            }
+        }
+        let modulus_of = |v: &VarId| self.cut.world.var(*v).residue.m;
+        let moduli = order(&known, &modulus_of, modulus_of(&top))?;
+        let modulus = moduli.iter().try_fold(1i128, |all, &p| all.checked_mul(p.into()));
+        let Some(modulus) = modulus.filter(|m| *m < LARGEST) else {
+            return Err("digits of too many moduli".into());
+        };
+        // From the last modulus on; what each digit's factor should be modulo those behind its own.
+        let mut wanted: FxHashMap<VarId, BTreeMap<u32, i128>> = FxHashMap::default();
+        let mut digits: Vec<(VarId, i64)> = Vec::new();
+        let mut before = modulus;
+        for &p in moduli.iter().rev() {
+            before /= i128::from(p);
+            for (&v, apart) in known.iter().filter(|(v, _)| modulus_of(v) == p) {
+                let factor = if v == top {
+                    before
+                } else {
+                    // before·s, where s is decided by the moduli behind.
+                    let wanted = wanted.remove(&v).unwrap_or_default();
+                    let after: Vec<u32> =
+                        moduli.iter().rev().copied().take_while(|&x| x != p).collect();
+                    let s = after.iter().map(|&m| {
+                        let inverse = inverse(before, m)?;
+                        let r = wanted.get(&m).copied().unwrap_or(0).rem_euclid(m.into());
+                        Some((r * i128::from(inverse) % i128::from(m), m))
+                    });
+                    let s: Option<Vec<(i128, u32)>> = s.collect();
+                    let s = s.and_then(|s| chinese(&s)).ok_or("moduli with a common divisor")?;
+                    before
+                        .checked_mul(s)
+                        .filter(|f| f.abs() < LARGEST)
+                        .ok_or("factors of digits")?
+                };
+                for (&x, &c) in &apart.digits {
+                    let sum = wanted.entry(x).or_default().entry(p).or_default();
+                    *sum = (*sum - factor.rem_euclid(p.into()) * i128::from(c)) % i128::from(p);
+                }
+                if factor != 0 {
+                    digits.push((v, factor as i64));
+                }
+            }
+        }
+        digits.sort_unstable();
+        let forms = moduli
+            .iter()
+            .map(|&p| self.cancelled(&digits, &known, p))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut lower = false;
+        for form in &forms {
+            lower |= self.has_lower(form);
+        }
+        self.list.push(Tower { digits, forms, modulus, lower });
+        self.of.insert(top, self.list.len() - 1);
+        Ok(self.list.len() - 1)
+    }
+
+    /// What digits with factors are modulo p, all digits of other moduli having cancelled.
+    fn cancelled(
+        &self,
+        digits: &[(VarId, i64)],
+        known: &BTreeMap<VarId, Arc<Apart>>,
+        p: u32,
+    ) -> Result<ModForm, Failure> {
+        let m = u64::from(p);
+        let world = &self.cut.world;
+        let mut all = Apart::default();
+        for &(v, factor) in digits {
+            let factor = i128::from(factor).rem_euclid(p.into()) as u64;
+            if world.var(v).residue.m != p {
+                add(&mut all.digits, v, factor, m);
+                continue;
+            }
+            let apart = &known[&v];
+            all.k = ((u64::from(all.k) + factor * u64::from(apart.k)) % m) as u32;
+            for (&a, &c) in &apart.rest {
+                add(&mut all.rest, a, factor * u64::from(c), m);
+            }
+            for (&x, &c) in &apart.digits {
+                add(&mut all.digits, x, factor * u64::from(c), m);
+            }
+        }
+        if all.digits.values().any(|&c| c != 0) {
+            return Err(format!("a digit of another modulus does not cancel modulo {p}"));
+        }
+        let t = all.rest.into_iter().filter(|t| t.1 != 0).collect();
+        Ok(ModForm { m: p, k: all.k, t })
+    }
+
+    /// The digits of a form modulo q as multiples of towers.
+    pub fn towers(&mut self, apart: &Apart) -> Result<Vec<(usize, u32)>, Failure> {
+        let q = self.cut.world.q;
+        let mut left = apart.digits.clone();
+        let mut out = Vec::new();
+        // Tops: digits on which none of the others depends.
+        let mut inner: Vec<VarId> = Vec::new();
+        for &v in apart.digits.keys() {
+            inner.extend(self.foreign(v)?.digits.keys());
+        }
+        inner.sort_unstable();
+        for &v in apart.digits.keys().filter(|v| inner.binary_search(v).is_err()) {
+            let number = self.tower(v)?;
+            let tower = &self.list[number];
+            let factor = |x: VarId| {
+                tower.digits.iter().find(|d| d.0 == x).map_or(0, |d| d.1).rem_euclid(q.into())
+            };
+            let inverse = ringforge_ring::zq::inv(factor(v) as u64, q.into())
+                .ok_or("a digit's weight has a common divisor with q")?;
+            let times = u64::from(apart.digits[&v]) * inverse % u64::from(q);
+            for &(x, _) in &tower.digits {
+                let by = times * factor(x) as u64 % u64::from(q);
+                add(&mut left, x, u64::from(q) - by, q.into());
+            }
+            out.push((number, times as u32));
+        }
+        if left.values().any(|&c| c != 0) {
+            return Err(
+                "the digits of an output do not add up to the integers that they are digits of"
+                    .into(),
+            );
+        }
+        Ok(out)
+    }
+}
+
+/// Whether a variable is known modulo q.
+fn known_to_q(world: &World, v: VarId) -> bool {
+    world.known(v, world.q).is_some_and(|f| !f.t.is_empty())
+}
+
+fn variables(world: &World, form: &ModForm) -> Vec<VarId> {
+    let mut all = Vec::new();
+    crate::function::each_variable(world, form, |v| all.push(VarId(v as u32)));
+    all
+}
+
+fn add<K: Ord>(to: &mut BTreeMap<K, u32>, key: K, c: u64, m: u64) {
+    let x = to.entry(key).or_default();
+    *x = ((u64::from(*x) + c) % m) as u32;
+}
+
+/// The moduli of some digits, each before those whose digits depend on its own; `last` is the last.
+fn order(
+    known: &BTreeMap<VarId, Arc<Apart>>,
+    modulus_of: &dyn Fn(&VarId) -> u32,
+    last: u32,
+) -> Result<Vec<u32>, Failure> {
+    let mut left: Vec<u32> = known.keys().map(modulus_of).collect();
+    left.sort_unstable();
+    left.dedup();
+    let mut moduli = Vec::new();
+    while !left.is_empty() {
+        let free = |p: &u32| {
+            known
+                .iter()
+                .filter(|(v, _)| modulus_of(v) == *p)
+                .all(|(_, apart)| apart.digits.keys().all(|x| !left.contains(&modulus_of(x))))
+        };
+        let mut next: Vec<u32> = left.iter().copied().filter(|p| free(p)).collect();
+        next.retain(|&p| p != last || left.len() == 1);
+        let Some(&p) = next.first() else {
+            return Err("digits of two moduli depend on each other".into());
+        };
+        left.retain(|&x| x != p);
+        moduli.push(p);
+    }
+    Ok(moduli)
+}
+
+/// 1/a modulo m.
+fn inverse(a: i128, m: u32) -> Option<u32> {
+    let a = a.rem_euclid(m.into()) as u64;
+    ringforge_ring::zq::inv(a, m.into()).map(|x| x as u32)
+}
+
+/// The least integer in magnitude of these residues in `[0, m)`, moduli m without a common divisor.
+pub(crate) fn chinese(residues: &[(i128, u32)]) -> Option<i128> {
+    let (mut x, mut all) = (0i128, 1i128);
+    for &(r, m) in residues {
+        let step = (r - x).rem_euclid(m.into()) * i128::from(inverse(all, m)?);
+        x += all * (step % i128::from(m));
+        all *= i128::from(m);
+    }
+    Some(if 2 * x > all { x - all } else { x })
+}
