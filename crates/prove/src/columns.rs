@@ -24,6 +24,9 @@ pub(crate) struct Entry {
     pub c: u32,
 }
 
+/// What is done with a form's number, indices and values.
+type Visit<'a, W> = dyn FnMut(usize, &[u16], &[W]) -> Result<(), Mismatch> + 'a;
+
 /// A term of a variable that depends on both operands.
 #[derive(Clone, Copy)]
 enum Term {
@@ -232,7 +235,7 @@ impl<W: Word> Check<W> {
         &self,
         s: &mut Scratch<W>,
         j: Option<usize>,
-        visit: &mut dyn FnMut(usize, &[u16], &[W]) -> Result<(), Mismatch>,
+        visit: &mut Visit<W>,
     ) -> Result<(), Mismatch> {
         let q = u64::from(self.q);
         for &(v, index) in &self.b_inputs {

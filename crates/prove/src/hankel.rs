@@ -272,7 +272,7 @@ impl Collapsed {
         &self,
         scratch: &mut Scratch,
         (r, s, start, len): Chunk,
-        visit: &mut dyn FnMut(usize, &[u32]) -> Result<(), Mismatch>,
+        visit: &mut Visit,
     ) -> Result<(), Mismatch> {
         let q = self.q;
         for (slot, p) in scratch.scales.iter_mut().zip(&self.products) {
@@ -334,6 +334,9 @@ impl Collapsed {
 
 /// Indices modulo d, first sum of their quotients, number of sums.
 type Chunk = (usize, usize, usize, usize);
+
+/// What is done with a form's number and coefficients.
+type Visit<'a> = dyn FnMut(usize, &[u32]) -> Result<(), Mismatch> + 'a;
 
 /// Rows, and pairs of rows with their ratio.
 type Rows = (Vec<Row>, Vec<(u32, u32, u32)>);

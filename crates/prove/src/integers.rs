@@ -54,12 +54,15 @@ struct Whole {
     k: i128,
 }
 
+/// Towers with their factors modulo q.
+type Multiples = Vec<(usize, u32)>;
+
 struct Lift<'c, 'p> {
     towers: Towers<'c>,
     n: usize,
     progress: &'p (dyn Fn(f64) -> bool + Sync),
     /// Roots in order of discovery with what they are in terms of towers.
-    roots: Vec<(Root, Apart, Vec<(usize, u32)>)>,
+    roots: Vec<(Root, Apart, Multiples)>,
     /// The variables that a tower is an integer form over, where they are no inputs.
     lower: Vec<Vec<VarId>>,
     /// By tower: its variable.

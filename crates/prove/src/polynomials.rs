@@ -39,10 +39,10 @@ pub(crate) fn compare(
         sums.mark(o);
     }
     for v in (0..count).rev() {
-        if sums.uses[v] > 0 {
-            if let Some(form) = world.known(VarId(v as u32), world.q) {
-                sums.mark(&form);
-            }
+        if sums.uses[v] > 0
+            && let Some(form) = world.known(VarId(v as u32), world.q)
+        {
+            sums.mark(&form);
         }
     }
     for (v, var) in world.vars.iter().enumerate() {

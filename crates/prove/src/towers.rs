@@ -12,6 +12,7 @@ use crate::cut::Cutter;
 use crate::values::{Atom, AtomId, ModForm, Source, VarId, World};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 /// Numbers that the towers' integers are known modulo lie below this.
@@ -49,12 +50,15 @@ pub(crate) struct Tower {
     pub lower: bool,
 }
 
+/// The digits of which a digit is a sum, with factors, if it is one of several.
+type Parts = Option<Arc<Vec<(VarId, i64)>>>;
+
 /// All that is known of digits.
 pub(crate) struct Towers<'c> {
     pub cut: &'c mut Cutter,
     below: FxHashMap<u32, Vec<Below>>,
     /// Digits that are sums of digits.
-    split: FxHashMap<VarId, Option<Arc<Vec<(VarId, i64)>>>>,
+    split: FxHashMap<VarId, Parts>,
     foreign: FxHashMap<VarId, Arc<Apart>>,
     pub list: Vec<Tower>,
     of: FxHashMap<VarId, usize>,
@@ -158,7 +162,7 @@ impl<'c> Towers<'c> {
     }
 
     /// The digits of which a variable is a sum, if it is one of several.
-    fn parts(&mut self, v: VarId) -> Option<Arc<Vec<(VarId, i64)>>> {
+    fn parts(&mut self, v: VarId) -> Parts {
         if let Some(parts) = self.split.get(&v) {
             return parts.clone();
         }
@@ -205,10 +209,10 @@ impl<'c> Towers<'c> {
         let mut known: BTreeMap<VarId, Arc<Apart>> = BTreeMap::new();
         let mut open = vec![top];
         while let Some(v) = open.pop() {
-            if !known.contains_key(&v) {
+            if let Entry::Vacant(entry) = known.entry(v) {
                 let apart = self.foreign(v)?;
                 open.extend(apart.digits.keys());
-                known.insert(v, apart);
+                entry.insert(apart);
             }
         }
         let modulus_of = |v: &VarId| self.cut.world.var(*v).residue.m;
