@@ -94,8 +94,8 @@ static inline uint32_t rf_hide(uint32_t x)
 /* All ones if x is not zero, else zero. */
 static inline uint32_t rf_mask_nonzero(uint32_t x)
 {
-    x = rf_hide(x);
-    return 0u - ((x | (0u - x)) >> 31);
+    /* What is hidden is the mask: a compiler that knows it to be 0 or -1 makes a branch of it. */
+    return rf_hide(0u - ((x | (0u - x)) >> 31));
 }
 
 /* 0 if n bytes are equal, else all ones. */
