@@ -182,6 +182,27 @@ fn a_plan_for_another_ring_or_without_a_file_is_refused() {
 }
 
 #[test]
+fn lists_of_plans_are_checked_before_anything_is_measured() {
+    let dir = Sandbox::new();
+    let bench = |more: &[&str]| dir.ringforge(&[&["bench", "sntrup761", "--out=t"], more].concat());
+    let run = bench(&["--plans=sntrup761,nothing"]);
+    run.fails(2, &["`nothing` is neither a plan of ringforge", "sntrup761-chiu"]);
+    let run = bench(&["--plans=sntrup761,mlkem"]);
+    run.fails(2, &["the plan `mlkem` multiplies in Z3329", "for that there are", "sntrup761-chiu"]);
+    let run = bench(&["--plans=sntrup761-two-prime"]);
+    run.fails(2, &["can be ±4008206025", "would work: primes"]);
+    let run = bench(&["--plans=all", "--saved=none.json"]);
+    run.fails(2, &["cannot read `none.json`"]);
+    let file = dir.file("other.json", "[]");
+    let run = bench(&["--plans=all", "--saved", &file]);
+    run.fails(2, &["other.json: nothing of Z4591[x]/(x^761 - x - 1), big × big"]);
+    let file = dir.file("other.json", "{\"ring\": 1}");
+    bench(&["--plans=all", "--saved", &file]).fails(2, &["not what `bench --plans` writes"]);
+    dir.ringforge(&["bench", "sntrup761", "--out=t"]).fails(2, &["--plans"]);
+    dir.holds_only(&["other.json"]);
+}
+
+#[test]
 fn a_malformed_schedule_is_shown_with_the_place() {
     let dir = Sandbox::new();
     let schedule = dir.file("s.toml", "lanes = 16\nmultiply = \"magic\"\n");

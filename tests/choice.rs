@@ -86,7 +86,8 @@ fn a_damaged_memory_is_refused_and_kept() {
 #[test]
 fn where_nothing_is_proved_nothing_is_made() {
     let dir = Sandbox::new();
-    let args = ["forge", "Z12289[x]/(x^1024 + 1)", "--target=c", "--no-bench", "--patience=1"];
+    let args =
+        ["forge", "Z12289[x]/(x^1024 + 1)", "--target=c", "--no-bench", "--try=1", "--patience=1"];
     let run = dir.ringforge_with("w.toml", &args);
     run.fails(1, &["no candidate for target `c` is proved", "--try N", "--patience", "--plan"]);
     mentions(&run, &["unknown: ", "over 12289 itself", "modelled cost"]);

@@ -144,6 +144,11 @@ fn adding_a_ring_works_as_its_recipe_says() {
 }
 
 #[test]
+fn any_ring_is_forged_as_its_page_says() {
+    run("docs/any-ring.md");
+}
+
+#[test]
 fn adding_a_target_works_as_its_recipe_says() {
     run("docs/add-a-target.md");
 }
@@ -165,7 +170,8 @@ fn tables_are_made_from_measured_figures() {
 #[test]
 fn links_lead_somewhere() {
     let pages = ["README.md", "SOUNDNESS.md", "docs/add-a-ring.md", "docs/add-a-target.md"];
-    for page in pages.into_iter().chain(["docs/add-a-method.md", "docs/results.md"]) {
+    let more = ["docs/add-a-method.md", "docs/any-ring.md", "docs/results.md"];
+    for page in pages.into_iter().chain(more) {
         let text = read(page);
         let base = root().join(page).parent().expect("a directory").to_owned();
         for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {

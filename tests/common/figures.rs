@@ -36,7 +36,12 @@ fn table(name: &str, read: Read) -> Result<String, String> {
         "best ring cycles" => Ok(ring_cycles(&parse("rings.json")?, true)),
         "ring proofs" => Ok(ring_proofs(&parse("ring-proofs.json")?)),
         "ring mutants" => Ok(ring_mutants(&parse("ring-mutants.json")?)),
-        _ => Err(format!("no table is called `{name}`")),
+        "plan mutants" => Ok(ring_mutants(&parse("plan-mutants.json")?)),
+        "plans of other rings" => Ok(plans(&parse("plans.json")?, None)),
+        _ => match name.strip_prefix("plans ") {
+            Some(ring) => Ok(plans(&parse("plans.json")?, Some(ring))),
+            None => Err(format!("no table is called `{name}`")),
+        },
     }
 }
 
@@ -297,6 +302,102 @@ fn ring_mutants(all: &Value) -> String {
         ],
         1,
         &rows,
+    )
+}
+
+/// Rings that have tables of their own.
+const SHOWN: [&str; 2] = ["Z4591[x]/(x^761 - x - 1)", "Z2048[x]/(x^677 - 1)"];
+
+/// What docs/figures/plans.sh keeps of `ringforge bench RING --plans all`: the plans for `RING, OPERANDS`,
+/// the fastest first, with the peers among them; or those of all rings without a table of their own.
+fn plans(all: &Value, of: Option<&str>) -> String {
+    let mut rows = Vec::new();
+    let ours = |table: &&Value| match of {
+        Some(of) => format!("{}, {}", text(&table["ring"]), text(&table["operands"])) == of,
+        None => !SHOWN.contains(&text(&table["ring"]).as_str()),
+    };
+    for table in list(all).iter().filter(ours) {
+        let median = |row: &Value| row["median"].as_f64().unwrap_or(f64::MAX);
+        let peers = list(&table["peers"]);
+        let best = peers.iter().map(median).fold(f64::MAX, f64::min);
+        let mut lines: Vec<&Value> = list(&table["plans"]).iter().chain(peers).collect();
+        lines.sort_by(|a, b| median(a).total_cmp(&median(b)));
+        for line in lines {
+            let count = |key: &str| match line[key].as_u64() {
+                None | Some(0) => String::new(),
+                Some(_) => number(&line[key]),
+            };
+            let noisy = if line["noisy"] == true { " (noisy)" } else { "" };
+            let cycles = |key: &str| match line[key].as_f64() {
+                Some(_) => number(&line[key]),
+                None => String::new(),
+            };
+            let seconds = line["seconds"].as_f64().unwrap_or(0.0);
+            let mut row = match line["plan"].as_str() {
+                Some(plan) => vec![
+                    format!("{plan}, {}", text(&line["target"])),
+                    list(&line["moduli"])
+                        .iter()
+                        .map(Value::to_string)
+                        .collect::<Vec<_>>()
+                        .join(", "),
+                    text(&line["transform"]),
+                ],
+                None => vec![text(&line["name"]), String::new(), String::new()],
+            };
+            if of.is_none() {
+                row.insert(0, format!("`{}`, {}", text(&table["ring"]), text(&table["operands"])));
+            }
+            let counts =
+                ["base_products", "multiplications", "additions", "reductions", "shuffles"];
+            row.extend(counts.map(count));
+            row.extend(["code_bytes", "stack_bytes"].map(count));
+            row.push(match line["verdict"].as_str() {
+                None => String::new(),
+                Some("no program") => "no program".into(),
+                Some(verdict) => format!("{verdict}, {seconds:.1} s"),
+            });
+            row.push(cycles("min"));
+            row.push(cycles("median") + noisy);
+            row.push(if best < f64::MAX && median(line) < f64::MAX {
+                format!("{:.2}", median(line) / best)
+            } else {
+                String::new()
+            });
+            rows.push(row);
+        }
+    }
+    let mut head = vec![
+        "plan, target",
+        "moduli",
+        "transform",
+        "base products",
+        "mul",
+        "add",
+        "reduce",
+        "shuffle",
+        "code",
+        "stack",
+        "proof",
+        "min",
+        "median",
+        "of the best peer",
+    ];
+    if of.is_none() {
+        head.insert(0, "ring");
+    }
+    let left = head.len() - 11;
+    markdown(&head, left, &rows) + &list(all).first().map_or(String::new(), plans_how)
+}
+
+/// Where and how plans were measured.
+fn plans_how(table: &Value) -> String {
+    format!(
+        "\n{} ({}); core cycles of one product, calibrated, {} fresh copies of {} interleaved samples.\n",
+        text(&table["processor"]),
+        text(&table["model"]),
+        table["copies"],
+        table["samples"]
     )
 }
 

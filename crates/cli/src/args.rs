@@ -220,6 +220,22 @@ pub struct Bench {
     /// What.
     #[command(flatten)]
     pub subject: Subject,
+    /// One table of plans instead, each with what it does, its proof, its cycles: `all`, or names and
+    /// files with commas; with the last compiler alone
+    #[arg(long, value_delimiter = ',', value_name = "all|NAME|FILE", conflicts_with_all = ["plan", "entries"])]
+    pub plans: Vec<String>,
+    /// With --plans: write plans.json, plans.md and plans.svg, operations against cycles, into DIR
+    #[arg(long, value_name = "DIR", requires = "plans")]
+    pub out: Option<PathBuf>,
+    /// With --plans: measure nothing, take what an earlier run wrote
+    #[arg(long, value_name = "FILE", requires = "plans")]
+    pub saved: Option<PathBuf>,
+    /// With --plans: give up a proof after so many seconds
+    #[arg(long, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub patience: u32,
+    /// For which machines, as for `forge`
+    #[arg(long, default_value = "all", value_name = "TARGET")]
+    pub target: String,
     /// Compilers to forge with, comma separated [default: gcc and clang as far as installed]
     #[arg(long, value_delimiter = ',', value_name = "COMPILER")]
     pub cc: Vec<String>,

@@ -16,6 +16,7 @@ use crate::entry;
 use crate::forge;
 use crate::make;
 use crate::package::Tool;
+use crate::plans;
 use crate::preset::{Job, resolve};
 use crate::target::{self, Target};
 use crate::ui::{Failure, Ui};
@@ -24,7 +25,7 @@ use crate::ui::{Failure, Ui};
 struct Entry {
     candidate: Candidate,
     /// What operands the product takes.
-    operands: &'static str,
+    operands: String,
     /// Compiler and flags.
     compiled: String,
 }
@@ -34,7 +35,7 @@ struct Entry {
 struct Row {
     #[serde(flatten)]
     timing: Timing,
-    operands: &'static str,
+    operands: String,
     compiled: String,
 }
 
@@ -138,6 +139,9 @@ const PEERS: &[Peer] = &[
 /// # Errors
 /// Bad input, or nothing could be measured.
 pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
+    if !args.plans.is_empty() {
+        return plans::run(ui, args);
+    }
     let job = resolve(&args.subject)?;
     let compilers = compilers(&args.cc)?;
     let host = Host::detect();
@@ -152,7 +156,7 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
     }
     let wanted = |entry: &entry::Entry| args.entries || entry.computes == Computes::Product;
     for compiler in &compilers {
-        ours(ui, &job, compiler, &host, scratch.path(), &wanted, &mut entries)?;
+        ours(ui, &job, &args.target, compiler, &host, scratch.path(), &wanted, &mut entries)?;
     }
     let settings = Settings { copies: args.copies, samples: args.samples, ..Settings::default() };
     let bar = ui.bar("timing", (settings.copies * settings.samples) as u64);
@@ -187,7 +191,11 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn compilers(names: &[String]) -> Result<Vec<Compiler>, Failure> {
+/// The compilers of these names, or the usual ones that are here, gcc before clang; at least one.
+///
+/// # Errors
+/// One is not here.
+pub fn compilers(names: &[String]) -> Result<Vec<Compiler>, Failure> {
     if !names.is_empty() {
         return names.iter().map(|name| forge::compiler(Some(name))).collect();
     }
@@ -213,6 +221,32 @@ pub fn peer_candidates(
         ui.say(format!("left out: {reason}"));
     }
     Ok(entries.into_iter().map(|entry| entry.candidate).collect())
+}
+
+/// The peers that can be built with a compiler, with name, operands and how they are compiled; none for
+/// a ring that has none.
+///
+/// # Errors
+/// bench/ is not there.
+pub fn peer_rows(
+    ui: &Ui,
+    ring: &Ring,
+    bench: &Path,
+    compiler: &Compiler,
+) -> Result<Vec<(Candidate, String, String, String)>, Failure> {
+    if PEERS.iter().all(|peer| peer.ring != ring.to_string()) {
+        return Ok(Vec::new());
+    }
+    let (mut entries, mut missing) = (Vec::new(), Vec::new());
+    peers(ui, ring, bench, compiler, &mut entries, &mut missing)?;
+    for reason in missing {
+        ui.say(format!("left out: {reason}"));
+    }
+    let row = |e: Entry| {
+        let name = e.candidate.name.clone();
+        (e.candidate, name, e.operands, e.compiled)
+    };
+    Ok(entries.into_iter().map(row).collect())
 }
 
 /// Builds the peers with a compiler and adds those that could be built.
@@ -254,7 +288,7 @@ fn peers(
                         arguments.split_whitespace().map(str::to_owned).collect(),
                     ),
                 },
-                operands,
+                operands: operands.into(),
                 compiled: format!("{}, its own flags", short(compiler)),
             }),
             Err(why) => missing.push(format!("{name} ({}): {why}", compiler.name)),
@@ -289,16 +323,20 @@ fn build_peer(manifest: &Path, package: &str, compiler: &Compiler) -> Result<Pat
 }
 
 /// Forges our candidates, without proof: `forge` and `prove` are for that.
+#[allow(clippy::too_many_arguments)]
 fn ours(
     ui: &Ui,
     job: &Job,
+    targets: &str,
     compiler: &Compiler,
     host: &Host,
     scratch: &Path,
     wanted: &dyn Fn(&entry::Entry) -> bool,
     entries: &mut Vec<Entry>,
 ) -> Result<(), Failure> {
-    for target in target::choose("all")?.into_iter().filter(|t| t.runs_on(host)) {
+    let [a, b] = job.operands;
+    let operands = format!("{a} × {b}");
+    for target in target::choose(targets)?.into_iter().filter(|t| t.runs_on(host)) {
         let mut seen: Vec<Program> = Vec::new();
         for variant in target.variants(host, &job.plan.name)? {
             let bar = ui.spinner(&format!("forging {} with {}", variant.name, compiler.name));
@@ -321,7 +359,7 @@ fn ours(
                             name: format!("ringforge {} {part}", variant.name).trim().to_owned(),
                             code: Code::Objects(vec![object.clone()], entry.signature.clone()),
                         },
-                        operands: if whole { "big × big" } else { "" },
+                        operands: if whole { operands.clone() } else { String::new() },
                         compiled: format!("{} {opt}", short(compiler)),
                     });
                 }
@@ -349,7 +387,7 @@ fn object(
 }
 
 /// `gcc 12.2.0` from a compiler's long first line.
-fn short(compiler: &Compiler) -> String {
+pub fn short(compiler: &Compiler) -> String {
     let version = compiler
         .version
         .split_whitespace()
@@ -376,7 +414,7 @@ fn table(rows: &[Row], markdown: bool) -> Table {
             format!("{} of {}{}", t.runs, t.runs + t.dropped, if t.noisy { ", noisy" } else { "" });
         table.add_row([
             t.name.clone(),
-            row.operands.into(),
+            row.operands.clone(),
             row.compiled.clone(),
             format!("{:.0}", t.min),
             format!("{:.0}", t.median),

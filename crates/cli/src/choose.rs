@@ -1,19 +1,20 @@
 //! The plan of a ring that nobody named one for: those that apply are made, measured and proved, in
 //! this order, and the fastest that is proved is kept and remembered.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table, presets::UTF8_BORDERS_ONLY};
 use ringforge_plan::{Candidate, Ntt, Operand, Plan, candidates};
 use ringforge_program::schedule::Schedule;
-use ringforge_toolchain::timing::{self, Settings, TimingError};
+use ringforge_toolchain::timing::Settings;
 use ringforge_toolchain::{Compiler, Host, Scratch};
 use ringforge_tune::wisdom::{self, Entry, Key, Known, Wisdom, WisdomError};
 use serde::Serialize;
 
 use crate::args::Forge;
-use crate::lab::{Lab, Tried, unproved};
+use crate::lab::{Lab, Tried, timed, unproved};
 use crate::make;
 use crate::package::Tool;
 use crate::preset::{Wanted, for_operands, no_plan};
@@ -25,6 +26,8 @@ const QUICK: (usize, usize) = (3, 60);
 /// A transform of x^n + 1 is forged with all its entry points, unless the cheapest plan promises to be
 /// so many times as fast.
 const WORTH: f64 = 2.0;
+/// Schedules of a plan that are tried at most.
+const SCHEDULES: usize = 2;
 /// The outcome of candidates that came too late.
 const NOT_TRIED: &str = "not tried";
 
@@ -60,6 +63,9 @@ pub struct Choice {
     /// The plan that was taken.
     #[serde(skip)]
     pub plan: Plan,
+    /// The schedule that it was proved with.
+    #[serde(skip)]
+    pub schedule: Schedule,
 }
 
 /// What is the same for all targets.
@@ -118,6 +124,9 @@ pub fn all(wanted: &Wanted) -> Result<Vec<Candidate>, Failure> {
     Ok(found)
 }
 
+/// Candidates that were made, each with the number of its trial.
+type Queue = Vec<(usize, Tried)>;
+
 impl Chooser<'_> {
     /// The plan for a target.
     ///
@@ -151,12 +160,21 @@ impl Chooser<'_> {
         let mut all = all(self.wanted)?;
         let whole = transforms(&mut all);
         let mut trials: Vec<Trial> = all.iter().map(untried).collect();
-        let mut tried = self.make(&lab, target, all, whole, &mut trials)?;
         let timed = !self.args.no_bench && target.runs_on(self.host);
-        if timed && (tried.len() > 1 || self.wisdom.is_some()) {
-            self.measure(&lab, &mut tried, &mut trials)?;
+        let (tried, taken) = match timed {
+            true => {
+                let mut tried = self.make(&lab, target, all, whole, &mut trials)?;
+                if tried.len() > 1 || self.wisdom.is_some() {
+                    self.measure(&lab, &mut tried, &mut trials)?;
+                }
+                self.prove(&lab, target, tried, &mut trials)?
+            }
+            // Nothing to compare: the cheapest by model that is proved.
+            false => self.first(&lab, target, all, &mut trials)?,
+        };
+        if tried.is_empty() {
+            return Err(Failure::input(no_program(target, &trials)));
         }
-        let taken = self.prove(&lab, &tried, &mut trials)?;
         self.show(target, &trials, taken.is_some());
         let Some(taken) = taken else {
             let line = |t: &Trial| format!("\n  {} ({}): {}", t.plan, t.why, t.reason);
@@ -167,7 +185,8 @@ impl Chooser<'_> {
                 target.name, self.args.tries
             )));
         };
-        let (trial, Tried { made, code, .. }) = tried.swap_remove(taken);
+        let mut tried = tried;
+        let (trial, Tried { made, schedule, code, .. }) = tried.swap_remove(taken);
         if let (Some((path, _)), Some(cycles), false) =
             (&self.wisdom, trials[trial].cycles, self.args.no_prove)
         {
@@ -176,7 +195,8 @@ impl Chooser<'_> {
             let entry = Entry { key: self.key(target), tool, code, cycles, plan };
             wisdom::remember(path, entry).map_err(unwise)?;
         }
-        Ok(Choice { target: target.name.into(), trials, remembered: None, plan: made.plan })
+        let (target, plan) = (target.name.into(), made.plan);
+        Ok(Choice { target, trials, remembered: None, plan, schedule })
     }
 
     fn key(&self, target: &Target) -> Key {
@@ -190,8 +210,12 @@ impl Chooser<'_> {
         }
     }
 
-    fn schedule(&self, target: &Target, plan: &Plan) -> Result<Schedule, Failure> {
-        make::schedule(self.args.make.schedule.as_deref(), target, &plan.name)
+    /// The schedule that the user names, or those worth a try.
+    fn schedules(&self, target: &Target, plan: &Plan) -> Result<Vec<Schedule>, Failure> {
+        match self.args.make.schedule.as_deref() {
+            Some(path) => Ok(vec![make::schedule(Some(path), target, &plan.name)?]),
+            None => Lab::schedules(target, plan),
+        }
     }
 
     /// An earlier answer, if its plan still makes the code that was measured; else what changed.
@@ -206,13 +230,18 @@ impl Chooser<'_> {
             return Ok(Err("its plan is refused by now".into()));
         }
         let plan = plan.clone();
-        let same = match lab.program(target, &self.schedule(target, &plan)?, plan.clone()) {
-            Ok(made) => Lab::code(&made)?.1 == entry.code,
-            Err(_) => false,
-        };
-        if !same {
-            return Ok(Err("its plan makes other code by now".into()));
+        let mut same = None;
+        for schedule in self.schedules(target, &plan)? {
+            let made = lab.program(target, &schedule, plan.clone());
+            let code = made.and_then(|made| Lab::code(&made));
+            if code.is_ok_and(|(_, digest)| digest == entry.code) {
+                same = Some(schedule);
+                break;
+            }
         }
+        let Some(schedule) = same else {
+            return Ok(Err("its plan makes other code by now".into()));
+        };
         let path = self.wisdom.as_ref().map(|(path, _)| path.display().to_string());
         self.ui.say(format!(
             "target {}: plan {}, {:.0} cycles, as {} remembers (--fresh measures again)",
@@ -230,7 +259,38 @@ impl Chooser<'_> {
             outcome: "remembered: it was the fastest that is proved".into(),
             reason: String::new(),
         };
-        Ok(Ok(Choice { target: target.name.into(), trials: vec![trial], remembered: path, plan }))
+        let (target, trials) = (target.name.into(), vec![trial]);
+        Ok(Ok(Choice { target, trials, remembered: path, plan, schedule }))
+    }
+
+    /// Makes and compiles a candidate with the schedule of a number, if there is one; nothing, and a
+    /// word in its trial, where it has no program.
+    fn make_one(
+        &self,
+        lab: &Lab,
+        target: &'static Target,
+        (number, plan): (usize, Plan),
+        which: usize,
+        trial: &mut Trial,
+    ) -> Result<Option<Tried>, Failure> {
+        let schedules = self.schedules(target, &plan)?;
+        let Some(schedule) = schedules.into_iter().nth(which) else { return Ok(None) };
+        let made = lab.program(target, &schedule, plan);
+        match made.and_then(|made| Ok((Lab::code(&made)?, made))) {
+            // The compiler is the same for all: if it fails here, it fails.
+            Ok((code, made)) => {
+                lab.compile((made, schedule), &format!("{number}-{which}"), code).map(Some)
+            }
+            Err(e) => {
+                if which == 0 {
+                    trial.outcome = "no program".into();
+                    // The plan's and the target's names stand in the table.
+                    let why = e.message.split_once("`: ").map(|(_, why)| why.to_owned());
+                    trial.reason = why.unwrap_or(e.message);
+                }
+                Ok(None)
+            }
+        }
     }
 
     /// Makes and compiles the first candidates for which that works, each with the number of its
@@ -242,134 +302,138 @@ impl Chooser<'_> {
         all: Vec<Candidate>,
         whole: bool,
         trials: &mut [Trial],
-    ) -> Result<Vec<(usize, Tried)>, Failure> {
+    ) -> Result<Queue, Failure> {
         let tries = usize::from(self.args.tries);
         let bar = self.ui.bar(target.name, all.len().min(tries) as u64);
-        let mut tried = Vec::new();
-        for (trial, candidate) in all.into_iter().enumerate() {
+        let mut tried = Queue::new();
+        for (i, Candidate { plan, .. }) in all.into_iter().enumerate() {
             if tried.len() == tries {
-                trials[trial].outcome = NOT_TRIED.into();
-                continue;
+                trials[i].outcome = NOT_TRIED.into();
+            } else if whole && tried.first().is_some_and(|(first, _)| *first == 0) {
+                trials[i].outcome = "no transforms".into();
+            } else {
+                bar.set_message(format!("{}: making plan {}", target.name, plan.name));
+                let made = self.make_one(lab, target, (i, plan), 0, &mut trials[i])?;
+                bar.inc(u64::from(made.is_some()));
+                tried.extend(made.map(|made| (i, made)));
             }
-            if whole && tried.first().is_some_and(|(trial, _)| *trial == 0) {
-                trials[trial].outcome = "no transforms".into();
-                continue;
-            }
-            let plan = candidate.plan;
-            bar.set_message(format!("{}: making plan {}", target.name, plan.name));
-            let schedule = self.schedule(target, &plan)?;
-            let made = lab.program(target, &schedule, plan);
-            let made = made.and_then(|made| Ok((Lab::code(&made)?, made)));
-            let (code, made) = match made {
-                Ok(both) => both,
-                Err(e) => {
-                    trials[trial].outcome = "no program".into();
-                    // The plan's and the target's names stand in the table.
-                    let why = e.message.split_once("`: ").map(|(_, why)| why.to_owned());
-                    trials[trial].reason = why.unwrap_or(e.message);
-                    continue;
-                }
-            };
-            // The compiler is the same for all: if it fails here, it fails.
-            tried.push((trial, lab.compile(made, &trial.to_string(), code)?));
-            bar.inc(1);
         }
         bar.finish_and_clear();
-        if tried.is_empty() {
-            return Err(Failure::input(match trials {
-                [only] => only.reason.clone(),
-                all => {
-                    let line = |t: &Trial| format!("\n  {} ({}): {}", t.plan, t.why, t.reason);
-                    let lines: String = all.iter().map(line).collect();
-                    format!(
-                        "no plan that applies has a program for target `{}`:{lines}",
-                        target.name
-                    )
-                }
-            }));
-        }
         Ok(tried)
+    }
+
+    /// Makes and proves candidates until one is proved, and says which of those that were made it is.
+    fn first(
+        &self,
+        lab: &Lab,
+        target: &'static Target,
+        all: Vec<Candidate>,
+        trials: &mut [Trial],
+    ) -> Result<(Queue, Option<usize>), Failure> {
+        let mut tried = Vec::new();
+        let mut taken = None;
+        for (i, Candidate { plan, .. }) in all.into_iter().enumerate() {
+            let programs = trials[..i].iter().filter(|t| t.outcome != "no program").count();
+            if taken.is_some() || programs == usize::from(self.args.tries) {
+                trials[i].outcome = NOT_TRIED.into();
+                continue;
+            }
+            for which in 0..SCHEDULES {
+                let trial = &mut trials[i];
+                let made = self.make_one(lab, target, (i, plan.clone()), which, trial)?;
+                let Some(made) = made else { break };
+                let proved = self.prove_one(lab, &made, trial)?;
+                tried.push((i, made));
+                if proved {
+                    taken = Some(tried.len() - 1);
+                    break;
+                }
+            }
+        }
+        Ok((tried, taken))
     }
 
     /// Times all that were made side by side, and sorts them, the fastest first. One that crashes is
     /// left out.
-    fn measure(
-        &self,
-        lab: &Lab,
-        tried: &mut Vec<(usize, Tried)>,
-        trials: &mut [Trial],
-    ) -> Result<(), Failure> {
+    fn measure(&self, lab: &Lab, tried: &mut Queue, trials: &mut [Trial]) -> Result<(), Failure> {
         let (copies, samples) = QUICK;
         let settings = Settings { copies, samples, ..Settings::default() };
-        while !tried.is_empty() {
-            let one = |(trial, tried): &(usize, Tried)| lab.candidate(trial.to_string(), tried);
-            let all = tried.iter().map(one).collect::<Result<Vec<_>, _>>()?;
-            let bar = self.ui.bar("timing candidates", (copies * samples) as u64);
-            let timings = timing::measure(self.compiler, &all, &settings, &mut |done, _| {
-                bar.set_position(done as u64);
-            });
-            bar.finish_and_clear();
-            match timings {
-                Ok(timings) => {
-                    for ((trial, _), timing) in tried.iter().zip(timings) {
-                        trials[*trial].cycles = Some(timing.median);
-                    }
-                    let cycles = |trial: usize| trials[trial].cycles.unwrap_or(f64::MAX);
-                    tried.sort_by(|a, b| cycles(a.0).total_cmp(&cycles(b.0)));
-                    return Ok(());
-                }
-                Err(TimingError::Silent { name, why }) => {
-                    let Some(at) = tried.iter().position(|t| t.0.to_string() == name) else {
-                        return Err(Failure::failed(why));
-                    };
-                    let trial = &mut trials[tried.remove(at).0];
-                    (trial.outcome, trial.reason) = ("crashes".into(), why);
-                }
-                Err(error) => return Err(Failure::failed(error.to_string())),
+        let one = |(trial, tried): &(usize, Tried)| lab.candidate(trial.to_string(), tried);
+        let all = tried.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+        for (name, timing) in timed(self.ui, self.compiler, all, &settings)? {
+            let Some(trial) = name.parse().ok().and_then(|i: usize| trials.get_mut(i)) else {
+                continue;
+            };
+            match timing {
+                Ok(timing) => trial.cycles = Some(timing.median),
+                Err(why) => (trial.outcome, trial.reason) = ("crashes".into(), why),
             }
         }
+        tried.retain(|(trial, _)| trials[*trial].cycles.is_some());
+        let cycles = |trial: usize| trials[trial].cycles.unwrap_or(f64::MAX);
+        tried.sort_by(|a, b| cycles(a.0).total_cmp(&cycles(b.0)));
         Ok(())
     }
 
-    /// The first that is proved.
+    /// The fastest that is proved, among those that were tried. Where a proof does not succeed, the
+    /// plan's other schedule is made, timed, and takes its place in the queue.
     fn prove(
         &self,
         lab: &Lab,
-        tried: &[(usize, Tried)],
+        target: &'static Target,
+        mut queue: Queue,
         trials: &mut [Trial],
-    ) -> Result<Option<usize>, Failure> {
-        let limit = Duration::from_secs(self.args.patience.into());
-        let mut taken = None;
-        for (i, (trial, one)) in tried.iter().enumerate() {
-            let trial = &mut trials[*trial];
-            if taken.is_some() {
-                let timed = trial.cycles.is_some();
-                trial.outcome = if timed { "slower" } else { "dearer by model" }.into();
-                continue;
-            }
-            if self.args.no_prove {
-                (taken, trial.taken) = (Some(i), true);
-                trial.outcome = "taken, not proved".into();
-                continue;
-            }
-            let proof = match lab.prove(one, limit) {
-                Ok(proof) => proof,
-                Err(e) => {
-                    let place =
-                        e.excerpt.map_or(String::new(), |place| format!(": {}", place.label));
-                    (trial.outcome, trial.reason) = ("no proof".into(), e.message + &place);
-                    continue;
+    ) -> Result<(Queue, Option<usize>), Failure> {
+        let mut second = HashSet::new();
+        let mut at = 0;
+        while at < queue.len() {
+            let trial = queue[at].0;
+            if self.prove_one(lab, &queue[at].1, &mut trials[trial])? {
+                for (other, _) in queue.iter().skip(at + 1).filter(|(other, _)| *other != trial) {
+                    trials[*other].outcome = "slower".into();
                 }
-            };
-            if proof.report.is_proved() {
-                (taken, trial.taken) = (Some(i), true);
+                return Ok((queue, Some(at)));
+            }
+            if second.insert(trial) {
+                let plan = queue[at].1.made.plan.clone();
+                let made = self.make_one(lab, target, (trial, plan), 1, &mut trials[trial])?;
+                let mut one: Queue = made.map(|made| (trial, made)).into_iter().collect();
+                let mut own = trials.to_vec();
+                self.measure(lab, &mut one, &mut own)?;
+                let cycles = own[trial].cycles.unwrap_or(f64::MAX);
+                for made in one {
+                    trials[trial].cycles = Some(cycles);
+                    let slower = |(other, _): &(usize, Tried)| trials[*other].cycles > Some(cycles);
+                    let place = queue.iter().skip(at + 1).position(slower);
+                    queue.insert(place.map_or(queue.len(), |place| at + 1 + place), made);
+                }
+            }
+            at += 1;
+        }
+        Ok((queue, None))
+    }
+
+    /// Whether one is proved, and so taken; its trial says so, or why not.
+    fn prove_one(&self, lab: &Lab, one: &Tried, trial: &mut Trial) -> Result<bool, Failure> {
+        if self.args.no_prove {
+            trial.taken = true;
+            trial.outcome = "taken, not proved".into();
+            return Ok(true);
+        }
+        let limit = Duration::from_secs(self.args.patience.into());
+        match lab.prove(one, limit) {
+            Ok(proof) if proof.report.is_proved() => {
+                trial.taken = true;
                 trial.outcome = format!("taken, proved in {:.1} s", proof.seconds());
-            } else {
-                trial.outcome = proof.verdict();
-                trial.reason = unproved(&proof);
+                trial.reason = String::new();
+            }
+            Ok(proof) => (trial.outcome, trial.reason) = (proof.verdict(), unproved(&proof)),
+            Err(e) => {
+                let place = e.excerpt.map_or(String::new(), |place| format!(": {}", place.label));
+                (trial.outcome, trial.reason) = ("no proof".into(), e.message + &place);
             }
         }
-        Ok(taken)
+        Ok(trial.taken)
     }
 
     fn show(&self, target: &Target, trials: &[Trial], reasons: bool) {
@@ -386,6 +450,18 @@ impl Chooser<'_> {
         // Where nothing is proved the error says them.
         for trial in trials.iter().filter(|trial| reasons && !trial.reason.is_empty()) {
             self.ui.say(format!("{}: {}", trial.plan, trial.reason));
+        }
+    }
+}
+
+/// What to say where nothing that applies has a program.
+fn no_program(target: &Target, trials: &[Trial]) -> String {
+    match trials {
+        [only] => only.reason.clone(),
+        all => {
+            let line = |t: &Trial| format!("\n  {} ({}): {}", t.plan, t.why, t.reason);
+            let lines: String = all.iter().map(line).collect();
+            format!("no plan that applies has a program for target `{}`:{lines}", target.name)
         }
     }
 }

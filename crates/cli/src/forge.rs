@@ -64,14 +64,15 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     let mut made = Vec::new();
     let mut interpreted = Vec::new();
     for target in targets.iter().copied() {
-        let plan = match &wanted.plan {
-            Some(plan) => plan.clone(),
+        let (plan, schedule) = match &wanted.plan {
+            Some(plan) => (plan.clone(), make::schedule(path, target, &plan.name)?),
             None => {
-                choices.push(chooser.choose(target)?);
-                choices[choices.len() - 1].plan.clone()
+                let choice = chooser.choose(target)?;
+                let both = (choice.plan.clone(), choice.schedule.clone());
+                choices.push(choice);
+                both
             }
         };
-        let schedule = make::schedule(path, target, &plan.name)?;
         let bar = ui.spinner(&format!("{}: plan to program", target.name));
         let one = make::make(&wanted.with(plan), target, &schedule, &name)?;
         bar.set_message(format!("{}: program against the oracle", target.name));

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use ringforge_emit::Preamble;
 use ringforge_plan::Plan;
+use ringforge_program::method::ReduceMethod;
 use ringforge_program::schedule::Schedule;
 use ringforge_ring::Ring;
-use ringforge_toolchain::timing::{Candidate, Code};
+use ringforge_toolchain::timing::{Candidate, Code, Settings, Timing, TimingError, measure};
 use ringforge_toolchain::{Compiler, Scratch};
 
 use crate::make::{self, Made};
@@ -39,6 +40,8 @@ pub struct Lab<'a> {
 pub struct Tried {
     /// The program.
     pub made: Made,
+    /// The schedule that it follows.
+    pub schedule: Schedule,
     /// The object.
     pub object: PathBuf,
     /// SHA-256 of the C code.
@@ -46,6 +49,17 @@ pub struct Tried {
 }
 
 impl Lab<'_> {
+    /// The schedules worth a try for a plan: the target's, or the one that a search found; then, as the
+    /// prover bounds Barrett's reductions of sums by the sums' parts, the same with Montgomery's.
+    ///
+    /// # Errors
+    /// A saved schedule is malformed: a fault of ringforge.
+    pub fn schedules(target: &Target, plan: &Plan) -> Result<Vec<Schedule>, Failure> {
+        let usual = make::schedule(None, target, &plan.name)?;
+        let other = Schedule { reduce: ReduceMethod::Montgomery, ..usual.clone() };
+        Ok(if other == usual { vec![usual] } else { vec![usual, other] })
+    }
+
     /// The program of a plan.
     ///
     /// # Errors
@@ -76,7 +90,7 @@ impl Lab<'_> {
     /// The compiler fails.
     pub fn compile(
         &self,
-        made: Made,
+        (made, schedule): (Made, Schedule),
         file: &str,
         (text, code): (String, String),
     ) -> Result<Tried, Failure> {
@@ -87,7 +101,7 @@ impl Lab<'_> {
         self.compiler
             .compile(&source, &make::flags(self.opt), &object)
             .map_err(|e| Failure::failed(e.to_string()))?;
-        Ok(Tried { made, object, code })
+        Ok(Tried { made, schedule, object, code })
     }
 
     /// Proves the whole product, or gives up after `limit`.
@@ -112,6 +126,46 @@ impl Lab<'_> {
         let signature = tried.made.entry(None)?.signature.clone();
         Ok(Candidate { name, code: Code::Objects(vec![tried.object.clone()], signature) })
     }
+}
+
+/// A candidate's name, and its timing or why it has none.
+pub type Timed = (String, Result<Timing, String>);
+
+/// Times candidates side by side; each gets its timing, or why it has none. One that crashes is left out
+/// and the others are timed again.
+///
+/// # Errors
+/// Nothing can be timed.
+pub fn timed(
+    ui: &Ui,
+    compiler: &Compiler,
+    mut candidates: Vec<Candidate>,
+    settings: &Settings,
+) -> Result<Vec<Timed>, Failure> {
+    let mut out = Vec::new();
+    while !candidates.is_empty() {
+        let bar = ui.bar("timing", (settings.copies * settings.samples) as u64);
+        let timings = measure(compiler, &candidates, settings, &mut |done, _| {
+            bar.set_position(done as u64);
+        });
+        bar.finish_and_clear();
+        match timings {
+            Ok(timings) => {
+                let names = candidates.into_iter().map(|candidate| candidate.name);
+                out.extend(names.zip(timings.into_iter().map(Ok)));
+                break;
+            }
+            Err(TimingError::Silent { name, why }) => {
+                let Some(at) = candidates.iter().position(|c| c.name == name) else {
+                    return Err(Failure::failed(why));
+                };
+                candidates.remove(at);
+                out.push((name, Err(why)));
+            }
+            Err(error) => return Err(Failure::failed(error.to_string())),
+        }
+    }
+    Ok(out)
 }
 
 /// Why a proof did not succeed, in a line: the verdict and the first reason.

@@ -17,6 +17,7 @@ mod mutate;
 mod package;
 mod picture;
 mod placement;
+mod plans;
 mod preset;
 mod primitives;
 mod proof;

@@ -82,6 +82,26 @@ pub fn wanted(subject: &Subject) -> Result<Wanted, Failure> {
     Ok(Wanted { name, ring, operands, plan })
 }
 
+/// A plan that a list of plans names, checked against the ring and the operands.
+///
+/// # Errors
+/// There is none of that name, or it is for another ring or narrower operands.
+pub fn listed_plan(name: &str, wanted: &Wanted) -> Result<Plan, Failure> {
+    let plan = named_plan(name)?;
+    if plan.ring != wanted.ring {
+        let ring = &wanted.ring;
+        let there: Vec<&str> = Plan::names()
+            .filter(|name| Plan::find(name).is_ok_and(|plan| plan.ring == *ring))
+            .collect();
+        return Err(Failure::input(format!(
+            "the plan `{name}` multiplies in {}, not in {ring}; for that there are {}",
+            plan.ring,
+            if there.is_empty() { "none with a name".into() } else { there.join(", ") }
+        )));
+    }
+    if plan.covers(wanted.operands) { Ok(plan) } else { for_operands(&plan, wanted.operands) }
+}
+
 /// Finds ring, operands and plan without measuring anything: the named plan; else of those that come
 /// with ringforge the one called as the ring is, or the cheapest by model; else the cheapest of all that
 /// apply.

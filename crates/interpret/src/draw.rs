@@ -6,11 +6,13 @@
 mod counts;
 mod network;
 mod ranges;
+mod scatter;
 mod tree;
 
 pub use counts::counts;
 pub use network::network;
 pub use ranges::ranges;
+pub use scatter::{Point, scatter};
 pub use tree::tree;
 
 use std::fmt::Write;
