@@ -3,6 +3,7 @@
 //! A method is written once, over [`Arith`], and then run exactly ([`Exact`]), recorded as a network
 //! of operations ([`crate::Network`]), drawn, bounded or lowered by whoever implements the trait.
 
+use crate::split::rotated;
 use ringforge_ring::zq;
 
 /// A handle on a coefficient block: a polynomial of the inner ring, worked on lane by lane.
@@ -25,6 +26,8 @@ pub trait Arith {
     fn sub(&mut self, a: Val, b: Val) -> Val;
     /// `c · a` for `c` in `[0, q)`.
     fn scale(&mut self, a: Val, c: u64) -> Val;
+    /// x^k · a, where blocks are polynomials mod x^W + 1 of their own width W.
+    fn rotate(&mut self, a: Val, k: usize) -> Val;
     /// Names a value, for pictures; does nothing unless an implementation cares.
     fn label(&mut self, _v: Val, _what: &str) {}
 }
@@ -99,6 +102,16 @@ impl Arith for Exact {
 
     fn scale(&mut self, a: Val, c: u64) -> Val {
         let block = self.get(a).iter().map(|&x| zq::mul(x, c, self.q)).collect();
+        self.push(block)
+    }
+
+    fn rotate(&mut self, a: Val, k: usize) -> Val {
+        let block = self.get(a);
+        let coefficient = |j: usize| match rotated(j, k, block.len()) {
+            (from, false) => block[from],
+            (from, true) => zq::sub(0, block[from], self.q),
+        };
+        let block = (0..block.len()).map(coefficient).collect();
         self.push(block)
     }
 }

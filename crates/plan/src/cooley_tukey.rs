@@ -43,6 +43,7 @@ pub struct CooleyTukey {
 }
 
 fn build(arguments: &mut Arguments, spec: &DftSpec) -> Result<TransformRef, Refusal> {
+    spec.of_numbers(arguments)?;
     let p = arguments.number("the length P")?;
     let q = arguments.number("the length Q")?;
     if p * q != spec.len {

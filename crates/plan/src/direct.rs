@@ -28,6 +28,7 @@ pub struct Direct {
 }
 
 fn build(arguments: &mut Arguments, spec: &DftSpec) -> Result<TransformRef, Refusal> {
+    spec.of_numbers(arguments)?;
     if spec.len > 64 {
         let message =
             format!("a direct transform of length {} takes {0}² multiplications", spec.len);

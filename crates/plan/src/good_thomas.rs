@@ -4,6 +4,8 @@
 //! Block i goes in at cell (i mod p, i mod q) and F_j comes out at the cell (r, c) with
 //! j = q·r + p·c mod pq (the Ruritanian map), as
 //! ω^{ij} = (ω^q)^{ir} · (ω^p)^{ic}. The p-axis is transformed first forward and last backward.
+//!
+//! In more dimensions it is nested: 102 = 17·3·2 is `(good-thomas 17 6 … (good-thomas 2 3 …))`.
 
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;

@@ -47,6 +47,8 @@ mod product;
 mod rader;
 mod reduce_mod;
 mod registry;
+mod rotations;
+mod schoenhage;
 mod schoolbook;
 mod sexpr;
 mod shapes;
@@ -99,6 +101,8 @@ pub use registry::{
     Arguments, Build, DftSpec, METHODS, Method, PointsSpec, build_base, build_points,
     build_product, build_transform, methods_page,
 };
+pub use rotations::Rotations;
+pub use schoenhage::Schoenhage;
 pub use schoolbook::Schoolbook;
 pub use sexpr::{Form, FormKind};
 pub use split::{ChunkOp, Part, Split, rotated};

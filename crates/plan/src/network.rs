@@ -21,6 +21,8 @@ pub enum NetOp {
     Sub(Val, Val),
     /// `c · a` with `c` in `[2, q)`; `c = q − 1` is a negation that nothing could absorb.
     Scale(Val, u64),
+    /// `x^k · a` mod x^W + 1, W the width of the blocks.
+    Rotate(Val, usize),
 }
 
 impl NetOp {
@@ -28,7 +30,7 @@ impl NetOp {
     pub fn operands(&self) -> impl Iterator<Item = Val> + use<> {
         let pair = match *self {
             NetOp::Add(a, b) | NetOp::Sub(a, b) => [Some(a), Some(b)],
-            NetOp::Scale(a, _) => [Some(a), None],
+            NetOp::Scale(a, _) | NetOp::Rotate(a, _) => [Some(a), None],
             NetOp::Zero | NetOp::Input(_) => [None, None],
         };
         pair.into_iter().flatten()
@@ -150,7 +152,7 @@ impl Network {
             match self.op(v) {
                 NetOp::Add(..) | NetOp::Sub(..) => cost.adds += 1,
                 NetOp::Scale(..) => cost.scales += 1,
-                NetOp::Zero | NetOp::Input(_) => {}
+                NetOp::Zero | NetOp::Input(_) | NetOp::Rotate(..) => {}
             }
         }
         cost
@@ -166,6 +168,7 @@ impl Network {
                 NetOp::Add(a, b) => arith.add(played[&a], played[&b]),
                 NetOp::Sub(a, b) => arith.sub(played[&a], played[&b]),
                 NetOp::Scale(a, c) => arith.scale(played[&a], c),
+                NetOp::Rotate(a, k) => arith.rotate(played[&a], k),
             };
             played.insert(v, value);
         }
@@ -248,6 +251,14 @@ impl Arith for Network {
             NetOp::Scale(x, d) if c != minus || d == minus => self.scale(x, zq::mul(c, d, self.q)),
             NetOp::Sub(x, y) if c == minus => self.sub(y, x),
             _ => self.push(NetOp::Scale(a, c)),
+        }
+    }
+
+    fn rotate(&mut self, a: Val, k: usize) -> Val {
+        match self.op(a) {
+            _ if k == 0 || self.is_zero(a) => a,
+            NetOp::Rotate(b, j) => self.push(NetOp::Rotate(b, j + k)),
+            _ => self.push(NetOp::Rotate(a, k)),
         }
     }
 

@@ -56,6 +56,7 @@ pub enum Doubling {
 }
 
 fn build(arguments: &mut Arguments, spec: &DftSpec) -> Result<TransformRef, Refusal> {
+    spec.of_numbers(arguments)?;
     let p = arguments.number("the length P")?;
     let at = arguments.last_at();
     let unscaled = arguments.option("unscaled");

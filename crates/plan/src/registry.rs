@@ -46,8 +46,12 @@ pub struct DftSpec {
     pub q: u64,
     /// The length n.
     pub len: usize,
-    /// A principal n-th root of unity.
+    /// A principal n-th root of unity is this times x^`x`.
     pub root: u64,
+    /// The power of x in the root; 0 but below `schoenhage`.
+    pub x: usize,
+    /// W, where blocks are polynomials mod x^W + 1; 0 where they are of any kind.
+    pub width: usize,
 }
 
 /// The points that a parent asks for: `len` blocks in and out, and what t is to fulfil.
@@ -64,17 +68,49 @@ pub struct PointsSpec {
 impl DftSpec {
     /// The spec of length n modulo q with the root of [`zq::root_of_unity`].
     pub fn new(q: u64, len: usize) -> Result<DftSpec, zq::MissingRoot> {
-        Ok(DftSpec { q, len, root: zq::root_of_unity(len as u64, q)? })
+        Ok(DftSpec { q, len, root: zq::root_of_unity(len as u64, q)?, x: 0, width: 0 })
     }
 
-    /// ω^e.
+    /// The same root with a power of x below W, as x^W = −1.
+    pub fn normal(self) -> DftSpec {
+        let (w, q) = (self.width, self.q);
+        match self.x.checked_rem(2 * w).unwrap_or(0) {
+            x if x < w.max(1) => DftSpec { x, ..self },
+            x => DftSpec { x: x - w, root: zq::sub(0, self.root, q), ..self },
+        }
+    }
+
+    /// e, where the root is x^e mod x^W + 1, below 2W.
+    pub fn exponent(&self) -> Option<usize> {
+        match self.root {
+            _ if self.width == 0 => None,
+            1 => Some(self.x),
+            minus if minus == self.q - 1 => Some(self.x + self.width),
+            _ => None,
+        }
+    }
+
+    /// Refuses roots that are no numbers, for methods that multiply by them.
+    pub(crate) fn of_numbers(&self, arguments: &Arguments) -> Result<(), Refusal> {
+        if self.x == 0 {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` multiplies by powers of a number, but the root here has a power of x",
+            arguments.name
+        );
+        Err(arguments.refuse(message).instead("(rotations …), or good-thomas above it"))
+    }
+
+    /// ω^e, for roots that are numbers.
     pub fn power(&self, e: usize) -> u64 {
         zq::pow(self.root, e as u64, self.q)
     }
 
     /// The transform of length `len` (a divisor of this one's) on the matching power of ω.
     pub fn part(&self, len: usize) -> DftSpec {
-        DftSpec { q: self.q, len, root: self.power(self.len / len) }
+        let e = self.len / len;
+        DftSpec { len, root: self.power(e), x: self.x * e, ..*self }.normal()
     }
 }
 
@@ -85,6 +121,7 @@ pub static METHODS: &[&Method] = &[
     &crate::border::METHOD,
     &crate::change_modulus::METHOD,
     &crate::substitute::METHOD,
+    &crate::schoenhage::METHOD,
     &crate::ntt::METHOD,
     &crate::schoolbook::METHOD,
     &crate::toeplitz_matrix::METHOD,
@@ -94,6 +131,7 @@ pub static METHODS: &[&Method] = &[
     &crate::good_thomas::METHOD,
     &crate::cooley_tukey::METHOD,
     &crate::rader::METHOD,
+    &crate::rotations::METHOD,
     &crate::butterfly::METHOD,
     &crate::time_shift::METHOD,
     &crate::direct::METHOD,

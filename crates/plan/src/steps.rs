@@ -69,7 +69,29 @@ fn by_cell(map: &[(usize, usize)], columns: usize) -> Vec<usize> {
 
 /// The cell of every output of two independent axes.
 pub fn cells_of_axes(axes: &Axes) -> Vec<usize> {
-    axes.output.iter().map(|&(row, column)| row * axes.columns.len() + column).collect()
+    let c = axes.columns.len();
+    let within = match axes.columns.stepwise() {
+        true => axes.columns.cells(),
+        false => (0..c).collect(),
+    };
+    axes.output.iter().map(|&(row, column)| row * c + within[column]).collect()
+}
+
+/// The steps of a transform, for each of `rows` rows of its length.
+fn along_rows(steps: Vec<Step>, rows: usize, length: usize) -> Vec<Step> {
+    let in_row = |places: &[usize], row: usize| places.iter().map(|p| row * length + p).collect();
+    let all = |step: Step| {
+        let groups = (0..rows).flat_map(|row| {
+            let shifted = |g: &Group| Group {
+                from: in_row(&g.from, row),
+                to: in_row(&g.to, row),
+                ..g.clone()
+            };
+            step.groups.iter().map(shifted).collect::<Vec<_>>()
+        });
+        Step { groups: groups.collect(), title: format!("{rows} rows: {}", step.title), ..step }
+    };
+    steps.into_iter().map(all).collect()
 }
 
 /// Columns, then rows.
@@ -82,18 +104,23 @@ pub fn forward_axes(q: u64, axes: &Axes, present: &[bool]) -> Vec<Step> {
         let to = (0..r).map(|row| row * c + column).collect();
         Group::record(q, from, &here, to, |arith, f| axes.rows.forward(arith, f))
     });
+    let columns = Step {
+        title: format!("{c} columns of {r}-point transforms, zeros skipped"),
+        cite: "[Chiu25 §3.3.1]",
+        name: "columns",
+        groups: first.collect(),
+    };
+    if axes.columns.stepwise() {
+        let rows = along_rows(axes.columns.forward_steps(&vec![true; c]), r, c);
+        return [columns].into_iter().chain(rows).collect();
+    }
     let second = (0..r).map(|row| {
         let line: Vec<usize> = (0..c).map(|column| row * c + column).collect();
         let all = vec![true; c];
         Group::record(q, line.clone(), &all, line, |arith, f| axes.columns.forward(arith, f))
     });
     vec![
-        Step {
-            title: format!("{c} columns of {r}-point transforms, zeros skipped"),
-            cite: "[Chiu25 §3.3.1]",
-            name: "columns",
-            groups: first.collect(),
-        },
+        columns,
         Step {
             title: format!("{r} rows of {c}-point transforms"),
             cite: "[Chiu25 §3.2.1]",
@@ -107,32 +134,45 @@ pub fn forward_axes(q: u64, axes: &Axes, present: &[bool]) -> Vec<Step> {
 pub fn inverse_axes(q: u64, axes: &Axes, wanted: &[bool]) -> Vec<Step> {
     let (r, c) = (axes.rows.len(), axes.columns.len());
     let block_at = by_cell(&axes.input, c);
+    let all = vec![true; c];
+    // Where the rows' inverse leaves each of its blocks: in place, if it has steps.
+    let mut place: Vec<usize> = (0..c).collect();
+    let mut rows = Vec::new();
+    if axes.columns.stepwise() {
+        let mut steps = axes.columns.inverse_steps(&all);
+        for group in steps.iter_mut().rev().take(1).flat_map(|step| &mut step.groups) {
+            group.to.iter().zip(&group.from).for_each(|(&block, &cell)| place[block] = cell);
+            group.to = group.from.clone();
+        }
+        rows = along_rows(steps, r, c);
+    }
     let first = (0..r).map(|row| {
         let line: Vec<usize> = (0..c).map(|column| row * c + column).collect();
-        let all = vec![true; c];
         Group::record(q, line.clone(), &all, line, |arith, f| axes.columns.inverse(arith, f))
     });
     let second = (0..c).map(|column| {
         let blocks: Vec<usize> = (0..r).map(|row| block_at[row * c + column]).collect();
         let here: Vec<bool> = blocks.iter().map(|&i| wanted[i]).collect();
-        let from = (0..r).map(|row| row * c + column).collect();
+        let from = (0..r).map(|row| row * c + place[column]).collect();
         let inverse = |arith: &mut dyn Arith, f: &[Val]| axes.rows.inverse_wanted(arith, f, &here);
         Group::record(q, from, &vec![true; r], blocks, inverse).keep(|i| wanted[i])
     });
-    vec![
-        Step {
+    let columns = Step {
+        title: format!("{c} columns of inverse {r}-point transforms"),
+        cite: "[Chiu25 §2.4]",
+        name: "columns",
+        groups: second.collect(),
+    };
+    if rows.is_empty() {
+        rows.push(Step {
             title: format!("{r} rows of inverse {c}-point transforms by reflection"),
             cite: "[Chiu25 §2.4]",
             name: "rows",
             groups: first.collect(),
-        },
-        Step {
-            title: format!("{c} columns of inverse {r}-point transforms"),
-            cite: "[Chiu25 §2.4]",
-            name: "columns",
-            groups: second.collect(),
-        },
-    ]
+        });
+    }
+    rows.push(columns);
+    rows
 }
 
 /// One network for the whole transform.

@@ -153,7 +153,7 @@ fn check_values(text: &str, t: &dyn Transform) {
 }
 
 /// What the steps leave of these blocks; groups of all steps but the first work in place.
-fn in_steps(steps: &[Step], blocks: &[Vec<u64>], q: u64) -> Vec<Vec<u64>> {
+pub fn in_steps(steps: &[Step], blocks: &[Vec<u64>], q: u64) -> Vec<Vec<u64>> {
     let mut cells = blocks.to_vec();
     for (number, step) in steps.iter().enumerate() {
         let mut after = cells.clone();
@@ -177,7 +177,7 @@ fn in_steps(steps: &[Step], blocks: &[Vec<u64>], q: u64) -> Vec<Vec<u64>> {
 }
 
 fn replay(net: &Network, output: &[Val], blocks: &[Vec<u64>], q: u64) -> Vec<Vec<u64>> {
-    let mut exact = Exact::new(q, 2);
+    let mut exact = Exact::new(q, blocks.iter().map(Vec::len).max().unwrap_or(0));
     let values: Vec<Val> = blocks.iter().map(|b| exact.input(b)).collect();
     let played = net.replay(&mut exact, &values, output);
     assert!(played.iter().all(|&v| exact.get(v).iter().all(|&x| x < exact.q())));

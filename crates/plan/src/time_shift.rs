@@ -34,6 +34,7 @@ pub struct TimeShift {
 }
 
 fn build(arguments: &mut Arguments, spec: &DftSpec) -> Result<TransformRef, Refusal> {
+    spec.of_numbers(arguments)?;
     Ok(Arc::new(TimeShift { inner: arguments.transform(spec)? }))
 }
 

@@ -88,6 +88,11 @@ pub trait Transform: Any + std::fmt::Debug + Send + Sync {
         }
     }
 
+    /// Whether the steps are kept apart where this transform is the second axis of another.
+    fn stepwise(&self) -> bool {
+        false
+    }
+
     /// The cell where the steps leave each F_j, in the order of j.
     fn cells(&self) -> Vec<usize> {
         match self.axes() {

@@ -62,9 +62,17 @@ fn substitute(k: usize, n: usize, draw: &mut Draw) -> String {
 fn plan(decisions: Vec<u32>) -> String {
     let mut draw = Draw(decisions);
     let lengths = [2, 3, 5, 6, 9, 10, 15, 17, 18, 27, 30, 34];
-    let n = lengths[draw.below(lengths.len())];
+    let mut n = lengths[draw.below(lengths.len())];
     let k = 1 + draw.below(6);
-    let tree = if draw.below(2) == 0 {
+    let choice = draw.below(5);
+    let tree = if choice == 4 {
+        // Other points than roots of unity.
+        let [p, m] = [[3, 2], [5, 2], [3, 5], [17, 2], [5, 3], [2, 9]][draw.below(6)];
+        n = (p - 1) * m;
+        let parts = format!("{p} {m} {} {}", transform(p, &mut draw), transform(m, &mut draw));
+        let end = format!("(weighted-convolution {})", small(k, true, &mut draw));
+        ((k * n).div_ceil(2), format!("(substitute {k} (truncated {parts}) {end})"))
+    } else if choice < 2 {
         // x^{kN} − 1 and x^low: operands of at most kN coefficients
         let low = 1 + draw.below(k * n);
         let d = (k * n + low).div_ceil(2);

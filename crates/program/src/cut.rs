@@ -27,6 +27,7 @@ pub fn scaled(net: &Network, outputs: &[Val], factor: u64) -> (Network, Vec<Val>
                 NetOp::Add(a, b) => new.add(plain[&a], plain[&b]),
                 NetOp::Sub(a, b) => new.sub(plain[&a], plain[&b]),
                 NetOp::Scale(a, c) => new.scale(plain[&a], c),
+                NetOp::Rotate(a, k) => new.rotate(plain[&a], k),
             };
             plain.insert(v, value);
             continue;
@@ -47,6 +48,10 @@ pub fn scaled(net: &Network, outputs: &[Val], factor: u64) -> (Network, Vec<Val>
             NetOp::Sub(a, b) => {
                 let (a, b) = (operand(&mut new, a), operand(&mut new, b));
                 new.sub(a, b)
+            }
+            NetOp::Rotate(a, k) => {
+                let a = operand(&mut new, a);
+                new.rotate(a, k)
             }
             NetOp::Scale(a, c) => match times.get(&a) {
                 Some(&a) => new.scale(a, c),

@@ -157,6 +157,8 @@ impl Task<'_> {
                 NetOp::Zero => (0, 0),
                 NetOp::Input(n) => (self.inputs[n], 0),
                 NetOp::Add(a, b) | NetOp::Sub(a, b) => (of(a) + of(b), 1),
+                // Rotations become loads before reductions are placed.
+                NetOp::Rotate(a, _) => (of(a), 2),
                 NetOp::Scale(a, c) if c == q - 1 => (of(a), 1),
                 NetOp::Scale(a, c) if p.shifted[i] => (of(a) * c as i64, 1),
                 NetOp::Scale(a, c) => (bounds.product(c, of(a)), product),

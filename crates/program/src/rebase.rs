@@ -26,6 +26,7 @@ pub fn rebased(net: &Network, outputs: &[Val]) -> Option<(Network, Vec<Val>)> {
             NetOp::Zero => new.zero(),
             NetOp::Input(i) => new.input(i),
             NetOp::Scale(a, c) => new.scale(values[&a], c),
+            NetOp::Rotate(a, k) => new.rotate(values[&a], k),
             NetOp::Add(a, b) => match difference(net, &sums, &values, a, b) {
                 Some((sum, part, c)) => {
                     changed = true;

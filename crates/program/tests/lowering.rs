@@ -53,6 +53,27 @@ fn both_plans_multiply() {
     }
 }
 
+/// The plans for n = 761 whose products of blocks are by lanes, and those at other points than roots of
+/// unity, as they are scheduled for portable C and for AVX2.
+#[test]
+fn plans_of_the_seeds_multiply() {
+    for name in [
+        "sntrup761-truncated-rader",
+        "sntrup761-binomial",
+        "sntrup761-good-rader-bruun",
+        "sntrup761-good-schoenhage-bruun",
+        "sntrup761-good-schoenhage-nussbaumer",
+    ] {
+        let plan = plan(&format!("{name}.plan"));
+        let saved = Schedule::saved(name, "avx2").unwrap().expect(name);
+        for schedule in [Schedule::portable(), saved] {
+            let schedule = Schedule { rounds: 20, ..schedule };
+            let lowered = lower(&plan, &schedule, "x").unwrap_or_else(|e| panic!("{name}: {e}"));
+            check(&plan, &lowered, &operands(761)[1..]);
+        }
+    }
+}
+
 #[test]
 fn every_choice_of_the_schedule_multiplies() {
     let plan = plan("sntrup761.plan");

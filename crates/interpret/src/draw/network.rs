@@ -137,6 +137,10 @@ pub fn network(net: &Network, outputs: &[Val], caption: &str) -> String {
             }
             NetOp::Add(..) => sheet.circle(x, y, 4.0, "c0", label),
             NetOp::Sub(..) => sheet.circle(x, y, 4.0, "c2", label),
+            NetOp::Rotate(_, k) => {
+                let label = &format!("x^{k}·");
+                sheet.circle(x, y, 4.0, "c0", label);
+            }
             NetOp::Scale(_, c) => {
                 sheet.circle(x, y, 4.0, "c3", label);
                 let c = ringforge_ring::zq::centered(c, net.q());

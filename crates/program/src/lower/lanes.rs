@@ -15,7 +15,7 @@ use crate::bounds::WORD;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::ProductMethod;
-use ringforge_plan::{SmallModulus, Substitute};
+use ringforge_plan::{SmallModulus, WeightedConvolution};
 
 const METHOD: ProductMethod = ProductMethod::Montgomery;
 
@@ -49,33 +49,41 @@ impl Lowering<'_> {
         if sum <= WORD { Ok(sum) } else { Err(wide) }
     }
 
-    /// Multiplies block by block; `buffers` hold the transformed operands, block after block and
-    /// padded to whole groups, `bounds` their largest magnitudes by cell.
+    /// Multiplies block by block; `buffers` hold the transformed operands, block after block (the
+    /// registers of `lanes` blocks apart, where a block has several) and padded to whole groups,
+    /// `cell_of` is the block of each product, `bounds` are the largest magnitudes by cell.
     pub fn lane_products(
         &mut self,
         tag: &str,
-        part: &Substitute,
+        convolution: &WeightedConvolution,
+        cell_of: &[usize],
         [a, b]: [BufferId; 2],
         bounds: &[i64],
     ) -> Result<Products, LowerError> {
-        let (lanes, blocks) = (self.lanes, part.blocks());
+        let (lanes, blocks, size) = (self.lanes, cell_of.len(), convolution.size);
+        // A group of blocks is as many squares as a block has registers.
+        let squares = size / lanes;
         if lanes != 16 {
             let why = format!("two rounds by four transpose 16 rows, not {lanes}");
             return Err(unsupported("weighted-convolution", why, "lanes = 16"));
         }
         // Cells by method, in the order of their first weights.
-        let cell_of = part.transform.cells();
         let mut weights = vec![1; blocks];
         let mut methods: Vec<(Small, Vec<usize>)> = Vec::new();
-        for (j, small) in self.smalls(part)?.into_iter().enumerate() {
-            weights[cell_of[j]] = part.convolution.weights[j];
+        for (j, small) in self.smalls(convolution)?.into_iter().enumerate() {
+            weights[cell_of[j]] = convolution.weights[j];
             match methods.iter_mut().find(|(known, _)| *known == small) {
                 Some((_, cells)) => cells.push(cell_of[j]),
                 None => methods.push((small, vec![cell_of[j]])),
             }
         }
         let one = methods.len() == 1;
+        if !one && squares > 1 {
+            let why = "products of one block take several methods";
+            return Err(unsupported(convolution.base.to_form(), why, "one method for all"));
+        }
         let groups: usize = methods.iter().map(|(_, cells)| cells.len().div_ceil(lanes)).sum();
+        let groups = groups * squares;
         let interleave = self.interleave(groups);
         let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
         let words = groups * lanes * lanes;
@@ -115,7 +123,7 @@ impl Lowering<'_> {
             let group = self.builder.counter();
             let suffix = if one { String::new() } else { format!("{number}") };
             let place = Place { tag, suffix, group };
-            let at = Index::strided(start * lanes * lanes, group, lanes * lanes);
+            let at = Index::strided(start * size * lanes, group, size * lanes);
             let rows = [ra, rb].map(|buffer| Rows { buffer, at: at.clone() });
             let bound = cells.iter().map(|&cell| bounds[cell]).max().unwrap_or(0);
             let lane_moduli = match one {
@@ -129,22 +137,16 @@ impl Lowering<'_> {
                 Small::Toeplitz => Rows::of(self.builder.buffer(
                     &format!("{}{}", named("direct"), place.suffix),
                     Role::Local,
-                    lanes * lanes,
+                    size * lanes,
                     64,
                 )),
                 _ => rows[0].clone(),
             };
-            let (mut body, mut most) = self.convolve(
-                &place,
-                small,
-                lane_moduli,
-                lanes,
-                [&rows[0], &rows[1], &out],
-                bound,
-            )?;
+            let (mut body, mut most) =
+                self.convolve(&place, small, lane_moduli, size, [&rows[0], &rows[1], &out], bound)?;
             if *small == Small::Toeplitz {
                 let mut block = Block::default();
-                for i in 0..lanes {
+                for i in 0..size {
                     let at = Index::at(i * lanes);
                     let a = block.push(Op::Load { buffer: out.buffer, at });
                     let a = block.push(Op::Reduce { a, method: self.schedule.reduce });
@@ -158,7 +160,7 @@ impl Lowering<'_> {
                 after[cell] = most;
             }
             let title = format!(
-                "{tag} part: {} weighted convolutions of size {lanes}, {}",
+                "{tag} part: {} weighted convolutions of size {size}, {}",
                 cells.len(),
                 small.title()
             );

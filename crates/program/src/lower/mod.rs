@@ -1,9 +1,10 @@
 //! Plan and schedule to program.
 //!
 //! The tree is walked once: a lift to an unreduced product of 2n - 1 coefficients, an optional
-//! monomial factor, an incomplete transform whose blocks are as wide as a register, base products
-//! by broadcast dot products, and the final reduction mod f. Forms that this walk does not know
-//! are refused by name.
+//! monomial factor, an incomplete transform whose blocks are as wide as a register (or Schönhage's,
+//! whose blocks are twice as wide), small products by broadcast dot products or one in a lane, and the
+//! final reduction mod f. Transforms are taken in their own steps, small products in their own parts.
+//! Forms that this walk does not know are refused by name.
 
 mod base;
 mod blocks;
@@ -16,6 +17,7 @@ mod network;
 mod ntt;
 mod parts;
 mod phases;
+mod schoenhage;
 mod small;
 mod split;
 mod transform;
@@ -27,7 +29,7 @@ use crate::ir::*;
 use crate::place::Impossible;
 use crate::schedule::{BaseProducts, ScalePlace, Schedule};
 use ringforge_plan::{
-    Border, Lift, Modulus, MonomialCrt, Ntt, Plan, ProductRef, Schoolbook, Substitute,
+    Border, Lift, Modulus, MonomialCrt, Ntt, Plan, ProductRef, Schoenhage, Schoolbook, Substitute,
     ToeplitzMatrix,
 };
 use ringforge_ring::zq;
@@ -148,9 +150,6 @@ fn as_planned(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, L
         Some(crt) => (&crt.main, Some(crt)),
         None => (&lift.inner, None),
     };
-    let main = main.as_method::<Substitute>().ok_or_else(|| {
-        unsupported(main.to_form(), "the main part is an incomplete transform", "use `substitute`")
-    })?;
     let q = plan.ring.q();
     let mut lowering = Lowering {
         plan,
@@ -169,7 +168,14 @@ fn as_planned(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, L
         notes: Vec::new(),
         rows: Vec::new(),
     };
-    lowering.run(lift, main, low)?;
+    match (main.as_method::<Substitute>(), main.as_method::<Schoenhage>()) {
+        (Some(main), _) => lowering.run(lift, main, low)?,
+        (_, Some(main)) if low.is_none() => lowering.run_schoenhage(lift, main)?,
+        _ => {
+            let why = "the main part is an incomplete transform";
+            return Err(unsupported(main.to_form(), why, "use `substitute`"));
+        }
+    }
     for site in schedule.drop.iter().chain(&schedule.add) {
         if !lowering.seen.contains(site) {
             return Err(LowerError::NoSuchSite { site: site.clone() });

@@ -1,6 +1,6 @@
 //! A network with its placed reductions as operations of a block.
 
-use super::{LowerError, Lowering};
+use super::{LowerError, Lowering, unsupported};
 use crate::ir::*;
 use crate::place::{Placement, Task, place, shift_of};
 use crate::rebase::rebased;
@@ -44,6 +44,11 @@ impl Lowering<'_> {
         inputs: &[i64],
         limits: &[i64],
     ) -> Result<(Group, Placement), LowerError> {
+        let live = group.net.live(&group.outputs);
+        if live.iter().any(|&v| matches!(group.net.op(v), NetOp::Rotate(..))) {
+            let why = "rotations within blocks are loads of a step's inputs";
+            return Err(unsupported("rotations", why, "(schoenhage …) above them"));
+        }
         let stage = &format!("{}{stage}", self.prefix);
         let mut best: Option<(Group, Placement)> = None;
         let mut failure = None;
@@ -158,6 +163,8 @@ impl NetworkWriter<'_, '_> {
                 let (a, b) = (self.value(block, a, load), self.value(block, b, load));
                 block.push(Op::Sub(a, b))
             }
+            // None: `placed` refuses them.
+            NetOp::Rotate(a, _) => self.value(block, a, load),
             NetOp::Scale(a, c) if c == self.lowering.q - 1 => {
                 let (zero, a) = (block.push(Op::Splat(0)), self.value(block, a, load));
                 block.push(Op::Sub(zero, a))

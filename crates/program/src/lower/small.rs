@@ -2,7 +2,8 @@
 
 use super::{LowerError, Lowering, unsupported};
 use ringforge_plan::{
-    BaseRef, ChunkOp, Karatsuba, SmallModulus, Substitute, Toeplitz, Trinomial, resolved,
+    BaseRef, ChunkOp, Karatsuba, SmallModulus, Substitute, Toeplitz, Trinomial,
+    WeightedConvolution, resolved,
 };
 
 /// The method of one small product, all choices by weight made.
@@ -118,9 +119,9 @@ impl Small {
 }
 
 impl Lowering<'_> {
-    /// The method for every slot of a part, as the schedule has it by lanes.
-    pub fn smalls(&mut self, part: &Substitute) -> Result<Vec<Small>, LowerError> {
-        let (convolution, least) = (&part.convolution, self.schedule.karatsuba_from as usize);
+    /// The method for every slot, as the schedule has it by lanes.
+    pub fn smalls(&mut self, convolution: &WeightedConvolution) -> Result<Vec<Small>, LowerError> {
+        let least = self.schedule.karatsuba_from as usize;
         let planned = |&w: &u64| Small::of(&convolution.base, Some(SmallModulus::Binomial(w)));
         let planned = convolution.weights.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
         let halved = |s: &Small| s.clone().halved_from(least, convolution.size);

@@ -225,7 +225,10 @@ impl Lowering<'_> {
                 self.note_direct(part);
                 self.base_products(tag, part, buffers, &bounds)
             }
-            BaseProducts::Lanes => self.lane_products(tag, part, buffers, &bounds),
+            BaseProducts::Lanes => {
+                let cells = part.transform.cells();
+                self.lane_products(tag, &part.convolution, &cells, buffers, &bounds)
+            }
         }
     }
 

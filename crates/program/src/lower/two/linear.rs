@@ -212,7 +212,8 @@ impl Words {
                 let a = self.get(a, block);
                 self.scaled(a, c, block)
             }
-            NetOp::Zero | NetOp::Input(_) => self.constant(0, block),
+            // The plans lowered here have no rotations.
+            NetOp::Zero | NetOp::Input(_) | NetOp::Rotate(..) => self.constant(0, block),
         }
     }
 
