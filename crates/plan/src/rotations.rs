@@ -65,7 +65,7 @@ fn build(arguments: &mut Arguments, spec: &DftSpec) -> Result<TransformRef, Refu
         let message = "rotations need a root that is a power of x, and here it is none";
         return Err(arguments.refuse(message).instead("(butterfly), (rader P), (cooley-tukey …)"));
     };
-    if spec.width % 2 != 0 && radices.contains(&4) {
+    if !spec.width.is_multiple_of(2) && radices.contains(&4) {
         let message = format!("radix 4 moves half a block, but blocks have {} words", spec.width);
         return Err(arguments.refuse(message).instead("radix 2"));
     }
