@@ -161,6 +161,42 @@ fn the_bits_that_divisions_cost_are_counted() {
     check_witness(&range, &r);
 }
 
+/// The same with the value at 3 instead of 1/2, where what is not sure of one quotient cancels in
+/// what is divided next: 9·c2 + 81·c4 is sure of more bits than c2 and c4.
+fn at_three() -> String {
+    let h = SOURCE.lines().find(|l| l.contains("word h =")).unwrap();
+    let three = "    word h = (word)((word)(z[5][i] - c0 - 9 * (c2 + 9 * (c4 + 9 * c6))) * THIRD - o1) >> 3;";
+    let changes = [
+        ("8 * p + 4 * q + 2 * r + s", "p + 3 * q + 9 * r + 27 * s"),
+        (h, three),
+        ("word k = (word)(16 * o1 - h) * THIRD;", "word c5 = (word)(h - d) * FIFTH;"),
+        ("word c3 = (word)(k - d) * THIRD;", "word c3 = d - 5 * c5;"),
+        ("    word c5 = (word)(d - c3) * FIFTH;\n", ""),
+    ];
+    changes.iter().fold(SOURCE.to_string(), |source, (from, to)| {
+        assert!(source.contains(from), "{from}");
+        source.replacen(from, to, 1)
+    })
+}
+
+#[test]
+fn what_is_not_sure_may_cancel() {
+    for compiler in ["gcc", "clang-19"] {
+        for (flags, bits) in [(&["-O2"][..], 12), (&["-O3"], 11), (&["-O3", "-mavx2"], 12)] {
+            let r = proof(compiler, flags, &at_three(), bits, &contract(bits, RING, None));
+            assert!(r.is_proved(), "{compiler} {flags:?}: {}", told(&r));
+        }
+    }
+    let r = gcc(&at_three(), 13);
+    assert_ne!(r.verdict, Verdict::Proved);
+    assert!(r.reasons[0].text.starts_with("only 12 low bits of c["), "{}", told(&r));
+    for (from, to) in [("9 * (c2", "8 * (c2"), ("9 * (c4", "10 * (c4"), (">> 3;", ">> 4;")] {
+        let r = gcc(&at_three().replacen(from, to, 1), 11);
+        assert_ne!(r.verdict, Verdict::Proved, "{from} -> {to}");
+        check_witness(&contract(11, RING, None), &r);
+    }
+}
+
 #[test]
 fn mutants_are_refuted() {
     let changes = [

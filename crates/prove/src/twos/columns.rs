@@ -22,8 +22,6 @@ pub(super) enum Wrong {
     Coefficient { i: Option<usize>, j: Option<usize>, k: usize, found: u16, expected: u16 },
     /// A word is shifted right and is no multiple of the power of two; the form is the quotient.
     NotMultiple { form: FormId },
-    /// A form is needed with more bits than are known: an error of this tool.
-    Unknown { form: FormId },
     /// Stopped by the caller.
     Cancelled,
 }
@@ -77,6 +75,8 @@ pub(super) struct Columns {
     pub products: usize,
     /// Sums.
     pub sums: usize,
+    /// Quotients.
+    pub quotients: Vec<FormId>,
 }
 
 /// A thread's memory.
@@ -95,10 +95,10 @@ impl Columns {
     /// Prepares the low `bits` bits of `outputs`, forms in inputs of n elements each.
     ///
     /// # Errors
-    /// If a form of a alone is no multiple, or more is asked for than is known.
+    /// If a form of a alone is no multiple.
     pub fn new(words: &Words, outputs: &[Word], bits: u8, n: usize) -> Result<Columns, Wrong> {
         let forms = &words.forms;
-        let demand = demand(words, outputs, bits)?;
+        let demand = demand(words, outputs, bits);
         let mut last_use: Vec<u32> = (0..forms.len() as u32).collect();
         for (id, form) in forms.iter().enumerate().filter(|f| demand[f.0] > 0) {
             match form.make {
@@ -124,6 +124,7 @@ impl Columns {
             outputs: Vec::new(),
             products: 0,
             sums: 0,
+            quotients: Vec::new(),
         };
         let mut free: Vec<u32> = Vec::new();
         for (id, form) in forms.iter().enumerate() {
@@ -133,6 +134,7 @@ impl Columns {
             match form.make {
                 Make::Sum { .. } => this.sums += 1,
                 Make::Product { .. } => this.products += 1,
+                Make::Half { .. } => this.quotients.push(id as FormId),
                 _ => {}
             }
             match form.side {
@@ -144,7 +146,7 @@ impl Columns {
                 Side::Both => {
                     let (x, c, y, d, bits) = match form.make {
                         Make::Sum { x, c, y, d } => (x, c, y, d, 0),
-                        Make::Half { x, bits } => (x, 1, x, 0, bits),
+                        Make::Half { x, bits, .. } => (x, 1, x, 0, bits),
                         _ => continue,
                     };
                     let sources = (this.source(words, x), this.source(words, y));
@@ -176,7 +178,7 @@ impl Columns {
     }
 
     fn source(&self, words: &Words, x: FormId) -> Source {
-        let form = words.forms[x as usize];
+        let form = &words.forms[x as usize];
         let place = |x: FormId| self.place[x as usize];
         match (form.make, form.side) {
             // Multiplied by a multiple of the modulus, and not evaluated.
@@ -211,7 +213,7 @@ impl Columns {
                 add(x, c);
                 add(y, d);
             }
-            Make::Half { x, bits } => {
+            Make::Half { x, bits, .. } => {
                 add(x, 1);
                 let low = (1 << bits) - 1;
                 if row.iter().any(|v| v & low != 0) {
@@ -301,10 +303,10 @@ impl Columns {
                 Make::Sum { x, c, y, d } => {
                     c.wrapping_mul(at(x)).wrapping_add(d.wrapping_mul(at(y)))
                 }
-                Make::Half { x, bits } if at(x) & ((1 << bits) - 1) != 0 => {
+                Make::Half { x, bits, .. } if at(x) & ((1 << bits) - 1) != 0 => {
                     return Err(Wrong::NotMultiple { form });
                 }
-                Make::Half { x, bits } => at(x) >> bits,
+                Make::Half { x, bits, .. } => at(x) >> bits,
                 Make::Product { .. } => 0,
             };
         }

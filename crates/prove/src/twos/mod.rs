@@ -52,15 +52,15 @@ impl Job<'_> {
         }
         let words = Words::new(graph, &inputs, &case.outputs);
         let outputs: Vec<Word> = case.outputs.iter().map(|&o| words.get(o)).collect();
-        self.report.counts.visited += words.visited;
-        self.report.counts.variables += words.inputs_used();
         self.time("interpret", t);
-        if outputs.iter().any(|o| o.known == 0) {
+        if outputs.iter().any(|&o| words.certain(o) == 0) {
             // Not even the lowest bit: reductions modulo other numbers, as products through several
             // primes have them.
             return None;
         }
-        if let Some(k) = outputs.iter().position(|o| o.known < bits) {
+        self.report.counts.visited += words.visited;
+        self.report.counts.variables += words.inputs_used();
+        if let Some(k) = outputs.iter().position(|&o| words.certain(o) < bits) {
             self.too_few_bits(graph, &words, case, k, bits);
             return Some(self.wrong(graph, case, None));
         }
@@ -72,9 +72,10 @@ impl Job<'_> {
         let (started, limit) = (self.started, self.options.time_limit);
         let late = || limit.is_some_and(|t| started.elapsed() > t);
         let n = contract.ring.degree();
-        let mut counts = (0, 0);
+        let (mut counts, mut quotients) = ((0, 0), Vec::new());
         let result = Columns::new(&words, &outputs, bits, n).and_then(|columns| {
             counts = (columns.products, columns.sums);
+            quotients.clone_from(&columns.quotients);
             columns.compare(&contract.ring, &|fraction| {
                 shared.update("comparing", fraction) && !late()
             })
@@ -103,7 +104,7 @@ impl Job<'_> {
             self.reason(ReasonKind::Unmodelled, &case.name, text);
             return Some(false);
         }
-        self.certify(graph, &words, q);
+        self.certify(graph, &words, &quotients, q);
         Some(true)
     }
 
@@ -126,16 +127,12 @@ impl Job<'_> {
     /// Where the bits of output k were lost.
     fn too_few_bits(&mut self, graph: &Graph, words: &Words, case: &CallCase, k: usize, bits: u8) {
         let output = case.outputs[k];
-        let known = words.get(output).known;
+        let known = |id: NodeId| words.certain(words.get(id));
         let mut node = output;
-        while let Some(&lost) = graph
-            .node(node)
-            .args
-            .iter()
-            .find(|&&a| words.get(a).known <= words.get(node).known.max(known))
-        {
+        while let Some(&lost) = graph.node(node).args.iter().find(|&&a| known(a) <= known(node)) {
             node = lost;
         }
+        let known = known(output);
         let name = &self.contract.arguments[self.contract.output()].name;
         let text = format!(
             "only {known} low bits of {name}[{k}] are known as forms in the inputs, and the modulus has {bits}: what is done here keeps too few"
@@ -184,15 +181,8 @@ impl Job<'_> {
                 self.stopped(&case.name);
                 false
             }
-            Wrong::Unknown { form } => {
-                let node = NodeId(words.forms[form as usize].node);
-                let text =
-                    "more bits of a word are used than are known, which is an error of this tool";
-                self.at(graph, node, ReasonKind::Unmodelled, case, text.into());
-                false
-            }
             Wrong::NotMultiple { form } => {
-                let form = words.forms[form as usize];
+                let form = &words.forms[form as usize];
                 let Make::Half { bits, .. } = form.make else { return false };
                 let text = format!(
                     "a word is shifted right that need not be a multiple of {}: what is left is no linear form",
@@ -212,10 +202,9 @@ impl Job<'_> {
     }
 
     /// Writes down what was shown to be multiples, by instruction.
-    fn certify(&mut self, graph: &Graph, words: &Words, q: u64) {
+    fn certify(&mut self, graph: &Graph, words: &Words, quotients: &[u32], q: u64) {
         let mut shifts = std::collections::BTreeMap::new();
-        let due: std::collections::BTreeSet<u32> = words.obligations.iter().copied().collect();
-        for form in due.into_iter().map(|x| &words.forms[x as usize]) {
+        for form in quotients.iter().map(|&x| &words.forms[x as usize]) {
             if let Make::Half { bits, .. } = form.make {
                 let address = graph.origin(NodeId(form.node)).unwrap_or(0);
                 *shifts.entry((address, bits)).or_insert(0usize) += 1;

@@ -30,7 +30,7 @@ pub(super) fn forms(words: &Words, input: &dyn Fn(u16, u32) -> i64) -> Vec<Optio
                 at(x).zip(at(y)).map(|(x, y)| c.wrapping_mul(x).wrapping_add(d.wrapping_mul(y)))
             }
             Make::Product { a, b } => at(a).zip(at(b)).map(|(a, b)| a.wrapping_mul(b)),
-            Make::Half { x, bits } => at(x).filter(|x| x % (1 << bits) == 0).map(|x| x >> bits),
+            Make::Half { x, bits, .. } => at(x).filter(|x| x % (1 << bits) == 0).map(|x| x >> bits),
         };
         values.push(value);
     }
@@ -49,18 +49,20 @@ pub(super) fn inside(word: &Word, value: u64, width: u8) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a node's value is what its form gives, for values of all forms.
+/// Whether a node's value is what its form gives, modulo 2^known; nothing is said without a form's value.
 ///
 /// # Errors
 /// Says what it should be.
-pub(super) fn congruent(word: &Word, forms: &[Option<u16>], value: u64) -> Result<(), String> {
-    if word.known == 0 {
-        return Ok(());
-    }
-    let form = forms[word.form as usize].ok_or("depends on a quotient that is no integer")?;
+pub(super) fn congruent(
+    word: &Word,
+    known: u8,
+    form: Option<u16>,
+    value: u64,
+) -> Result<(), String> {
+    let Some(form) = form.filter(|_| known > 0) else { return Ok(()) };
     let said = u64::from(word.c.wrapping_mul(form)).checked_shl(word.twos.into()).unwrap_or(0);
-    if (value ^ said) << (64 - word.known) != 0 {
-        return Err(format!("is {value}, but its form gives {said} modulo 2^{}", word.known));
+    if (value ^ said) << (64 - known) != 0 {
+        return Err(format!("is {value}, but its form gives {said} modulo 2^{known}"));
     }
     Ok(())
 }
@@ -106,10 +108,8 @@ pub(super) fn check(
             let forms = forms(words, &|o, i| inputs[o as usize][i as usize]);
             for (slot, &id) in tape.nodes().iter().enumerate() {
                 let (word, value) = (words.get(id), of(slot));
-                let form = match words.is_trusted(id) {
-                    true => congruent(&word, &forms, value),
-                    false => Ok(()),
-                };
+                let form = forms[word.form as usize];
+                let form = congruent(&word, words.certain(word), form, value);
                 inside(&word, value, graph.node(id).width)
                     .and(form)
                     .map_err(|e| format!("node {} {e}", id.0))?;

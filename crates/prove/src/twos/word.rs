@@ -1,6 +1,7 @@
 //! What is known of a word, and the forms that it is told in.
 
 use crate::function::Side;
+use smallvec::SmallVec;
 
 /// Bits of coefficients that are computed.
 pub(super) const BITS: u8 = 16;
@@ -22,23 +23,27 @@ pub(super) enum Make {
     Sum { x: FormId, c: u16, y: FormId, d: u16 },
     /// A form of a's elements times one of b's.
     Product { a: FormId, b: FormId },
-    /// `x/2^bits`, if that is a form: all coefficients of x must be multiples of 2^bits.
-    Half { x: FormId, bits: u8 },
+    /// What a node makes of x shifted right: `x/2^bits`, if that is a form: all coefficients of x must be
+    /// multiples of 2^bits.
+    Half { x: FormId, bits: u8, node: u32 },
 }
 
-/// A polynomial with integer coefficients, affine in each operand.
-#[derive(Clone, Copy, Debug)]
+/// A value modulo 2^16, and a polynomial with integer coefficients, affine in each operand, to which it is
+/// congruent modulo 2^known.
+#[derive(Clone, Debug)]
 pub(super) struct Form {
     pub make: Make,
     /// The operands it depends on.
     pub side: Side,
-    /// Bits of its coefficients that mean something.
+    /// For how many bits value and polynomial agree, if all quotients are what they should be.
     pub known: u8,
+    /// The forms by which they differ, with coefficients: the same in many sums, they may cancel.
+    pub unsure: SmallVec<[(FormId, u16); 2]>,
     /// Node at which it was made.
     pub node: u32,
 }
 
-/// What is known of a node's value.
+/// What is known of a node's value: it is `2^twos·c` times a form's value modulo 2^known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Word {
     pub form: FormId,

@@ -1,11 +1,12 @@
 //! What is known of every word of a graph: some of its low bits, as a form in the inputs.
 //!
-//! A word X of a node is described by `X = 2^twos·c·G modulo 2^known`, for all inputs in range, with an
-//! odd c and G a polynomial with integer coefficients, affine in a and affine in b. Sums, products and shifts
-//! to the left of words that wrap obey this without any bound. A shift to the right by k drops bits: where
-//! 2^k does not divide what is known of the factors, the quotient is a form only if 2^k divides every
-//! coefficient of G. That is an obligation ([`Make::Half`]): the columns ([`super::columns`]) discharge
-//! it or the proof fails. Then the quotient is known modulo 2^(known − k) only.
+//! A word X of a node is `2^twos·c·V modulo 2^known` for all inputs in range, with an odd c and V the value
+//! of a form. Sums, products and shifts to the left of words that wrap obey this without any bound. A shift
+//! to the right by k drops bits: where 2^k does not divide what is known of the factors, what comes out
+//! is a value of its own ([`Make::Half`]). That it is congruent to a polynomial in the inputs needs that 2^k
+//! divides every coefficient of what was shifted: the columns ([`super::columns`]) find that, or the proof
+//! fails. Then they agree in k bits less than before. What is not sure of such a value in its upper bits is
+//! the same wherever it is used, so that sums may be sure of more.
 //!
 //! Everything else that may become of a word (comparison, selection, upper halves of products) leaves no
 //! known bit, which is always true. Beside this every word has an interval, read as signed.
@@ -19,6 +20,9 @@ use ringforge_machine::graph::{Graph, Node, NodeId, Op};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
+/// Values that a sum is not sure of, at most; beyond, it is one itself.
+const MOST: usize = 16;
+
 /// −1.
 const MINUS: u16 = u16::MAX;
 
@@ -29,13 +33,6 @@ pub(super) struct Words<'g> {
     pub forms: Vec<Form>,
     words: Vec<Option<Word>>,
     index: FxHashMap<Make, FormId>,
-    /// Nodes at which a quotient is taken, with it.
-    quotients: Vec<(u32, FormId)>,
-    /// Whether what is known of the roots rests on what is known of a node, by node.
-    trusted: Vec<bool>,
-    /// Quotients that what is known of the roots rests on, though it need not contain them: each must
-    /// leave no remainder.
-    pub obligations: Vec<FormId>,
     /// Nodes visited.
     pub visited: usize,
 }
@@ -51,16 +48,14 @@ impl<'g> Words<'g> {
                 graph.node(NodeId(id as u32)).args.iter().for_each(|a| needed[a.0 as usize] = true);
             }
         }
-        let one = Form { make: Make::One, side: Side::None, known: BITS, node: 0 };
+        let (make, unsure) = (Make::One, SmallVec::new());
+        let one = Form { make, side: Side::None, known: BITS, unsure, node: 0 };
         let mut this = Words {
             graph,
             inputs,
             forms: vec![one],
             words: vec![None; size],
             index: FxHashMap::default(),
-            quotients: Vec::new(),
-            trusted: vec![false; size],
-            obligations: Vec::new(),
             visited: 0,
         };
         for id in (0..size).filter(|&id| needed[id]) {
@@ -69,39 +64,7 @@ impl<'g> Words<'g> {
             this.words[id] = Some(word);
             this.visited += 1;
         }
-        this.oblige(roots);
         this
-    }
-
-    /// Finds the nodes and quotients that the roots' forms rest on. Intervals rest on none.
-    fn oblige(&mut self, roots: &[NodeId]) {
-        roots.iter().for_each(|r| self.trusted[r.0 as usize] = true);
-        for id in (0..self.words.len()).rev() {
-            if self.trusted[id] && self.words[id].is_some_and(|w| w.known > 0) {
-                for a in self.trusts(self.graph.node(NodeId(id as u32))) {
-                    self.trusted[a.0 as usize] = true;
-                }
-            }
-        }
-        let due = self.quotients.iter().filter(|q| self.trusted[q.0 as usize]).map(|q| q.1);
-        self.obligations = due.collect();
-    }
-
-    /// Whether what is known of the roots rests on what is known of a node.
-    pub fn is_trusted(&self, id: NodeId) -> bool {
-        self.trusted[id.0 as usize]
-    }
-
-    /// The nodes on whose forms that of a node rests.
-    fn trusts(&self, node: &Node) -> SmallVec<[NodeId; 3]> {
-        match node.op {
-            Op::Concat if self.joined(node).is_none() => smallvec![node.args[0]],
-            Op::Add => match average(self.graph, node) {
-                Some((x, y)) => smallvec![x, y],
-                None => node.args.clone(),
-            },
-            _ => node.args.clone(),
-        }
     }
 
     /// A constant and the bits above it.
@@ -123,24 +86,38 @@ impl<'g> Words<'g> {
         self.forms.iter().filter(|f| matches!(f.make, Make::Input { .. })).count()
     }
 
-    fn form(&mut self, make: Make, node: u32) -> FormId {
+    /// The low bits of a word in which it is its form's polynomial.
+    pub fn certain(&self, word: Word) -> u8 {
+        word.known.min(word.twos + self.forms[word.form as usize].known)
+    }
+
+    /// The form so made; of a product or quotient `known` bits are sure.
+    fn form(&mut self, make: Make, node: u32, known: u8) -> FormId {
         if let Some(&id) = self.index.get(&make) {
             return id;
         }
-        let of = |x: FormId| self.forms[x as usize];
-        let (side, known) = match make {
-            Make::One => (Side::None, BITS),
-            Make::Input { operand: 0, .. } => (Side::A, BITS),
-            Make::Input { .. } => (Side::B, BITS),
-            Make::Sum { x, c, y, d } => {
-                let part = |x: FormId, c: u16| of(x).known + c.trailing_zeros() as u8;
-                (join(of(x).side, of(y).side), part(x, c).min(part(y, d)).min(BITS))
-            }
-            Make::Product { a, b } => (Side::Both, of(a).known.min(of(b).known)),
-            Make::Half { x, bits } => (of(x).side, of(x).known.saturating_sub(bits)),
-        };
         let id = self.forms.len() as FormId;
-        self.forms.push(Form { make, side, known, node });
+        let of = |x: FormId| &self.forms[x as usize];
+        let mut unsure = SmallVec::new();
+        let side = match make {
+            Make::One => Side::None,
+            Make::Input { operand: 0, .. } => Side::A,
+            Make::Input { .. } => Side::B,
+            Make::Sum { x, c, y, d } => {
+                unsure = merged(of(x), c, of(y), d);
+                join(of(x).side, of(y).side)
+            }
+            Make::Product { .. } => Side::Both,
+            Make::Half { x, .. } => of(x).side,
+        };
+        let sure = |&(x, c): &(FormId, u16)| of(x).known + c.trailing_zeros() as u8;
+        let known = unsure.iter().map(sure).min().unwrap_or(known).min(BITS);
+        if known == BITS {
+            unsure.clear();
+        } else if unsure.is_empty() || unsure.len() > MOST {
+            unsure = smallvec![(id, 1)];
+        }
+        self.forms.push(Form { make, side, known, unsure, node });
         self.index.insert(make, id);
         id
     }
@@ -157,7 +134,7 @@ impl<'g> Words<'g> {
                     // The sum has a bit more than the words, of which nothing is known.
                     let sum = self.sum(id, self.get(x), self.get(y), 1, w);
                     let (lo, hi) = all(w);
-                    Word { lo, hi, ..self.right(id, sum, 1, w) }
+                    Word { lo, hi, ..self.right(id, sum, 1, w, w) }
                 }
                 None => self.sum(id, arg(0), arg(1), 1, w),
             },
@@ -168,7 +145,7 @@ impl<'g> Words<'g> {
             Op::Slice { lo } => {
                 let x = arg(0);
                 let (l, h) = fitting((x.lo >> lo).into(), (x.hi >> lo).into(), w);
-                Word { lo: l, hi: h, ..self.right(id, x, lo, w) }
+                Word { lo: l, hi: h, ..self.right(id, x, lo, w, w) }
             }
             Op::Ashr(0) | Op::Lshr(0) => arg(0),
             Op::Ashr(k) | Op::Lshr(k) => {
@@ -177,7 +154,7 @@ impl<'g> Words<'g> {
                     Op::Lshr(_) if x.lo < 0 => (0, (u64::MAX >> (64 - w) >> k) as i64),
                     _ => (x.lo >> k, x.hi >> k),
                 };
-                Word { lo, hi, ..self.right(id, x, k, w - k) }
+                Word { lo, hi, ..self.right(id, x, k, w - k, w) }
             }
             Op::Sext => self.extended(node.args[0], true, w),
             Op::Zext => match self.extended(node.args[0], false, w) {
@@ -204,7 +181,7 @@ impl<'g> Words<'g> {
     fn input(&mut self, id: u32, operand: u16, index: u32, w: u8) -> Word {
         let Some(range) = self.inputs.get(operand as usize) else { return opaque(all(w)) };
         let (lo, hi) = fitting(range.lo.into(), range.hi.into(), w);
-        let form = self.form(Make::Input { operand, index }, id);
+        let form = self.form(Make::Input { operand, index }, id, BITS);
         Word { form, c: 1, twos: 0, known: w.min(BITS), lo, hi }
     }
 
@@ -223,7 +200,7 @@ impl<'g> Words<'g> {
             (c, 0) => (x.form, c),
             (0, d) => (y.form, d),
             (c, d) if x.form == y.form => (x.form, c.wrapping_add(d)),
-            (c, d) => (self.form(Make::Sum { x: x.form, c, y: y.form, d }, id), 1),
+            (c, d) => (self.form(Make::Sum { x: x.form, c, y: y.form, d }, id, BITS), 1),
         };
         normal(Word { form, c, twos, known, lo, hi })
     }
@@ -238,12 +215,8 @@ impl<'g> Words<'g> {
         let (form, precision) = match (side(x), side(y)) {
             (_, Side::None) => (x.form, precision),
             (Side::None, _) => (y.form, precision),
-            (Side::A, Side::B) => {
-                (self.form(Make::Product { a: x.form, b: y.form }, id), precision)
-            }
-            (Side::B, Side::A) => {
-                (self.form(Make::Product { a: y.form, b: x.form }, id), precision)
-            }
+            (Side::A, Side::B) => (self.bilinear(id, x.form, y.form), precision),
+            (Side::B, Side::A) => (self.bilinear(id, y.form, x.form), precision),
             // Not bilinear: the factors of two are all that is known.
             _ => (ONE, 0),
         };
@@ -251,22 +224,26 @@ impl<'g> Words<'g> {
         normal(Word { form, c: x.c.wrapping_mul(y.c), twos, known, lo, hi })
     }
 
-    /// `floor(x/2^k)` modulo 2^w; the interval is the caller's.
-    fn right(&mut self, id: u32, x: Word, k: u8, w: u8) -> Word {
-        if x.known <= k {
+    fn bilinear(&mut self, id: u32, a: FormId, b: FormId) -> FormId {
+        let known = self.forms[a as usize].known.min(self.forms[b as usize].known);
+        self.form(Make::Product { a, b }, id, known)
+    }
+
+    /// `floor(x/2^k)`, w bits of it that node `id` makes a word of `width` bits with; the interval is the
+    /// caller's. To be called once for a node.
+    fn right(&mut self, id: u32, x: Word, k: u8, w: u8, width: u8) -> Word {
+        let certain = self.certain(x);
+        if x.twos >= k && x.known > k {
+            return normal(Word { twos: x.twos - k, known: (x.known - k).min(w), ..x });
+        }
+        // Constants are folded before they come here.
+        if certain <= k || x.form == ONE {
             return opaque(all(w));
         }
-        let known = (x.known - k).min(w);
-        if x.twos >= k {
-            return normal(Word { twos: x.twos - k, known, ..x });
-        }
-        if x.form == ONE {
-            // A constant that is no multiple. Constants are folded before they come here.
-            return opaque(all(w));
-        }
-        let form = self.form(Make::Half { x: x.form, bits: k - x.twos }, id);
-        self.quotients.push((id, form));
-        normal(Word { form, twos: 0, known, ..x })
+        let make = Make::Half { x: x.form, bits: k - x.twos, node: id };
+        let form = self.form(make, id, (certain - k).min(w));
+        // The value is what the node has, with c taken out.
+        Word { form, twos: 0, known: width.min(BITS), ..x }
     }
 
     /// An extension to w bits keeps what is known; an input it keeps whole.
@@ -303,7 +280,7 @@ impl<'g> Words<'g> {
             let from = mask.trailing_zeros() as u8;
             let ones = (mask >> from).trailing_ones() as u8;
             // The first run of ones, in place.
-            let bits = self.right(id, self.get(node.args[x]), from, ones);
+            let bits = self.right(id, self.get(node.args[x]), from, ones, ones);
             let word = self.product(id, bits, constant(1 << from, 64), from + ones);
             let (lo, hi) = if mask >> (w - 1) == 0 { (0, mask as i64) } else { all(w) };
             return Word { lo, hi, ..word };
@@ -330,6 +307,20 @@ impl<'g> Words<'g> {
         }
         opaque(all(w))
     }
+}
+
+/// What is not sure of `c·x + d·y`.
+fn merged(x: &Form, c: u16, y: &Form, d: u16) -> SmallVec<[(FormId, u16); 2]> {
+    let mut out: SmallVec<[(FormId, u16); 2]> = SmallVec::new();
+    let x = x.unsure.iter().map(|t| (t.0, c.wrapping_mul(t.1)));
+    for (atom, c) in x.chain(y.unsure.iter().map(|t| (t.0, d.wrapping_mul(t.1)))) {
+        match out.iter_mut().find(|t| t.0 == atom) {
+            Some(t) => t.1 = t.1.wrapping_add(c),
+            None => out.push((atom, c)),
+        }
+    }
+    out.retain(|t| t.1 != 0);
+    out
 }
 
 /// x and y where a node is `floor((x + y)/2)`, both read without sign, in words that do not hold the sum: what
