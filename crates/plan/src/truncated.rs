@@ -1,5 +1,5 @@
 //! A truncated Good–Thomas transform: the values at the roots of (t^{PM} − 1)/(t^M − 1), which is
-//! Φ_17(t^6) for P = 17 and M = 6 [Hwang24Limit] [Chiu25 §3.1].
+//! Φ_17(t^6) for P = 17 and M = 6 [HwangLimit24] [Chiu25 §3.1].
 //!
 //! Map: Good–Thomas P × M [Good58], where in each of the M columns one of P inputs is missing, as
 //! there are (P − 1)M blocks, and the output F_0 is not wanted, as t^M = 1 there. Inverse: the rows'
@@ -23,7 +23,7 @@ pub const METHOD: Method = Method {
     usage: "(truncated P M TRANSFORM-P TRANSFORM-M)",
     summary: "The roots of (t^(PM) - 1)/(t^M - 1), P and M coprime, by M transforms of length P with \
               one input and one output less and P - 1 of length M.",
-    citation: "[Hwang24Limit]",
+    citation: "[HwangLimit24]",
     build: Build::Points(build),
 };
 

@@ -12,6 +12,7 @@ mod definition;
 mod fold;
 mod general;
 mod lane_methods;
+mod lane_procedures;
 mod lanes;
 mod network;
 mod ntt;

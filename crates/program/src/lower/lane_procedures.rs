@@ -1,0 +1,144 @@
+//! The procedures that products by lanes call: transposing squares, and direct products whose operands
+//! are rows of lanes.
+
+use super::Lowering;
+use super::lanes::METHOD;
+use crate::build::{Builder, repeat};
+use crate::ir::*;
+
+impl Lowering<'_> {
+    fn procedure_named(&self, name: &str) -> Option<ProcedureId> {
+        let found = self.procedures.iter().position(|p| p.name == name);
+        found.map(|i| ProcedureId(i as u32))
+    }
+
+    /// The procedure that, twice, transposes `groups` squares of `lanes` rows (4², which is what
+    /// two rounds by four make, where `lanes` is 16).
+    pub(super) fn interleave(&mut self, groups: usize) -> ProcedureId {
+        let lanes = self.lanes;
+        let (size, quarter) = (lanes * lanes, lanes / 4);
+        let name = format!("interleave{groups}");
+        if let Some(known) = self.procedure_named(&name) {
+            return known;
+        }
+        let mut builder = Builder::new(&name, None, self.q);
+        let out = builder.buffer("out", Role::Output, groups * size, 64);
+        let input = builder.buffer("in", Role::Input, groups * size, 64);
+        let (group, four) = (builder.counter(), builder.counter());
+        let index = |base: usize, step: usize| Index {
+            base: base as i64,
+            terms: vec![(group, size as i64), (four, step as i64)],
+        };
+        let mut block = Block::default();
+        let rows: Vec<Value> = (0..4)
+            .map(|k| {
+                let at = index(k * quarter * lanes, lanes);
+                block.push(Op::Load { buffer: input, at })
+            })
+            .collect();
+        for (k, &a) in rows.iter().enumerate() {
+            let at = index(k, 4 * lanes);
+            block.push(Op::StoreStrided { buffer: out, at, stride: 4, a });
+        }
+        let inner = repeat(four, quarter, vec![Stmt::Block(block)]);
+        builder.stage("interleave rows by four", "", vec![repeat(group, groups, vec![inner])]);
+        self.procedures.push(builder.finish());
+        ProcedureId(self.procedures.len() as u32 - 1)
+    }
+
+    /// The procedure that multiplies a Toeplitz matrix of `size` with a vector in every lane;
+    /// where more than `together` products would not fit a word, partial sums are reduced.
+    pub(super) fn toeplitz(&mut self, size: usize, together: usize) -> ProcedureId {
+        let lanes = self.lanes;
+        let name = match together < size {
+            true => format!("{}toeplitz{size}by{together}", self.prefix),
+            false => format!("{}toeplitz{size}", self.prefix),
+        };
+        if let Some(known) = self.procedure_named(&name) {
+            return known;
+        }
+        let mut builder = Builder::new(&name, None, self.q);
+        let out = builder.buffer("out", Role::Output, size * lanes, 64);
+        let vector = builder.buffer("vector", Role::Input, size * lanes, 64);
+        let diagonals = builder.buffer("diagonals", Role::Input, (2 * size - 1) * lanes, 64);
+        let mut block = Block::default();
+        let at = |i: usize| Index::at(i * lanes);
+        let v: Vec<Value> =
+            (0..size).map(|i| block.push(Op::Load { buffer: vector, at: at(i) })).collect();
+        let t: Vec<Value> = (0..2 * size - 1)
+            .map(|i| block.push(Op::Load { buffer: diagonals, at: at(i) }))
+            .collect();
+        for i in 0..size {
+            let pairs: Vec<(Value, Value)> =
+                (0..size).map(|j| (v[j], t[size - 1 + i - j])).collect();
+            if let Some(a) = self.sum_of_products(&mut block, &pairs, together) {
+                block.push(Op::Store { buffer: out, at: at(i), a });
+            }
+        }
+        let title = format!("Toeplitz matrix of size {size} times vector");
+        builder.stage(&title, "[Chiu25 §2.5]", vec![Stmt::Block(block)]);
+        self.procedures.push(builder.finish());
+        ProcedureId(self.procedures.len() as u32 - 1)
+    }
+
+    /// The procedure that multiplies two polynomials of `size` coefficients in every lane; partial
+    /// sums as in [`Lowering::toeplitz`].
+    pub(super) fn product(&mut self, size: usize, together: usize) -> ProcedureId {
+        let lanes = self.lanes;
+        let name = match together < size {
+            true => format!("{}polynomials{size}by{together}", self.prefix),
+            false => format!("{}polynomials{size}", self.prefix),
+        };
+        if let Some(known) = self.procedure_named(&name) {
+            return known;
+        }
+        let mut builder = Builder::new(&name, None, self.q);
+        let out = builder.buffer("out", Role::Output, (2 * size - 1) * lanes, 64);
+        let [a, b] = ["a", "b"].map(|name| builder.buffer(name, Role::Input, size * lanes, 64));
+        let mut block = Block::default();
+        let at = |i: usize| Index::at(i * lanes);
+        let [a, b] = [a, b].map(|buffer| -> Vec<Value> {
+            (0..size).map(|i| block.push(Op::Load { buffer, at: at(i) })).collect()
+        });
+        for i in 0..2 * size - 1 {
+            let pairs: Vec<(Value, Value)> =
+                (i.saturating_sub(size - 1)..=i.min(size - 1)).map(|j| (a[j], b[i - j])).collect();
+            if let Some(a) = self.sum_of_products(&mut block, &pairs, together) {
+                block.push(Op::Store { buffer: out, at: at(i), a });
+            }
+        }
+        let title = format!("product of two polynomials of {size} coefficients");
+        builder.stage(&title, "[Hwang24 §4.4]", vec![Stmt::Block(block)]);
+        self.procedures.push(builder.finish());
+        ProcedureId(self.procedures.len() as u32 - 1)
+    }
+
+    /// Σ x·y over the pairs; where they are more than `together`, partial sums are reduced.
+    fn sum_of_products(
+        &self,
+        block: &mut Block,
+        pairs: &[(Value, Value)],
+        together: usize,
+    ) -> Option<Value> {
+        let mut sum: Option<Value> = None;
+        for part in pairs.chunks(together) {
+            let mut partial: Option<Value> = None;
+            for &(a, b) in part {
+                let p = block.push(Op::MulWords { a, b, method: METHOD });
+                partial = Some(match partial {
+                    None => p,
+                    Some(s) => block.push(Op::Add(s, p)),
+                });
+            }
+            let Some(mut p) = partial else { continue };
+            if together < pairs.len() {
+                p = block.push(Op::Reduce { a: p, method: self.schedule.reduce });
+            }
+            sum = Some(match sum {
+                None => p,
+                Some(s) => block.push(Op::Add(s, p)),
+            });
+        }
+        sum
+    }
+}
