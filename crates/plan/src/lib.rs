@@ -47,6 +47,7 @@ mod product;
 mod rader;
 mod reduce_mod;
 mod registry;
+mod rotation;
 mod rotations;
 mod schoenhage;
 mod schoolbook;
@@ -101,6 +102,7 @@ pub use registry::{
     Arguments, Build, DftSpec, METHODS, Method, PointsSpec, build_base, build_points,
     build_product, build_transform, methods_page,
 };
+pub use rotation::Rotation;
 pub use rotations::Rotations;
 pub use schoenhage::Schoenhage;
 pub use schoolbook::Schoolbook;

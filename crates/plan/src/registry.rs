@@ -130,6 +130,7 @@ pub static METHODS: &[&Method] = &[
     &crate::binomial_crt::METHOD,
     &crate::good_thomas::METHOD,
     &crate::cooley_tukey::METHOD,
+    &crate::rotation::METHOD,
     &crate::rader::METHOD,
     &crate::rotations::METHOD,
     &crate::butterfly::METHOD,

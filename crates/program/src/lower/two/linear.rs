@@ -22,6 +22,8 @@ pub struct Family {
     pub place: Place,
     /// How many runs there are.
     pub count: usize,
+    /// Where a window's second block is, after its first one.
+    pub apart: usize,
 }
 
 /// What happens to an output before it is stored.

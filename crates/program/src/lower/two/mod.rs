@@ -246,9 +246,10 @@ impl Lowering<'_> {
         let t = builder.buffer("diagonals", Role::Input, 2 * size * LANES, 64);
         let v = builder.buffer("vector", Role::Input, size * LANES, 64);
         let mut arenas = self.arenas(&mut builder);
-        let whole = |buffer| vec![Family { place: Place { buffer, base: 0, stride: 0 }, count: 1 }];
+        let whole = |buffer| vec![family(buffer, 0)];
         let sides = Sides { t: whole(t), v: whole(v) };
-        let sides = split(&mut builder, &self.shape.lanes, size * LANES, sides, &mut arenas);
+        let lengths: (usize, &dyn Fn(usize) -> usize) = (size * LANES, &|length| length);
+        let sides = split(&mut builder, &self.shape.lanes, lengths, sides, &mut arenas);
         let products: usize = self.shape.lanes.iter().map(Step::products).product();
         let results = builder.buffer("results", Role::Local, products * leaf * LANES, 64);
         let mut calls = Vec::new();
@@ -270,8 +271,14 @@ impl Lowering<'_> {
             number += t.count;
         }
         builder.stage(&format!("{products} products of size {leaf}"), "", calls);
-        let out = Family { place: Place { buffer: out, base: 0, stride: 0 }, count: 1 };
-        join(&mut builder, &self.shape.lanes, size * LANES, results, (out, None));
+        let stride = leaf * LANES;
+        join(
+            &mut builder,
+            &self.shape.lanes,
+            size * LANES,
+            (results, stride),
+            (family(out, 0), None),
+        );
         arenas.settle(builder.finish())
     }
 
@@ -290,15 +297,21 @@ impl Lowering<'_> {
         let av = arenas.v.take(&mut builder, size);
         let body = matrix::vector(&mut builder, self.matrix, a, av.0);
         builder.stage("the vector, padded with zeros", "", body);
-        let family =
-            |(buffer, base)| vec![Family { place: Place { buffer, base, stride: 0 }, count: 1 }];
-        let (t, v) = (family(at), family(av));
-        let sides = split(&mut builder, &self.shape.rows, size, Sides { t, v }, &mut arenas);
+        let (t, v) = (vec![family(at.0, at.1)], vec![family(av.0, av.1)]);
+        let apart = |length| self.apart(length);
+        let sides =
+            split(&mut builder, &self.shape.rows, (size, &apart), Sides { t, v }, &mut arenas);
         let products = self.grouped(&mut builder, &sides, row_size, lanes);
-        let out = Family { place: Place { buffer: c, base: 0, stride: 0 }, count: 1 };
         let finish = finish(q, self.shape.divisor(), n);
-        join(&mut builder, &self.shape.rows, size, products, (out, Some(finish)));
+        let products = (products, self.apart(row_size));
+        join(&mut builder, &self.shape.rows, size, products, (family(c, 0), Some(finish)));
         arenas.settle(builder.finish())
+    }
+
+    /// The distance of rows of this length that are put in lanes: whole registers, so that few
+    /// stores cross a cache line. Portable C wants them one after another.
+    fn apart(&self, length: usize) -> usize {
+        if self.portable { length } else { length.next_multiple_of(LANES) }
     }
 
     /// The products of rows, sixteen at a time, into rows of an array.
@@ -309,16 +322,19 @@ impl Lowering<'_> {
         size: usize,
         lanes: ProcedureId,
     ) -> BufferId {
-        let starts = |families: &[Family]| -> Vec<transpose::Row> {
+        let starts = |families: &[Family], block: usize| -> Vec<transpose::Row> {
             let each = |f: &Family| {
-                let at = |i| (f.place.buffer, f.place.base + i * f.place.stride);
+                let first = f.place.base + block * f.apart;
+                let at = |i| (f.place.buffer, first + i * f.place.stride);
                 (0..f.count).map(at).collect()
             };
             families.iter().flat_map(|f| -> Vec<transpose::Row> { each(f) }).collect()
         };
-        let (t, v) = (starts(&sides.t), starts(&sides.v));
-        let groups = t.len().div_ceil(LANES);
-        let rows = builder.buffer("rows", Role::Local, groups * LANES * size, 64);
+        let (t, v) = ([starts(&sides.t, 0), starts(&sides.t, 1)], starts(&sides.v, 0));
+        let count = v.len();
+        let groups = count.div_ceil(LANES);
+        let apart = self.apart(size);
+        let rows = builder.buffer("rows", Role::Local, groups * LANES * apart, 64);
         let [lane_t, lane_v, lane_c] = [("lane_t", 2), ("lane_v", 1), ("lane_c", 1)]
             .map(|(name, times)| builder.buffer(name, Role::Local, times * size * LANES, 64));
         let between = self.portable.then(|| {
@@ -330,16 +346,28 @@ impl Lowering<'_> {
                 std::array::from_fn(|lane| all[(group * LANES + lane).min(all.len() - 1)])
             };
             let results: transpose::Rows =
-                std::array::from_fn(|lane| (rows, (group * LANES + lane) * size));
+                std::array::from_fn(|lane| (rows, (group * LANES + lane) * apart));
             let mut body = Vec::new();
-            let sources = [(of(&t), lane_t, 2 * size), (of(&v), lane_v, size)];
-            for (rows, to, columns) in sources {
-                body.extend(match between {
-                    Some(between) => {
-                        transpose::into_lanes_portable(builder, &rows, (to, 0), columns, between)
+            match between {
+                // Both blocks of a window are one after the other.
+                Some(between) => {
+                    for (rows, to, columns) in
+                        [(of(&t[0]), lane_t, 2 * size), (of(&v), lane_v, size)]
+                    {
+                        let to = (to, 0);
+                        body.extend(transpose::into_lanes_portable(
+                            builder, &rows, to, columns, between,
+                        ));
                     }
-                    None => transpose::into_lanes(builder, &rows, (to, 0), columns),
-                });
+                }
+                None => {
+                    let second = (lane_t, size * LANES);
+                    for (rows, to) in
+                        [(of(&t[0]), (lane_t, 0)), (of(&t[1]), second), (of(&v), (lane_v, 0))]
+                    {
+                        body.extend(transpose::into_lanes(builder, &rows, to, size));
+                    }
+                }
             }
             let arguments = [lane_c, lane_t, lane_v].map(|buffer| (buffer, Index::at(0))).into();
             body.push(Stmt::Call { procedure: lanes, arguments });
@@ -349,7 +377,7 @@ impl Lowering<'_> {
                 }
                 None => transpose::out_of_lanes(builder, (lane_c, 0), &results, size),
             });
-            let last = (group * LANES + LANES).min(t.len());
+            let last = (group * LANES + LANES).min(count);
             let title =
                 format!("products {} to {last} of size {size}, in lanes", group * LANES + 1);
             builder.stage(&title, "", body);
@@ -358,27 +386,37 @@ impl Lowering<'_> {
     }
 }
 
-/// Goes down all steps; `length` words is the size of the product, in the layout at hand.
+/// Blocks that start at a word, once.
+fn family(buffer: BufferId, base: usize) -> Family {
+    Family { place: Place { buffer, base, stride: 0 }, count: 1, apart: 0 }
+}
+
+/// Goes down all steps; `length` words is the size of the product, in the layout at hand, and
+/// `apart` how far from each other the last rows of a length are.
 fn split(
     builder: &mut Builder,
     steps: &[Step],
-    length: usize,
+    (length, apart): (usize, &dyn Fn(usize) -> usize),
     mut sides: Sides,
     arenas: &mut Arenas,
 ) -> Sides {
     let mut length = length;
-    for step in steps {
+    for (number, step) in steps.iter().enumerate() {
         length /= step.parts();
         let (title, cite) = step.title(length);
         let (mut maps_t, mut maps_v): (Vec<Map>, Vec<Map>) = (Vec::new(), Vec::new());
         let (mut t, mut v) = (Vec::new(), Vec::new());
+        // Rows that are split again are one after another.
+        let apart = if number + 1 == steps.len() { apart(length) } else { length };
         for family in &sides.t {
-            let (map, families) = step.diagonals(family, length, builder, &mut arenas.t);
+            let lengths = (length, apart);
+            let (map, families) = step.diagonals(family, lengths, builder, &mut arenas.t);
             maps_t.push(map);
             t.extend(families);
         }
         for family in &sides.v {
-            let (map, families) = step.vectors(family, length, builder, &mut arenas.v);
+            let lengths = (length, apart);
+            let (map, families) = step.vectors(family, lengths, builder, &mut arenas.v);
             maps_v.push(map);
             v.extend(families);
         }
@@ -393,12 +431,12 @@ fn split(
     sides
 }
 
-/// Comes up all steps; the products of the last one are rows of `rows` one after another.
+/// Comes up all steps; the products of the last one are rows, some distance apart.
 fn join(
     builder: &mut Builder,
     steps: &[Step],
     length: usize,
-    rows: BufferId,
+    (rows, apart): (BufferId, usize),
     (out, finish): (Family, Option<Finish>),
 ) {
     // The families of each level, in the order in which `split` made them.
@@ -417,13 +455,13 @@ fn join(
     let families = |buffer, counts: &[usize], stride: usize| -> Vec<Family> {
         let mut base = 0;
         let next = |&count: &usize| {
-            let family = Family { place: Place { buffer, base, stride }, count };
+            let family = Family { place: Place { buffer, base, stride }, count, apart: 0 };
             base += count * stride;
             family
         };
         counts.iter().map(next).collect()
     };
-    let mut products = families(rows, &counts[steps.len()], lengths[steps.len()]);
+    let mut products = families(rows, &counts[steps.len()], apart);
     for (level, step) in steps.iter().enumerate().rev() {
         let (length, part) = (lengths[level], lengths[level + 1]);
         let total: usize = counts[level].iter().sum();

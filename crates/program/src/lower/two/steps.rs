@@ -170,12 +170,13 @@ fn blocks(family: &Family, count: usize, length: usize) -> Vec<Place> {
 }
 
 impl Step {
-    /// The matrices of the products, as windows of two blocks of `length` words, from windows of
-    /// as many blocks as the vector's parts have words, twice over.
+    /// The matrices of the products, as windows of two blocks of `length` words, `apart` from each
+    /// other where they are new, from windows of as many blocks as the vector's parts have words,
+    /// twice over.
     pub fn diagonals(
         &self,
         family: &Family,
-        length: usize,
+        (length, apart): (usize, usize),
         builder: &mut Builder,
         arena: &mut Arena,
     ) -> (Map, Vec<Family>) {
@@ -187,15 +188,15 @@ impl Step {
         match self {
             Step::Toom(toom) => {
                 let points = toom.diagonals(&mut net, &inputs);
-                let (buffer, start) = arena.take(builder, points.len() * 2 * length * count);
-                let stride = points.len() * 2 * length;
+                let (buffer, start) = arena.take(builder, points.len() * 2 * apart * count);
+                let stride = points.len() * 2 * apart;
                 let all: Vec<Val> = points.concat();
                 for (i, val) in all.into_iter().enumerate() {
-                    let base = start + i * length;
+                    let base = start + i * apart;
                     outputs.push((val, Place { buffer, base, stride }));
                 }
-                let place = Place { buffer, base: start, stride: 2 * length };
-                families.push(Family { place, count: count * points.len() });
+                let place = Place { buffer, base: start, stride: 2 * apart };
+                families.push(Family { place, count: count * points.len(), apart });
             }
             Step::Halves(_) => {
                 let blocks = inputs.iter().map(|&v| Some(v)).collect();
@@ -209,20 +210,21 @@ impl Step {
                 slots.sort_unstable();
                 slots.dedup();
                 slots.retain(|&(bundle, _)| !bundles[bundle].source);
-                let stride = slots.len() * length;
+                let stride = slots.len() * apart;
                 let (buffer, start) = arena.take(builder, stride * count);
                 for (slot, &(bundle, i)) in slots.iter().enumerate() {
-                    let place = Place { buffer, base: start + slot * length, stride };
+                    let place = Place { buffer, base: start + slot * apart, stride };
                     outputs.extend(bundles[bundle].blocks[i].map(|val| (val, place)));
                 }
                 for window in windows {
-                    let place = match slots.binary_search(&window) {
-                        Ok(slot) => Place { buffer, base: start + slot * length, stride },
+                    let (place, apart) = match slots.binary_search(&window) {
+                        Ok(slot) => (Place { buffer, base: start + slot * apart, stride }, apart),
                         Err(_) => {
-                            Place { base: family.place.base + window.1 * length, ..family.place }
+                            let base = family.place.base + window.1 * length;
+                            (Place { base, ..family.place }, length)
                         }
                     };
-                    families.push(Family { place, count });
+                    families.push(Family { place, count, apart });
                 }
             }
         }
@@ -230,11 +232,11 @@ impl Step {
         (Map { net, inputs, outputs, length, count, finish: None }, families)
     }
 
-    /// The vectors of the products, `length` words each.
+    /// The vectors of the products, `length` words each, `apart` from each other.
     pub fn vectors(
         &self,
         family: &Family,
-        length: usize,
+        (length, apart): (usize, usize),
         builder: &mut Builder,
         arena: &mut Arena,
     ) -> (Map, Vec<Family>) {
@@ -246,30 +248,31 @@ impl Step {
         match self {
             Step::Toom(toom) => {
                 let vectors = toom.vectors(&mut net, &inputs);
-                let stride = vectors.len() * length;
+                let stride = vectors.len() * apart;
                 let (buffer, start) = arena.take(builder, stride * count);
                 for (i, &val) in vectors.iter().enumerate() {
-                    let base = start + i * length;
+                    let base = start + i * apart;
                     outputs.push((val, Place { buffer, base, stride }));
                 }
-                let place = Place { buffer, base: start, stride: length };
-                families.push(Family { place, count: count * vectors.len() });
+                let place = Place { buffer, base: start, stride: apart };
+                families.push(Family { place, count: count * vectors.len(), apart: 0 });
             }
             Step::Halves(_) => {
                 let vectors = vectors(&mut net, &inputs);
                 let made: Vec<Val> =
                     vectors.iter().copied().filter(|val| !inputs.contains(val)).collect();
-                let stride = made.len() * length;
+                let stride = made.len() * apart;
                 let (buffer, start) = arena.take(builder, stride * count);
                 let place = |val: Val| match made.iter().position(|&m| m == val) {
-                    Some(slot) => Place { buffer, base: start + slot * length, stride },
+                    Some(slot) => Place { buffer, base: start + slot * apart, stride },
                     None => {
                         let part = inputs.iter().position(|&i| i == val).unwrap_or(0);
                         places[part]
                     }
                 };
                 outputs.extend(made.iter().map(|&val| (val, place(val))));
-                families.extend(vectors.iter().map(|&v| Family { place: place(v), count }));
+                let family = |&v: &Val| Family { place: place(v), count, apart: 0 };
+                families.extend(vectors.iter().map(family));
             }
         }
         (Map { net, inputs: places, outputs, length, count, finish: None }, families)

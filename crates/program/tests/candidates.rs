@@ -1,0 +1,79 @@
+//! Whatever ring comes: all plans that are offered for it have a program, for vectors and in portable C,
+//! and it multiplies. The rings are random ones, the same in every run.
+
+mod common;
+
+use common::Random;
+use ringforge_plan::{Operand, candidates};
+use ringforge_program::schedule::Schedule;
+use ringforge_ring::{Ring, zq};
+
+/// A modulus: prime, composite or a power of two.
+fn modulus(random: &mut Random) -> u64 {
+    match random.within((0, 3)) {
+        0 => 1 << random.within((1, 16)),
+        1 => (random.within((3, 65000)) as u64..).find(|&q| zq::is_prime(q)).unwrap_or(3),
+        _ => random.within((2, 65536)) as u64,
+    }
+}
+
+/// x^n ± 1, x^n - x - 1, a few terms, or many.
+fn ring(random: &mut Random, n: usize) -> Ring {
+    let q = modulus(random);
+    let terms = match random.within((0, 5)) {
+        0 => "- 1".to_string(),
+        1 => "+ 1".to_string(),
+        2 => "- x - 1".to_string(),
+        3 => format!("- {}x^{} + {}", q / 2 + 1, n / 2, q / 3 + 1),
+        4 => format!("+ x^{} - x + 1", n - 1),
+        _ => {
+            let term = |i: usize| format!("{}x^{i}", random.within((1, q as i64 - 1).max((1, 1))));
+            let all: Vec<String> = (0..n).map(term).collect();
+            format!("+ {}", all.join(" + "))
+        }
+    };
+    let text = format!("Z{q}[x]/(x^{n} {terms})");
+    Ring::parse(&text).unwrap_or_else(|e| panic!("{text}: {e}"))
+}
+
+/// Checks all candidates for `count` rings with degrees up to `most`; returns how many.
+fn sample(seed: u64, count: usize, (least, most): (i64, i64)) -> usize {
+    let mut random = Random(seed);
+    let (mut failures, mut checked) = (Vec::new(), 0);
+    for _ in 0..count {
+        let n = random.within((least, most)) as usize;
+        // Half of the degrees have factors to go by.
+        let n = if random.within((0, 1)) == 0 { n.next_multiple_of(16) } else { n };
+        let ring = ring(&mut random, n);
+        let small =
+            if random.within((0, 1)) == 0 && ring.q() > 2 { Operand::Small } else { Operand::Big };
+        let found = candidates(&ring, [Operand::Big, small], "any");
+        for candidate in found.unwrap_or_else(|e| panic!("{ring}: {e}")) {
+            for schedule in [Schedule::default(), Schedule::portable()] {
+                let schedule = Schedule { rounds: 1, ..schedule };
+                checked += 1;
+                if let Err(e) = common::check(&candidate.plan, &schedule, 3) {
+                    failures.push(format!("{:?}: {e}", schedule.base));
+                }
+            }
+        }
+    }
+    let all = failures.join("\n");
+    assert!(failures.is_empty(), "{} of {checked} failed:\n{all}", failures.len());
+    checked
+}
+
+#[test]
+fn short_rings() {
+    assert!(sample(2463534242, 14, (16, 90)) > 60);
+}
+
+#[test]
+fn longer_rings() {
+    assert!(sample(88675123, 3, (100, 400)) > 10);
+}
+
+#[test]
+fn a_long_ring() {
+    assert!(sample(521288629, 1, (900, 1100)) > 1);
+}
