@@ -64,6 +64,27 @@ fn every_entry_point_of_every_ring_is_proved() {
     }
 }
 
+/// Toom-Cook and Karatsuba in words modulo 2^16: Saber, and with `RINGFORGE_FULL=1` NTRU as well.
+#[test]
+fn products_modulo_powers_of_two_are_proved() {
+    let more = ["ntruhps2048509", "ntruhps2048677", "ntruhps4096821", "ntruhrss701"];
+    let rings = ["saber"].into_iter().chain(more.into_iter().filter(|_| full()));
+    for ring in rings {
+        let plan = format!("--plan={ring}-toom");
+        for (cc, opt) in builds() {
+            let dir = Sandbox::new();
+            let package = forge(&dir, ring, &[&plan, "--cc", cc, &format!("--opt={opt}")]);
+            let targets = package["targets"].as_array().expect("targets");
+            assert_eq!(targets.len(), 2, "{ring}");
+            for one in targets {
+                let proof = &one["proof"];
+                assert_eq!(proof["verdict"], "proved", "{ring} {cc} {opt}: {}", proof["reasons"]);
+                assert!(proof["counts"]["equations"].as_u64() > Some(1 << 23), "{ring}: {proof}");
+            }
+        }
+    }
+}
+
 /// The contract with the range of every input that has room wider by one at both ends; nothing
 /// where none has room, or where inputs are canonical by choice and not by need.
 fn wider(contract: &str) -> Option<String> {
