@@ -33,8 +33,9 @@ pub struct Cutter {
     /// Exact integer form to its variable.
     exact: FxHashMap<Form, VarId>,
     failed: FxHashMap<(u8, Form), u32>,
-    /// Variables cut from sums that were taken apart: the same integers as they were spelled out.
-    spelled: FxHashMap<VarId, Arc<Form>>,
+    /// Variables cut from sums that were taken apart: the sums as they were spelled out, with the
+    /// bits for which both are equal.
+    spelled: FxHashMap<VarId, (Arc<Form>, u8)>,
     /// Forms of one base that gain nothing from a variable.
     plain: rustc_hash::FxHashSet<(u8, Form)>,
     /// Node that is being interpreted.
@@ -157,7 +158,7 @@ impl Cutter {
             if bits < width {
                 continue;
             }
-            let spelled = self.spelled.get(&v).cloned();
+            let spelled = self.spelled.get(&v).filter(|s| s.1 >= width).map(|s| s.0.clone());
             let definitions = [Some(d), spelled].into_iter().flatten();
             let found = definitions.map(|d| (multiple(form, &d, width), d)).find(|d| d.0.is_some());
             let Some((Some(k), d)) = found else { continue };
@@ -190,7 +191,6 @@ impl Cutter {
                 continue;
             };
             let Some(m) = self.slope(&next, v) else { continue };
-            let d = self.spelled.get(&v).cloned().unwrap_or(d);
             next = Form::combine(&next, 1, &d, m.wrapping_neg(), 64);
             let atom = Form::atom(self.world.var(v).atom);
             next = Form::combine(&next, 1, &atom, m, 64);
@@ -255,14 +255,15 @@ impl Cutter {
             return Err(Some(cause));
         }
         if narrow.is_none()
-            && let Some(separate) = self.separate(&bare)
+            && let Some(separate) = self.separate(&bare, bits)
         {
             // In terms of other variables, and so by another key.
             let (v, m) = self.cut(&separate, bits, None)?;
             if let Source::Cut { form, bits: 64 } = &self.world.var(v).source {
                 let sign = [1, -1].into_iter().find(|&s| **form == separate.scaled(s, 64));
                 if let Some(sign) = sign {
-                    self.spelled.entry(v).or_insert_with(|| Arc::new(bare.scaled(sign, 64)));
+                    let spelled = (Arc::new(bare.scaled(sign, 64)), bits);
+                    self.spelled.entry(v).or_insert(spelled);
                 }
             }
             self.cuts.insert(key, (v, inverse(lead).wrapping_mul(m)));

@@ -4,6 +4,7 @@
 //! enumeration finds functions that are lines modulo nothing else.
 
 use crate::cut::Cutter;
+use crate::funs::FunOp;
 use crate::values::{Atom, AtomId, Base, Form};
 
 /// The largest odd divisor; 0 of 0.
@@ -61,7 +62,7 @@ impl Cutter {
     /// A sum that needs several moduli in terms of variables of one modulus each, so that it is an
     /// exact form: Garner's `r + p·u` with r known modulo p and u modulo another prime is read in
     /// neither, but is what it is over r and u. [`None`] where one modulus will do.
-    pub(crate) fn separate(&mut self, form: &Form) -> Option<Form> {
+    pub(crate) fn separate(&mut self, form: &Form, bits: u8) -> Option<Form> {
         let function =
             |a: AtomId| matches!(self.world.atoms[a as usize], Atom::Fun(..) | Atom::High(_));
         if form.t.len() < 2 || !form.t.iter().any(|t| function(t.0)) {
@@ -72,6 +73,14 @@ impl Cutter {
         if parts.m.is_multiple_of(q) {
             return None;
         }
+        let short = self.shortened(form, bits);
+        let form = short.as_ref().unwrap_or(form);
+        if short.is_some() {
+            parts = self.parts(form).ok()?;
+            if parts.m.is_multiple_of(q) {
+                return short;
+            }
+        }
         // One modulus for all, in which nothing vanishes, is enough.
         let m = odd_part(parts.m);
         let bases = std::mem::take(&mut parts.bases);
@@ -79,17 +88,91 @@ impl Cutter {
             && let Some(m) = self.other_modulus(m)
             && parts.modulo(m).t.len() == parts.terms.len()
         {
-            return None;
+            return short;
         }
         // What is linear in no modulus, as the low half of a sum is, needs another way.
-        if !bases.iter().all(|b| b.1 == 0 || self.modulus(b.1, false).is_some()) {
-            return None;
+        if !self.readable(&bases) {
+            let merged = self.ancestral(form)?;
+            let parts = self.parts(&merged).ok()?;
+            if !self.readable(&parts.bases) {
+                return None;
+            }
+            return Some(self.separate(&merged, bits).unwrap_or(merged));
         }
-        self.apart(form)
+        self.apart(form).or(short)
+    }
+
+    /// The same sum modulo 2^bits, its functions in that many bits: above them, compilers leave in
+    /// a register what they like. [`None`] where nothing changes.
+    fn shortened(&mut self, form: &Form, bits: u8) -> Option<Form> {
+        let mut out = Form { k: form.k, t: Vec::new() };
+        let mut changed = false;
+        for &(a, c) in &form.t {
+            let mut atom = a;
+            if let Atom::Fun(base, f) = self.world.atoms[a as usize]
+                && self.world.funs.get(f).width > bits
+            {
+                let short = self.world.funs.truncated(f, bits);
+                let short = short.unwrap_or_else(|| self.op(bits, FunOp::Slice(0), &[f]));
+                atom = self.world.atom(Atom::Fun(base, short));
+                changed = true;
+            }
+            out = Form::combine(&out, 1, &Form::atom(atom), c, 64);
+        }
+        changed.then_some(out)
+    }
+
+    /// Whether the functions of each base are linear modulo something.
+    fn readable(&mut self, bases: &[(Base, u64)]) -> bool {
+        bases.iter().all(|b| b.1 == 0 || self.modulus(b.1, false).is_some())
+    }
+
+    /// The same sum, in which values of a variable that is a function of another are functions of
+    /// that one where it occurs as well: in `y - (p & -[y > p/2])` with y = x + (p & -[x < -p/2]) and y
+    /// spelled out, only both corrections together are a residue. [`None`] where nothing changes.
+    fn ancestral(&mut self, form: &Form) -> Option<Form> {
+        let mut form = form.clone();
+        let mut changed = false;
+        loop {
+            let mut bases: Vec<Base> = form.t.iter().filter_map(|t| self.group(t.0)).collect();
+            bases.sort_unstable();
+            bases.dedup();
+            let parent = |b: Base| match b {
+                Base::Var(v) => self.world.var(v).parent,
+                Base::Low(_) => None,
+            };
+            let descends = |b: Base| {
+                let mut at = parent(b);
+                while let Some((up, _)) = at
+                    && bases.binary_search(&up).is_err()
+                {
+                    at = parent(up);
+                }
+                at.is_some()
+            };
+            let step = bases.iter().rev().find(|&&b| descends(b));
+            let Some((&Base::Var(v), (up, inner))) = step.and_then(|b| Some((b, parent(*b)?)))
+            else {
+                return changed.then_some(form);
+            };
+            let mut next = Form { k: form.k, t: Vec::new() };
+            for &(a, c) in &form.t {
+                let function = match self.world.atoms[a as usize] {
+                    Atom::Var(x) if x == v => Some(inner),
+                    Atom::Fun(Base::Var(x), f) if x == v => Some(self.world.funs.compose(f, inner)),
+                    _ => None,
+                };
+                let atom = function.map_or(a, |f| self.world.atom(Atom::Fun(up, f)));
+                next = Form::combine(&next, 1, &Form::atom(atom), c, 64);
+            }
+            (form, changed) = (next, true);
+        }
     }
 
     /// A sum with a variable for the functions of each base; [`None`] where nothing changes.
     pub(crate) fn apart(&mut self, form: &Form) -> Option<Form> {
+        let merged = self.ancestral(form);
+        let form = merged.as_ref().unwrap_or(form);
         let mut bases: Vec<Base> = form
             .t
             .iter()
@@ -134,7 +217,6 @@ impl Cutter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::funs::FunOp;
     use crate::values::{Source, Var, VarId};
 
     fn input(cut: &mut Cutter, index: u32) -> VarId {
@@ -169,7 +251,7 @@ mod tests {
         };
         let (r, u) = (reduced(&mut cut, x, 101), reduced(&mut cut, y, 103));
         let form = sum(&cut, r, u, 101);
-        let apart = cut.separate(&form);
+        let apart = cut.separate(&form, 64);
         let variable = |a: AtomId| matches!(cut.world.atoms[a as usize], Atom::Var(_));
         assert!(apart.is_some_and(|f| f.t.iter().all(|t| variable(t.0))));
         // One part is linear in no modulus: a variable of the other would hide where the whole is.
@@ -177,6 +259,6 @@ mod tests {
         let shifted = cut.op(13, FunOp::Slice(3), &[one]);
         let odd = cut.world.atom(Atom::Fun(Base::Var(y), shifted));
         let form = sum(&cut, r, odd, 1);
-        assert_eq!(cut.separate(&form), None);
+        assert_eq!(cut.separate(&form, 64), None);
     }
 }
