@@ -11,17 +11,19 @@ list() { # files of JSON to one array
     for file in "$@"; do echo "$separator"; cat "$file"; separator=","; done
     echo "]"
 }
-bench() { # ring, operands, targets
-    ringforge --quiet bench "$1" --plans all --lhs "$2" --rhs "$3" --target "$4" --peers --cc clang-19 \
+bench() { # ring, operands (2), targets, plans [all]
+    ringforge --quiet bench "$1" --plans "${5:-all}" --lhs "$2" --rhs "$3" --target "$4" --peers --cc clang-19 \
         --copies 5 --samples 100 --patience 100 --out "$dir/$1-$2-${3// /-}"
 }
 for what in ${*:-cycles mutants}; do
     case $what in
     cycles)
         bench sntrup761 big big all
-        bench sntrup761 big small all
+        # Beside the best for any operands those that rely on a small one.
+        only=sntrup761,sntrup761-truncated-rader,sntrup761-two-prime
+        bench sntrup761 big small avx2 $only,sntrup761-good-thomas,sntrup761-good-thomas-seed
         bench ntruhps2048677 big big all
-        bench ntruhps2048677 big small all
+        bench ntruhps2048677 big small avx2
         for ring in sntrup653 sntrup857 sntrup953 sntrup1013 sntrup1277; do
             bench $ring big small avx2
         done

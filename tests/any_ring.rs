@@ -1,0 +1,213 @@
+//! Rings that nobody prepared: drawn from fixed seeds, forged without a plan, proved on the object, and
+//! run against the schoolbook product on random and on worst-case inputs.
+//!
+//! Each ring is printed before it is forged: `ringforge forge 'RING' --target c --no-bench` does it again.
+
+mod common;
+
+use common::Sandbox;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use std::sync::Mutex;
+
+/// What the modulus is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Modulus {
+    Prime,
+    Composite,
+    PowerOfTwo,
+}
+
+/// A ring with its operands.
+#[derive(Clone, Debug)]
+struct Case {
+    ring: String,
+    rhs: &'static str,
+    modulus: Modulus,
+}
+
+const RINGS: usize = 40;
+/// How many of them must be proved. The others may be open, for want of time or of a rule of the prover's;
+/// wrong, or refuted, none may be.
+const IN_C: usize = 8;
+const FOR_AVX2: usize = 2;
+
+fn is_prime(n: u64) -> bool {
+    n > 1 && (2..).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d))
+}
+
+fn modulus(rng: &mut StdRng, kind: Modulus) -> u64 {
+    match kind {
+        Modulus::PowerOfTwo => 1 << rng.random_range(1..=16),
+        kind => loop {
+            let bits = rng.random_range(2..=16);
+            let q = rng.random_range(1 << (bits - 1)..1u64 << bits).max(2);
+            if is_prime(q) == (kind == Modulus::Prime) && !q.is_power_of_two() {
+                return q;
+            }
+        },
+    }
+}
+
+/// A monic f of degree n: all coefficients random, or a few.
+fn polynomial(rng: &mut StdRng, n: usize, q: u64, dense: bool) -> String {
+    let mut f = vec![0u64; n];
+    if dense {
+        f.iter_mut().for_each(|c| *c = rng.random_range(0..q));
+    } else {
+        f[0] = if rng.random() { 1 } else { q - 1 };
+        for _ in 0..rng.random_range(0..3) {
+            let (at, sign) = (rng.random_range(0..n / 2), rng.random());
+            f[at] = if sign { 1 } else { q - 1 };
+        }
+    }
+    f[0] = f[0].max(1);
+    let term = |(i, c): (usize, &u64)| match (i, *c) {
+        (_, 0) => String::new(),
+        (0, c) => format!(" + {c}"),
+        (i, c) => format!(" + {c}x^{i}"),
+    };
+    let rest: Vec<String> = f.iter().enumerate().rev().map(term).collect();
+    format!("x^{n}{}", rest.concat())
+}
+
+/// The rings: every kind of modulus, degrees from 16 to 1024, every fourth f dense.
+fn cases() -> Vec<Case> {
+    let mut rng = StdRng::seed_from_u64(0x7269_6e67);
+    let kinds = [Modulus::Prime, Modulus::Composite, Modulus::PowerOfTwo];
+    let mut all = Vec::new();
+    for i in 0..RINGS {
+        let kind = kinds[i % kinds.len()];
+        let q = modulus(&mut rng, kind);
+        let exact = rng.random_bool(0.2);
+        // Small degrees are tried more often than large ones: a test must end.
+        let log: f64 = 4.0 + 6.0 * f64::powi(rng.random_range(0.0..=1.0), 4);
+        let n = if exact { 1 << f64::floor(log) as u32 } else { f64::exp2(log) as usize };
+        // Both ends are there, the long one with a sparse f.
+        let n = match i {
+            0 => 16,
+            2 => 1024,
+            _ => n,
+        };
+        let dense = i % 4 == 3;
+        let f = polynomial(&mut rng, n, q, dense);
+        let small = q > 3 && rng.random_bool(0.25);
+        let rhs = if small { "small" } else { "big" };
+        all.push(Case { ring: format!("Z{q}[x]/({f})"), rhs, modulus: kind });
+    }
+    all
+}
+
+/// What became of a ring.
+enum Outcome {
+    /// Forged, proved, and right on all inputs that it was run on.
+    Proved,
+    /// No candidate is proved, and so nothing was made; why not.
+    Open(String),
+    /// Anything else, which must not be.
+    Wrong(String),
+}
+
+/// Forges one.
+fn forge(case: &Case, target: &str) -> Outcome {
+    tried(case, target).unwrap_or_else(Outcome::Wrong)
+}
+
+fn tried(case: &Case, target: &str) -> Result<Outcome, String> {
+    let dir = Sandbox::new();
+    let (ring, rhs) = (case.ring.as_str(), format!("--rhs={}", case.rhs));
+    let target = format!("--target={target}");
+    let args = ["--json", "forge", ring, &rhs, &target, "--no-bench", "--pairs=200", "--out=p"];
+    let run = dir.ringforge(&[&args[..], &["--try=2", "--patience=10", "--name=any"]].concat());
+    let package: serde_json::Value =
+        serde_json::from_str(&run.stdout).map_err(|e| format!("{e}: {run:?}"))?;
+    let error = package["error"].as_str().unwrap_or_default();
+    // A candidate that is refuted is a wrong program, whoever was taken.
+    if error.contains("refuted") || package["choices"].to_string().contains("refuted") {
+        return Err(format!("refuted: {package}"));
+    }
+    if run.status == 1 && error.starts_with("no candidate for target") {
+        assert_eq!(dir.names().len(), 0, "nothing is made");
+        return Ok(Outcome::Open(error.to_owned()));
+    }
+    if run.status != 0 {
+        return Err(format!("status {}: {error}", run.status));
+    }
+    let [one] = package["targets"].as_array().map_or(&[][..], Vec::as_slice) else {
+        return Err(format!("not one target: {package}"));
+    };
+    let number = |value: &serde_json::Value| value.as_u64().unwrap_or(0);
+    match () {
+        () if package["verdict"] != "proved" || one["proof"]["verdict"] != "proved" => {
+            Err(format!("{}: {}", package["verdict"], one["proof"]["reasons"]))
+        }
+        () if number(&one["proof"]["counts"]["equations"]) == 0 => Err("nothing verified".into()),
+        () if number(&one["executed"]["worst_cases"]) < 100
+            || number(&one["executed"]["products"]) < 300 =>
+        {
+            Err(format!("not run: {}", one["executed"]))
+        }
+        () => Ok(Outcome::Proved),
+    }
+}
+
+/// Forges all, two at a time; at least `least` must be proved, and nothing may be wrong.
+fn all(cases: &[Case], target: &str, least: usize) {
+    let next = Mutex::new(cases.iter().enumerate());
+    let found = Mutex::new((Vec::new(), Vec::new()));
+    let step = || next.lock().expect("nobody panics").next();
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some((i, case)) = step() {
+                    let Case { ring, rhs, modulus } = case;
+                    let shown: String = ring.chars().take(100).collect();
+                    let started = std::time::Instant::now();
+                    let done = forge(case, target);
+                    let seconds = started.elapsed().as_secs_f64();
+                    let (what, why) = match done {
+                        Outcome::Proved => ("proved", None),
+                        Outcome::Open(why) => ("open", Some((false, why))),
+                        Outcome::Wrong(why) => ("WRONG", Some((true, why))),
+                    };
+                    println!(
+                        "{i:2} {target} {modulus:?} {shown} big × {rhs}: {what}, {seconds:.1} s"
+                    );
+                    let mut found = found.lock().expect("nobody panics");
+                    if let Some((wrong, why)) = why {
+                        let list = if wrong { &mut found.1 } else { &mut found.0 };
+                        list.push(format!("{ring}, big × {rhs}: {why}"));
+                    }
+                }
+            });
+        }
+    });
+    let (open, wrong) = found.into_inner().expect("nobody panics");
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    let proved = cases.len() - open.len();
+    assert!(proved >= least, "{proved} of {} are proved; not:\n{}", cases.len(), open.join("\n"));
+}
+
+#[test]
+fn there_are_rings_of_every_kind() {
+    let all = cases();
+    assert_eq!(all.len(), RINGS);
+    for kind in [Modulus::Prime, Modulus::Composite, Modulus::PowerOfTwo] {
+        assert!(all.iter().filter(|case| case.modulus == kind).count() >= 13, "{kind:?}");
+    }
+    let rings: std::collections::BTreeSet<&str> = all.iter().map(|c| c.ring.as_str()).collect();
+    assert_eq!(rings.len(), RINGS, "no ring twice");
+    assert!(all.iter().any(|case| case.rhs == "small"));
+}
+
+#[test]
+fn forty_rings_are_proved_in_portable_c() {
+    all(&cases(), "c", IN_C);
+}
+
+#[test]
+fn ten_rings_are_proved_for_avx2() {
+    let some: Vec<Case> = cases().into_iter().skip(2).step_by(4).collect();
+    assert_eq!(some.len(), 10);
+    all(&some, "avx2", FOR_AVX2);
+}
