@@ -11,14 +11,14 @@ pub enum Factor {
     Splat(u64),
     /// A residue for each word of the register.
     Lanes(Vec<u64>),
-    /// Residues `at .. at + lanes` of a buffer with [`Role::Factors`].
+    /// Residues `at .. at + lanes` of a buffer with [`Role::Factors`](super::Role::Factors).
     Table {
         /// The buffer.
         buffer: BufferId,
         /// Index of the residue for word 0.
         at: Index,
     },
-    /// The residue at `at` of a buffer with [`Role::Factors`], in every word.
+    /// The residue at `at` of a buffer with [`Role::Factors`](super::Role::Factors), in every word.
     Repeated {
         /// The buffer.
         buffer: BufferId,
@@ -110,7 +110,7 @@ pub enum Op {
         /// How many words.
         count: u32,
     },
-    /// [`Program::parts`] parts of 128 bits each, part `p` from `at[p]`.
+    /// [`Program::parts`](super::Program::parts) parts of 128 bits each, part `p` from `at[p]`.
     LoadParts {
         /// From where.
         buffer: BufferId,
@@ -258,7 +258,7 @@ pub enum Op {
     Parts {
         /// Its parts are counted first.
         a: Value,
-        /// Its parts are counted from [`Program::parts`] on.
+        /// Its parts are counted from [`Program::parts`](super::Program::parts) on.
         b: Value,
         /// One number for each part of the result (`vperm2i128`).
         pick: Vec<u8>,
