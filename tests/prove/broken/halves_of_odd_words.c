@@ -9,7 +9,7 @@
  * with: argument.c.range = [-16384, 16383]
  * expect:
  *   refuted
- *   unmodelled (disjoint)
+ *   function (disjoint)
  */
 #include <stdint.h>
 
