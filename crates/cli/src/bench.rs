@@ -1,12 +1,11 @@
 //! `ringforge bench`: multipliers side by side.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::cell::Cell;
+use std::path::PathBuf;
 
 use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN, presets::UTF8_BORDERS_ONLY};
 use ringforge_program::ir::{Computes, Program};
 use ringforge_program::schedule::Schedule;
-use ringforge_ring::Ring;
 use ringforge_toolchain::timing::{Candidate, Code, Settings, Timing, measure};
 use ringforge_toolchain::{Compiler, Host, Scratch};
 use serde::Serialize;
@@ -16,19 +15,11 @@ use crate::entry;
 use crate::forge;
 use crate::make;
 use crate::package::Tool;
+use crate::peers::{self, Built};
 use crate::plans;
 use crate::preset::{Job, resolve};
 use crate::target::{self, Target};
 use crate::ui::{Failure, Ui};
-
-/// One line of the table.
-struct Entry {
-    candidate: Candidate,
-    /// What operands the product takes.
-    operands: String,
-    /// Compiler and flags.
-    compiled: String,
-}
 
 /// One measured line.
 #[derive(Serialize)]
@@ -38,101 +29,6 @@ struct Row {
     operands: String,
     compiled: String,
 }
-
-/// A product of another project.
-struct Peer {
-    /// The ring that it multiplies in.
-    ring: &'static str,
-    /// Package of bench/ and the arguments that choose this product.
-    program: (&'static str, &'static str),
-    /// Its name in tables.
-    name: &'static str,
-    /// What operands it takes.
-    operands: &'static str,
-}
-
-const SNTRUP761: &str = "Z4591[x]/(x^761 - x - 1)";
-
-const PEERS: &[Peer] = &[
-    Peer {
-        ring: SNTRUP761,
-        program: ("peer-pqcrypto", "avx2"),
-        name: "pqcrypto-ntruprime 0.1.6, AVX2",
-        operands: "big × small",
-    },
-    Peer {
-        ring: SNTRUP761,
-        program: ("peer-pqcrypto", "clean"),
-        name: "pqcrypto-ntruprime 0.1.6, portable",
-        operands: "big × small",
-    },
-    Peer {
-        ring: SNTRUP761,
-        program: ("peer-liboqs", "avx2"),
-        name: "liboqs 0.13, AVX2",
-        operands: "big × small",
-    },
-    Peer {
-        ring: "Z2048[x]/(x^677 - 1)",
-        program: ("peer-ntru", "2048677 avx2"),
-        name: "pqcrypto-ntru 0.5.8, AVX2",
-        operands: "big × big",
-    },
-    Peer {
-        ring: "Z2048[x]/(x^677 - 1)",
-        program: ("peer-ntru", "2048677 clean"),
-        name: "pqcrypto-ntru 0.5.8, portable",
-        operands: "big × big",
-    },
-    Peer {
-        ring: "Z2048[x]/(x^509 - 1)",
-        program: ("peer-ntru", "2048509 avx2"),
-        name: "pqcrypto-ntru 0.5.8, AVX2",
-        operands: "big × big",
-    },
-    Peer {
-        ring: "Z4096[x]/(x^821 - 1)",
-        program: ("peer-ntru", "4096821 avx2"),
-        name: "pqcrypto-ntru 0.5.8, AVX2",
-        operands: "big × big",
-    },
-    Peer {
-        ring: "Z8192[x]/(x^701 - 1)",
-        program: ("peer-ntru", "701 avx2"),
-        name: "pqcrypto-ntru 0.5.8, AVX2",
-        operands: "big × big",
-    },
-    Peer {
-        ring: "Z8192[x]/(x^256 + 1)",
-        program: ("peer-saber", ""),
-        name: "pqcrypto-saber 0.1.11, AVX2",
-        operands: "big × big",
-    },
-    Peer {
-        ring: "Z3329[x]/(x^256 + 1)",
-        program: ("peer-mlkem", ""),
-        name: "pqcrypto-mlkem 0.1.1, AVX2",
-        operands: "big × big",
-    },
-    Peer {
-        ring: "Z12289[x]/(x^512 + 1)",
-        program: ("peer-fndsa", "512"),
-        name: "fn-dsa-comm 0.3.0, AVX2",
-        operands: "big × big",
-    },
-    Peer {
-        ring: "Z12289[x]/(x^1024 + 1)",
-        program: ("peer-fndsa", "1024"),
-        name: "fn-dsa-comm 0.3.0, AVX2",
-        operands: "big × big",
-    },
-    Peer {
-        ring: "Z8380417[x]/(x^256 + 1)",
-        program: ("peer-mldsa", ""),
-        name: "pqcrypto-mldsa 0.1.2, AVX2",
-        operands: "big × big",
-    },
-];
 
 /// Runs the command.
 ///
@@ -151,12 +47,15 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
     let mut missing = Vec::new();
     if args.peers {
         for compiler in &compilers {
-            peers(ui, &job.plan.ring, &args.bench_dir, compiler, &mut entries, &mut missing)?;
+            let ring = &job.plan.ring;
+            entries.extend(peers::build(ui, ring, &args.bench_dir, compiler, &mut missing)?);
         }
     }
     let wanted = |entry: &entry::Entry| args.entries || entry.computes == Computes::Product;
+    let workshop =
+        Workshop { ui, job: &job, host: &host, scratch, objects: Cell::new(0), wanted: &wanted };
     for compiler in &compilers {
-        ours(ui, &job, &args.target, compiler, &host, scratch.path(), &wanted, &mut entries)?;
+        entries.extend(workshop.ours(&args.target, compiler)?);
     }
     let settings = Settings { copies: args.copies, samples: args.samples, ..Settings::default() };
     let bar = ui.bar("timing", (settings.copies * settings.samples) as u64);
@@ -205,185 +104,78 @@ pub fn compilers(names: &[String]) -> Result<Vec<Compiler>, Failure> {
     if found.is_empty() { Ok(vec![forge::compiler(None)?]) } else { Ok(found) }
 }
 
-/// The peers that can be built with a compiler, for timing beside others.
-///
-/// # Errors
-/// bench/ is not there, or has no peers for the ring.
-pub fn peer_candidates(
-    ui: &Ui,
-    ring: &Ring,
-    bench: &Path,
-    compiler: &Compiler,
-) -> Result<Vec<Candidate>, Failure> {
-    let (mut entries, mut missing) = (Vec::new(), Vec::new());
-    peers(ui, ring, bench, compiler, &mut entries, &mut missing)?;
-    for reason in missing {
-        ui.say(format!("left out: {reason}"));
-    }
-    Ok(entries.into_iter().map(|entry| entry.candidate).collect())
+/// Where our candidates are made.
+struct Workshop<'a> {
+    ui: &'a Ui,
+    job: &'a Job,
+    host: &'a Host,
+    scratch: Scratch,
+    /// How many objects are made already: their names differ by it.
+    objects: Cell<usize>,
+    /// Which entry points are timed.
+    wanted: &'a dyn Fn(&entry::Entry) -> bool,
 }
 
-/// The peers that can be built with a compiler, with name, operands and how they are compiled; none for
-/// a ring that has none.
-///
-/// # Errors
-/// bench/ is not there.
-pub fn peer_rows(
-    ui: &Ui,
-    ring: &Ring,
-    bench: &Path,
-    compiler: &Compiler,
-) -> Result<Vec<(Candidate, String, String, String)>, Failure> {
-    if PEERS.iter().all(|peer| peer.ring != ring.to_string()) {
-        return Ok(Vec::new());
-    }
-    let (mut entries, mut missing) = (Vec::new(), Vec::new());
-    peers(ui, ring, bench, compiler, &mut entries, &mut missing)?;
-    for reason in missing {
-        ui.say(format!("left out: {reason}"));
-    }
-    let row = |e: Entry| {
-        let name = e.candidate.name.clone();
-        (e.candidate, name, e.operands, e.compiled)
-    };
-    Ok(entries.into_iter().map(row).collect())
-}
-
-/// Builds the peers with a compiler and adds those that could be built.
-fn peers(
-    ui: &Ui,
-    ring: &Ring,
-    bench: &Path,
-    compiler: &Compiler,
-    entries: &mut Vec<Entry>,
-    missing: &mut Vec<String>,
-) -> Result<(), Failure> {
-    let ring = ring.to_string();
-    let here: Vec<&Peer> = PEERS.iter().filter(|peer| peer.ring == ring).collect();
-    if here.is_empty() {
-        let mut rings: Vec<&str> = PEERS.iter().map(|peer| peer.ring).collect();
-        rings.dedup();
-        return Err(Failure::input(format!(
-            "bench/ has no peers for {ring}, only for {}",
-            rings.join(", ")
-        )));
-    }
-    let manifest = bench.join("Cargo.toml");
-    if !manifest.is_file() {
-        return Err(Failure::input(format!(
-            "the peers are built from {}, which is not here; pass --bench-dir DIR",
-            manifest.display()
-        )));
-    }
-    for &&Peer { program: (package, arguments), name, operands, .. } in &here {
-        let bar = ui.spinner(&format!("building {package} with {}", compiler.name));
-        let built = build_peer(&manifest, package, compiler);
-        bar.finish_and_clear();
-        match built {
-            Ok(program) => entries.push(Entry {
-                candidate: Candidate {
-                    name: name.into(),
-                    code: Code::Program(
-                        program,
-                        arguments.split_whitespace().map(str::to_owned).collect(),
-                    ),
-                },
-                operands: operands.into(),
-                compiled: format!("{}, its own flags", short(compiler)),
-            }),
-            Err(why) => missing.push(format!("{name} ({}): {why}", compiler.name)),
-        }
-    }
-    Ok(())
-}
-
-fn build_peer(manifest: &Path, package: &str, compiler: &Compiler) -> Result<PathBuf, String> {
-    // One target directory for each compiler: Cargo does not see that $CC changed.
-    let dir = manifest.with_file_name("target").join(compiler.name.replace('/', "_"));
-    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["build", "--release", "--locked", "--message-format=json", "-p", package])
-        .arg("--manifest-path")
-        .arg(manifest)
-        .arg("--target-dir")
-        .arg(dir)
-        .env("CC", &compiler.path)
-        .output()
-        .map_err(|e| format!("cargo: {e}"))?;
-    if !output.status.success() {
-        let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        let line = text.lines().rev().find(|l| l.contains("error") || l.contains("panicked"));
-        return Err(line.unwrap_or("cargo build fails").trim().to_owned());
-    }
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines()
-        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
-        .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
-        .find(|path| path.file_stem().is_some_and(|stem| stem == package))
-        .ok_or_else(|| "cargo names no program".into())
-}
-
-/// Forges our candidates, without proof: `forge` and `prove` are for that.
-#[allow(clippy::too_many_arguments)]
-fn ours(
-    ui: &Ui,
-    job: &Job,
-    targets: &str,
-    compiler: &Compiler,
-    host: &Host,
-    scratch: &Path,
-    wanted: &dyn Fn(&entry::Entry) -> bool,
-    entries: &mut Vec<Entry>,
-) -> Result<(), Failure> {
-    let [a, b] = job.operands;
-    let operands = format!("{a} × {b}");
-    for target in target::choose(targets)?.into_iter().filter(|t| t.runs_on(host)) {
-        let mut seen: Vec<Program> = Vec::new();
-        for variant in target.variants(host, &job.plan.name)? {
-            let bar = ui.spinner(&format!("forging {} with {}", variant.name, compiler.name));
-            let made = make::make(job, target, &variant.schedule, &job.name)?;
-            let text = make::source(&made, "ringforge bench")?;
-            bar.finish_and_clear();
-            // A choice that the plan has no use for makes no other program.
-            if seen.iter().any(|program| program.procedures == made.program.procedures) {
-                continue;
-            }
-            seen.push(made.program.clone());
-            for opt in target.levels {
-                let file = format!("{}{}{}{opt}", job.name, entries.len(), target.name);
-                let object = object(scratch, &file, &text, compiler, opt)?;
-                for entry in made.entries.iter().filter(|e| wanted(e)) {
-                    let whole = entry.computes == Computes::Product;
-                    let part = if whole { "" } else { entry.procedure.as_str() };
-                    entries.push(Entry {
-                        candidate: Candidate {
-                            name: format!("ringforge {} {part}", variant.name).trim().to_owned(),
-                            code: Code::Objects(vec![object.clone()], entry.signature.clone()),
-                        },
-                        operands: if whole { operands.clone() } else { String::new() },
-                        compiled: format!("{} {opt}", short(compiler)),
-                    });
+impl Workshop<'_> {
+    /// Forges our candidates with one compiler, without proof: `forge` and `prove` are for that.
+    fn ours(&self, targets: &str, compiler: &Compiler) -> Result<Vec<Built>, Failure> {
+        let job = self.job;
+        let [a, b] = job.operands;
+        let operands = format!("{a} × {b}");
+        let mut all = Vec::new();
+        for target in target::choose(targets)?.into_iter().filter(|t| t.runs_on(self.host)) {
+            let mut seen: Vec<Program> = Vec::new();
+            for variant in target.variants(self.host, &job.plan.name)? {
+                let bar =
+                    self.ui.spinner(&format!("forging {} with {}", variant.name, compiler.name));
+                let made = make::make(job, target, &variant.schedule, &job.name)?;
+                let text = make::source(&made, "ringforge bench")?;
+                bar.finish_and_clear();
+                // A choice that the plan has no use for makes no other program.
+                if seen.iter().any(|program| program.procedures == made.program.procedures) {
+                    continue;
+                }
+                seen.push(made.program.clone());
+                for opt in target.levels {
+                    let object = self.object(target, &text, compiler, opt)?;
+                    for entry in made.entries.iter().filter(|e| (self.wanted)(e)) {
+                        let whole = entry.computes == Computes::Product;
+                        let part = if whole { "" } else { entry.procedure.as_str() };
+                        all.push(Built {
+                            candidate: Candidate {
+                                name: format!("ringforge {} {part}", variant.name)
+                                    .trim()
+                                    .to_owned(),
+                                code: Code::Objects(vec![object.clone()], entry.signature.clone()),
+                            },
+                            operands: if whole { operands.clone() } else { String::new() },
+                            compiled: format!("{} {opt}", short(compiler)),
+                        });
+                    }
                 }
             }
         }
+        Ok(all)
     }
-    Ok(())
-}
 
-fn object(
-    scratch: &Path,
-    file: &str,
-    text: &str,
-    compiler: &Compiler,
-    opt: &str,
-) -> Result<PathBuf, Failure> {
-    let source = scratch.join(format!("{file}.c"));
-    std::fs::write(&source, text)
-        .map_err(|e| Failure::failed(format!("cannot write {}: {e}", source.display())))?;
-    let object = scratch.join(format!("{file}.o"));
-    compiler
-        .compile(&source, &[opt.into(), "-std=c99".into()], &object)
-        .map_err(|e| Failure::failed(e.to_string()))?;
-    Ok(object)
+    fn object(
+        &self,
+        target: &Target,
+        text: &str,
+        compiler: &Compiler,
+        opt: &str,
+    ) -> Result<PathBuf, Failure> {
+        self.objects.set(self.objects.get() + 1);
+        let name = format!("{}-{}-{}", self.job.name, target.name, self.objects.get());
+        let source = self.scratch.path().join(name).with_extension("c");
+        std::fs::write(&source, text)
+            .map_err(|e| Failure::failed(format!("cannot write {}: {e}", source.display())))?;
+        let object = source.with_extension("o");
+        compiler
+            .compile(&source, &[opt.into(), "-std=c99".into()], &object)
+            .map_err(|e| Failure::failed(e.to_string()))?;
+        Ok(object)
+    }
 }
 
 /// `gcc 12.2.0` from a compiler's long first line.

@@ -10,12 +10,12 @@ use ringforge_toolchain::timing::{self, Candidate, Code, Settings, Timing};
 use ringforge_toolchain::{Compiler, Host, OutputDir, Scratch, Signature};
 
 use crate::args::Forge;
-use crate::bench;
 use crate::choose::{self, Chooser};
 use crate::entry;
 use crate::glue::Glue;
 use crate::make::{self, Made, unwritable};
 use crate::package::{self, File, Forged, Package, PlanText, Tool};
+use crate::peers;
 use crate::picture;
 use crate::preset::wanted;
 use crate::proof::{self, Named};
@@ -333,7 +333,8 @@ impl Check<'_> {
             .collect();
         if self.args.peers {
             let bench = &self.args.bench_dir;
-            candidates.extend(bench::peer_candidates(self.ui, ring, bench, self.compiler)?);
+            let built = peers::built(self.ui, ring, bench, self.compiler)?;
+            candidates.extend(built.into_iter().map(|peer| peer.candidate));
         }
         if candidates.is_empty() {
             return Ok(Vec::new());

@@ -15,6 +15,7 @@ mod list;
 mod make;
 mod mutate;
 mod package;
+mod peers;
 mod picture;
 mod placement;
 mod plans;

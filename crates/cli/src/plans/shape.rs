@@ -1,0 +1,62 @@
+//! What the table says of a plan by its tree alone.
+
+use ringforge_plan::{
+    ChangeModulus, Lift, MonomialCrt, Ntt, Plan, Product, Substitute, ToeplitzMatrix,
+};
+
+/// The moduli that a plan computes with: those that it changes to, or the ring's.
+pub fn moduli(plan: &Plan) -> Vec<u64> {
+    fn inside(node: &dyn Product) -> Option<Vec<u64>> {
+        if let Some(change) = node.as_method::<ChangeModulus>() {
+            return Some(change.moduli.clone());
+        }
+        if let Some(lift) = node.as_method::<Lift>() {
+            return inside(lift.inner.as_ref());
+        }
+        node.as_method::<MonomialCrt>().and_then(|crt| inside(crt.main.as_ref()))
+    }
+    inside(plan.root.as_ref()).unwrap_or_else(|| vec![plan.ring.q()])
+}
+
+/// Lengths of transforms times sizes of base products, as far as the tree has them.
+pub fn shape(node: &dyn Product) -> String {
+    if let Some(lift) = node.as_method::<Lift>() {
+        return shape(lift.inner.as_ref());
+    }
+    if let Some(change) = node.as_method::<ChangeModulus>() {
+        let mut all: Vec<String> = change.inner.iter().map(|part| shape(part.as_ref())).collect();
+        all.dedup();
+        return all.join(", ");
+    }
+    if let Some(crt) = node.as_method::<MonomialCrt>() {
+        return format!("{} + x^{}", shape(crt.main.as_ref()), crt.low_degree);
+    }
+    if let Some(part) = node.as_method::<Substitute>() {
+        return format!("{} × {}", part.blocks(), part.k);
+    }
+    if let Some(ntt) = node.as_method::<Ntt>() {
+        return format!("{} × {}", ntt.len() / ntt.degree(), ntt.degree());
+    }
+    match node.as_method::<ToeplitzMatrix>() {
+        Some(matrix) => format!("Toeplitz matrix of {}", matrix.size),
+        None => node.name().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_say_their_moduli_and_lengths() {
+        let say = |name: &str| {
+            let plan = Plan::find(name).unwrap();
+            (moduli(&plan), shape(plan.root.as_ref()))
+        };
+        assert_eq!(say("sntrup761"), (vec![4591], "90 × 16 + x^81".into()));
+        assert_eq!(say("sntrup761-two-prime"), (vec![2017, 2113], "96 × 16".into()));
+        assert_eq!(say("mlkem"), (vec![3329], "128 × 2".into()));
+        let (moduli, shape) = say("ntruhps2048677-toom");
+        assert_eq!((moduli, shape.as_str()), (vec![2048], "Toeplitz matrix of 704"));
+    }
+}
