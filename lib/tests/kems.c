@@ -62,5 +62,9 @@ const struct kem kems[] = {
     {KEM(mlkem512, RINGFORGE_MLKEM512), PREPARED(mlkem512)},
     {KEM(mlkem768, RINGFORGE_MLKEM768), PREPARED(mlkem768)},
     {KEM(mlkem1024, RINGFORGE_MLKEM1024), PREPARED(mlkem1024)},
+    {KEM(ntruhps2048509, RINGFORGE_NTRUHPS2048509), NULL, 0, NULL, NULL, NULL},
+    {KEM(ntruhps2048677, RINGFORGE_NTRUHPS2048677), NULL, 0, NULL, NULL, NULL},
+    {KEM(ntruhps4096821, RINGFORGE_NTRUHPS4096821), NULL, 0, NULL, NULL, NULL},
+    {KEM(ntruhrss701, RINGFORGE_NTRUHRSS701), NULL, 0, NULL, NULL, NULL},
 };
 const size_t kem_count = sizeof kems / sizeof *kems;

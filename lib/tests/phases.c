@@ -19,7 +19,7 @@ int main(int argc, char **argv)
         CYCLES(min, median, statement);                                                            \
         printf("%-28s %9.0f / %9.0f\n", name, min, median);                                        \
     } while (0)
-    rf_prime761_short_of(a, bytes);
+    rf_prime761_short_of(a, bytes, 286);
     rf_prime761_small_of(b, bytes);
     PHASE("recip mod q", rf_prime761_recip3(c, a));
     PHASE("recip mod 3", rf_prime761_recip_mod3(b, b));
@@ -27,7 +27,7 @@ int main(int argc, char **argv)
     PHASE("product mod q", rf_prime761_mul(c, c, a));
     PHASE("product mod 3", rf_prime761_mul3(b, b, a));
     PHASE("sort", memcpy(list, bytes, sizeof list); RF_NS(sort_u32)(list, 761));
-    PHASE("short_of", rf_prime761_short_of(a, bytes));
+    PHASE("short_of", rf_prime761_short_of(a, bytes, 286));
     PHASE("small_of", rf_prime761_small_of(b, bytes));
     PHASE("small_encode", rf_prime761_small_encode(out, a));
     PHASE("small_decode", rf_prime761_small_decode(b, out));

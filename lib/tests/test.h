@@ -23,7 +23,7 @@ struct kem {
     int (*keypair_checked)(uint8_t *, size_t, uint8_t *, size_t);
     int (*enc_checked)(uint8_t *, size_t, uint8_t *, size_t, const uint8_t *, size_t);
     int (*dec_checked)(uint8_t *, size_t, const uint8_t *, size_t, const uint8_t *, size_t);
-    /* Those of NTRU Prime and NTRU; NULL elsewhere. The prepared key is passed untyped. */
+    /* Those of NTRU Prime, the last three of ML-KEM as well; NULL elsewhere. The prepared key is passed untyped. */
     int (*keypair_batch)(uint8_t *, uint8_t *, size_t);
     size_t prepared;
     int (*prepare)(void *, const uint8_t *);

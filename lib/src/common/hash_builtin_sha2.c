@@ -56,82 +56,185 @@ static const uint64_t rf_sha512_start[8] = {
 };
 
 #define RF_ROR(x, n) ((x) >> (n) | (x) << (64 - (n)))
-#define RF_W(i) w[(i) & 15]
-/* One round; the names of the state's words turn instead of the words. The schedule's next word is
- * made as soon as its last use is over. */
-#define RF_SHA512_ROUND(a, b, c, d, e, f, g, h, i)                                                 \
+/*
+ * One round, `word` being the schedule's plus the constant; the names of the state's words turn instead of
+ * the words. The majority is b where a = b, else c: `both` holds b ^ c of this round and becomes a ^ b, which
+ * is the next one's.
+ */
+#define RF_SHA512_ROUND(a, b, c, d, e, f, g, h, word)                                              \
     do {                                                                                           \
-        uint64_t t = (h) + (RF_ROR(e, 14) ^ RF_ROR(e, 18) ^ RF_ROR(e, 41)) +                       \
-                     ((g) ^ ((e) & ((f) ^ (g)))) + rf_sha512_k[i] + RF_W(i);                       \
-        (d) += t;                                                                                  \
-        (h) = t + (RF_ROR(a, 28) ^ RF_ROR(a, 34) ^ RF_ROR(a, 39)) +                                \
-              (((a) & (b)) | ((c) & ((a) | (b))));                                                 \
+        uint64_t t_ = (a) ^ (b);                                                                   \
+        (h) += (word) + (((e) & (f)) + (~(e) & (g))) + (RF_ROR(e, 14) ^ RF_ROR(e, 18) ^ RF_ROR(e, 41)); \
+        (d) += (h);                                                                                \
+        both &= t_;                                                                                \
+        (h) += (both ^ (b)) + (RF_ROR(a, 28) ^ RF_ROR(a, 34) ^ RF_ROR(a, 39));                     \
+        both = t_;                                                                                 \
     } while (0)
-#define RF_SHA512_NEXT(i)                                                                          \
-    (RF_W(i) += (RF_ROR(RF_W((i) + 1), 1) ^ RF_ROR(RF_W((i) + 1), 8) ^ RF_W((i) + 1) >> 7) +       \
-                RF_W((i) + 9) +                                                                    \
-                (RF_ROR(RF_W((i) + 14), 19) ^ RF_ROR(RF_W((i) + 14), 61) ^ RF_W((i) + 14) >> 6))
+/* Eight rounds, after which the names are where they were. */
+#define RF_SHA512_EIGHT(WORD)                                                                      \
+    RF_SHA512_ROUND(a, b, c, d, e, f, g, h, WORD(0));                                              \
+    RF_SHA512_ROUND(h, a, b, c, d, e, f, g, WORD(1));                                              \
+    RF_SHA512_ROUND(g, h, a, b, c, d, e, f, WORD(2));                                              \
+    RF_SHA512_ROUND(f, g, h, a, b, c, d, e, WORD(3));                                              \
+    RF_SHA512_ROUND(e, f, g, h, a, b, c, d, WORD(4));                                              \
+    RF_SHA512_ROUND(d, e, f, g, h, a, b, c, WORD(5));                                              \
+    RF_SHA512_ROUND(c, d, e, f, g, h, a, b, WORD(6));                                              \
+    RF_SHA512_ROUND(b, c, d, e, f, g, h, a, WORD(7))
+#define RF_SHA512_BEGIN                                                                            \
+    uint64_t a = state[0], b = state[1], c = state[2], d = state[3];                               \
+    uint64_t e = state[4], f = state[5], g = state[6], h = state[7], both = b ^ c;
+#define RF_SHA512_END                                                                              \
+    state[0] += a;                                                                                 \
+    state[1] += b;                                                                                 \
+    state[2] += c;                                                                                 \
+    state[3] += d;                                                                                 \
+    state[4] += e;                                                                                 \
+    state[5] += f;                                                                                 \
+    state[6] += g;                                                                                 \
+    state[7] += h;
 
 static uint64_t rf_sha512_load(const uint8_t *p)
 {
-    uint64_t x = 0;
-    int i;
-    for (i = 0; i < 8; i++)
-        x = x << 8 | p[i];
-    return x;
+    return (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48 | (uint64_t)p[2] << 40 | (uint64_t)p[3] << 32 |
+           (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 | (uint64_t)p[6] << 8 | (uint64_t)p[7];
 }
 
-static void rf_sha512_block(uint64_t state[8], const uint8_t *in)
+/* The schedule's word 16 later takes a word's place as soon as that is used. */
+#define RF_SHA512_NEXT(i)                                                                          \
+    (w[i] += (RF_ROR(w[(i + 1) & 15], 1) ^ RF_ROR(w[(i + 1) & 15], 8) ^ w[(i + 1) & 15] >> 7) +    \
+             w[(i + 9) & 15] +                                                                     \
+             (RF_ROR(w[(i + 14) & 15], 19) ^ RF_ROR(w[(i + 14) & 15], 61) ^ w[(i + 14) & 15] >> 6))
+#define RF_LOADED(i) (w[i] = rf_sha512_load(in + 8 * (i))) + rf_sha512_k[i]
+#define RF_LOADED8(i) (w[8 + (i)] = rf_sha512_load(in + 64 + 8 * (i))) + rf_sha512_k[8 + (i)]
+#define RF_MADE(i) RF_SHA512_NEXT(i) + rf_sha512_k[n + (i)]
+#define RF_MADE8(i) RF_SHA512_NEXT((8 + (i))) + rf_sha512_k[n + 8 + (i)]
+
+static void rf_sha512_blocks_c(uint64_t state[8], const uint8_t *in, size_t blocks)
 {
     uint64_t w[16];
-    uint64_t a = state[0], b = state[1], c = state[2], d = state[3];
-    uint64_t e = state[4], f = state[5], g = state[6], h = state[7];
-    int i;
-    for (i = 0; i < 16; i++)
-        w[i] = rf_sha512_load(in + 8 * i);
-    for (i = 0; i < 80; i += 8) {
-        RF_SHA512_ROUND(a, b, c, d, e, f, g, h, i);
-        RF_SHA512_ROUND(h, a, b, c, d, e, f, g, i + 1);
-        RF_SHA512_ROUND(g, h, a, b, c, d, e, f, i + 2);
-        RF_SHA512_ROUND(f, g, h, a, b, c, d, e, i + 3);
-        RF_SHA512_ROUND(e, f, g, h, a, b, c, d, i + 4);
-        RF_SHA512_ROUND(d, e, f, g, h, a, b, c, i + 5);
-        RF_SHA512_ROUND(c, d, e, f, g, h, a, b, i + 6);
-        RF_SHA512_ROUND(b, c, d, e, f, g, h, a, i + 7);
-        if (i < 64) {
-            int j;
-            for (j = i; j < i + 8; j++)
-                RF_SHA512_NEXT(j);
+    for (; blocks > 0; blocks--, in += 128) {
+        RF_SHA512_BEGIN
+        int n;
+        RF_SHA512_EIGHT(RF_LOADED);
+        RF_SHA512_EIGHT(RF_LOADED8);
+        for (n = 16; n < 80; n += 16) {
+            RF_SHA512_EIGHT(RF_MADE);
+            RF_SHA512_EIGHT(RF_MADE8);
         }
+        RF_SHA512_END
     }
-    state[0] += a;
-    state[1] += b;
-    state[2] += c;
-    state[3] += d;
-    state[4] += e;
-    state[5] += f;
-    state[6] += g;
-    state[7] += h;
     rf_zeroize(w, sizeof w);
+}
+
+#if RF_HAVE_AVX2_CODE
+#include <immintrin.h>
+
+#define RF_TURN(x, n) _mm256_or_si256(_mm256_srli_epi64(x, n), _mm256_slli_epi64(x, 64 - (n)))
+#define RF_XOR3(x, y, z) _mm256_xor_si256(_mm256_xor_si256(x, y), z)
+/* Words i and i + 1 of both blocks, plus constants: where rounds take them from. */
+#define RF_PUT(i, x)                                                                               \
+    _mm256_storeu_si256((__m256i *)(void *)(words + 2 * (i)),                                      \
+                        _mm256_add_epi64(x, _mm256_broadcastsi128_si256(_mm_loadu_si128(           \
+                                                (const __m128i *)(const void *)(rf_sha512_k + (i))))))
+/* The words 16 later than 2 j and 2 j + 1. */
+#define RF_NEXT_PAIR(j)                                                                            \
+    do {                                                                                           \
+        __m256i x_ = _mm256_alignr_epi8(x[((j) + 1) % 8], x[j], 8), y_ = x[((j) + 7) % 8];         \
+        x[j] = _mm256_add_epi64(x[j], _mm256_alignr_epi8(x[((j) + 5) % 8], x[((j) + 4) % 8], 8));  \
+        x_ = RF_XOR3(RF_TURN(x_, 1), RF_TURN(x_, 8), _mm256_srli_epi64(x_, 7));                    \
+        y_ = RF_XOR3(RF_TURN(y_, 19), RF_TURN(y_, 61), _mm256_srli_epi64(y_, 6));                  \
+        x[j] = _mm256_add_epi64(x[j], _mm256_add_epi64(x_, y_));                                   \
+        RF_PUT(n + 16 + 2 * (j), x[j]);                                                            \
+    } while (0)
+/* Two rounds of the first block, and the schedule 16 later of both. */
+#define RF_TWO(a, b, c, d, e, f, g, h, j)                                                          \
+    RF_NEXT_PAIR(j);                                                                               \
+    RF_SHA512_ROUND(a, b, c, d, e, f, g, h, words[2 * n + 4 * (j)]);                               \
+    RF_SHA512_ROUND(h, a, b, c, d, e, f, g, words[2 * n + 4 * (j) + 1])
+/* Word i after word n of the first and of the second block; n is a multiple of 8. */
+#define RF_FIRST(i) words[2 * n + (i) / 2 * 4 + (i) % 2]
+#define RF_SECOND(i) words[2 * n + (i) / 2 * 4 + (i) % 2 + 2]
+
+/*
+ * One or two blocks, `second` being NULL or not: schedules lie side by side in registers of four words,
+ * and are made beside the rounds of the first block. Needs BMI2 for turns without flags.
+ */
+RF_AVX2_BMI2 static void rf_sha512_two(uint64_t state[8], uint64_t words[160], const uint8_t *first, const uint8_t *second)
+{
+    const __m256i swap = _mm256_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2,
+                                          1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
+    const uint8_t *other = second ? second : first;
+    __m256i x[8];
+    int n;
+    for (n = 0; n < 8; n++) {
+        __m128i low = _mm_loadu_si128((const __m128i *)(const void *)(first + 16 * n));
+        __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(other + 16 * n));
+        x[n] = _mm256_shuffle_epi8(_mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1), swap);
+        RF_PUT(2 * n, x[n]);
+    }
+    {
+        RF_SHA512_BEGIN
+        for (n = 0; n < 64; n += 16) {
+            RF_TWO(a, b, c, d, e, f, g, h, 0);
+            RF_TWO(g, h, a, b, c, d, e, f, 1);
+            RF_TWO(e, f, g, h, a, b, c, d, 2);
+            RF_TWO(c, d, e, f, g, h, a, b, 3);
+            RF_TWO(a, b, c, d, e, f, g, h, 4);
+            RF_TWO(g, h, a, b, c, d, e, f, 5);
+            RF_TWO(e, f, g, h, a, b, c, d, 6);
+            RF_TWO(c, d, e, f, g, h, a, b, 7);
+        }
+        for (; n < 80; n += 8) {
+            RF_SHA512_EIGHT(RF_FIRST);
+        }
+        RF_SHA512_END
+    }
+    if (second) {
+        RF_SHA512_BEGIN
+        for (n = 0; n < 80; n += 8) {
+            RF_SHA512_EIGHT(RF_SECOND);
+        }
+        RF_SHA512_END
+    }
+}
+
+RF_AVX2_BMI2 static void rf_sha512_blocks_avx2(uint64_t state[8], const uint8_t *in, size_t blocks)
+{
+    uint64_t words[160];
+    for (; blocks >= 2; blocks -= 2, in += 256)
+        rf_sha512_two(state, words, in, in + 128);
+    if (blocks > 0)
+        rf_sha512_two(state, words, in, NULL);
+    rf_zeroize(words, sizeof words);
+}
+#endif
+
+static void rf_sha512_blocks(uint64_t state[8], const uint8_t *in, size_t blocks)
+{
+#if RF_HAVE_AVX2_CODE
+    if (rf_bmi2()) {
+        rf_sha512_blocks_avx2(state, in, blocks);
+        return;
+    }
+#endif
+    rf_sha512_blocks_c(state, in, blocks);
 }
 
 int RF_NS(sha512)(uint8_t out[64], const uint8_t *in, size_t len)
 {
     uint64_t state[8];
     uint8_t last[256] = {0}; /* what does not fill a block, with the padding */
-    size_t rest = len % 128, blocks = rest < 112 ? 1 : 2, i;
+    size_t rest = len % 128, whole = len - rest, blocks = rest < 112 ? 1 : 2, i;
     memcpy(state, rf_sha512_start, sizeof state);
-    for (i = 0; i + 128 <= len; i += 128)
-        rf_sha512_block(state, in + i);
+    if (whole > 0)
+        rf_sha512_blocks(state, in, whole / 128);
     if (rest > 0)
-        memcpy(last, in + i, rest);
+        memcpy(last, in + whole, rest);
     last[rest] = 0x80;
     for (i = 0; i < sizeof len; i++)
         last[128 * blocks - 1 - i] = (uint8_t)(len << 3 >> (8 * i));
     last[128 * blocks - 1 - sizeof len] = (uint8_t)(len >> (8 * sizeof len - 3));
-    rf_sha512_block(state, last);
-    if (blocks == 2)
-        rf_sha512_block(state, last + 128);
+    rf_sha512_blocks(state, last, blocks);
     for (i = 0; i < 64; i++)
         out[i] = (uint8_t)(state[i / 8] >> (56 - 8 * (i % 8)));
     rf_zeroize(last, sizeof last);
@@ -140,9 +243,24 @@ int RF_NS(sha512)(uint8_t out[64], const uint8_t *in, size_t len)
 }
 
 #undef RF_ROR
-#undef RF_W
 #undef RF_SHA512_ROUND
+#undef RF_SHA512_EIGHT
+#undef RF_SHA512_BEGIN
+#undef RF_SHA512_END
 #undef RF_SHA512_NEXT
+#undef RF_LOADED
+#undef RF_LOADED8
+#undef RF_MADE
+#undef RF_MADE8
+#if RF_HAVE_AVX2_CODE
+#undef RF_TURN
+#undef RF_XOR3
+#undef RF_PUT
+#undef RF_NEXT_PAIR
+#undef RF_TWO
+#undef RF_FIRST
+#undef RF_SECOND
+#endif
 
 #else
 typedef int rf_no_builtin_sha2; /* C has no empty sources */

@@ -5,6 +5,10 @@
  */
 #include "prime.h"
 
+#if RF_HAVE_AVX2_CODE
+#include "mixed_avx2.h"
+#endif
+
 /* What becomes of a pair: how many bytes it gives, and the modulus that is left. */
 static int rf_mixed_pair(uint32_t *m)
 {
@@ -27,42 +31,92 @@ static inline uint32_t rf_mixed_divide(uint32_t *r, uint32_t x, uint32_t m, uint
     return d - over;
 }
 
+/* A pair that becomes one residue of the next level, and the bytes that it gives. */
+static inline uint8_t *rf_mixed_join_pair(uint16_t *to, uint8_t *out, const uint16_t *from, uint32_t m, int bytes)
+{
+    uint32_t x = from[0] + from[1] * m;
+    int k;
+    for (k = 0; k < bytes; k++) {
+        *out++ = (uint8_t)x;
+        x >>= 8;
+    }
+    *to = (uint16_t)x;
+    return out;
+}
+
+/* And back; moduli m and last. */
+static inline void rf_mixed_part_pair(uint16_t *to, const uint8_t *in, uint32_t from, uint32_t m, uint32_t v,
+                                      uint32_t last, uint32_t v_last, int bytes)
+{
+    uint32_t x = from << (8 * bytes), low;
+    int k;
+    for (k = 0; k < bytes; k++)
+        x |= (uint32_t)in[k] << (8 * k);
+    x = rf_mixed_divide(&low, x, m, v);
+    to[0] = (uint16_t)low;
+    (void)rf_mixed_divide(&low, x, last, v_last); /* bytes may say more than the moduli */
+    to[1] = (uint16_t)low;
+}
+
+/* A level's pairs without the last residues. */
+static uint8_t *rf_mixed_join(uint16_t *to, uint8_t *out, const uint16_t *from, int pairs, uint32_t m, int bytes)
+{
+    int i;
+#if RF_HAVE_AVX2_CODE
+    if (pairs >= 8 && bytes > 0 && rf_avx2()) {
+        rf_mixed_join_avx2(to, out, from, pairs, m, bytes);
+        return out + pairs * bytes;
+    }
+#endif
+    for (i = 0; i < pairs; i++)
+        out = rf_mixed_join_pair(to + i, out, from + 2 * i, m, bytes);
+    return out;
+}
+
+static void rf_mixed_part(uint16_t *to, const uint8_t *in, const uint16_t *from, int pairs, uint32_t m, int bytes)
+{
+    uint32_t v = 4294967295u / m;
+    int i;
+#if RF_HAVE_AVX2_CODE
+    if (pairs >= 8 && bytes > 0 && rf_avx2()) {
+        rf_mixed_part_avx2(to, in, from, pairs, m, v, bytes);
+        return;
+    }
+#endif
+    for (i = 0; i < pairs; i++)
+        rf_mixed_part_pair(to + 2 * i, in + i * bytes, from[i], m, v, m, v, bytes);
+}
+
 void RF_NS(mixed_encode)(uint8_t *out, uint16_t *r, int n, uint32_t m)
 {
+    uint16_t half[(RF_MIXED_MAX + 1) / 2], *from = r, *to = half, *other;
     uint32_t last = m; /* the modulus of the last residue */
-    int i, k, bytes;
+    int count = n;
     while (n > 1) {
         uint32_t pair = m * m;
         int pairs = (n - 1) / 2; /* without the last residues, one or two */
-        bytes = rf_mixed_pair(&pair);
-        for (i = 0; i < pairs; i++) {
-            uint32_t x = r[2 * i] + r[2 * i + 1] * m;
-            for (k = 0; k < bytes; k++) {
-                *out++ = (uint8_t)x;
-                x >>= 8;
-            }
-            r[i] = (uint16_t)x;
-        }
+        int bytes = rf_mixed_pair(&pair);
+        out = rf_mixed_join(to, out, from, pairs, m, bytes);
         if (n % 2 == 0) {
-            uint32_t x = r[2 * i] + r[2 * i + 1] * m;
             last *= m;
             bytes = rf_mixed_pair(&last);
-            for (k = 0; k < bytes; k++) {
-                *out++ = (uint8_t)x;
-                x >>= 8;
-            }
-            r[i] = (uint16_t)x;
+            out = rf_mixed_join_pair(to + pairs, out, from + 2 * pairs, m, bytes);
         } else {
-            r[i] = r[2 * i];
+            to[pairs] = from[2 * pairs];
         }
         n = pairs + 1;
         m = pair;
+        other = from;
+        from = to;
+        to = other;
     }
     while (last > 1) {
-        *out++ = (uint8_t)r[0];
-        r[0] = (uint16_t)(r[0] >> 8);
+        *out++ = (uint8_t)from[0];
+        from[0] = (uint16_t)(from[0] >> 8);
         last = (last + 255) >> 8;
     }
+    rf_zeroize(half, sizeof half);
+    rf_zeroize(r, (size_t)count * sizeof *r);
 }
 
 void RF_NS(mixed_decode)(uint16_t *r, const uint8_t *in, int n, uint32_t m)
@@ -70,8 +124,9 @@ void RF_NS(mixed_decode)(uint16_t *r, const uint8_t *in, int n, uint32_t m)
     /* The levels, and where the bytes of each start. */
     uint32_t moduli[RF_MIXED_LEVELS], lasts[RF_MIXED_LEVELS];
     int counts[RF_MIXED_LEVELS], starts[RF_MIXED_LEVELS];
+    uint16_t half[(RF_MIXED_MAX + 1) / 2], *from, *to, *other;
     uint32_t last = m, x = 0, rest;
-    int level = 0, at = 0, i, k, bytes;
+    int level = 0, at = 0, k;
     for (; n > 1; level++) {
         uint32_t pair = m * m;
         int pairs = (n - 1) / 2;
@@ -90,45 +145,27 @@ void RF_NS(mixed_decode)(uint16_t *r, const uint8_t *in, int n, uint32_t m)
     for (rest = last, k = 0; rest > 1; k++, rest = (rest + 255) >> 8)
         x |= (uint32_t)in[at++] << (8 * k);
     /* Bytes may say more than the modulus: taken modulo it. */
-    (void)rf_mixed_divide(&x, x, last, (uint32_t)(4294967295u / last));
-    r[0] = (uint16_t)x;
+    (void)rf_mixed_divide(&x, x, last, 4294967295u / last);
+    from = level % 2 ? half : r; /* so that the first level ends in r */
+    to = level % 2 ? r : half;
+    from[0] = (uint16_t)x;
     while (level-- > 0) {
-        uint32_t pair, v, low;
-        int pairs;
-        n = counts[level];
+        uint32_t pair = moduli[level] * moduli[level];
+        int pairs = (counts[level] - 1) / 2, bytes = rf_mixed_pair(&pair);
         m = moduli[level];
         last = lasts[level];
-        pair = m * m;
-        pairs = (n - 1) / 2;
-        bytes = rf_mixed_pair(&pair);
-        v = 4294967295u / m;
-        /* From behind, so that nothing is overwritten before it is read. */
-        if (n % 2 == 0) {
-            uint32_t both = last * m, shift;
+        rf_mixed_part(to, in + starts[level], from, pairs, m, bytes);
+        if (counts[level] % 2 == 0) {
+            uint32_t both = last * m;
             int more = rf_mixed_pair(&both);
-            const uint8_t *p = in + starts[level] + pairs * bytes;
-            for (x = 0, shift = 0, k = 0; k < more; k++, shift += 8)
-                x |= (uint32_t)p[k] << shift;
-            x |= (uint32_t)r[pairs] << shift;
-            x = rf_mixed_divide(&low, x, m, v);
-            r[2 * pairs] = (uint16_t)low;
-            (void)rf_mixed_divide(&low, x, last, (uint32_t)(4294967295u / last));
-            r[2 * pairs + 1] = (uint16_t)low;
+            rf_mixed_part_pair(to + 2 * pairs, in + starts[level] + pairs * bytes, from[pairs], m, 4294967295u / m,
+                               last, 4294967295u / last, more);
         } else {
-            r[2 * pairs] = r[pairs];
+            to[2 * pairs] = from[pairs];
         }
-        for (i = pairs; i-- > 0;) {
-            const uint8_t *p = in + starts[level] + i * bytes;
-            if (bytes == 2)
-                x = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)r[i] << 16;
-            else if (bytes == 1)
-                x = (uint32_t)p[0] | (uint32_t)r[i] << 8;
-            else
-                x = r[i];
-            x = rf_mixed_divide(&low, x, m, v);
-            r[2 * i] = (uint16_t)low;
-            (void)rf_mixed_divide(&low, x, m, v);
-            r[2 * i + 1] = (uint16_t)low;
-        }
+        other = from;
+        from = to;
+        to = other;
     }
+    rf_zeroize(half, sizeof half);
 }

@@ -4,10 +4,11 @@
 
 #include "../common/sort.h"
 
-/* n residues modulo m < 2^14 to bytes; r is used up. */
+/* n <= RF_MIXED_MAX residues modulo m < 2^14 to bytes; r is used up. */
 void RF_NS(mixed_encode)(uint8_t *out, uint16_t *r, int n, uint32_t m);
 /* And back, whatever the bytes are: residues are always less than m. */
 void RF_NS(mixed_decode)(uint16_t *r, const uint8_t *in, int n, uint32_t m);
+#define RF_MIXED_MAX 1277 /* residues */
 #define RF_MIXED_LEVELS 12
 
 /* `len` bytes of the key stream of AES-256 in counter mode, from counter 0. */
