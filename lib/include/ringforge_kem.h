@@ -33,6 +33,11 @@
 extern "C" {
 #endif
 
+/* What is declared here is all that a shared library shows. */
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC visibility push(default)
+#endif
+
 /* Errors. */
 #define RINGFORGE_ERR_RANDOM (-1) /* randombytes failed */
 #define RINGFORGE_ERR_HASH (-2)   /* a hash function failed */
@@ -43,7 +48,7 @@ extern "C" {
 /*
  * Hooks. Which of them the library brings along is chosen in ringforge_config.h; those that it
  * does not bring, the user links. Each returns 0, or anything else when it failed; `out` overlaps
- * no `in`.
+ * no `in`. NTRU Prime needs sha512 alone, NTRU sha3_256 alone; ML-KEM needs all but sha512.
  */
 int RINGFORGE_NS(randombytes)(uint8_t *out, size_t len);
 int RINGFORGE_NS(sha512)(uint8_t out[64], const uint8_t *in, size_t len);
@@ -386,6 +391,10 @@ typedef struct {
     uint8_t hash[32];
 } RINGFORGE_NS(ntrulpr1277_prepared);
 RINGFORGE_DECLARE_PRIME(ntrulpr1277, RINGFORGE_NTRULPR1277)
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC visibility pop
 #endif
 
 #ifdef __cplusplus

@@ -26,45 +26,114 @@
     }
 #define PREPARED(name)                                                                             \
     NULL, sizeof(NS(name##_prepared)), prepare_##name, enc_##name, enc_derand_##name
+#define NONE NULL, 0, NULL, NULL, NULL
 #define MORE(name)                                                                                 \
     NS(crypto_kem_##name##_keypair_batch), sizeof(NS(name##_prepared)), prepare_##name,            \
         enc_##name, enc_derand_##name
 
+#if RINGFORGE_ENABLE_SNTRUP653
 UNTYPED(sntrup653)
+#endif
+#if RINGFORGE_ENABLE_SNTRUP761
 UNTYPED(sntrup761)
+#endif
+#if RINGFORGE_ENABLE_SNTRUP857
 UNTYPED(sntrup857)
+#endif
+#if RINGFORGE_ENABLE_SNTRUP953
 UNTYPED(sntrup953)
+#endif
+#if RINGFORGE_ENABLE_SNTRUP1013
 UNTYPED(sntrup1013)
+#endif
+#if RINGFORGE_ENABLE_SNTRUP1277
 UNTYPED(sntrup1277)
+#endif
+#if RINGFORGE_ENABLE_NTRULPR653
 UNTYPED(ntrulpr653)
+#endif
+#if RINGFORGE_ENABLE_NTRULPR761
 UNTYPED(ntrulpr761)
+#endif
+#if RINGFORGE_ENABLE_NTRULPR857
 UNTYPED(ntrulpr857)
+#endif
+#if RINGFORGE_ENABLE_NTRULPR953
 UNTYPED(ntrulpr953)
+#endif
+#if RINGFORGE_ENABLE_NTRULPR1013
 UNTYPED(ntrulpr1013)
+#endif
+#if RINGFORGE_ENABLE_NTRULPR1277
 UNTYPED(ntrulpr1277)
+#endif
+#if RINGFORGE_ENABLE_MLKEM512
 UNTYPED(mlkem512)
+#endif
+#if RINGFORGE_ENABLE_MLKEM768
 UNTYPED(mlkem768)
+#endif
+#if RINGFORGE_ENABLE_MLKEM1024
 UNTYPED(mlkem1024)
+#endif
 
 const struct kem kems[] = {
+#if RINGFORGE_ENABLE_SNTRUP653
     {KEM(sntrup653, RINGFORGE_SNTRUP653), MORE(sntrup653)},
+#endif
+#if RINGFORGE_ENABLE_SNTRUP761
     {KEM(sntrup761, RINGFORGE_SNTRUP761), MORE(sntrup761)},
+#endif
+#if RINGFORGE_ENABLE_SNTRUP857
     {KEM(sntrup857, RINGFORGE_SNTRUP857), MORE(sntrup857)},
+#endif
+#if RINGFORGE_ENABLE_SNTRUP953
     {KEM(sntrup953, RINGFORGE_SNTRUP953), MORE(sntrup953)},
+#endif
+#if RINGFORGE_ENABLE_SNTRUP1013
     {KEM(sntrup1013, RINGFORGE_SNTRUP1013), MORE(sntrup1013)},
+#endif
+#if RINGFORGE_ENABLE_SNTRUP1277
     {KEM(sntrup1277, RINGFORGE_SNTRUP1277), MORE(sntrup1277)},
+#endif
+#if RINGFORGE_ENABLE_NTRULPR653
     {KEM(ntrulpr653, RINGFORGE_NTRULPR653), MORE(ntrulpr653)},
+#endif
+#if RINGFORGE_ENABLE_NTRULPR761
     {KEM(ntrulpr761, RINGFORGE_NTRULPR761), MORE(ntrulpr761)},
+#endif
+#if RINGFORGE_ENABLE_NTRULPR857
     {KEM(ntrulpr857, RINGFORGE_NTRULPR857), MORE(ntrulpr857)},
+#endif
+#if RINGFORGE_ENABLE_NTRULPR953
     {KEM(ntrulpr953, RINGFORGE_NTRULPR953), MORE(ntrulpr953)},
+#endif
+#if RINGFORGE_ENABLE_NTRULPR1013
     {KEM(ntrulpr1013, RINGFORGE_NTRULPR1013), MORE(ntrulpr1013)},
+#endif
+#if RINGFORGE_ENABLE_NTRULPR1277
     {KEM(ntrulpr1277, RINGFORGE_NTRULPR1277), MORE(ntrulpr1277)},
+#endif
+#if RINGFORGE_ENABLE_MLKEM512
     {KEM(mlkem512, RINGFORGE_MLKEM512), PREPARED(mlkem512)},
+#endif
+#if RINGFORGE_ENABLE_MLKEM768
     {KEM(mlkem768, RINGFORGE_MLKEM768), PREPARED(mlkem768)},
+#endif
+#if RINGFORGE_ENABLE_MLKEM1024
     {KEM(mlkem1024, RINGFORGE_MLKEM1024), PREPARED(mlkem1024)},
-    {KEM(ntruhps2048509, RINGFORGE_NTRUHPS2048509), NULL, 0, NULL, NULL, NULL},
-    {KEM(ntruhps2048677, RINGFORGE_NTRUHPS2048677), NULL, 0, NULL, NULL, NULL},
-    {KEM(ntruhps4096821, RINGFORGE_NTRUHPS4096821), NULL, 0, NULL, NULL, NULL},
-    {KEM(ntruhrss701, RINGFORGE_NTRUHRSS701), NULL, 0, NULL, NULL, NULL},
+#endif
+#if RINGFORGE_ENABLE_NTRUHPS2048509
+    {KEM(ntruhps2048509, RINGFORGE_NTRUHPS2048509), NONE},
+#endif
+#if RINGFORGE_ENABLE_NTRUHPS2048677
+    {KEM(ntruhps2048677, RINGFORGE_NTRUHPS2048677), NONE},
+#endif
+#if RINGFORGE_ENABLE_NTRUHPS4096821
+    {KEM(ntruhps4096821, RINGFORGE_NTRUHPS4096821), NONE},
+#endif
+#if RINGFORGE_ENABLE_NTRUHRSS701
+    {KEM(ntruhrss701, RINGFORGE_NTRUHRSS701), NONE},
+#endif
 };
 const size_t kem_count = sizeof kems / sizeof *kems;

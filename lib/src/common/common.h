@@ -28,6 +28,19 @@
 #define RF_NEED_NTRUHPS4096821 RINGFORGE_ENABLE_NTRUHPS4096821
 #define RF_NEED_NTRUHRSS701 RINGFORGE_ENABLE_NTRUHRSS701
 
+/* And which common parts. */
+#define RF_NEED_NTRULPR                                                                            \
+    (RINGFORGE_ENABLE_NTRULPR653 || RINGFORGE_ENABLE_NTRULPR761 || RINGFORGE_ENABLE_NTRULPR857 ||  \
+     RINGFORGE_ENABLE_NTRULPR953 || RINGFORGE_ENABLE_NTRULPR1013 || RINGFORGE_ENABLE_NTRULPR1277)
+#define RF_NEED_PRIME                                                                              \
+    (RF_NEED_SNTRUP653 || RF_NEED_SNTRUP761 || RF_NEED_SNTRUP857 || RF_NEED_SNTRUP953 ||           \
+     RF_NEED_SNTRUP1013 || RF_NEED_SNTRUP1277)
+#define RF_NEED_NTRU                                                                               \
+    (RF_NEED_NTRUHPS2048509 || RF_NEED_NTRUHPS2048677 || RF_NEED_NTRUHPS4096821 || RF_NEED_NTRUHRSS701)
+#define RF_NEED_SORT (RF_NEED_PRIME || RF_NEED_NTRU)
+#define RF_NEED_SHA2 RF_NEED_PRIME
+#define RF_NEED_SHA3 (RF_NEED_NTRU || RF_NEED_MLKEM)
+
 /* Whether AVX2 code can be compiled here, and how a function asks for it. */
 #if RINGFORGE_TARGET != 1 && defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define RF_HAVE_AVX2_CODE 1

@@ -1,7 +1,7 @@
 /* What is external and belongs to no KEM. */
 #include "common.h"
 
-#if RF_HAVE_AVX2_CODE && defined(RINGFORGE_TESTING)
+#ifdef RINGFORGE_TESTING
 int RF_NS(test_portable) = 0;
 #endif
 

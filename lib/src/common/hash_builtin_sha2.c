@@ -1,7 +1,7 @@
 /* SHA-512 [FIPS180-4], built in (RINGFORGE_HASH 0). Portable; its time depends on the length alone. */
 #include "common.h"
 
-#if RINGFORGE_HASH == 0
+#if RINGFORGE_HASH == 0 && RF_NEED_SHA2
 
 /* The first 64 bits of the fractions of the cube roots of the first 80 primes. */
 static const uint64_t rf_sha512_k[80] = {

@@ -4,7 +4,7 @@
  */
 #include "keccak.h"
 
-#if RINGFORGE_HASH == 0
+#if RINGFORGE_HASH == 0 && RF_NEED_SHA3
 
 #define RF_SHA3_512_RATE 72
 #define RF_SHA3_256_RATE 136
@@ -264,4 +264,6 @@ RF_AVX2 void RF_NS(shake256_x4)(uint8_t *const out[4], size_t out_len, const uin
 #undef RF_SHAKE256_RATE
 #undef RF_SHAKE128_RATE
 
-#endif /* RINGFORGE_HASH == 0 */
+#else
+typedef int rf_no_builtin_sha3; /* C has no empty sources */
+#endif /* RINGFORGE_HASH == 0 && RF_NEED_SHA3 */

@@ -9,6 +9,8 @@
  */
 #include "sort.h"
 
+#if RF_NEED_SORT
+
 static inline void rf_sort_two(uint32_t *x, uint32_t *y)
 {
     uint32_t a = *x, b = *y;
@@ -155,3 +157,7 @@ void RF_NS(sort_u32)(uint32_t *x, int n)
 #undef RF_SORT_MAX
 #undef RF_SORT_TWO
 #endif
+
+#else
+typedef int rf_no_sort; /* C has no empty sources */
+#endif /* RF_NEED_SORT */

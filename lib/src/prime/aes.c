@@ -4,6 +4,8 @@
  */
 #include "prime.h"
 
+#if RF_NEED_NTRULPR
+
 /*
  * Eight words, one for each bit of a byte; in each, byte i of block k is bit 4 i + k. So columns are 16
  * bits apart and rows 4.
@@ -242,3 +244,7 @@ void RF_NS(aes256_stream)(uint8_t *out, size_t len, const uint8_t key[32])
 #endif
     rf_aes256_stream_c(out, len, key);
 }
+
+#else
+typedef int rf_no_aes; /* C has no empty sources */
+#endif /* RF_NEED_NTRULPR */

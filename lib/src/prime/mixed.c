@@ -5,6 +5,8 @@
  */
 #include "prime.h"
 
+#if RF_NEED_PRIME
+
 #if RF_HAVE_AVX2_CODE
 #include "mixed_avx2.h"
 #endif
@@ -169,3 +171,7 @@ void RF_NS(mixed_decode)(uint16_t *r, const uint8_t *in, int n, uint32_t m)
     }
     rf_zeroize(half, sizeof half);
 }
+
+#else
+typedef int rf_no_mixed; /* C has no empty sources */
+#endif /* RF_NEED_PRIME */

@@ -1,0 +1,111 @@
+//! The C library as its users take it: `make check`, `make install` with pkg-config, CMake with `find_package`,
+//! hash functions and random bytes of their own. One KEM and little optimisation keep it short.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn library() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lib")
+}
+
+/// Runs a command to its end; returns what it printed.
+fn run(command: &mut Command) -> String {
+    let out = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    let error = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{command:?}: {}\n{text}{error}", out.status);
+    text
+}
+
+fn make(dir: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("make");
+    command.arg("-C").arg(library()).args(["-j2", "KEMS=sntrup761", "CFLAGS=-O1 -Werror"]);
+    run(command.arg(format!("BUILD={}", dir.display())).args(arguments))
+}
+
+#[test]
+fn make_checks_and_installs_for_pkg_config() {
+    let dir = tempfile::tempdir().unwrap();
+    let (build, stage, prefix) =
+        (dir.path().join("build"), dir.path().join("stage"), dir.path().join("usr"));
+    let checked = make(&build, &["check"]);
+    assert!(checked.contains("sntrup761 ok"), "{checked}");
+    assert!(checked.contains("sntrup761: 100 known answers"), "{checked}");
+
+    // DESTDIR is where it is put together, PREFIX where it will be.
+    make(
+        &build,
+        &[
+            "install",
+            &format!("PREFIX={}", prefix.display()),
+            &format!("DESTDIR={}", stage.display()),
+        ],
+    );
+    assert!(!prefix.exists());
+    let staged = stage.join(prefix.strip_prefix("/").unwrap());
+    std::fs::rename(staged, &prefix).unwrap();
+
+    let pkg_config = |arguments: &[&str]| -> Vec<String> {
+        let mut command = Command::new("pkg-config");
+        command.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig")).args(arguments);
+        run(command.arg("ringforge")).split_whitespace().map(str::to_owned).collect()
+    };
+    let program = dir.path().join("exchange");
+    let example = library().join("examples/exchange.c");
+    let mut gcc = Command::new("gcc");
+    gcc.arg(&example).args(pkg_config(&["--cflags", "--libs"])).arg("-o").arg(&program);
+    run(&mut gcc);
+    let said = run(Command::new(&program).env("LD_LIBRARY_PATH", prefix.join("lib")));
+    assert_eq!(said, "one session key\n");
+    let mut gcc = Command::new("gcc");
+    gcc.arg("-static").arg(&example).args(pkg_config(&["--static", "--cflags", "--libs"]));
+    run(gcc.arg("-o").arg(&program));
+    assert_eq!(run(&mut Command::new(&program)), "one session key\n");
+
+    // What a shared library shows is what its header declares: nothing of the multipliers.
+    let shown = run(Command::new("nm")
+        .args(["-D", "--defined-only", "-P"])
+        .arg(prefix.join("lib/libringforge.so")));
+    let names: Vec<&str> = shown.lines().filter_map(|l| l.split(' ').next()).collect();
+    assert!(names.contains(&"ringforge_crypto_kem_sntrup761_keypair"), "{shown}");
+    assert!(names.iter().all(|n| n.starts_with("ringforge_") && !n.contains("mul")), "{shown}");
+}
+
+#[test]
+fn cmake_installs_for_find_package() {
+    let dir = tempfile::tempdir().unwrap();
+    let (build, usr) = (dir.path().join("build"), dir.path().join("usr"));
+    let cmake = |arguments: &[&str], paths: &[&Path]| {
+        run(Command::new("cmake").args(arguments).args(paths).env("CFLAGS", "-O1"))
+    };
+    let prefix = format!("-DCMAKE_INSTALL_PREFIX={}", usr.display());
+    let source = library();
+    let configure = ["-DRINGFORGE_KEMS=sntrup761", "-DCMAKE_BUILD_TYPE=Debug", &prefix, "-B"];
+    cmake(&configure, &[&build, Path::new("-S"), &source]);
+    cmake(&["--build"], &[&build, Path::new("-j2")]);
+    cmake(&["--install"], &[&build]);
+
+    let consumer = dir.path().join("consumer");
+    let found = format!("-DCMAKE_PREFIX_PATH={}", usr.display());
+    cmake(&[&found, "-B"], &[&consumer, Path::new("-S"), &source.join("examples")]);
+    cmake(&["--build"], &[&consumer]);
+    assert_eq!(run(&mut Command::new(consumer.join("exchange"))), "one session key\n");
+}
+
+#[test]
+fn hash_functions_and_random_bytes_of_ones_own() {
+    let dir = tempfile::tempdir().unwrap();
+    make(dir.path(), &["HASH=2", "RANDOM=2", &format!("{}/libringforge.a", dir.path().display())]);
+    let program = dir.path().join("own_hash");
+    run(Command::new("gcc")
+        .args(["-DRINGFORGE_HASH=2", "-DRINGFORGE_RANDOM=2", "-I"])
+        .arg(library().join("include"))
+        .arg(library().join("examples/own_hash.c"))
+        .arg(dir.path().join("libringforge.a"))
+        .args(["-lcrypto", "-o"])
+        .arg(&program));
+    let said = run(&mut Command::new(&program));
+    assert!(said.ends_with("random bytes of our own, one session key\n"), "{said}");
+    let hashes: u32 = said.split(' ').next().unwrap().parse().unwrap();
+    assert!(hashes >= 10, "{said}");
+}
