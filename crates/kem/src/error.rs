@@ -1,0 +1,30 @@
+//! What can go wrong.
+
+/// Why there is no key, ciphertext or session key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system has no random bytes.
+    Random,
+    /// The bytes are of another length than the KEM's.
+    Length {
+        /// The KEM's.
+        expected: usize,
+        /// What was given.
+        found: usize,
+    },
+    /// The public or secret key is malformed.
+    Key,
+}
+
+impl core::fmt::Display for Error {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Error::Random => f.write_str("the system has no random bytes"),
+            Error::Length { expected, found } => write!(f, "{found} bytes instead of {expected}"),
+            Error::Key => f.write_str("the key is malformed"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
