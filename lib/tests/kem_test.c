@@ -216,6 +216,74 @@ static void failing_random(const struct kem *kem)
     }
 }
 
+#ifdef TEST_FAILING_HASH
+/*
+ * The linker's --wrap puts these before the library's hash functions: the one after `hash_calls_left` calls
+ * fails, unless that is negative.
+ */
+#define WRAPPED_(prefix, name) prefix##name
+#define WRAPPED(prefix, name) WRAPPED_(prefix, name)
+#define REAL(name) WRAPPED(__real_, NS(name))
+#define WRAP(name, with_length, without)                                                           \
+    int REAL(name) with_length;                                                                    \
+    int WRAPPED(__wrap_, NS(name)) with_length;                                                    \
+    int WRAPPED(__wrap_, NS(name)) with_length                                                     \
+    {                                                                                              \
+        return hash_fails() ? -1 : REAL(name) without;                                             \
+    }
+static int hash_calls_left = -1;
+
+static int hash_fails(void)
+{
+    return hash_calls_left == 0 || (hash_calls_left > 0 && hash_calls_left-- < 0);
+}
+
+WRAP(sha512, (uint8_t out[64], const uint8_t *in, size_t len), (out, in, len))
+WRAP(sha3_256, (uint8_t out[32], const uint8_t *in, size_t len), (out, in, len))
+WRAP(sha3_512, (uint8_t out[64], const uint8_t *in, size_t len), (out, in, len))
+WRAP(shake128, (uint8_t *out, size_t out_len, const uint8_t *in, size_t len), (out, out_len, in, len))
+WRAP(shake256, (uint8_t *out, size_t out_len, const uint8_t *in, size_t len), (out, out_len, in, len))
+
+/* Whichever call of a hash function fails, outputs are zero; returns how many calls there were. */
+#define FAIL_EACH(call, a, a_len, b, b_len)                                                        \
+    do {                                                                                           \
+        int calls_, error_;                                                                        \
+        for (calls_ = 0;; calls_++) {                                                              \
+            memset(a, 0xaa, a_len);                                                                \
+            memset(b, 0xaa, b_len);                                                                \
+            hash_calls_left = calls_;                                                              \
+            error_ = call;                                                                         \
+            hash_calls_left = -1;                                                                  \
+            if (error_ == 0)                                                                       \
+                break;                                                                             \
+            CHECK(error_ == RINGFORGE_ERR_HASH);                                                   \
+            CHECK(all_zero(a, a_len) && all_zero(b, b_len));                                       \
+        }                                                                                          \
+        failed += calls_;                                                                          \
+    } while (0)
+
+static void failing_hash(const struct kem *kem)
+{
+    const size_t none = 0;
+    int failed = 0;
+    reseed(8);
+    FAIL_EACH(kem->keypair(pk, sk), pk, kem->pk, sk, kem->sk);
+    FAIL_EACH(kem->enc(ct, ss, pk), ct, kem->ct, ss, kem->ss);
+    CHECK(failed > 0);
+    failed = 0;
+    FAIL_EACH(kem->dec(ss2, ct, sk), ss2, kem->ss, ss, none);
+    CHECK(failed > 0 && memcmp(ss, ss2, kem->ss) == 0);
+    if (kem->prepare) {
+        failed = 0;
+        FAIL_EACH(kem->prepare(prepared, pk), (uint8_t *)prepared, kem->prepared, ss, none);
+        FAIL_EACH(kem->enc_prepared(ct, ss, prepared), ct, kem->ct, ss, kem->ss);
+        CHECK(failed > 0);
+    }
+    if (kem->keypair_batch)
+        FAIL_EACH(kem->keypair_batch(pk, sk, KEYS), pk, KEYS * kem->pk, sk, KEYS * kem->sk);
+}
+#endif
+
 /* Streamlined NTRU Prime draws g again where it has no inverse mod 3, such as g = 0. */
 static void rejected_draws(const struct kem *kem)
 {
@@ -268,6 +336,9 @@ int main(int argc, char **argv)
             damaged(kem);
             lengths(kem);
             failing_random(kem);
+#ifdef TEST_FAILING_HASH
+            failing_hash(kem);
+#endif
             rejected_draws(kem);
         }
         two_targets(kem);
