@@ -46,7 +46,7 @@ impl Walk<'_> {
             let (a, b) = (self.cut.use_form(low, lw), self.cut.use_form(high, hw));
             if let (Use::One(x, f), Use::One(y, g)) = (a, b)
                 && x == y
-                && (self.cut.world.q < 1 << 16 || self.cut.enumerable(x))
+                && (!self.cut.world.wide || self.cut.enumerable(x))
             {
                 let f = self.cut.op(w, FunOp::Concat, &[f, g]);
                 return self.function(x, f);

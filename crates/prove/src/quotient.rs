@@ -8,7 +8,7 @@
 use crate::cut::{Cutter, Use};
 use crate::funs::{FunOp, centre};
 use crate::reading::NoReading;
-use crate::values::{Atom, AtomId, Base, Form};
+use crate::values::{Atom, AtomId, Base, Form, Source};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -113,7 +113,7 @@ impl Cutter {
         }
         let one = self.one_base(form);
         let steps = self.read(form).map_or(i128::MAX, |r| (r.hi >> bits) - (r.lo >> bits));
-        if self.world.q > 65535 || one.is_some() {
+        if self.world.wide || one.is_some() {
             return steps > FEW;
         }
         match self.use_form(form, from) {
@@ -133,7 +133,7 @@ impl Cutter {
     /// Whether a variable takes few enough values.
     pub fn enumerable(&self, b: Base) -> bool {
         // Each of hundreds of constants makes a function of its own where they have 32 bits.
-        let most = if self.world.q > 65535 { 1 << 10 } else { 1 << 22 };
+        let most = if self.world.wide { 1 << 10 } else { 1 << 22 };
         let (lo, hi) = self.world.domain(b);
         hi - lo < most
     }
@@ -169,9 +169,39 @@ impl Cutter {
                 r.add(&self.world.atoms, b, n.checked_mul(c.into())?)?;
             }
         }
+        let spelled = self.spelled_out(&r);
         self.rest(&mut r)?;
-        // The bounds are multiples of 2^-scale.
-        Some((-((-r.lo) >> r.scale), r.hi >> r.scale))
+        let (lo, hi) = r.bounds();
+        if let Some(mut spelled) = spelled
+            && self.rest(&mut spelled).is_some()
+        {
+            let (l, h) = spelled.bounds();
+            return Some((lo.max(l), hi.min(h)));
+        }
+        Some((lo, hi))
+    }
+
+    /// The same with the sums that variables are equal to in their place, where all terms of such a
+    /// sum occur beside its variable: what quotients are of was spelled out before the sum had a
+    /// name. [`None`] where nothing changes.
+    fn spelled_out(&self, r: &Rational) -> Option<Rational> {
+        let mut out: Option<Rational> = None;
+        for &a in r.terms.keys() {
+            let Atom::Var(v) = self.world.atoms[a as usize] else { continue };
+            let Source::Cut { form, bits: 64 } = &self.world.var(v).source else { continue };
+            let plain = |b: AtomId| matches!(self.world.atoms[b as usize], Atom::Var(_));
+            let beside = form.t.iter().all(|t| plain(t.0) && r.terms.contains_key(&t.0));
+            if form.t.len() < 2 || !beside {
+                continue;
+            }
+            let out = out.get_or_insert_with(|| r.clone());
+            let n = out.terms.remove(&a).unwrap_or(0);
+            out.widen(n, form.k.into(), form.k.into())?;
+            for &(b, c) in &form.t {
+                out.add(&self.world.atoms, b, n.checked_mul(c.into())?)?;
+            }
+        }
+        out
     }
 
     /// Adds the intervals of the atoms that are no quotients.
@@ -217,7 +247,7 @@ impl Cutter {
 }
 
 /// `[lo, hi] + Σ n·atom`, all divided by 2^scale.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Rational {
     scale: u32,
     lo: i128,
@@ -234,6 +264,11 @@ impl Rational {
         };
         *entry = entry.checked_add(n)?;
         Some(())
+    }
+
+    /// The integers inside, once no terms are left: bounds are multiples of 2^-scale.
+    fn bounds(&self) -> (i128, i128) {
+        (-((-self.lo) >> self.scale), self.hi >> self.scale)
     }
 
     fn widen(&mut self, n: i128, l: i128, h: i128) -> Option<()> {

@@ -50,7 +50,7 @@ impl Walk<'_> {
     /// Remembers which word a node is the sign or the extension of.
     pub(crate) fn remember(&mut self, id: NodeId) {
         let node = self.graph.node(id);
-        if self.cut.world.q <= 65535 {
+        if !self.cut.world.wide {
             return;
         }
         let Some(&a) = node.args.first() else { return };

@@ -246,6 +246,9 @@ pub enum CauseKind {
 pub struct World {
     /// The contract's modulus, below 2^31.
     pub q: u32,
+    /// Whether words of 32 bits are multiplied with each other, so that values are known by quotients
+    /// rather than by enumeration. It decides how something is shown, never what.
+    pub wide: bool,
     /// The moduli of residues: q, then those found by enumeration, in order of discovery.
     pub moduli: Vec<u32>,
     /// 2^-16 modulo q.
@@ -278,6 +281,7 @@ impl World {
         let inv = ringforge_ring::zq::inv(65536 % u64::from(q), u64::from(q));
         World {
             q,
+            wide: q > 65535,
             moduli: vec![q],
             r_inv: inv.map_or(0, |r| r as u32),
             atoms: Vec::new(),

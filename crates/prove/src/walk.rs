@@ -98,6 +98,7 @@ impl<'g> Walk<'g> {
                 }
             }
         }
+        self.cut.world.wide |= self.multiplies_words(&needed);
         self.find_signs(&needed);
         let mut done = 0;
         for (id, &needed) in needed.iter().enumerate() {
@@ -309,6 +310,9 @@ impl<'g> Walk<'g> {
 
     fn sum(&mut self, a: &Form, b: &Form, sign: i64, w: u8) -> Arc<Form> {
         let mut form = Form::combine(a, 1, b, sign, w);
+        if self.reduces(a, b, w) {
+            return Arc::new(self.named(&form, w));
+        }
         let functions = |f: &Form| {
             let function =
                 |a: u32| matches!(self.cut.world.atoms[a as usize], Atom::Fun(..) | Atom::Floor(_));
@@ -388,7 +392,7 @@ impl<'g> Walk<'g> {
                     // A wide sum is better known by its terms: its halves are split by them.
                     Source::Cut { form, .. }
                         if var.hi - var.lo > 65535
-                            && self.cut.world.q < 1 << 16
+                            && !self.cut.world.wide
                             && !self.cut.world.has_floor(form) =>
                     {
                         Some(form.scaled(1, w))
@@ -529,7 +533,7 @@ impl<'g> Walk<'g> {
 
     /// Bits `[lo, lo + w)` of a form modulo 2^from, `lo > 0`.
     pub(crate) fn slice(&mut self, form: &Form, from: u8, lo: u8, w: u8) -> Arc<Form> {
-        if self.cut.world.q > 65535 && from > 16 && lo <= 62 && !self.cut.narrow(form) {
+        if self.cut.world.wide && from > 16 && lo <= 62 && !self.cut.narrow(form) {
             let mut form = form.clone();
             self.cut.resolve(&mut form, from);
             return Arc::new(self.cut.floor(&form, lo, w));
@@ -555,7 +559,7 @@ impl<'g> Walk<'g> {
         self.cut.resolve(&mut resolved, from);
         let rest = resolved;
         let up = 16u8.saturating_sub(lo);
-        let narrow = self.cut.world.q < 1 << 16;
+        let narrow = !self.cut.world.wide;
         let part = if narrow && lo == 16 && from >= 32 && self.is_wide(&rest, 1 << 16) {
             self.high(&rest, from, w)
         } else if narrow

@@ -1,9 +1,20 @@
 //! Words too wide to enumerate: extensions and shifts as exact integer forms.
 
-use crate::values::Form;
+use crate::values::{Atom, Form};
 use crate::walk::Walk;
+use ringforge_machine::graph::{NodeId, Op};
 
 impl Walk<'_> {
+    /// Whether two words that vary are multiplied to 64 bits, as those of 32-bit primes are, whatever
+    /// the contract's modulus is.
+    pub(crate) fn multiplies_words(&self, needed: &[bool]) -> bool {
+        let varies = |a: &NodeId| !matches!(self.graph.node(*a).op, Op::Const(_));
+        (0..needed.len()).filter(|&id| needed[id]).any(|id| {
+            let node = self.graph.node(NodeId(id as u32));
+            node.op == Op::Mul && node.width == 64 && node.args.iter().all(varies)
+        })
+    }
+
     /// The extension of a word too wide to enumerate: the integer itself if it fits, else less a
     /// multiple of 2^from.
     pub(crate) fn extend_wide(
@@ -24,7 +35,7 @@ impl Walk<'_> {
         let shifted = form.clone().plus(middle, 64);
         if !self.cut.quotient(&shifted, from, from) {
             // Few quotients by 2^from; but it may be a long way between two of them.
-            let wide = self.cut.world.q > 65535 || self.cut.world.has_floor(&form);
+            let wide = self.cut.world.wide || self.cut.world.has_floor(&form);
             if !wide || !self.cut.quotient(&form, from, 10) {
                 return None;
             }
@@ -43,22 +54,45 @@ impl Walk<'_> {
     /// A sum of reduced words as a multiple of one variable, so that all products of it by
     /// constants are multiples of that variable.
     pub(crate) fn named(&mut self, form: &Form, w: u8) -> Form {
-        if !(32..=64).contains(&w) || !self.cut.world.has_floor(form) {
+        let reduced =
+            self.cut.world.has_floor(form) || self.cut.world.wide && self.enumerated(form);
+        if !(32..=64).contains(&w) || !reduced {
             return form.clone();
         }
         self.variable(form, w)
     }
 
+    /// Whether a sum is Barrett's subtraction `x - p·floor(…)` for another modulus p than the
+    /// contract's: such a digit needs a name before it is added to other digits, which are integers
+    /// one by one only.
+    pub(crate) fn reduces(&self, a: &Form, b: &Form, w: u8) -> bool {
+        let world = &self.cut.world;
+        let quotient = |f: &Form| {
+            matches!(f.t[..], [(a, c)] if c.abs() > 65535
+                && matches!(world.atoms[a as usize], Atom::Floor(_) | Atom::Fun(..)))
+        };
+        w == 32 && world.wide && world.q <= 65535 && (quotient(a) || quotient(b))
+    }
+
+    /// Whether a form has a function that was enumerated.
+    fn enumerated(&self, form: &Form) -> bool {
+        let function = |a: u32| matches!(self.cut.world.atoms[a as usize], Atom::Fun(..));
+        form.t.len() > 1 && form.t.iter().any(|t| function(t.0))
+    }
+
     /// A sum that fits 32 bits as a multiple of one variable, so that its sign is a function of what
     /// it is made of.
     pub(crate) fn variable(&mut self, form: &Form, w: u8) -> Form {
-        if !self.cut.world.has_floor(form) && (self.cut.world.q <= 65535 || form.t.len() < 2) {
+        let several = self.cut.world.wide && form.t.len() > 1;
+        if !self.cut.world.has_floor(form) && !several {
             return form.clone();
         }
         let named = match self.cut.read(form) {
             Ok(r) => {
                 let fits = -(1i128 << 31) <= r.lo && r.hi < 1i128 << 31;
-                fits && r.residue.is_some_and(|m| !m.t.is_empty())
+                // Bits that a word keeps are no residue of what is multiplied.
+                let reduced = |m: u32| !m.is_power_of_two() || r.integer.is_some();
+                fits && r.residue.is_some_and(|m| !m.t.is_empty() && reduced(m.m))
             }
             Err(_) => false,
         };
@@ -77,7 +111,7 @@ impl Walk<'_> {
         let mut form = form.clone();
         self.cut.resolve(&mut form, w);
         self.cut.lift(&mut form, w);
-        let wide = self.cut.world.q > 65535 && k <= 62 && !self.cut.narrow(&form);
+        let wide = self.cut.world.wide && k <= 62 && !self.cut.narrow(&form);
         if !wide && !self.cut.quotient(&form, w, k) {
             return None;
         }
