@@ -1,14 +1,17 @@
 #include "../src/common/common.h"
 #if RF_NEED_MLKEM && RF_HAVE_AVX2_CODE
-#define mlkem_accumulate_avx2 RF_NS(mlkem_accumulate_avx2)
-#define mlkem_base_avx2 RF_NS(mlkem_base_avx2)
 #define mlkem_forward_avx2 RF_NS(mlkem_forward_avx2)
-#define mlkem_from_standard_avx2 RF_NS(mlkem_from_standard_avx2)
 #define mlkem_inverse_avx2 RF_NS(mlkem_inverse_avx2)
-#define mlkem_mul_avx2 RF_NS(mlkem_mul_avx2)
+#define mlkem_base_avx2 RF_NS(mlkem_base_avx2)
+#define mlkem_accumulate_avx2 RF_NS(mlkem_accumulate_avx2)
 #define mlkem_to_standard_avx2 RF_NS(mlkem_to_standard_avx2)
+#define mlkem_from_standard_avx2 RF_NS(mlkem_from_standard_avx2)
+#define mlkem_mul_avx2 RF_NS(mlkem_mul_avx2)
 #define forward_avx2 rf_mlkem_avx2_forward_avx2
 #define pair rf_mlkem_avx2_pair
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#endif
 /*
  * mlkem: multiplication with AVX2
  *
@@ -3553,14 +3556,17 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         _mm256_storeu_si256((__m256i *)(c + 240), v71);
     }
 }
-#undef TARGET
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
 #undef forward_avx2
 #undef pair
-#undef mlkem_accumulate_avx2
-#undef mlkem_base_avx2
+#undef TARGET
 #undef mlkem_forward_avx2
-#undef mlkem_from_standard_avx2
 #undef mlkem_inverse_avx2
-#undef mlkem_mul_avx2
+#undef mlkem_base_avx2
+#undef mlkem_accumulate_avx2
 #undef mlkem_to_standard_avx2
+#undef mlkem_from_standard_avx2
+#undef mlkem_mul_avx2
 #endif

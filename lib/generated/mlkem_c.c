@@ -1,12 +1,12 @@
 #include "../src/common/common.h"
 #if RF_NEED_MLKEM
-#define mlkem_accumulate_c RF_NS(mlkem_accumulate_c)
-#define mlkem_base_c RF_NS(mlkem_base_c)
 #define mlkem_forward_c RF_NS(mlkem_forward_c)
-#define mlkem_from_standard_c RF_NS(mlkem_from_standard_c)
 #define mlkem_inverse_c RF_NS(mlkem_inverse_c)
-#define mlkem_mul_c RF_NS(mlkem_mul_c)
+#define mlkem_base_c RF_NS(mlkem_base_c)
+#define mlkem_accumulate_c RF_NS(mlkem_accumulate_c)
 #define mlkem_to_standard_c RF_NS(mlkem_to_standard_c)
+#define mlkem_from_standard_c RF_NS(mlkem_from_standard_c)
+#define mlkem_mul_c RF_NS(mlkem_mul_c)
 #define accumulate_zbase_v_r rf_mlkem_c_accumulate_zbase_v_r
 #define accumulate_zbase_v_rq rf_mlkem_c_accumulate_zbase_v_rq
 #define add rf_mlkem_c_add
@@ -2053,11 +2053,11 @@ void mlkem_mul_c(int16_t c[256], const int16_t a[256], const int16_t b[256])
 #undef mullo
 #undef sub
 #undef word
-#undef mlkem_accumulate_c
-#undef mlkem_base_c
 #undef mlkem_forward_c
-#undef mlkem_from_standard_c
 #undef mlkem_inverse_c
-#undef mlkem_mul_c
+#undef mlkem_base_c
+#undef mlkem_accumulate_c
 #undef mlkem_to_standard_c
+#undef mlkem_from_standard_c
+#undef mlkem_mul_c
 #endif

@@ -4,6 +4,9 @@
 #define lanes32 rf_ntruhps2048509_avx2_lanes32
 #define pair rf_ntruhps2048509_avx2_pair
 #define toeplitz8 rf_ntruhps2048509_avx2_toeplitz8
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#endif
 /*
  * ntruhps2048509: multiplication with AVX2
  *
@@ -600,7 +603,7 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
     }
 
     /* products 1 to 16 of size 32, in lanes */
-    for (size_t i9 = 0; i9 < 8; i9++) {
+    for (size_t i9 = 0; i9 < 4; i9++) {
         const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 3200)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 1120)));
         const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 3584)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 1376)));
         const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 3968)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 1632)));
@@ -643,14 +646,14 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9 + 112), v31);
     }
     for (size_t i10 = 0; i10 < 4; i10++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i10 + 1600)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i10 + 1408)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i10 + 1760)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i10 + 1568)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i10 + 1920)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i10 + 1728)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i10 + 2080)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i10 + 1888)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i10 + 2240)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i10 + 2048)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i10 + 2400)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i10 + 2208)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i10 + 1472)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i10 + 2368)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i10 + 1632)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i10 + 1440)));
+        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3232)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 1152)));
+        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3616)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 1408)));
+        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 4000)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 1664)));
+        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 4384)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 1920)));
+        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 4768)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2176)));
+        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 5152)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2432)));
+        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2880)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2688)));
+        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3264)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2848)));
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -675,25 +678,67 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i10), v24);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i10 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i10 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i10 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i10 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i10 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i10 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i10 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 512), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 528), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 544), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 560), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 576), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 592), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 608), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 624), v31);
+    }
+    for (size_t i11 = 0; i11 < 4; i11++) {
+        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1600)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1408)));
+        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1760)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1568)));
+        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1920)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1728)));
+        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2080)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1888)));
+        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2240)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2048)));
+        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2400)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2208)));
+        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1472)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2368)));
+        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1632)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1440)));
+        const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
+        const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
+        const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
+        const __m256i v11 = _mm256_unpackhi_epi16(v2, v3);
+        const __m256i v12 = _mm256_unpacklo_epi16(v4, v5);
+        const __m256i v13 = _mm256_unpackhi_epi16(v4, v5);
+        const __m256i v14 = _mm256_unpacklo_epi16(v6, v7);
+        const __m256i v15 = _mm256_unpackhi_epi16(v6, v7);
+        const __m256i v16 = _mm256_unpacklo_epi32(v8, v10);
+        const __m256i v17 = _mm256_unpackhi_epi32(v8, v10);
+        const __m256i v18 = _mm256_unpacklo_epi32(v9, v11);
+        const __m256i v19 = _mm256_unpackhi_epi32(v9, v11);
+        const __m256i v20 = _mm256_unpacklo_epi32(v12, v14);
+        const __m256i v21 = _mm256_unpackhi_epi32(v12, v14);
+        const __m256i v22 = _mm256_unpacklo_epi32(v13, v15);
+        const __m256i v23 = _mm256_unpackhi_epi32(v13, v15);
+        const __m256i v24 = _mm256_unpacklo_epi64(v16, v20);
+        const __m256i v25 = _mm256_unpackhi_epi64(v16, v20);
+        const __m256i v26 = _mm256_unpacklo_epi64(v17, v21);
+        const __m256i v27 = _mm256_unpackhi_epi64(v17, v21);
+        const __m256i v28 = _mm256_unpacklo_epi64(v18, v22);
+        const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
+        const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
+        const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11), v24);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 112), v31);
     }
     lanes32(lane_c, lane_t, lane_v);
-    for (size_t i11 = 0; i11 < 4; i11++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i11));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i11 + 16));
-        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i11 + 32));
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i11 + 48));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i11 + 64));
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i11 + 80));
-        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i11 + 96));
-        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i11 + 112));
+    for (size_t i12 = 0; i12 < 4; i12++) {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 16));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 32));
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 48));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 64));
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 80));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 96));
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 112));
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -718,68 +763,26 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm_storeu_si128((__m128i *)(rows + 8 * i11), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i11 + 256), _mm256_extracti128_si256(v24, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i11 + 32), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i11 + 288), _mm256_extracti128_si256(v25, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i11 + 64), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i11 + 320), _mm256_extracti128_si256(v26, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i11 + 96), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i11 + 352), _mm256_extracti128_si256(v27, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i11 + 128), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i11 + 384), _mm256_extracti128_si256(v28, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i11 + 160), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i11 + 416), _mm256_extracti128_si256(v29, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i11 + 192), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i11 + 448), _mm256_extracti128_si256(v30, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i11 + 224), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i11 + 480), _mm256_extracti128_si256(v31, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i12), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 256), _mm256_extracti128_si256(v24, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 32), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 288), _mm256_extracti128_si256(v25, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 64), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 320), _mm256_extracti128_si256(v26, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 96), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 352), _mm256_extracti128_si256(v27, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 128), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 384), _mm256_extracti128_si256(v28, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 160), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 416), _mm256_extracti128_si256(v29, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 192), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 448), _mm256_extracti128_si256(v30, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 224), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 480), _mm256_extracti128_si256(v31, 1));
     }
 
     /* products 17 to 32 of size 32, in lanes */
-    for (size_t i12 = 0; i12 < 8; i12++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i12 + 4064)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i12 + 3616)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i12 + 4448)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i12 + 4000)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i12 + 4832)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i12 + 4384)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i12 + 5216)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i12 + 4768)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i12 + 3040)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i12 + 5152)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i12 + 3424)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i12 + 2912)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i12 + 3808)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i12 + 3296)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i12 + 4192)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i12 + 3680)));
-        const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
-        const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
-        const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
-        const __m256i v11 = _mm256_unpackhi_epi16(v2, v3);
-        const __m256i v12 = _mm256_unpacklo_epi16(v4, v5);
-        const __m256i v13 = _mm256_unpackhi_epi16(v4, v5);
-        const __m256i v14 = _mm256_unpacklo_epi16(v6, v7);
-        const __m256i v15 = _mm256_unpackhi_epi16(v6, v7);
-        const __m256i v16 = _mm256_unpacklo_epi32(v8, v10);
-        const __m256i v17 = _mm256_unpackhi_epi32(v8, v10);
-        const __m256i v18 = _mm256_unpacklo_epi32(v9, v11);
-        const __m256i v19 = _mm256_unpackhi_epi32(v9, v11);
-        const __m256i v20 = _mm256_unpacklo_epi32(v12, v14);
-        const __m256i v21 = _mm256_unpackhi_epi32(v12, v14);
-        const __m256i v22 = _mm256_unpacklo_epi32(v13, v15);
-        const __m256i v23 = _mm256_unpackhi_epi32(v13, v15);
-        const __m256i v24 = _mm256_unpacklo_epi64(v16, v20);
-        const __m256i v25 = _mm256_unpackhi_epi64(v16, v20);
-        const __m256i v26 = _mm256_unpacklo_epi64(v17, v21);
-        const __m256i v27 = _mm256_unpackhi_epi64(v17, v21);
-        const __m256i v28 = _mm256_unpacklo_epi64(v18, v22);
-        const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
-        const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
-        const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i12), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i12 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i12 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i12 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i12 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i12 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i12 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i12 + 112), v31);
-    }
     for (size_t i13 = 0; i13 < 4; i13++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i13 + 1984)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i13 + 1792)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i13 + 2144)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i13 + 1952)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i13 + 2304)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i13 + 2112)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i13 + 2464)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i13 + 2272)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i13 + 608)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i13 + 2432)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i13 + 736)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i13 + 1504)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i13 + 864)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i13 + 1664)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i13 + 992)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i13 + 1824)));
+        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4064)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 3616)));
+        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4448)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4000)));
+        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4832)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4384)));
+        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 5216)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4768)));
+        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 3040)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 5152)));
+        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 3424)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 2912)));
+        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 3808)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 3296)));
+        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4192)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 3680)));
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -804,25 +807,109 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i13), v24);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i13 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i13 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i13 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i13 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i13 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i13 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i13 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 112), v31);
+    }
+    for (size_t i14 = 0; i14 < 4; i14++) {
+        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4096)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3648)));
+        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4480)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4032)));
+        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4864)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4416)));
+        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 5248)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4800)));
+        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3072)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 5184)));
+        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3456)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 2944)));
+        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3840)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3328)));
+        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4224)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3712)));
+        const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
+        const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
+        const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
+        const __m256i v11 = _mm256_unpackhi_epi16(v2, v3);
+        const __m256i v12 = _mm256_unpacklo_epi16(v4, v5);
+        const __m256i v13 = _mm256_unpackhi_epi16(v4, v5);
+        const __m256i v14 = _mm256_unpacklo_epi16(v6, v7);
+        const __m256i v15 = _mm256_unpackhi_epi16(v6, v7);
+        const __m256i v16 = _mm256_unpacklo_epi32(v8, v10);
+        const __m256i v17 = _mm256_unpackhi_epi32(v8, v10);
+        const __m256i v18 = _mm256_unpacklo_epi32(v9, v11);
+        const __m256i v19 = _mm256_unpackhi_epi32(v9, v11);
+        const __m256i v20 = _mm256_unpacklo_epi32(v12, v14);
+        const __m256i v21 = _mm256_unpackhi_epi32(v12, v14);
+        const __m256i v22 = _mm256_unpacklo_epi32(v13, v15);
+        const __m256i v23 = _mm256_unpackhi_epi32(v13, v15);
+        const __m256i v24 = _mm256_unpacklo_epi64(v16, v20);
+        const __m256i v25 = _mm256_unpackhi_epi64(v16, v20);
+        const __m256i v26 = _mm256_unpacklo_epi64(v17, v21);
+        const __m256i v27 = _mm256_unpackhi_epi64(v17, v21);
+        const __m256i v28 = _mm256_unpacklo_epi64(v18, v22);
+        const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
+        const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
+        const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 512), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 528), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 544), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 560), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 576), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 592), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 608), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 624), v31);
+    }
+    for (size_t i15 = 0; i15 < 4; i15++) {
+        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 1984)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 1792)));
+        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2144)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 1952)));
+        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2304)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2112)));
+        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2464)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2272)));
+        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 608)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2432)));
+        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 736)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 1504)));
+        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 864)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 1664)));
+        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 992)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 1824)));
+        const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
+        const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
+        const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
+        const __m256i v11 = _mm256_unpackhi_epi16(v2, v3);
+        const __m256i v12 = _mm256_unpacklo_epi16(v4, v5);
+        const __m256i v13 = _mm256_unpackhi_epi16(v4, v5);
+        const __m256i v14 = _mm256_unpacklo_epi16(v6, v7);
+        const __m256i v15 = _mm256_unpackhi_epi16(v6, v7);
+        const __m256i v16 = _mm256_unpacklo_epi32(v8, v10);
+        const __m256i v17 = _mm256_unpackhi_epi32(v8, v10);
+        const __m256i v18 = _mm256_unpacklo_epi32(v9, v11);
+        const __m256i v19 = _mm256_unpackhi_epi32(v9, v11);
+        const __m256i v20 = _mm256_unpacklo_epi32(v12, v14);
+        const __m256i v21 = _mm256_unpackhi_epi32(v12, v14);
+        const __m256i v22 = _mm256_unpacklo_epi32(v13, v15);
+        const __m256i v23 = _mm256_unpackhi_epi32(v13, v15);
+        const __m256i v24 = _mm256_unpacklo_epi64(v16, v20);
+        const __m256i v25 = _mm256_unpackhi_epi64(v16, v20);
+        const __m256i v26 = _mm256_unpacklo_epi64(v17, v21);
+        const __m256i v27 = _mm256_unpackhi_epi64(v17, v21);
+        const __m256i v28 = _mm256_unpacklo_epi64(v18, v22);
+        const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
+        const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
+        const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15), v24);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 112), v31);
     }
     lanes32(lane_c, lane_t, lane_v);
-    for (size_t i14 = 0; i14 < 4; i14++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i14));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i14 + 16));
-        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i14 + 32));
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i14 + 48));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i14 + 64));
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i14 + 80));
-        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i14 + 96));
-        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i14 + 112));
+    for (size_t i16 = 0; i16 < 4; i16++) {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 16));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 32));
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 48));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 64));
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 80));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 96));
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 112));
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -847,111 +934,26 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm_storeu_si128((__m128i *)(rows + 8 * i14 + 512), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i14 + 768), _mm256_extracti128_si256(v24, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i14 + 544), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i14 + 800), _mm256_extracti128_si256(v25, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i14 + 576), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i14 + 832), _mm256_extracti128_si256(v26, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i14 + 608), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i14 + 864), _mm256_extracti128_si256(v27, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i14 + 640), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i14 + 896), _mm256_extracti128_si256(v28, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i14 + 672), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i14 + 928), _mm256_extracti128_si256(v29, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i14 + 704), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i14 + 960), _mm256_extracti128_si256(v30, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i14 + 736), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i14 + 992), _mm256_extracti128_si256(v31, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 512), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 768), _mm256_extracti128_si256(v24, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 544), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 800), _mm256_extracti128_si256(v25, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 576), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 832), _mm256_extracti128_si256(v26, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 608), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 864), _mm256_extracti128_si256(v27, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 640), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 896), _mm256_extracti128_si256(v28, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 672), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 928), _mm256_extracti128_si256(v29, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 704), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 960), _mm256_extracti128_si256(v30, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 736), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 992), _mm256_extracti128_si256(v31, 1));
     }
 
     /* products 33 to 48 of size 32, in lanes */
-    for (size_t i15 = 0; i15 < 8; i15++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 4992)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 4576)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 5376)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 4960)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 2976)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 5344)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 3360)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 3072)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 3744)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 3456)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 4128)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 3840)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 4512)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 4224)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 4896)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 4608)));
-        const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
-        const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
-        const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
-        const __m256i v11 = _mm256_unpackhi_epi16(v2, v3);
-        const __m256i v12 = _mm256_unpacklo_epi16(v4, v5);
-        const __m256i v13 = _mm256_unpackhi_epi16(v4, v5);
-        const __m256i v14 = _mm256_unpacklo_epi16(v6, v7);
-        const __m256i v15 = _mm256_unpackhi_epi16(v6, v7);
-        const __m256i v16 = _mm256_unpacklo_epi32(v8, v10);
-        const __m256i v17 = _mm256_unpackhi_epi32(v8, v10);
-        const __m256i v18 = _mm256_unpacklo_epi32(v9, v11);
-        const __m256i v19 = _mm256_unpackhi_epi32(v9, v11);
-        const __m256i v20 = _mm256_unpacklo_epi32(v12, v14);
-        const __m256i v21 = _mm256_unpackhi_epi32(v12, v14);
-        const __m256i v22 = _mm256_unpacklo_epi32(v13, v15);
-        const __m256i v23 = _mm256_unpackhi_epi32(v13, v15);
-        const __m256i v24 = _mm256_unpacklo_epi64(v16, v20);
-        const __m256i v25 = _mm256_unpackhi_epi64(v16, v20);
-        const __m256i v26 = _mm256_unpacklo_epi64(v17, v21);
-        const __m256i v27 = _mm256_unpackhi_epi64(v17, v21);
-        const __m256i v28 = _mm256_unpacklo_epi64(v18, v22);
-        const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
-        const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
-        const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 112), v31);
-    }
-    for (size_t i16 = 0; i16 < 4; i16++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1216)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1120)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1344)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1248)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1536)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1376)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1696)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 576)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1856)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 704)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 2016)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 832)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 2176)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 960)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 2336)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1088)));
-        const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
-        const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
-        const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
-        const __m256i v11 = _mm256_unpackhi_epi16(v2, v3);
-        const __m256i v12 = _mm256_unpacklo_epi16(v4, v5);
-        const __m256i v13 = _mm256_unpackhi_epi16(v4, v5);
-        const __m256i v14 = _mm256_unpacklo_epi16(v6, v7);
-        const __m256i v15 = _mm256_unpackhi_epi16(v6, v7);
-        const __m256i v16 = _mm256_unpacklo_epi32(v8, v10);
-        const __m256i v17 = _mm256_unpackhi_epi32(v8, v10);
-        const __m256i v18 = _mm256_unpacklo_epi32(v9, v11);
-        const __m256i v19 = _mm256_unpackhi_epi32(v9, v11);
-        const __m256i v20 = _mm256_unpacklo_epi32(v12, v14);
-        const __m256i v21 = _mm256_unpackhi_epi32(v12, v14);
-        const __m256i v22 = _mm256_unpacklo_epi32(v13, v15);
-        const __m256i v23 = _mm256_unpackhi_epi32(v13, v15);
-        const __m256i v24 = _mm256_unpacklo_epi64(v16, v20);
-        const __m256i v25 = _mm256_unpackhi_epi64(v16, v20);
-        const __m256i v26 = _mm256_unpacklo_epi64(v17, v21);
-        const __m256i v27 = _mm256_unpackhi_epi64(v17, v21);
-        const __m256i v28 = _mm256_unpacklo_epi64(v18, v22);
-        const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
-        const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
-        const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16), v24);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 112), v31);
-    }
-    lanes32(lane_c, lane_t, lane_v);
     for (size_t i17 = 0; i17 < 4; i17++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 16));
-        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 32));
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 48));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 64));
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 80));
-        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 96));
-        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 112));
+        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4992)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4576)));
+        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 5376)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4960)));
+        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 2976)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 5344)));
+        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 3360)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 3072)));
+        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 3744)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 3456)));
+        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4128)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 3840)));
+        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4512)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4224)));
+        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4896)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4608)));
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -976,26 +978,24 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1024), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1280), _mm256_extracti128_si256(v24, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1056), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1312), _mm256_extracti128_si256(v25, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1088), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1344), _mm256_extracti128_si256(v26, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1120), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1376), _mm256_extracti128_si256(v27, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1152), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1408), _mm256_extracti128_si256(v28, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1184), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1440), _mm256_extracti128_si256(v29, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1216), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1472), _mm256_extracti128_si256(v30, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1248), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1504), _mm256_extracti128_si256(v31, 1));
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 112), v31);
     }
-
-    /* products 49 to 63 of size 32, in lanes */
-    for (size_t i18 = 0; i18 < 8; i18++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3136)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5280)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3520)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3104)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3904)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3488)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4288)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3872)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4672)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4256)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5056)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4640)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5440)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5024)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5440)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5408)));
+    for (size_t i18 = 0; i18 < 4; i18++) {
+        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5024)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4608)));
+        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5408)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4992)));
+        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3008)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5376)));
+        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3392)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3104)));
+        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3776)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3488)));
+        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4160)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3872)));
+        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4544)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4256)));
+        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4928)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4640)));
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1020,24 +1020,24 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 512), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 528), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 544), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 560), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 576), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 592), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 608), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 624), v31);
     }
     for (size_t i19 = 0; i19 < 4; i19++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 512)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 2496)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 640)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 544)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 768)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 672)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 896)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 800)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1024)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 928)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1152)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1056)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1280)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1184)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1280)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1312)));
+        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1216)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1120)));
+        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1344)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1248)));
+        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1536)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1376)));
+        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1696)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 576)));
+        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1856)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 704)));
+        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 2016)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 832)));
+        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 2176)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 960)));
+        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 2336)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1088)));
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1105,64 +1105,235 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1536), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1792), _mm256_extracti128_si256(v24, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1568), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1824), _mm256_extracti128_si256(v25, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1600), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1856), _mm256_extracti128_si256(v26, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1632), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1888), _mm256_extracti128_si256(v27, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1664), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1920), _mm256_extracti128_si256(v28, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1696), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1952), _mm256_extracti128_si256(v29, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1728), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1984), _mm256_extracti128_si256(v30, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1760), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 2016), _mm256_extracti128_si256(v31, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1024), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1280), _mm256_extracti128_si256(v24, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1056), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1312), _mm256_extracti128_si256(v25, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1088), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1344), _mm256_extracti128_si256(v26, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1120), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1376), _mm256_extracti128_si256(v27, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1152), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1408), _mm256_extracti128_si256(v28, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1184), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1440), _mm256_extracti128_si256(v29, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1216), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1472), _mm256_extracti128_si256(v30, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1248), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1504), _mm256_extracti128_si256(v31, 1));
+    }
+
+    /* products 49 to 63 of size 32, in lanes */
+    for (size_t i21 = 0; i21 < 4; i21++) {
+        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 3136)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 5280)));
+        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 3520)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 3104)));
+        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 3904)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 3488)));
+        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 4288)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 3872)));
+        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 4672)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 4256)));
+        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 5056)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 4640)));
+        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 5440)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 5024)));
+        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 5440)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 5408)));
+        const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
+        const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
+        const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
+        const __m256i v11 = _mm256_unpackhi_epi16(v2, v3);
+        const __m256i v12 = _mm256_unpacklo_epi16(v4, v5);
+        const __m256i v13 = _mm256_unpackhi_epi16(v4, v5);
+        const __m256i v14 = _mm256_unpacklo_epi16(v6, v7);
+        const __m256i v15 = _mm256_unpackhi_epi16(v6, v7);
+        const __m256i v16 = _mm256_unpacklo_epi32(v8, v10);
+        const __m256i v17 = _mm256_unpackhi_epi32(v8, v10);
+        const __m256i v18 = _mm256_unpacklo_epi32(v9, v11);
+        const __m256i v19 = _mm256_unpackhi_epi32(v9, v11);
+        const __m256i v20 = _mm256_unpacklo_epi32(v12, v14);
+        const __m256i v21 = _mm256_unpackhi_epi32(v12, v14);
+        const __m256i v22 = _mm256_unpacklo_epi32(v13, v15);
+        const __m256i v23 = _mm256_unpackhi_epi32(v13, v15);
+        const __m256i v24 = _mm256_unpacklo_epi64(v16, v20);
+        const __m256i v25 = _mm256_unpackhi_epi64(v16, v20);
+        const __m256i v26 = _mm256_unpacklo_epi64(v17, v21);
+        const __m256i v27 = _mm256_unpackhi_epi64(v17, v21);
+        const __m256i v28 = _mm256_unpacklo_epi64(v18, v22);
+        const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
+        const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
+        const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 112), v31);
+    }
+    for (size_t i22 = 0; i22 < 4; i22++) {
+        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 3168)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 5312)));
+        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 3552)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 3136)));
+        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 3936)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 3520)));
+        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 4320)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 3904)));
+        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 4704)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 4288)));
+        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 5088)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 4672)));
+        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 5472)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 5056)));
+        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 5472)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 5440)));
+        const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
+        const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
+        const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
+        const __m256i v11 = _mm256_unpackhi_epi16(v2, v3);
+        const __m256i v12 = _mm256_unpacklo_epi16(v4, v5);
+        const __m256i v13 = _mm256_unpackhi_epi16(v4, v5);
+        const __m256i v14 = _mm256_unpacklo_epi16(v6, v7);
+        const __m256i v15 = _mm256_unpackhi_epi16(v6, v7);
+        const __m256i v16 = _mm256_unpacklo_epi32(v8, v10);
+        const __m256i v17 = _mm256_unpackhi_epi32(v8, v10);
+        const __m256i v18 = _mm256_unpacklo_epi32(v9, v11);
+        const __m256i v19 = _mm256_unpackhi_epi32(v9, v11);
+        const __m256i v20 = _mm256_unpacklo_epi32(v12, v14);
+        const __m256i v21 = _mm256_unpackhi_epi32(v12, v14);
+        const __m256i v22 = _mm256_unpacklo_epi32(v13, v15);
+        const __m256i v23 = _mm256_unpackhi_epi32(v13, v15);
+        const __m256i v24 = _mm256_unpacklo_epi64(v16, v20);
+        const __m256i v25 = _mm256_unpackhi_epi64(v16, v20);
+        const __m256i v26 = _mm256_unpacklo_epi64(v17, v21);
+        const __m256i v27 = _mm256_unpackhi_epi64(v17, v21);
+        const __m256i v28 = _mm256_unpacklo_epi64(v18, v22);
+        const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
+        const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
+        const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 512), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 528), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 544), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 560), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 576), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 592), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 608), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 624), v31);
+    }
+    for (size_t i23 = 0; i23 < 4; i23++) {
+        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 512)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 2496)));
+        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 640)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 544)));
+        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 768)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 672)));
+        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 896)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 800)));
+        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1024)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 928)));
+        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1152)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1056)));
+        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1280)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1184)));
+        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1280)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1312)));
+        const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
+        const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
+        const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
+        const __m256i v11 = _mm256_unpackhi_epi16(v2, v3);
+        const __m256i v12 = _mm256_unpacklo_epi16(v4, v5);
+        const __m256i v13 = _mm256_unpackhi_epi16(v4, v5);
+        const __m256i v14 = _mm256_unpacklo_epi16(v6, v7);
+        const __m256i v15 = _mm256_unpackhi_epi16(v6, v7);
+        const __m256i v16 = _mm256_unpacklo_epi32(v8, v10);
+        const __m256i v17 = _mm256_unpackhi_epi32(v8, v10);
+        const __m256i v18 = _mm256_unpacklo_epi32(v9, v11);
+        const __m256i v19 = _mm256_unpackhi_epi32(v9, v11);
+        const __m256i v20 = _mm256_unpacklo_epi32(v12, v14);
+        const __m256i v21 = _mm256_unpackhi_epi32(v12, v14);
+        const __m256i v22 = _mm256_unpacklo_epi32(v13, v15);
+        const __m256i v23 = _mm256_unpackhi_epi32(v13, v15);
+        const __m256i v24 = _mm256_unpacklo_epi64(v16, v20);
+        const __m256i v25 = _mm256_unpackhi_epi64(v16, v20);
+        const __m256i v26 = _mm256_unpacklo_epi64(v17, v21);
+        const __m256i v27 = _mm256_unpackhi_epi64(v17, v21);
+        const __m256i v28 = _mm256_unpacklo_epi64(v18, v22);
+        const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
+        const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
+        const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23), v24);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 112), v31);
+    }
+    lanes32(lane_c, lane_t, lane_v);
+    for (size_t i24 = 0; i24 < 4; i24++) {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 16));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 32));
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 48));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 64));
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 80));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 96));
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 112));
+        const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
+        const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
+        const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
+        const __m256i v11 = _mm256_unpackhi_epi16(v2, v3);
+        const __m256i v12 = _mm256_unpacklo_epi16(v4, v5);
+        const __m256i v13 = _mm256_unpackhi_epi16(v4, v5);
+        const __m256i v14 = _mm256_unpacklo_epi16(v6, v7);
+        const __m256i v15 = _mm256_unpackhi_epi16(v6, v7);
+        const __m256i v16 = _mm256_unpacklo_epi32(v8, v10);
+        const __m256i v17 = _mm256_unpackhi_epi32(v8, v10);
+        const __m256i v18 = _mm256_unpacklo_epi32(v9, v11);
+        const __m256i v19 = _mm256_unpackhi_epi32(v9, v11);
+        const __m256i v20 = _mm256_unpacklo_epi32(v12, v14);
+        const __m256i v21 = _mm256_unpackhi_epi32(v12, v14);
+        const __m256i v22 = _mm256_unpacklo_epi32(v13, v15);
+        const __m256i v23 = _mm256_unpackhi_epi32(v13, v15);
+        const __m256i v24 = _mm256_unpacklo_epi64(v16, v20);
+        const __m256i v25 = _mm256_unpackhi_epi64(v16, v20);
+        const __m256i v26 = _mm256_unpacklo_epi64(v17, v21);
+        const __m256i v27 = _mm256_unpackhi_epi64(v17, v21);
+        const __m256i v28 = _mm256_unpacklo_epi64(v18, v22);
+        const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
+        const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
+        const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
+        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1536), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1792), _mm256_extracti128_si256(v24, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1568), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1824), _mm256_extracti128_si256(v25, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1600), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1856), _mm256_extracti128_si256(v26, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1632), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1888), _mm256_extracti128_si256(v27, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1664), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1920), _mm256_extracti128_si256(v28, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1696), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1952), _mm256_extracti128_si256(v29, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1728), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1984), _mm256_extracti128_si256(v30, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1760), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2016), _mm256_extracti128_si256(v31, 1));
     }
 
     /* Karatsuba: 128 = 9 × 32, sums of products [Karatsuba63] [Winograd80 §IV] */
-    for (size_t i21 = 0; i21 < 7; i21++) {
-        for (size_t i22 = 0; i22 < 2; i22++) {
-            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i21 + 16 * i22));
-            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i21 + 16 * i22 + 224));
+    for (size_t i25 = 0; i25 < 7; i25++) {
+        for (size_t i26 = 0; i26 < 2; i26++) {
+            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26));
+            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26 + 224));
             const __m256i v2 = _mm256_add_epi16(v0, v1);
-            const __m256i v3 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i21 + 16 * i22 + 448));
+            const __m256i v3 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26 + 448));
             const __m256i v4 = _mm256_sub_epi16(v0, v3);
-            const __m256i v5 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i21 + 16 * i22 + 672));
-            const __m256i v6 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i21 + 16 * i22 + 896));
+            const __m256i v5 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26 + 672));
+            const __m256i v6 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26 + 896));
             const __m256i v7 = _mm256_add_epi16(v5, v6);
-            const __m256i v8 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i21 + 16 * i22 + 1120));
+            const __m256i v8 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26 + 1120));
             const __m256i v9 = _mm256_sub_epi16(v5, v8);
-            const __m256i v10 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i21 + 16 * i22 + 1344));
-            const __m256i v11 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i21 + 16 * i22 + 1568));
+            const __m256i v10 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26 + 1344));
+            const __m256i v11 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26 + 1568));
             const __m256i v12 = _mm256_add_epi16(v10, v11);
-            const __m256i v13 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i21 + 16 * i22 + 1792));
+            const __m256i v13 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26 + 1792));
             const __m256i v14 = _mm256_sub_epi16(v10, v13);
             const __m256i v15 = _mm256_add_epi16(v2, v7);
-            _mm256_storeu_si256((__m256i *)(joined1 + 128 * i21 + 16 * i22), v15);
+            _mm256_storeu_si256((__m256i *)(joined1 + 128 * i25 + 16 * i26), v15);
             const __m256i v17 = _mm256_add_epi16(v4, v9);
-            _mm256_storeu_si256((__m256i *)(joined1 + 128 * i21 + 16 * i22 + 32), v17);
+            _mm256_storeu_si256((__m256i *)(joined1 + 128 * i25 + 16 * i26 + 32), v17);
             const __m256i v19 = _mm256_sub_epi16(v2, v12);
-            _mm256_storeu_si256((__m256i *)(joined1 + 128 * i21 + 16 * i22 + 64), v19);
+            _mm256_storeu_si256((__m256i *)(joined1 + 128 * i25 + 16 * i26 + 64), v19);
             const __m256i v21 = _mm256_sub_epi16(v4, v14);
-            _mm256_storeu_si256((__m256i *)(joined1 + 128 * i21 + 16 * i22 + 96), v21);
+            _mm256_storeu_si256((__m256i *)(joined1 + 128 * i25 + 16 * i26 + 96), v21);
         }
     }
 
     /* Toom-Cook: 512 = 7 × 128, sums of products [Toom63] [Cook66] */
-    for (size_t i23 = 0; i23 < 7; i23++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i23 + 128));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i23 + 256));
+    for (size_t i27 = 0; i27 < 7; i27++) {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 128));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 256));
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i23 + 384));
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i23 + 512));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 384));
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 512));
         const __m256i v6 = _mm256_add_epi16(v4, v5);
         const __m256i v7 = _mm256_sub_epi16(v4, v5);
-        const __m256i v8 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i23));
+        const __m256i v8 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27));
         const __m256i v9 = _mm256_add_epi16(v8, v2);
         const __m256i v10 = _mm256_add_epi16(v6, v9);
-        const __m256i v11 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i23 + 640));
+        const __m256i v11 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 640));
         const __m256i v12 = _mm256_add_epi16(v11, v10);
         const __m256i v13 = _mm256_set1_epi16(-21844);
         const __m256i v14 = _mm256_mullo_epi16(v12, v13);
         const __m256i v15 = _mm256_srai_epi16(v14, 5);
-        _mm256_storeu_si256((__m256i *)(c + 16 * i23), v15);
+        _mm256_storeu_si256((__m256i *)(c + 16 * i27), v15);
         const __m256i v17 = _mm256_slli_epi16(v7, 1);
         const __m256i v18 = _mm256_add_epi16(v3, v17);
         const __m256i v19 = _mm256_set1_epi16(3);
@@ -1170,7 +1341,7 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v21 = _mm256_add_epi16(v18, v20);
         const __m256i v22 = _mm256_mullo_epi16(v21, v13);
         const __m256i v23 = _mm256_srai_epi16(v22, 5);
-        _mm256_storeu_si256((__m256i *)(c + 16 * i23 + 128), v23);
+        _mm256_storeu_si256((__m256i *)(c + 16 * i27 + 128), v23);
         const __m256i v25 = _mm256_slli_epi16(v6, 2);
         const __m256i v26 = _mm256_add_epi16(v2, v25);
         const __m256i v27 = _mm256_set1_epi16(9);
@@ -1178,17 +1349,17 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_add_epi16(v26, v28);
         const __m256i v30 = _mm256_mullo_epi16(v29, v13);
         const __m256i v31 = _mm256_srai_epi16(v30, 5);
-        _mm256_storeu_si256((__m256i *)(c + 16 * i23 + 256), v31);
+        _mm256_storeu_si256((__m256i *)(c + 16 * i27 + 256), v31);
         const __m256i v33 = _mm256_slli_epi16(v7, 3);
         const __m256i v34 = _mm256_add_epi16(v3, v33);
         const __m256i v35 = _mm256_set1_epi16(27);
         const __m256i v36 = _mm256_mullo_epi16(v11, v35);
         const __m256i v37 = _mm256_add_epi16(v34, v36);
-        const __m256i v38 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i23 + 768));
+        const __m256i v38 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 768));
         const __m256i v39 = _mm256_add_epi16(v38, v37);
         const __m256i v40 = _mm256_mullo_epi16(v39, v13);
         const __m256i v41 = _mm256_srai_epi16(v40, 5);
-        _mm256_storeu_si256((__m256i *)(c + 16 * i23 + 384), v41);
+        _mm256_storeu_si256((__m256i *)(c + 16 * i27 + 384), v41);
     }
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(joined1 + 240));
@@ -1236,9 +1407,12 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         _mm_storeu_si128((__m128i *)(c + 496), _mm256_castsi256_si128(v41)); *(c + 504) = (int16_t)_mm256_extract_epi16(v41, 8); *(c + 505) = (int16_t)_mm256_extract_epi16(v41, 9); *(c + 506) = (int16_t)_mm256_extract_epi16(v41, 10); *(c + 507) = (int16_t)_mm256_extract_epi16(v41, 11); *(c + 508) = (int16_t)_mm256_extract_epi16(v41, 12);
     }
 }
-#undef TARGET
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
 #undef lanes32
 #undef pair
 #undef toeplitz8
+#undef TARGET
 #undef ntruhps2048509_mul_avx2
 #endif

@@ -12,6 +12,9 @@
 #define product_3329 rf_sntrup1013_avx2_product_3329
 #define product_3329_weights_r2 rf_sntrup1013_avx2_product_3329_weights_r2
 #define product_3329_weights_rq2 rf_sntrup1013_avx2_product_3329_weights_rq2
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#endif
 /*
  * sntrup1013: multiplication with AVX2
  *
@@ -12148,7 +12151,9 @@ void sntrup1013_mul_avx2(int16_t c[1013], const int16_t a[1013], const int16_t b
     /* sum modulo q, reduction mod f */
     finish(c, u1_, u2_);
 }
-#undef TARGET
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
 #undef digit_3329
 #undef finish
 #undef p2689_forward
@@ -12160,5 +12165,6 @@ void sntrup1013_mul_avx2(int16_t c[1013], const int16_t a[1013], const int16_t b
 #undef product_3329
 #undef product_3329_weights_r2
 #undef product_3329_weights_rq2
+#undef TARGET
 #undef sntrup1013_mul_avx2
 #endif

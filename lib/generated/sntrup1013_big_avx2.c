@@ -17,6 +17,9 @@
 #define product_3457 rf_sntrup1013_big_avx2_product_3457
 #define product_3457_weights_r2 rf_sntrup1013_big_avx2_product_3457_weights_r2
 #define product_3457_weights_rq2 rf_sntrup1013_big_avx2_product_3457_weights_rq2
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#endif
 /*
  * sntrup1013_big: multiplication with AVX2
  *
@@ -18433,7 +18436,9 @@ void sntrup1013_big_mul_avx2(int16_t c[1013], const int16_t a[1013], const int16
     /* sum modulo q, reduction mod f */
     finish(c, u1_, u2_, u3_);
 }
-#undef TARGET
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
 #undef digit_3329
 #undef digit_3457
 #undef finish
@@ -18450,5 +18455,6 @@ void sntrup1013_big_mul_avx2(int16_t c[1013], const int16_t a[1013], const int16
 #undef product_3457
 #undef product_3457_weights_r2
 #undef product_3457_weights_rq2
+#undef TARGET
 #undef sntrup1013_big_mul_avx2
 #endif

@@ -12,6 +12,9 @@
 #define product_3361 rf_sntrup1277_avx2_product_3361
 #define product_3361_weights_r2 rf_sntrup1277_avx2_product_3361_weights_r2
 #define product_3361_weights_rq2 rf_sntrup1277_avx2_product_3361_weights_rq2
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#endif
 /*
  * sntrup1277: multiplication with AVX2
  *
@@ -10893,7 +10896,9 @@ void sntrup1277_mul_avx2(int16_t c[1277], const int16_t a[1277], const int16_t b
     /* sum modulo q, reduction mod f */
     finish(c, u1_, u2_);
 }
-#undef TARGET
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
 #undef digit_3361
 #undef finish
 #undef p3041_forward
@@ -10905,5 +10910,6 @@ void sntrup1277_mul_avx2(int16_t c[1277], const int16_t a[1277], const int16_t b
 #undef product_3361
 #undef product_3361_weights_r2
 #undef product_3361_weights_rq2
+#undef TARGET
 #undef sntrup1277_mul_avx2
 #endif

@@ -17,6 +17,9 @@
 #define product_4001 rf_sntrup1277_big_avx2_product_4001
 #define product_4001_weights_r2 rf_sntrup1277_big_avx2_product_4001_weights_r2
 #define product_4001_weights_rq2 rf_sntrup1277_big_avx2_product_4001_weights_rq2
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#endif
 /*
  * sntrup1277_big: multiplication with AVX2
  *
@@ -16525,7 +16528,9 @@ void sntrup1277_big_mul_avx2(int16_t c[1277], const int16_t a[1277], const int16
     /* sum modulo q, reduction mod f */
     finish(c, u1_, u2_, u3_);
 }
-#undef TARGET
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
 #undef digit_3361
 #undef digit_4001
 #undef finish
@@ -16542,5 +16547,6 @@ void sntrup1277_big_mul_avx2(int16_t c[1277], const int16_t a[1277], const int16
 #undef product_4001
 #undef product_4001_weights_r2
 #undef product_4001_weights_rq2
+#undef TARGET
 #undef sntrup1277_big_mul_avx2
 #endif

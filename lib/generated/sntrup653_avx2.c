@@ -5,6 +5,9 @@
 #define mul_weights_r2 rf_sntrup653_avx2_mul_weights_r2
 #define mul_weights_rq2 rf_sntrup653_avx2_mul_weights_rq2
 #define pair rf_sntrup653_avx2_pair
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#endif
 /*
  * sntrup653: multiplication with AVX2
  *
@@ -3571,10 +3574,13 @@ void sntrup653_mul_avx2(int16_t c[653], const int16_t a[653], const int16_t b[65
         _mm_storeu_si128((__m128i *)(c + 640), _mm256_castsi256_si128(v12)); *(c + 648) = (int16_t)_mm256_extract_epi16(v12, 8); *(c + 649) = (int16_t)_mm256_extract_epi16(v12, 9); *(c + 650) = (int16_t)_mm256_extract_epi16(v12, 10); *(c + 651) = (int16_t)_mm256_extract_epi16(v12, 11); *(c + 652) = (int16_t)_mm256_extract_epi16(v12, 12);
     }
 }
-#undef TARGET
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
 #undef forward
 #undef mul_weights_r2
 #undef mul_weights_rq2
 #undef pair
+#undef TARGET
 #undef sntrup653_mul_avx2
 #endif

@@ -5,6 +5,9 @@
 #define mul_weights_r2 rf_sntrup857_avx2_mul_weights_r2
 #define mul_weights_rq2 rf_sntrup857_avx2_mul_weights_rq2
 #define pair rf_sntrup857_avx2_pair
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#endif
 /*
  * sntrup857: multiplication with AVX2
  *
@@ -5266,10 +5269,13 @@ void sntrup857_mul_avx2(int16_t c[857], const int16_t a[857], const int16_t b[85
         _mm_storeu_si128((__m128i *)(c + 848), _mm256_castsi256_si128(v12)); *(c + 856) = (int16_t)_mm256_extract_epi16(v12, 8);
     }
 }
-#undef TARGET
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
 #undef forward
 #undef mul_weights_r2
 #undef mul_weights_rq2
 #undef pair
+#undef TARGET
 #undef sntrup857_mul_avx2
 #endif

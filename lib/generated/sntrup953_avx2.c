@@ -12,6 +12,9 @@
 #define product_3001 rf_sntrup953_avx2_product_3001
 #define product_3001_weights_r2 rf_sntrup953_avx2_product_3001_weights_r2
 #define product_3001_weights_rq2 rf_sntrup953_avx2_product_3001_weights_rq2
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#endif
 /*
  * sntrup953: multiplication with AVX2
  *
@@ -7880,7 +7883,9 @@ void sntrup953_mul_avx2(int16_t c[953], const int16_t a[953], const int16_t b[95
     /* sum modulo q, reduction mod f */
     finish(c, u1_, u2_);
 }
-#undef TARGET
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
 #undef digit_3001
 #undef finish
 #undef p2161_forward
@@ -7892,5 +7897,6 @@ void sntrup953_mul_avx2(int16_t c[953], const int16_t a[953], const int16_t b[95
 #undef product_3001
 #undef product_3001_weights_r2
 #undef product_3001_weights_rq2
+#undef TARGET
 #undef sntrup953_mul_avx2
 #endif

@@ -17,6 +17,9 @@
 #define product_3121 rf_sntrup953_big_avx2_product_3121
 #define product_3121_weights_r2 rf_sntrup953_big_avx2_product_3121_weights_r2
 #define product_3121_weights_rq2 rf_sntrup953_big_avx2_product_3121_weights_rq2
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#endif
 /*
  * sntrup953_big: multiplication with AVX2
  *
@@ -12085,7 +12088,9 @@ void sntrup953_big_mul_avx2(int16_t c[953], const int16_t a[953], const int16_t 
     /* sum modulo q, reduction mod f */
     finish(c, u1_, u2_, u3_);
 }
-#undef TARGET
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
 #undef digit_3001
 #undef digit_3121
 #undef finish
@@ -12102,5 +12107,6 @@ void sntrup953_big_mul_avx2(int16_t c[953], const int16_t a[953], const int16_t 
 #undef product_3121
 #undef product_3121_weights_r2
 #undef product_3121_weights_rq2
+#undef TARGET
 #undef sntrup953_big_mul_avx2
 #endif

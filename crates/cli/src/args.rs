@@ -27,6 +27,8 @@ pub enum Command {
     List,
     /// Make a package: C source, header, contract, object, proof and report
     Forge(Forge),
+    /// Make a source package of KEMs that stands alone, with proofs of its multipliers
+    Package(Package),
     /// Prove that an object, whoever compiled or wrote it, fulfils a contract
     Prove(Prove),
     /// Run objects on worst cases and random pairs and compare with the oracle
@@ -125,6 +127,38 @@ pub struct Forge {
     /// Where bench/ is
     #[arg(long, default_value = "bench", value_name = "DIR")]
     pub bench_dir: PathBuf,
+}
+
+/// `package`.
+#[derive(Args, Debug)]
+pub struct Package {
+    /// Which, such as `sntrup761 mlkem768`, or `all`
+    #[arg(value_name = "KEM")]
+    pub kems: Vec<String>,
+    /// Machine code: `c` is portable alone, `avx2` needs it, `c,avx2` chooses at run time
+    #[arg(long, default_value = "all", value_name = "TARGET")]
+    pub target: String,
+    /// What every external symbol, macro and header starts with
+    #[arg(long, default_value = "ringforge_", value_name = "PREFIX")]
+    pub prefix: String,
+    /// Where the package goes: a directory that is empty or not there
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// The one source and its two headers alone
+    #[arg(long)]
+    pub amalgamated: bool,
+    /// C compiler, by name or path [default: $CC, else gcc, else clang]
+    #[arg(long, value_name = "COMPILER")]
+    pub cc: Option<String>,
+    /// Optimisation level
+    #[arg(long, default_value = "-O3", value_name = "LEVEL", allow_hyphen_values = true)]
+    pub opt: String,
+    /// Do not prove; the verdict is then `unknown`
+    #[arg(long)]
+    pub no_prove: bool,
+    /// Make the multipliers of the library instead, into DIR
+    #[arg(long, value_name = "DIR", hide = true, conflicts_with_all = ["kems", "out"])]
+    pub multipliers: Option<PathBuf>,
 }
 
 /// `prove`.

@@ -11,6 +11,7 @@ mod explain;
 mod forge;
 mod glue;
 mod lab;
+mod library;
 mod list;
 mod make;
 mod mutate;
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
             Ok(0)
         }
         Command::Forge(args) => forge::run(&ui, args),
+        Command::Package(args) => library::run(&ui, args),
         Command::Explain(args) => explain::run(&ui, args),
         Command::Bench(args) => bench::run(&ui, args),
         Command::Prove(args) => prove::run(&ui, args),

@@ -157,3 +157,11 @@ fn malformed_keys_of_ml_kem_are_refused() {
     bytes[1200] ^= 1; // in the public key, whose hash is then wrong
     assert_eq!(SecretKey::try_from(bytes).unwrap_err(), Error::Key);
 }
+
+#[path = "../examples/exchange.rs"]
+mod example;
+
+#[test]
+fn the_example_runs() {
+    example::main().unwrap();
+}

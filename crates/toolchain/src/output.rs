@@ -161,12 +161,15 @@ impl OutputDir {
         &self.target
     }
 
-    /// Writes one file.
+    /// Writes one file; the directories of `name` are made.
     ///
     /// # Errors
     /// The file system refuses; the path in the error is the one under the target.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<(), OutputError> {
-        fs::write(self.path().join(name), content)
+        let file = self.path().join(name);
+        let parent = file.parent().unwrap_or(self.path());
+        fs::create_dir_all(parent)
+            .and_then(|()| fs::write(&file, content))
             .map_err(io_error("write", &self.target.join(name)))
     }
 

@@ -1,0 +1,263 @@
+//! `ringforge package`: KEMs of the C library as a source package that stands alone.
+
+use std::path::Path;
+
+use ringforge_toolchain::{Compiler, OutputDir, Scratch, replace_file};
+use serde::Serialize;
+
+use crate::args::Package;
+use crate::forge::compiler;
+use crate::library::evidence::{self, Proved, Runs};
+use crate::library::multiplier::{Line, make_all};
+use crate::library::sources::{Selection, Sources};
+use crate::library::{file, kems, texts};
+use crate::make::unwritable;
+use crate::package::{File, Tool, VERSION};
+use crate::target;
+use crate::ui::{Failure, Ui};
+
+/// `proofs.json`.
+#[derive(Serialize)]
+pub struct Index {
+    /// Version of this format.
+    pub format: u32,
+    /// `proved` only if every multiplier is; else `refuted` or `unknown`.
+    pub verdict: &'static str,
+    /// Who made this.
+    pub tool: Tool,
+    /// The KEMs.
+    pub kems: Vec<String>,
+    /// What every external symbol starts with.
+    pub prefix: String,
+    /// By which compiler.
+    pub compiler: Compiler,
+    /// At which level.
+    pub opt: String,
+    /// The objects that were proved.
+    pub objects: Vec<File>,
+    /// Bytes of code of all objects.
+    pub code_bytes: u64,
+    /// Published answers, stack use; empty where this processor does not run the code.
+    #[serde(flatten)]
+    pub runs: Runs,
+    /// The multipliers.
+    pub multipliers: Vec<Proved>,
+    /// The command that makes this package again.
+    pub command: String,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Bad input, or a step that failed; a proof that did not succeed is a result, not an error.
+pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
+    if let Some(place) = &args.multipliers {
+        return multipliers(ui, place);
+    }
+    let selection = selection(args)?;
+    let Some(place) = &args.out else {
+        return Err(Failure::input(
+            "where to? add --out DIR, a directory that is empty or not there",
+        ));
+    };
+    let compiler = compiler(args.cc.as_deref())?;
+    let out = OutputDir::create(place, |_| false).map_err(unwritable)?;
+    let bar = ui.spinner("forging multipliers");
+    let sources = selection.sources()?;
+    bar.finish_and_clear();
+    let command = command_line(args, &selection);
+    let head = format!(
+        "{} in one source, beside {}kem.h. Made by {VERSION} with\n *   {command}",
+        selection.kems.join(", "),
+        selection.prefix
+    );
+    let one = format!("{}kem.c", selection.prefix);
+    out.write(&one, sources.amalgamated(&head)).map_err(unwritable)?;
+    for (name, text) in &sources.headers {
+        out.write(name, text).map_err(unwritable)?;
+    }
+    let mut compile = vec![one];
+    if !args.amalgamated {
+        compile = write_parts(&out, &selection, &sources)?;
+    }
+
+    let scratch =
+        Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
+    let bar = ui.spinner("compiling");
+    let compiled = evidence::compile(&compiler, &args.opt, out.path(), &compile, scratch.path())?;
+    bar.finish_and_clear();
+    let host = ringforge_toolchain::Host::detect();
+    let runs = if selection.target != 2 || host.has("avx2") {
+        let bar = ui.spinner("known answers");
+        // The one source has its own random bytes in it; tests bring others.
+        let second =
+            Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
+        let tested = match args.amalgamated {
+            true => {
+                let opt = format!("{} -D{}RANDOM=2", args.opt, selection.prefix.to_uppercase());
+                &evidence::compile(&compiler, &opt, out.path(), &compile, second.path())?
+            }
+            false => &compiled,
+        };
+        let runs = evidence::run(&selection, &sources, tested, &compiler, scratch.path())?;
+        bar.finish_and_clear();
+        runs
+    } else {
+        Runs::default()
+    };
+    let proved = evidence::prove(ui, &selection, &sources, &compiled, &compiler, !args.no_prove)?;
+    let verdicts: Vec<String> = proved.iter().map(|p| p.proof.verdict()).collect();
+    let worst = ["refuted", "unknown"].into_iter().find(|v| verdicts.iter().any(|w| w == v));
+    let shown = compiled.iter().filter(|c| proved.iter().any(|p| p.source == c.source));
+    let index = Index {
+        format: 1,
+        verdict: worst.unwrap_or("proved"),
+        tool: Tool::THIS,
+        kems: selection.kems.clone(),
+        prefix: selection.prefix.clone(),
+        objects: shown.map(|c| File::of(&c.source.replace(".c", ".o"), &c.bytes)).collect(),
+        code_bytes: evidence::code_bytes(&compiled)?,
+        compiler,
+        opt: args.opt.clone(),
+        runs,
+        multipliers: proved,
+        command,
+    };
+    if !args.amalgamated {
+        out.write("README.md", texts::readme(&selection, &index)).map_err(unwritable)?;
+        let json = serde_json::to_string_pretty(&index);
+        let json = json.map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))?;
+        out.write("proofs.json", json + "\n").map_err(unwritable)?;
+    }
+    let place = out.commit().map_err(unwritable)?;
+    ui.json(&index)?;
+    say(ui, &index, &place);
+    Ok(if index.verdict == "proved" { 0 } else { 1 })
+}
+
+/// Writes everything but what is known only when it has run; returns the sources to compile.
+fn write_parts(
+    out: &OutputDir,
+    selection: &Selection,
+    sources: &Sources,
+) -> Result<Vec<String>, Failure> {
+    let mut compile = Vec::new();
+    for (name, text) in &sources.files {
+        let path = format!("src/{name}");
+        out.write(&path, text).map_err(unwritable)?;
+        compile.extend(name.ends_with(".c").then_some(path));
+    }
+    for (name, text) in &sources.tests {
+        out.write(&format!("test/{name}"), text).map_err(unwritable)?;
+    }
+    for made in &sources.multipliers {
+        for (symbol, text) in &made.functions {
+            let source = format!("src/{}.c", made.name);
+            let (named, text) = evidence::contract(selection, symbol, text, &source);
+            out.write(&format!("contracts/{named}.toml"), text).map_err(unwritable)?;
+        }
+    }
+    out.write("Makefile", texts::makefile(selection)).map_err(unwritable)?;
+    Ok(compile)
+}
+
+fn selection(args: &Package) -> Result<Selection, Failure> {
+    let known = kems();
+    let mut chosen: Vec<String> = Vec::new();
+    for name in args.kems.iter().flat_map(|names| names.split(',')) {
+        if name != "all" && !known.iter().any(|kem| kem == name) {
+            let known = known.join(", ");
+            return Err(Failure::input(format!("no KEM `{name}`; there are {known}, and `all`")));
+        }
+        chosen.extend(known.iter().filter(|kem| name == "all" || *kem == name).cloned());
+    }
+    if chosen.is_empty() {
+        return Err(Failure::input(format!(
+            "which KEM? There are {}, and `all`",
+            known.join(", ")
+        )));
+    }
+    // In the library's order, each once.
+    let kems = known.into_iter().filter(|kem| chosen.contains(kem)).collect();
+    let targets: Vec<&str> = target::choose(&args.target)?.iter().map(|t| t.name).collect();
+    let target = match targets[..] {
+        ["avx2", "c"] => 0,
+        ["c"] => 1,
+        ["avx2"] => 2,
+        _ => return Err(Failure::input("the KEMs have the targets avx2 and c, or `all` for both")),
+    };
+    Ok(Selection { kems, prefix: prefix(&args.prefix)?, target })
+}
+
+/// A prefix of C symbols that collides with nothing in the library.
+fn prefix(text: &str) -> Result<String, Failure> {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let why = if !text.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        "it must start with a letter"
+    } else if !text.chars().all(word) {
+        "letters, digits and `_` alone can be in it"
+    } else if text.len() > 40 {
+        "it is longer than 40 letters"
+    } else if text.to_uppercase().starts_with("RF_") {
+        "the sources' own static names start with rf_"
+    } else {
+        return Ok(text.to_owned());
+    };
+    Err(Failure::input(format!("--prefix `{text}` cannot start C symbols: {why}")))
+}
+
+fn command_line(args: &Package, selection: &Selection) -> String {
+    let mut words = vec!["ringforge package".to_owned()];
+    words.extend(selection.kems.iter().cloned());
+    let mut option = |name: &str, value: &str| words.push(format!("--{name}={value}"));
+    option("target", if args.target == "all" { "c,avx2" } else { &args.target });
+    option("prefix", &selection.prefix);
+    if let Some(cc) = &args.cc {
+        option("cc", cc);
+    }
+    if args.opt != "-O3" {
+        option("opt", &format!("'{}'", args.opt));
+    }
+    if args.amalgamated {
+        words.push("--amalgamated".into());
+    }
+    words.join(" ")
+}
+
+/// Makes lib/generated anew: each file appears whole or stays as it was.
+fn multipliers(ui: &Ui, place: &Path) -> Result<u8, Failure> {
+    let bar = ui.spinner("forging multipliers");
+    let made = make_all(&Line::all(file("generated/multipliers.txt")), &["c", "avx2"])?;
+    bar.finish_and_clear();
+    for one in &made {
+        replace_file(&place.join(format!("{}.c", one.name)), &one.text).map_err(unwritable)?;
+    }
+    ui.say(format!("{} multipliers are in {}", made.len(), place.display()));
+    Ok(0)
+}
+
+fn say(ui: &Ui, index: &Index, place: &Path) {
+    for one in &index.multipliers {
+        ui.say(format!(
+            "{} is {}, in {:.1} s",
+            one.symbol,
+            one.proof.verdict(),
+            one.proof.seconds()
+        ));
+        for line in crate::proof::explanation(&one.proof) {
+            ui.say(format!("  {line}"));
+        }
+    }
+    for (kem, count) in &index.runs.answers {
+        ui.say(format!("{kem}: {count} published answers are met"));
+    }
+    for kem in &index.kems {
+        let stack = index.runs.stack.iter().filter(|s| s.kem == *kem);
+        let list: Vec<String> = stack.map(|s| format!("{} {}", s.operation, s.bytes)).collect();
+        if !list.is_empty() {
+            ui.say(format!("{kem}: bytes of stack: {}", list.join(", ")));
+        }
+    }
+    ui.say(format!("{} bytes of code by {} {}", index.code_bytes, index.compiler.name, index.opt));
+    ui.say(format!("The package is in {}", place.display()));
+}

@@ -1,0 +1,224 @@
+//! What a package shows for itself: it compiles, its multipliers are proved, its answers are the published ones; and
+//! how large it is.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use object::{Object, ObjectSection, SectionKind};
+use rayon::prelude::*;
+use ringforge_toolchain::Compiler;
+use serde::Serialize;
+
+use crate::library::sources::{Selection, Sources};
+use crate::proof::{self, Named, Proof};
+use crate::ui::{Failure, Ui};
+
+/// Warnings that a package is free of.
+pub const WARNINGS: &[&str] = &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion"];
+
+/// An object that was compiled from a packaged source.
+pub struct Compiled {
+    /// The source's name, as `src/x.c`.
+    pub source: String,
+    /// The object.
+    pub object: PathBuf,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// One multiplier's proof.
+#[derive(Serialize)]
+pub struct Proved {
+    /// Its symbol.
+    pub symbol: String,
+    /// The source.
+    pub source: String,
+    /// The contract's file.
+    pub contract: String,
+    /// What the prover found for the object.
+    pub proof: Proof,
+}
+
+/// Bytes of stack of one operation.
+#[derive(Serialize, Clone)]
+pub struct Stack {
+    /// The KEM.
+    pub kem: String,
+    /// `keypair`, `enc` or `dec`.
+    pub operation: String,
+    /// Bytes that a call touches.
+    pub bytes: u64,
+}
+
+/// What running the package's tests showed.
+#[derive(Serialize, Default)]
+pub struct Runs {
+    /// KEM and number of published answers that were met.
+    pub answers: Vec<(String, usize)>,
+    /// Stack use.
+    pub stack: Vec<Stack>,
+}
+
+/// Compiles sources of the package at `place`, on all processors.
+///
+/// # Errors
+/// The compiler fails.
+pub fn compile(
+    compiler: &Compiler,
+    opt: &str,
+    place: &Path,
+    sources: &[String],
+    scratch: &Path,
+) -> Result<Vec<Compiled>, Failure> {
+    let flags: Vec<String> =
+        opt.split_whitespace().chain(WARNINGS.iter().copied()).map(str::to_owned).collect();
+    let one = |source: &String| {
+        let object = scratch.join(source.replace('/', "_")).with_extension("o");
+        compiler
+            .compile(&place.join(source), &flags, &object)
+            .map_err(|e| Failure::failed(e.to_string()))?;
+        let bytes =
+            std::fs::read(&object).map_err(|e| Failure::failed(format!("{source}: {e}")))?;
+        Ok(Compiled { source: source.clone(), object, bytes })
+    };
+    sources.par_iter().map(one).collect()
+}
+
+/// Bytes of machine code in objects.
+///
+/// # Errors
+/// They are no objects.
+pub fn code_bytes(compiled: &[Compiled]) -> Result<u64, Failure> {
+    let mut sum = 0;
+    for one in compiled {
+        let file = object::File::parse(&*one.bytes)
+            .map_err(|e| Failure::failed(format!("the object of {}: {e}", one.source)))?;
+        let code = file.sections().filter(|s| s.kind() == SectionKind::Text);
+        sum += code.map(|section| section.size()).sum::<u64>();
+    }
+    Ok(sum)
+}
+
+/// A contract for a packaged function: under its prefix, and with the command that proves it again.
+pub fn contract(selection: &Selection, symbol: &str, text: &str, source: &str) -> (String, String) {
+    let named = format!("{}{symbol}", selection.prefix);
+    let body = text.find("contract = 1").map_or(text, |at| &text[at..]);
+    let head = format!(
+        "# What `{named}` in {source} promises. Prove it again, from the package's directory:\n\
+         #   make && ringforge prove build/{} --contract contracts/{named}.toml\n",
+        source.replace(".c", ".o")
+    );
+    (
+        named.clone(),
+        head + &body.replace(&format!("symbol = \"{symbol}\""), &format!("symbol = \"{named}\"")),
+    )
+}
+
+/// Proves every multiplier in the objects that were compiled from the package; with `tried` false only says that
+/// nobody tried.
+///
+/// # Errors
+/// An object lacks a function: a fault of ringforge.
+pub fn prove(
+    ui: &Ui,
+    selection: &Selection,
+    sources: &Sources,
+    compiled: &[Compiled],
+    compiler: &Compiler,
+    tried: bool,
+) -> Result<Vec<Proved>, Failure> {
+    let mut all = Vec::new();
+    for made in &sources.multipliers {
+        let file = format!("src/{}.c", made.name);
+        // The one object of an amalgamation has all of them.
+        let found = compiled.iter().find(|c| c.source == file).or_else(|| compiled.first());
+        let Some(object) = found else { continue };
+        for (symbol, text) in &made.functions {
+            let (named, text) = contract(selection, symbol, text, &object.source);
+            let terms = proof::contract(&named, &text, None)?;
+            let named_object = Named { name: &object.source, bytes: &object.bytes };
+            let proof = if tried {
+                let mut proof = proof::prove(ui, &[named_object], &terms, None)?.swap_remove(0);
+                proof::confirm(&mut proof, compiler, &object.object, &terms);
+                proof
+            } else {
+                proof::not_tried(named_object, &terms)
+            };
+            let contract = format!("contracts/{named}.toml");
+            all.push(Proved { symbol: named, source: object.source.clone(), contract, proof });
+        }
+    }
+    Ok(all)
+}
+
+/// Runs the package's tests with the objects that were compiled from it: published answers, stack use.
+///
+/// # Errors
+/// An answer is wrong, or a test does not link or run.
+pub fn run(
+    selection: &Selection,
+    sources: &Sources,
+    compiled: &[Compiled],
+    compiler: &Compiler,
+    scratch: &Path,
+) -> Result<Runs, Failure> {
+    let test = scratch.join("test");
+    let failed = |what: &str| {
+        let what = what.to_owned();
+        move |e: std::io::Error| Failure::failed(format!("{what}: {e}"))
+    };
+    std::fs::create_dir_all(&test).map_err(failed("no room for tests"))?;
+    for (name, text) in sources
+        .tests
+        .iter()
+        .map(|(n, t)| (format!("test/{n}"), t))
+        .chain(sources.headers.iter().map(|(n, t)| (n.clone(), t)))
+    {
+        std::fs::write(scratch.join(&name), text).map_err(failed(&name))?;
+    }
+    let program = |name: &str| -> Result<PathBuf, Failure> {
+        let file = scratch.join(name);
+        let mut args: Vec<OsString> = vec!["-O1".into(), "-std=c99".into()];
+        let helpers = ["kems", "random", "nist_rng", "sha256"];
+        args.extend([name].iter().chain(&helpers).map(|n| test.join(n).with_extension("c").into()));
+        // The tests bring their own random bytes.
+        let ours = compiled.iter().filter(|c| !c.source.ends_with("random_system.c"));
+        args.extend(ours.map(|c| c.object.clone().into()));
+        args.extend(["-pthread".into(), "-o".into(), file.clone().into()]);
+        compiler.run(&args).map_err(|e| Failure::failed(e.to_string()))?;
+        Ok(file)
+    };
+    let said = |file: &Path, args: &[&str]| -> Result<String, Failure> {
+        let output = Command::new(file).args(args).output();
+        let output = output.map_err(failed(&file.display().to_string()))?;
+        if !output.status.success() {
+            let (what, error) = (file.display(), String::from_utf8_lossy(&output.stderr));
+            return Err(Failure::failed(format!("{what} {args:?}: {}\n{error}", output.status)));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let kat = program("kat")?;
+    let mut runs = Runs::default();
+    let published = sources.tests.get("kats.txt").map_or("", String::as_str);
+    for line in published.lines().filter(|line| !line.starts_with('#')) {
+        let [name, count, hash] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
+        let found = said(&kat, &[name, count])?;
+        if found != hash {
+            return Err(Failure::failed(format!(
+                "{name}: {count} answers have the hash {found}, not {hash}"
+            )));
+        }
+        runs.answers.push((name.to_owned(), count.parse().unwrap_or(0)));
+    }
+    for kem in &selection.kems {
+        said(&kat, &[kem, "1"])?; // what nobody published answers for makes a round trip
+    }
+    for line in said(&program("stack")?, &[])?.lines() {
+        if let [kem, operation, bytes] = line.split(' ').collect::<Vec<_>>()[..] {
+            let bytes = bytes.parse().unwrap_or(0);
+            runs.stack.push(Stack { kem: kem.into(), operation: operation.into(), bytes });
+        }
+    }
+    Ok(runs)
+}

@@ -1,0 +1,165 @@
+//! The library's multipliers: forged for its rings, wrapped so that external names get its prefix, static names
+//! their own, and all of them fit into one source.
+
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+
+use crate::args::Subject;
+use crate::make;
+use crate::preset;
+use crate::target::{self, Target};
+use crate::ui::Failure;
+
+/// One source of lib/generated.
+pub struct Multiplier {
+    /// Its name: `sntrup761_c`.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// Its external functions with their contracts, without the prefix.
+    pub functions: Vec<(String, String)>,
+}
+
+/// A line of lib/generated/multipliers.txt.
+#[derive(Clone, Debug)]
+pub struct Line<'a> {
+    name: &'a str,
+    ring: &'a str,
+    plan: &'a str,
+}
+
+impl<'a> Line<'a> {
+    /// All lines of the table.
+    pub fn all(table: &'a str) -> Vec<Line<'a>> {
+        let words = |line: &'a str| line.split_whitespace().collect::<Vec<_>>();
+        table
+            .lines()
+            .filter_map(|line| match words(line)[..] {
+                [name, ring, plan] if !name.starts_with('#') => Some(Line { name, ring, plan }),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The macro that says whether the library needs it: only Streamlined NTRU Prime multiplies big by big, for
+    /// batches of keys.
+    pub fn condition(&self) -> String {
+        match self.name.strip_suffix("_big") {
+            Some(ring) => format!("RINGFORGE_ENABLE_{}", ring.to_uppercase()),
+            None => format!("RF_NEED_{}", self.name.to_uppercase()),
+        }
+    }
+}
+
+/// Makes multipliers, for portable C and AVX2 as far as wanted.
+///
+/// # Errors
+/// A line of the table names no ring or plan, or the program is faulty: faults of ringforge.
+pub fn make_all(lines: &[Line], targets: &[&str]) -> Result<Vec<Multiplier>, Failure> {
+    let jobs: Vec<(&Line, &str)> =
+        lines.iter().flat_map(|line| targets.iter().map(move |target| (line, *target))).collect();
+    jobs.into_par_iter().map(|(line, target)| make_one(line, target::find(target)?)).collect()
+}
+
+fn make_one(line: &Line, target: &'static Target) -> Result<Multiplier, Failure> {
+    let Line { name, ring, plan } = *line;
+    let subject = Subject { ring: ring.into(), plan: Some(plan.into()), lhs: None, rhs: None };
+    let job = preset::resolve(&subject)?;
+    let schedule = make::schedule(None, target, &job.plan.name)?;
+    let made = make::make(&job, target, &schedule, name)?;
+    // What makes the same code with everything else that `forge` does.
+    let command = format!("ringforge forge {ring} --plan={plan} --target='c,avx2' --name={name}");
+    let text = make::source(&made, &command)?;
+    let layout = made.program.transform.as_ref();
+    let functions: Vec<(String, String)> = made
+        .entries
+        .iter()
+        .map(|e| (e.signature.symbol.clone(), e.contract(name, &job.plan.ring, layout)))
+        .collect();
+    let symbols: Vec<&str> = functions.iter().map(|f| f.0.as_str()).collect();
+    let name = format!("{name}_{}", target.name);
+    let guard = match target.features.is_empty() {
+        true => line.condition(),
+        false => format!("{} && RF_HAVE_AVX2_CODE", line.condition()),
+    };
+    let text = wrap(&text, &name, &guard, &symbols);
+    Ok(Multiplier { name, text, functions })
+}
+
+/// The names that a source of the forge gives to static things and types, and to macros.
+fn own_names(text: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let (mut statics, mut macros) = (BTreeSet::new(), BTreeSet::new());
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("#define ") {
+            macros.insert(rest.split(|c| !word(c)).next().unwrap_or(""));
+        } else if let Some(rest) = line.strip_prefix("static ") {
+            let head = rest.split(['[', '(', '=', ';']).next().unwrap_or("").trim_end();
+            statics.extend(head.rsplit(|c| !word(c)).next());
+        } else if let Some(rest) = line.strip_prefix("typedef ") {
+            let head = rest.split(" __attribute__").next().unwrap_or("").trim_end_matches(';');
+            statics.extend(head.rsplit(|c| !word(c)).next());
+        }
+    }
+    statics.remove("");
+    (statics, macros)
+}
+
+fn wrap(text: &str, name: &str, guard: &str, symbols: &[&str]) -> String {
+    let (statics, macros) = own_names(text);
+    let mut out = format!("#include \"../src/common/common.h\"\n#if {guard}\n");
+    for symbol in symbols {
+        out += &format!("#define {symbol} RF_NS({symbol})\n");
+    }
+    for own in &statics {
+        out += &format!("#define {own} rf_{name}_{own}\n");
+    }
+    // What a file asks of the optimiser is for itself.
+    let kept = text.contains("#pragma GCC optimize");
+    let pragma = |what: &str| {
+        format!(
+            "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC {what}_options\n#endif\n"
+        )
+    };
+    if kept {
+        out += &pragma("push");
+    }
+    out += text.trim_end();
+    out += "\n";
+    if kept {
+        out += &pragma("pop");
+    }
+    for own in statics.iter().chain(&macros).copied().chain(symbols.iter().copied()) {
+        out += &format!("#undef {own}\n");
+    }
+    out + "#endif\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_of_a_file_gets_its_own() {
+        let text = "#define TARGET x\ntypedef int32_t pair __attribute__((may_alias));\n\
+                    static const int16_t k[3] = {1, 2, 3};\nTARGET static inline int16_t add(int16_t a)\n\
+                    static int16_t sub(int16_t a)\nvoid r_mul_c(int16_t *c)\n";
+        let (statics, macros) = own_names(text);
+        assert_eq!(statics.into_iter().collect::<Vec<_>>(), ["k", "pair", "sub"]);
+        assert_eq!(macros.into_iter().collect::<Vec<_>>(), ["TARGET"]);
+        let wrapped = wrap(text, "r_c", "RF_NEED_R", &["r_mul_c"]);
+        assert!(wrapped.contains("#define k rf_r_c_k\n"), "{wrapped}");
+        assert!(wrapped.contains("#define r_mul_c RF_NS(r_mul_c)\n"), "{wrapped}");
+        assert!(wrapped.ends_with("#undef TARGET\n#undef r_mul_c\n#endif\n"), "{wrapped}");
+    }
+
+    #[test]
+    fn lines_say_what_they_are_needed_for() {
+        let lines = Line::all(
+            "# a comment\nsntrup953_big sntrup953 sntrup953-three-prime\nmlkem mlkem mlkem\n",
+        );
+        let conditions: Vec<String> = lines.iter().map(Line::condition).collect();
+        assert_eq!(conditions, ["RINGFORGE_ENABLE_SNTRUP953", "RF_NEED_MLKEM"]);
+    }
+}

@@ -1,0 +1,214 @@
+//! `ringforge package`: the sources stand alone, compile without a warning, keep to their prefix, pass their tests,
+//! and their multipliers are proved; bad input leaves nothing behind.
+
+mod common;
+
+use common::{Run, Sandbox};
+use std::path::Path;
+use std::process::Command;
+
+const STRICT: &[&str] =
+    &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-O1"];
+
+fn run(command: &mut Command) -> String {
+    let out = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    let error = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{command:?}: {}\n{text}{error}", out.status);
+    text
+}
+
+/// Compiles sources strictly; every symbol that others see has the prefix.
+fn compiles_and_keeps_to_its_prefix(cc: &str, dir: &Path, sources: &[String], prefix: &str) {
+    let mut defined = 0;
+    for source in sources {
+        let object = dir.join(source).with_extension(format!("{cc}.o"));
+        run(Command::new(cc).args(STRICT).arg("-c").arg(dir.join(source)).arg("-o").arg(&object));
+        let text = run(Command::new("nm").args(["--extern-only", "-P"]).arg(&object));
+        for line in text.lines() {
+            let [name, kind] = line.split(' ').take(2).collect::<Vec<_>>()[..] else { continue };
+            defined += usize::from(kind != "U");
+            // What is called from outside is the system's or C's own.
+            let system = [
+                "memcpy",
+                "memset",
+                "memcmp",
+                "memmove",
+                "getrandom",
+                "__errno_location",
+                "__cpu_model",
+            ];
+            let own = kind == "U" && (system.contains(&name) || name.starts_with("__stack_chk"));
+            let table = name == "_GLOBAL_OFFSET_TABLE_" || name == "__cpu_indicator_init";
+            assert!(name.starts_with(prefix) || own || table, "{source} by {cc}: {line}");
+        }
+    }
+    assert!(defined > 10, "only {defined} symbols in {sources:?}");
+}
+
+fn listing(dir: &Path, extension: &str) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(dir)
+        .expect("a directory")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(extension))
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_package_of_sntrup761_stands_alone() {
+    let dir = Sandbox::new();
+    let made = dir
+        .ringforge(&["package", "sntrup761", "--target", "c,avx2", "--prefix", "my_", "-o", "out"])
+        .succeeds();
+    for said in [
+        "my_sntrup761_mul_avx2 is proved",
+        "my_sntrup761_mul_c is proved",
+        "sntrup761: 100 published answers are met",
+        "sntrup761: bytes of stack: keypair ",
+        "bytes of code by ",
+    ] {
+        assert!(made.stdout.contains(said), "no {said:?} in {made:?}");
+    }
+    let out = dir.path().join("out");
+    let sources: Vec<String> =
+        listing(&out.join("src"), ".c").iter().map(|name| format!("src/{name}")).collect();
+    let has = |name: &str| sources.iter().any(|s| s == &format!("src/{name}.c"));
+    assert!(has("prime761") && has("sntrup761_avx2") && has("sntrup761_c"), "{sources:?}");
+    // What other KEMs need stays away.
+    assert!(!has("aes") && !has("poly") && !has("hash_builtin_sha3"), "{sources:?}");
+    let header = dir.read("out/my_kem.h");
+    assert!(
+        header.contains("sntrup761")
+            && !header.contains("ntrulpr")
+            && !header.contains("DECLARE_MLKEM")
+    );
+    for (name, text) in
+        listing(&out.join("src"), "").iter().map(|n| (n, dir.read(&format!("out/src/{n}"))))
+    {
+        assert!(!text.contains("ringforge_") && !text.contains("RINGFORGE_"), "{name}");
+        assert!(!text.contains("ENABLE_") && !text.contains("RF_NEED"), "{name}");
+    }
+
+    for cc in common::compilers() {
+        compiles_and_keeps_to_its_prefix(cc, &out, &sources, "my_");
+        compiles_and_keeps_to_its_prefix(cc, &out, &["my_kem.c".into()], "my_");
+    }
+    let checked = run(Command::new("make")
+        .args(["-j2", "check", "size", "CFLAGS=-O1 -Werror"])
+        .current_dir(&out));
+    assert!(checked.contains("sntrup761 ok"), "{checked}");
+    assert_eq!(checked.matches("sntrup761: 100 known answers").count(), 2, "{checked}");
+    let stack = |operation: &str| -> u64 {
+        let line = checked.lines().find_map(|l| l.strip_prefix(&format!("sntrup761 {operation} ")));
+        line.and_then(|bytes| bytes.parse().ok())
+            .unwrap_or_else(|| panic!("{operation}: {checked}"))
+    };
+    assert!((2_000..100_000).contains(&stack("enc")), "{checked}");
+    assert!((2_000..200_000).contains(&stack("keypair")), "{checked}");
+
+    // Contracts are for the objects of the package's own Makefile, too.
+    let contract = "contracts/my_sntrup761_mul_c.toml";
+    assert!(
+        dir.read(&format!("out/{contract}"))
+            .contains(&format!("build/src/sntrup761_c.o --contract {contract}"))
+    );
+    let proofs: serde_json::Value =
+        serde_json::from_str(&dir.read("out/proofs.json")).expect("JSON");
+    assert_eq!(proofs["verdict"], "proved");
+    assert_eq!(proofs["multipliers"].as_array().map(Vec::len), Some(2));
+    assert!(dir.read("out/README.md").contains("| `my_sntrup761_mul_avx2` | proved |"));
+}
+
+#[test]
+fn one_source_is_included_by_a_program() {
+    let dir = Sandbox::new();
+    let made = dir.ringforge(&[
+        "package",
+        "mlkem512",
+        "--prefix=app_",
+        "--amalgamated",
+        "--no-prove",
+        "--opt=-O1",
+        "-o",
+        "kem",
+    ]);
+    // Nobody tried a proof, so it is not known.
+    assert_eq!(made.status, 1, "{made:?}");
+    assert!(made.stdout.contains("not tried (--no-prove)"), "{made:?}");
+    assert_eq!(listing(&dir.path().join("kem"), ""), ["app_config.h", "app_kem.c", "app_kem.h"]);
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lib/examples/amalgamated.c");
+    for cc in common::compilers() {
+        let program = dir.path().join(cc);
+        let mut command = Command::new(cc);
+        command.args(STRICT).arg("-Ikem").arg(&example).arg("-o").arg(&program);
+        run(command.current_dir(dir.path()));
+        assert_eq!(run(&mut Command::new(program)), "three session keys\n");
+    }
+}
+
+/// All KEMs at once fit into one source, for portable C alone.
+#[test]
+fn all_kems_are_one_source() {
+    let dir = Sandbox::new();
+    let kems =
+        "sntrup653,ntrulpr653,sntrup761,ntrulpr761,mlkem512,mlkem768,ntruhps2048509,ntruhrss701";
+    let made = dir.ringforge(&[
+        "--quiet",
+        "package",
+        kems,
+        "--target=c",
+        "--amalgamated",
+        "--no-prove",
+        "--opt=-O0",
+        "-o",
+        "all",
+    ]);
+    assert_eq!((made.status, made.stderr.as_str()), (1, ""), "{made:?}");
+    let out = dir.path().join("all");
+    for cc in common::compilers() {
+        compiles_and_keeps_to_its_prefix(cc, &out, &["ringforge_kem.c".into()], "ringforge_");
+    }
+    assert!(!dir.read("all/ringforge_kem.c").contains("immintrin"));
+}
+
+#[test]
+fn bad_input_is_named_and_leaves_nothing() {
+    let dir = Sandbox::new();
+    let package = |words: &[&str]| -> Run { dir.ringforge(&[&["package"], words].concat()) };
+    package(&["sntrup762", "-o", "x"]).fails(2, &["no KEM `sntrup762`", "sntrup761", "mlkem768"]);
+    package(&["-o", "x"]).fails(2, &["which KEM?", "ntruhrss701"]);
+    package(&["sntrup761"]).fails(2, &["--out DIR"]);
+    package(&["sntrup761", "--target", "sse41", "-o", "x"]).fails(2, &["avx2 and c"]);
+    package(&["sntrup761", "--target", "neon", "-o", "x"]).fails(2, &["no target `neon`"]);
+    package(&["sntrup761", "--cc", "clang-99", "-o", "x"]).fails(2, &["clang-99"]);
+    for (prefix, why) in [
+        ("1a", "start with a letter"),
+        ("", "start with a letter"),
+        ("_x", "start with a letter"),
+        ("a-b", "letters, digits and `_`"),
+        ("rf_", "rf_"),
+    ] {
+        let prefix = format!("--prefix={prefix}");
+        package(&["sntrup761", &prefix, "-o", "x"]).fails(2, &["--prefix", why]);
+    }
+    package(&["sntrup761", "-o", "/proc/ringforge/x"]).fails(2, &["cannot", "/proc"]);
+    dir.is_untouched();
+
+    dir.file("mine", "");
+    package(&["sntrup761", "-o", "."]).fails(2, &["is in the way", "`mine`"]);
+    package(&["sntrup761", "-o", "mine"]).fails(2, &["mine is not a directory"]);
+    // A file that cannot grow is what a full disk looks like.
+    let line = format!(
+        "trap '' XFSZ; ulimit -f 20; exec '{}' package mlkem512 --target c -o full",
+        env!("CARGO_BIN_EXE_ringforge")
+    );
+    let output =
+        Command::new("bash").args(["-c", &line]).current_dir(dir.path()).output().expect("bash");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("cannot write") && error.contains("full"), "{error}");
+    let left = listing(dir.path(), "");
+    assert_eq!(left, ["mine"]);
+}
