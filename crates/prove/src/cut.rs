@@ -33,6 +33,8 @@ pub struct Cutter {
     /// Exact integer form to its variable.
     exact: FxHashMap<Form, VarId>,
     failed: FxHashMap<(u8, Form), u32>,
+    /// Variables that are functions of one base, by that base, interval and residue.
+    functions: FxHashMap<(Base, (i64, i64), ModForm), Vec<(VarId, FunId)>>,
     /// Variables cut from sums that were taken apart: the sums as they were spelled out, with the
     /// bits for which both are equal.
     spelled: FxHashMap<VarId, (Arc<Form>, u8)>,
@@ -44,6 +46,9 @@ pub struct Cutter {
 
 /// Values of a variable below which a line modulo another number than q may be an accident.
 const FEW: i64 = 256;
+
+/// Values of a base up to which two functions of it are compared point by point.
+const TWINS: i64 = 1 << 17;
 
 /// Variables that are made level at most where a sum is too wide.
 const TIES: usize = 8;
@@ -57,6 +62,7 @@ impl Cutter {
             cuts: FxHashMap::default(),
             exact: FxHashMap::default(),
             failed: FxHashMap::default(),
+            functions: FxHashMap::default(),
             spelled: FxHashMap::default(),
             plain: Default::default(),
             node: 0,
@@ -362,9 +368,17 @@ impl Cutter {
             let f = self.as_fun(&d, 64);
             (b, f)
         });
+        if let (Some((base, f)), None) = (parent, &r.integer)
+            && let Some(v) = self.twin(base, f, (lo as i64, hi as i64), &residue)
+        {
+            self.exact.insert(d, v);
+            return (v, sign);
+        }
         let node = self.node;
         let integer = r.integer.map(|f| Arc::new(f.scaled(sign, 64)));
         let form = Arc::new(d.clone());
+        let function = parent.filter(|_| integer.is_none());
+        let key = function.map(|(base, _)| (base, (lo as i64, hi as i64), residue.clone()));
         let v = self.world.new_var(|_, atom| Var {
             lo: lo as i64,
             hi: hi as i64,
@@ -375,8 +389,30 @@ impl Cutter {
             node,
             atom,
         });
+        if let (Some(key), Some((_, f))) = (key, function) {
+            self.functions.entry(key).or_default().push((v, f));
+        }
         self.exact.insert(d, v);
         (v, sign)
+    }
+
+    /// A variable that takes the same value as `f` of a base at every point.
+    ///
+    /// Compilers compute one thing in two ways: a reduction once in words and once in halves of double
+    /// words. Montgomery's product is understood only where its two halves are products of the same
+    /// variables. Equality is what enumeration of the difference says, a fact of the certificate:
+    /// least and greatest value are 0. Equal intervals and residues only say where to look.
+    fn twin(&mut self, base: Base, f: FunId, range: (i64, i64), m: &ModForm) -> Option<VarId> {
+        let (lo, hi) = self.world.domain(base);
+        if hi - lo >= TWINS {
+            return None;
+        }
+        let known = self.functions.get(&(base, range, m.clone()))?.clone();
+        known.into_iter().find_map(|(v, g)| {
+            let difference = self.world.funs.lin(64, 0, 0, &[(f, 1), (g, -1)]);
+            let s = self.cones.summary(&mut self.world.funs, difference, lo, hi).ok()?;
+            (s.min == 0 && s.max == 0).then_some(v)
+        })
     }
 
     fn explain(

@@ -110,7 +110,7 @@ impl Form {
 /// A linear form modulo m over variables and products: `k + Σ c·atom`, residues below m.
 ///
 /// The default, with m = 0, says nothing: the residue of an input, which is a leaf.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ModForm {
     /// The modulus.
     pub m: u32,
