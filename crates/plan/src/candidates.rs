@@ -124,7 +124,9 @@ impl Maker<'_> {
         // The two products that reduce by a dense f are products of any residues.
         let operands = if dense { [Operand::Big; 2] } else { self.operands };
         let bounds = operands.map(|operand| operand.bound(q));
+        // An eighth more: digits and sums of digits that are not canonical need room as well.
         let bound = n as u128 * u128::from(bounds[0]) * u128::from(bounds[1]);
+        let bound = bound + bound / 8;
 
         let mut shapes = Shapes::new(n);
         let mut rooms = vec![shapes.lifted()];

@@ -33,8 +33,8 @@ pub struct Cutter {
     /// Exact integer form to its variable.
     exact: FxHashMap<Form, VarId>,
     failed: FxHashMap<(u8, Form), u32>,
-    /// Variables that are functions of one base, by that base, interval and residue.
-    functions: FxHashMap<(Base, (i64, i64), ModForm), Vec<(VarId, FunId)>>,
+    /// Variables that are no integer forms, by interval and residue.
+    alike: FxHashMap<((i64, i64), ModForm), Vec<VarId>>,
     /// Variables cut from sums that were taken apart: the sums as they were spelled out, with the
     /// bits for which both are equal.
     spelled: FxHashMap<VarId, (Arc<Form>, u8)>,
@@ -47,8 +47,8 @@ pub struct Cutter {
 /// Values of a variable below which a line modulo another number than q may be an accident.
 const FEW: i64 = 256;
 
-/// Values of a base up to which two functions of it are compared point by point.
-const TWINS: i64 = 1 << 17;
+/// Variables that a form is compared with at most.
+const TWINS: usize = 4;
 
 /// Variables that are made level at most where a sum is too wide.
 const TIES: usize = 8;
@@ -62,7 +62,7 @@ impl Cutter {
             cuts: FxHashMap::default(),
             exact: FxHashMap::default(),
             failed: FxHashMap::default(),
-            functions: FxHashMap::default(),
+            alike: FxHashMap::default(),
             spelled: FxHashMap::default(),
             plain: Default::default(),
             node: 0,
@@ -242,6 +242,18 @@ impl Cutter {
         width: u8,
         narrow: Option<Base>,
     ) -> Result<(VarId, i64), Option<u32>> {
+        self.cut_within(form, width, narrow, width)
+    }
+
+    /// The same for a variable of at most 2^room values: where a sum was multiplied by a power of two
+    /// only as many of its low bits matter, but it is no less an integer for that.
+    fn cut_within(
+        &mut self,
+        form: &Form,
+        width: u8,
+        narrow: Option<Base>,
+        room: u8,
+    ) -> Result<(VarId, i64), Option<u32>> {
         let mut bare = form.clone();
         bare.k = 0;
         let twos = bare.t.iter().map(|t| t.1.trailing_zeros()).min().unwrap_or(0);
@@ -264,7 +276,7 @@ impl Cutter {
             && let Some(separate) = self.separate(&bare, bits)
         {
             // In terms of other variables, and so by another key.
-            let (v, m) = self.cut(&separate, bits, None)?;
+            let (v, m) = self.cut_within(&separate, bits, None, room)?;
             if let Source::Cut { form, bits: 64 } = &self.world.var(v).source {
                 let sign = [1, -1].into_iter().find(|&s| **form == separate.scaled(s, 64));
                 if let Some(sign) = sign {
@@ -292,7 +304,7 @@ impl Cutter {
             let good = match &reading {
                 Ok(r) => {
                     r.residue.is_some()
-                        && r.hi - r.lo < 1i128 << width
+                        && r.hi - r.lo < 1i128 << room
                         && r.hi.abs().max(r.lo.abs()) < 1 << 48
                 }
                 Err(_) => false,
@@ -368,8 +380,9 @@ impl Cutter {
             let f = self.as_fun(&d, 64);
             (b, f)
         });
-        if let (Some((base, f)), None) = (parent, &r.integer)
-            && let Some(v) = self.twin(base, f, (lo as i64, hi as i64), &residue)
+        let known = ((lo as i64, hi as i64), residue.clone());
+        if r.integer.is_none()
+            && let Some(v) = self.twin(&d, &known)
         {
             self.exact.insert(d, v);
             return (v, sign);
@@ -377,8 +390,7 @@ impl Cutter {
         let node = self.node;
         let integer = r.integer.map(|f| Arc::new(f.scaled(sign, 64)));
         let form = Arc::new(d.clone());
-        let function = parent.filter(|_| integer.is_none());
-        let key = function.map(|(base, _)| (base, (lo as i64, hi as i64), residue.clone()));
+        let whole = integer.is_some();
         let v = self.world.new_var(|_, atom| Var {
             lo: lo as i64,
             hi: hi as i64,
@@ -389,29 +401,29 @@ impl Cutter {
             node,
             atom,
         });
-        if let (Some(key), Some((_, f))) = (key, function) {
-            self.functions.entry(key).or_default().push((v, f));
+        if !whole {
+            self.alike.entry(known).or_default().push(v);
         }
         self.exact.insert(d, v);
         (v, sign)
     }
 
-    /// A variable that takes the same value as `f` of a base at every point.
+    /// A variable that is always equal to an exact form, though spelled in another way.
     ///
-    /// Compilers compute one thing in two ways: a reduction once in words and once in halves of double
-    /// words. Montgomery's product is understood only where its two halves are products of the same
-    /// variables. Equality is what enumeration of the difference says, a fact of the certificate:
-    /// least and greatest value are 0. Equal intervals and residues only say where to look.
-    fn twin(&mut self, base: Base, f: FunId, range: (i64, i64), m: &ModForm) -> Option<VarId> {
-        let (lo, hi) = self.world.domain(base);
-        if hi - lo >= TWINS {
-            return None;
-        }
-        let known = self.functions.get(&(base, range, m.clone()))?.clone();
-        known.into_iter().find_map(|(v, g)| {
-            let difference = self.world.funs.lin(64, 0, 0, &[(f, 1), (g, -1)]);
-            let s = self.cones.summary(&mut self.world.funs, difference, lo, hi).ok()?;
-            (s.min == 0 && s.max == 0).then_some(v)
+    /// Compilers compute one thing in two ways: a reduction once in words, once in halves of double
+    /// words. Montgomery's product is understood only where both its halves are products of the
+    /// same variables. Equality is what the exact reading of the difference says: its interval is
+    /// [0, 0], by enumeration of the functions of each base, which are facts of the certificate.
+    /// Equal intervals and residues only say where to look.
+    fn twin(&mut self, d: &Form, known: &((i64, i64), ModForm)) -> Option<VarId> {
+        let alike = self.alike.get(known)?;
+        let alike: Vec<VarId> = alike.iter().copied().take(TWINS).collect();
+        alike.into_iter().find(|&v| {
+            let Source::Cut { form, bits: 64 } = self.world.var(v).source.clone() else {
+                return false;
+            };
+            let difference = Form::combine(d, 1, &form, -1, 64);
+            self.read(&difference).is_ok_and(|r| r.lo == 0 && r.hi == 0)
         })
     }
 

@@ -217,6 +217,7 @@ impl Cutter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cut::Use;
     use crate::values::{Source, Var, VarId};
 
     fn input(cut: &mut Cutter, index: u32) -> VarId {
@@ -238,6 +239,31 @@ mod tests {
         let quotient = cut.op(16, FunOp::Slice(16), &[wide]);
         let f = cut.world.funs.lin(16, 0, 1, &[(quotient, -p)]);
         cut.world.atom(Atom::Fun(Base::Var(v), f))
+    }
+
+    #[test]
+    fn multiples_by_powers_of_two_of_sums_of_several_moduli_are_multiples_of_variables() {
+        let mut cut = Cutter::new(97);
+        let (x, y) = (input(&mut cut, 0), input(&mut cut, 1));
+        let (r, u) = (reduced(&mut cut, x, 101), reduced(&mut cut, y, 103));
+        let sum = Form::combine(&Form::atom(r), 1, &Form::atom(u), 101, 64);
+        // Some 21,000 values, of which a word that holds 64 times the sum has ten bits.
+        let Use::One(Base::Var(v), f) = cut.use_form(&sum.scaled(64, 16), 16) else {
+            panic!("no variable")
+        };
+        let (lo, hi) = cut.world.domain(Base::Var(v));
+        assert!(hi - lo > 1 << 10 && hi - lo < 1 << 16);
+        let sign = cut.world.funs.at(f, 1) / 64;
+        assert!(sign.abs() == 1);
+        for at in [lo, -1000, -1, 0, 513, hi] {
+            assert_eq!(cut.world.funs.at(f, at), crate::funs::centre(64 * sign * at, 16));
+        }
+        // A word of ten bits does not hold the sum itself.
+        let mut cut = Cutter::new(97);
+        let (x, y) = (input(&mut cut, 0), input(&mut cut, 1));
+        let (r, u) = (reduced(&mut cut, x, 101), reduced(&mut cut, y, 103));
+        let sum = Form::combine(&Form::atom(r), 1, &Form::atom(u), 101, 64);
+        assert!(!matches!(cut.use_form(&sum, 10), Use::One(Base::Var(_), _)));
     }
 
     #[test]

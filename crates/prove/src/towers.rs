@@ -10,7 +10,7 @@
 
 use crate::cut::Cutter;
 use crate::values::{Atom, AtomId, ModForm, Source, VarId, World};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
@@ -60,6 +60,10 @@ pub(crate) struct Towers<'c> {
     /// Digits that are sums of digits.
     split: FxHashMap<VarId, Parts>,
     foreign: FxHashMap<VarId, Arc<Apart>>,
+    /// Integers that modulo a number are sums of products of digits: digits themselves.
+    products: FxHashSet<(VarId, u32)>,
+    /// What such a digit is modulo the number that its factors are known in.
+    own: FxHashMap<VarId, ModForm>,
     pub list: Vec<Tower>,
     of: FxHashMap<VarId, usize>,
 }
@@ -74,6 +78,8 @@ impl<'c> Towers<'c> {
             below: FxHashMap::default(),
             split: FxHashMap::default(),
             foreign: FxHashMap::default(),
+            products: FxHashSet::default(),
+            own: FxHashMap::default(),
             list: Vec::new(),
             of: FxHashMap::default(),
         }
@@ -91,6 +97,13 @@ impl<'c> Towers<'c> {
                     below.digits |= all[y].digits;
                     below.lower |= all[y].lower;
                 });
+                let product = |t: &(AtomId, u32)| match world.atoms[t.0 as usize] {
+                    Atom::Prod(x, y) => [x, y].iter().any(|x| all[x.0 as usize].digits),
+                    _ => false,
+                };
+                if form.t.iter().any(product) {
+                    self.products.insert((x, m));
+                }
             } else if matches!(world.var(x).source, Source::Cut { .. }) {
                 below.lower = m != world.q && known_to_q(world, x);
                 below.digits = !below.lower;
@@ -136,7 +149,10 @@ impl<'c> Towers<'c> {
                 add(&mut out.rest, a, c, m);
                 continue;
             }
-            if let Some(known) = self.cut.world.known(v, form.m) {
+            if self.products.contains(&(v, form.m)) {
+                self.own(v, form.m)?;
+                add(&mut out.digits, v, c, m);
+            } else if let Some(known) = self.cut.world.known(v, form.m) {
                 out.k = ((u64::from(out.k) + c * u64::from(known.k)) % m) as u32;
                 for &(b, d) in &known.t {
                     let x = open.entry(b).or_default();
@@ -188,13 +204,41 @@ impl<'c> Towers<'c> {
         if let Some(known) = self.foreign.get(&v) {
             return Ok(known.clone());
         }
-        let residue = self.cut.world.var(v).residue.clone();
+        let own = self.own.get(&v).cloned();
+        let residue = own.unwrap_or_else(|| self.cut.world.var(v).residue.clone());
         if residue.m < 2 {
             return Err("an output depends on a value that is known in no modulus".into());
         }
         let apart = Arc::new(self.apart(&residue)?);
         self.foreign.insert(v, apart.clone());
         Ok(apart)
+    }
+
+    /// Finds what a sum of products of digits is modulo the number that these digits are known in.
+    ///
+    /// A product by a digit, as of an operand's residue, says nothing modulo `m`. But where the sum
+    /// fits its word unreduced, as with a small operand, it is that integer form in any modulus: so it
+    /// is a digit of the modulus of its factors.
+    fn own(&mut self, v: VarId, m: u32) -> Result<(), Failure> {
+        if self.own.contains_key(&v) {
+            return Ok(());
+        }
+        let mut at = v;
+        while let Some(form) = self.cut.world.known(at, m).map(|f| f.into_owned()) {
+            let all = variables(&self.cut.world, &form);
+            let next = all.into_iter().find(|&x| self.below(x, m).digits);
+            at = next.ok_or("a product of digits that are none")?;
+        }
+        let p = self.cut.world.var(at).residue.m;
+        let form = self.cut.world.known(v, p).filter(|_| p >= 2 && p != m);
+        let form = form.ok_or("a digit of another modulus is multiplied")?.into_owned();
+        self.own.insert(v, form);
+        Ok(())
+    }
+
+    /// The modulus in which a digit is known.
+    fn modulus_of(&self, v: VarId) -> u32 {
+        self.own.get(&v).map_or_else(|| self.cut.world.var(v).residue.m, |form| form.m)
     }
 
     /// The tower on top of which a digit stands: its number in the list.
@@ -215,7 +259,7 @@ impl<'c> Towers<'c> {
                 entry.insert(apart);
             }
         }
-        let modulus_of = |v: &VarId| self.cut.world.var(*v).residue.m;
+        let modulus_of = |v: &VarId| self.modulus_of(*v);
         let moduli = order(&known, &modulus_of, modulus_of(&top))?;
         let modulus = moduli.iter().try_fold(1i128, |all, &p| all.checked_mul(p.into()));
         let Some(modulus) = modulus.filter(|m| *m < LARGEST) else {
@@ -278,11 +322,10 @@ impl<'c> Towers<'c> {
         p: u32,
     ) -> Result<ModForm, Failure> {
         let m = u64::from(p);
-        let world = &self.cut.world;
         let mut all = Apart::default();
         for &(v, factor) in digits {
             let factor = i128::from(factor).rem_euclid(p.into()) as u64;
-            if world.var(v).residue.m != p {
+            if self.modulus_of(v) != p {
                 add(&mut all.digits, v, factor, m);
                 continue;
             }

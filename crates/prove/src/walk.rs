@@ -261,7 +261,11 @@ impl<'g> Walk<'g> {
                 if self.get(args[1]) == self.get(args[2]) {
                     return self.get(args[1]);
                 }
-                self.apply(FunOp::Select, args, w)
+                let form = self.apply(FunOp::Select, args, w);
+                if w > 16 && self.cut.world.cause_in(&form).is_some() {
+                    return self.select_low(args, &form, w);
+                }
+                form
             }
             Op::SatS | Op::SatU => {
                 let signed = matches!(node.op, Op::SatS);
@@ -425,6 +429,19 @@ impl<'g> Walk<'g> {
         let forms: Vec<(Arc<Form>, u8)> =
             args.iter().map(|a| (self.get(*a), self.width(*a))).collect();
         self.apply_forms(op, &forms, w)
+    }
+
+    /// A selection whose words are not understood: their low halves may be, and often only these are
+    /// used. `whole`, which is opaque, stands for what is above them.
+    fn select_low(&mut self, args: &[NodeId], whole: &Form, w: u8) -> Arc<Form> {
+        let mut all = vec![(self.get(args[0]), self.width(args[0]))];
+        for &a in &args[1..] {
+            let form = self.get(a);
+            all.push((Arc::new(self.truncate(&form, 16)), 16));
+        }
+        let low = self.apply_forms(FunOp::Select, &all, 16);
+        let top = whole.scaled(1 << 16, w);
+        Arc::new(Form::combine(&low, 1, &top, 1, w))
     }
 
     fn apply_forms(&mut self, op: FunOp, args: &[(Arc<Form>, u8)], w: u8) -> Arc<Form> {

@@ -169,6 +169,65 @@ fn montgomery_by_a_constant() {
 }
 
 #[test]
+fn a_value_that_is_spelled_in_two_ways_is_one_variable() {
+    // Montgomery's product of b by a reduced x, whose low half takes it as a difference of words,
+    // and whose high half as the upper half of a difference of double words.
+    let build = |change: usize| {
+        let mut w = Words::default();
+        let (x, b, c) = (w.a(0), w.b(0), 1997);
+        let words = w.montgomery(x, if change == 1 { c + 1 } else { c }, QINV);
+        let (k, kq, q) = (w.k(c), w.k(c * QINV), w.k(Q));
+        let (product, t) = (w.wide(x, k), w.mullo(x, kq));
+        let multiple = w.wide(t, q);
+        let difference = w.g.sub(product, multiple);
+        let mut double = w.g.slice(difference, 16, 16);
+        if change == 2 {
+            // Congruent, and another integer.
+            let (zero, more) = (w.k(0), w.add(double, q));
+            let negative = w.g.slt(double, zero);
+            double = w.g.select(negative, more, double);
+        }
+        let inverse = w.k(if change == 3 { QINV + 2 } else { QINV });
+        let high = w.mulhi(double, b);
+        let low = w.mullo(words, b);
+        let low = w.mullo(low, inverse);
+        let low = w.mulhi(low, q);
+        let out = w.sub(high, low);
+        let r = inverse_r();
+        proves(&w, out, [FULL, CENTRED], FULL, &|v| v(0, 0) * c % Q * r % Q * v(1, 0) % Q * r)
+    };
+    assert!(build(0));
+    for change in 1..4 {
+        assert!(!build(change), "mutant {change}");
+    }
+}
+
+#[test]
+fn low_halves_of_selected_double_words_are_known() {
+    // A sum in a double word, what is above its low half being nothing's: x or x + q.
+    let build = |change: usize| {
+        let mut w = Words::default();
+        let (x, y) = (w.a(0), w.a(1));
+        let (word, zero) = (w.add(x, y), w.k(0));
+        let (wide, other) = (w.g.zext(x, 32), w.g.zext(y, 32));
+        let sum = w.g.add(wide, other);
+        let q = w.g.constant(32, (Q + i64::from(change == 1)) as u64);
+        let more = w.g.add(sum, q);
+        let negative = w.g.slt(word, zero);
+        let one = match change {
+            2 => w.g.select(negative, sum, sum),
+            _ => w.g.select(negative, more, sum),
+        };
+        let out = w.g.slice(one, if change == 3 { 16 } else { 0 }, 16);
+        proves(&w, out, [(-2000, 2000); 2], (0, Q - 1), &|v| v(0, 0) + v(0, 1))
+    };
+    assert!(build(0));
+    for change in 1..4 {
+        assert!(!build(change), "mutant {change}");
+    }
+}
+
+#[test]
 fn reassociated_montgomery_sums_meet_their_halves() {
     // hi(x) + hi(y) - m(x) - m(y), with the subtractions reordered.
     let build = |wrong: bool| {

@@ -28,7 +28,13 @@ void mul(i16 c[N], const i16 a[N], const i16 b[N]) {
         i32 sum = 0;
         for (int i = 0; i < N; i++)
             if (k - i >= 0 && k - i < N) sum += (i32)a[i] * b[k - i];
+#ifdef UNREDUCED
+        i16 u1 = 0;
+        for (int i = 0; i < N; i++)
+            if (k - i >= 0 && k - i < N) u1 = (i16)(u1 + RESIDUE(a[i], P1) * b[k - i]);
+#else
         i16 u1 = RESIDUE(sum, P1);
+#endif
         i16 u2 = TIMES((i16)(RESIDUE(sum, P2) - u1), INVERSE_12, P2);
 #ifdef P3
         i16 u3 = TIMES((i16)(RESIDUE(sum, P3) - u1), INVERSE_13, P3);
@@ -66,6 +72,8 @@ struct Product {
     a: i64,
     b: i64,
     wrong: &'static str,
+    /// Whether the first digit is a sum of products of residues, as it comes.
+    unreduced: bool,
     flags: &'static [&'static str],
 }
 
@@ -111,6 +119,9 @@ impl Product {
             define(format!("WEIGHT_{}", k + 1), centred((weight + off) * scale, q));
             weight = weight * p % q;
         }
+        if self.unreduced {
+            define("UNREDUCED".into(), 1);
+        }
         if self.wrong == "swapped" {
             define("SWAPPED".into(), 1);
         }
@@ -150,13 +161,21 @@ fn verdict(product: &Product) -> Verdict {
 
 /// 191·193 is more than twice 8·2303.
 fn two() -> Product {
-    Product { q: 4591, primes: vec![191, 193], a: 2303, b: 1, wrong: "", flags: &["-O2"] }
+    Product {
+        q: 4591,
+        primes: vec![191, 193],
+        a: 2303,
+        b: 1,
+        wrong: "",
+        unreduced: false,
+        flags: &["-O2"],
+    }
 }
 
 /// 443·449·457 is more than twice 8·2295².
 fn three() -> Product {
     let primes = vec![443, 449, 457];
-    Product { q: 4591, primes, a: 2295, b: 2295, wrong: "", flags: &["-O2"] }
+    Product { q: 4591, primes, a: 2295, b: 2295, wrong: "", unreduced: false, flags: &["-O2"] }
 }
 
 #[test]
@@ -190,6 +209,27 @@ fn powers_of_two_are_proved() {
         let product = Product { q: 2048, a: 1024, b: 1024, wrong, ..three() };
         assert_ne!(verdict(&product), Verdict::Proved, "{wrong}");
     }
+}
+
+/// With residues of a up to 95 and |b| up to 1, the first digit is at most 8·95 unreduced, and both
+/// digits reach 8·95 + 191·96 = 19096; with 8·2100 that is less than 191·193.
+fn unreduced() -> Product {
+    Product { a: 2100, unreduced: true, ..two() }
+}
+
+#[test]
+fn sums_of_products_of_residues_are_digits() {
+    for flags in [&["-O1"][..], &["-O2"], &["-O3", "-mavx2"]] {
+        let report = Product { flags, ..unreduced() }.report();
+        assert_eq!(report.verdict, Verdict::Proved, "{flags:?}: {:?}", report.reasons);
+    }
+    for wrong in ["inverse", "weight", "swapped"] {
+        assert_ne!(verdict(&Product { wrong, ..unreduced() }), Verdict::Proved, "{wrong}");
+    }
+    // The integers have no room for a digit that is not reduced.
+    assert_ne!(verdict(&Product { a: 2303, ..unreduced() }), Verdict::Proved);
+    // Nor does the sum fit 16 bits with a wider operand.
+    assert_ne!(verdict(&Product { b: 60, a: 30, ..unreduced() }), Verdict::Proved);
 }
 
 #[test]
