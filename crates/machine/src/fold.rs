@@ -182,6 +182,10 @@ impl Graph {
                 let y = self.truncate(node.args[1], width, depth - 1)?;
                 Some(self.rebuild(width, node.op, &[x, y]))
             }
+            Op::Shl(k) if depth > 0 => {
+                let x = self.truncate(node.args[0], width, depth - 1)?;
+                Some(self.shl(x, k.into()))
+            }
             Op::Concat | Op::Sext | Op::Zext if depth > 0 => {
                 let low = self.slice(a, 0, width);
                 (!self.has_address(low)).then_some(low)

@@ -5,7 +5,7 @@
 //! length, with what is left over as a monomial factor [Chiu25 §3.1], or through x^N + 1 in halves
 //! [Seiler18 §2]: over q itself where q has the roots, else over primes that have them
 //! [Hwang24 §4.2]. Small primes are sought, as room above a residue spares reductions. Modulo powers
-//! of two there are Toeplitz matrices [Winograd80 §IV].
+//! of two there are Toeplitz matrices [Winograd80 §IV], for any f.
 
 use crate::automatic::NoPlan;
 use crate::domain::Domain;
@@ -16,7 +16,8 @@ use crate::primes::{Width, primes};
 use crate::registry::build_product;
 use crate::sexpr::Form;
 use crate::shapes::{Shape, Shapes};
-use ringforge_ring::Ring;
+use crate::toeplitz_pair::ToeplitzPair;
+use ringforge_ring::{Ring, zq};
 
 /// Degrees that plans are made for.
 pub const DEGREES: std::ops::RangeInclusive<usize> = 16..=2048;
@@ -177,32 +178,50 @@ impl Maker<'_> {
         }
     }
 
-    /// Toeplitz matrices modulo powers of two, in words that wrap.
+    /// Toeplitz matrices modulo powers of two, in words that wrap: one where f is x^n - w, two for the
+    /// unreduced product else.
     fn powers_of_two(&mut self, domain: &Domain) {
         let (n, q) = (self.ring.degree(), domain.q);
-        if !q.is_power_of_two() || domain.binomial().is_none() {
+        if !q.is_power_of_two() {
             return;
         }
-        for (toom, bits) in [(4usize, 3), (3, 1), (1, 0)] {
-            for levels in 2..=5u32 {
-                // Leaves of at least 5, as many as fill the matrix.
+        let single = domain.binomial().is_some();
+        // Whatever becomes of the unreduced product is divided again.
+        let divisions = if single || ToeplitzPair::steps(self.ring).is_some() { 1 } else { 3 };
+        for (toom, lost) in [(4usize, 3), (3, 1), (1, 0)] {
+            for levels in [0u32, 2, 3, 4, 5, 6] {
+                // Leaves of at least 5, as many as fill the matrix, in whole registers.
                 let unit = toom << levels;
-                let size = n.next_multiple_of(unit);
-                if q.trailing_zeros() + bits > 16 || !(5..=32).contains(&(size / unit)) {
+                let size = n.next_multiple_of(unit * 16 / zq::gcd(unit as u64, 16) as usize);
+                let small = levels == 0;
+                let leaves = if small { 16..=96 } else { 5..=32 };
+                if (small && toom > 1)
+                    || q.trailing_zeros() + lost * divisions > 16
+                    || !leaves.contains(&(size / unit))
+                {
                     continue;
                 }
                 let karatsuba = (0..levels)
                     .fold(Form::list("toeplitz", []), |f, _| Form::list("karatsuba", [f]));
-                let (small, what) = match toom {
-                    1 => (karatsuba, "Karatsuba".to_string()),
+                let (inner, what) = match (toom, levels) {
+                    (1, 0) => (karatsuba, "dot products".to_string()),
+                    (1, _) => (karatsuba, format!("Karatsuba, {levels} levels")),
                     _ => (
                         Form::list("toom-cook", [Form::word(toom), karatsuba]),
-                        format!("Toom-{toom} and Karatsuba"),
+                        format!("Toom-{toom} and Karatsuba, {levels} levels"),
                     ),
                 };
-                let why = format!("one Toeplitz matrix of {size} by {what}, {levels} levels");
-                let tree = Form::list("toeplitz-matrix", [Form::word(size), small]);
-                self.tree(tree, [Operand::Big; 2], why);
+                if single && levels >= 2 {
+                    let why = format!("one Toeplitz matrix of {size} by {what}");
+                    let tree = Form::list("toeplitz-matrix", [Form::word(size), inner.clone()]);
+                    self.tree(tree, [Operand::Big; 2], why);
+                }
+                if !single || small {
+                    let why = format!("two Toeplitz matrices of {size} by {what}");
+                    let pair = Form::list("toeplitz-pair", [Form::word(size), inner]);
+                    let tree = Form::list("lift", [Form::word(2 * n - 1), pair]);
+                    self.tree(tree, [Operand::Big; 2], why);
+                }
             }
         }
     }

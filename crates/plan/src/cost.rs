@@ -13,6 +13,7 @@ use crate::plan::Plan;
 use crate::product::Product;
 use crate::smooth::longest_phase;
 use crate::substitute::Substitute;
+use crate::toeplitz_pair::ToeplitzPair;
 
 /// Coefficients in a register of 16-bit words.
 const LANES: f64 = 16.0;
@@ -160,10 +161,14 @@ fn change_modulus(change: &ChangeModulus) -> f64 {
 fn reduction(lift: &Lift) -> f64 {
     let words = Words::of(lift.domain.q);
     let n = words.registers(lift.domain.wanted);
-    let fold = match lift.folds {
-        Some(folds) => folds as f64 / words.lanes * (1.0 + MEMORY),
-        // Quotient and remainder by two more products.
-        None => 2.0 * slots(lift.inner.as_ref()),
+    let pair = lift.inner.as_method::<ToeplitzPair>();
+    let terms = lift.reduction(1).filter(|_| pair.is_some());
+    let terms = terms.and_then(|reduction| ToeplitzPair::steps(&reduction.ring));
+    let fold = match (lift.folds, terms) {
+        // Each for the quotient and for the remainder.
+        (_, Some(terms)) => 2.0 * terms.len() as f64 * n * (2.0 + MEMORY),
+        (Some(folds), None) if pair.is_none() => folds as f64 / words.lanes * (1.0 + MEMORY),
+        _ => lift.products_of_constants() as f64 * slots(lift.inner.as_ref()),
     };
     fold + n * (2.0 * REDUCE + 2.0 * MEMORY)
 }

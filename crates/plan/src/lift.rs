@@ -12,6 +12,7 @@ use crate::product::{Product, ProductRef};
 use crate::reduce_mod::ReduceMod;
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
+use crate::toeplitz_pair::ToeplitzPair;
 use crate::tree::TreeNode;
 use std::sync::Arc;
 
@@ -78,6 +79,12 @@ impl Lift {
         self.folds.is_none()
     }
 
+    /// Where f is dense, quotient and remainder are two more products, of which some methods make both for
+    /// the cost of one.
+    pub(crate) fn products_of_constants(&self) -> u64 {
+        if self.inner.as_method::<ToeplitzPair>().is_some() { 1 } else { 2 }
+    }
+
     /// The final reduction, where the domain is a ring: with the inverse of the scale folded in.
     pub fn reduction(&self, factor: u64) -> Option<ReduceMod> {
         match &self.domain.modulus {
@@ -105,8 +112,7 @@ impl Product for Lift {
     fn cost(&self) -> Cost {
         match self.folds {
             Some(adds) => self.inner.cost() + Cost { adds, ..Cost::default() },
-            // Quotient and remainder are two more products.
-            None => self.inner.cost().times(3),
+            None => self.inner.cost().times(1 + self.products_of_constants()),
         }
     }
     fn tree(&self) -> TreeNode {

@@ -125,6 +125,7 @@ pub static METHODS: &[&Method] = &[
     &crate::ntt::METHOD,
     &crate::schoolbook::METHOD,
     &crate::toeplitz_matrix::METHOD,
+    &crate::toeplitz_pair::METHOD,
     &crate::twist::METHOD,
     &crate::truncated::METHOD,
     &crate::binomial_crt::METHOD,

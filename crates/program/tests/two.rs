@@ -92,6 +92,54 @@ fn every_shape_multiplies() {
     }
 }
 
+/// Unreduced products and every way to take the remainder: in steps of few and of overlapping terms, at
+/// both ends of f, and by the quotient's matrix.
+#[test]
+fn every_f_has_its_remainder() {
+    let dense = |n: usize, q: usize| {
+        let term = |i: usize| format!(" + {}x^{i}", (i * i * 7 + 3 * i + 1) % q);
+        format!("Z{q}[x]/(x^{n}{})", (0..n).rev().map(term).collect::<String>())
+    };
+    let k2 = "(karatsuba (karatsuba (toeplitz)))";
+    for (ring, length, tree) in [
+        ("Z2[x]/(x^16 + 1)".to_string(), 31, "(toeplitz-pair 16 (toeplitz))".to_string()),
+        ("Z65536[x]/(x^33 + x^17 - 3x^16 - 1)".into(), 65, "(toeplitz-pair 48 (toeplitz))".into()),
+        (
+            "Z2048[x]/(x^95 - x^79 + 5x^78 + x^2 - x)".into(),
+            189,
+            "(toeplitz-pair 96 (toeplitz))".into(),
+        ),
+        ("Z8[x]/(x^64)".into(), 127, "(toeplitz-pair 80 (toeplitz))".into()),
+        (dense(16, 64), 31, "(toeplitz-pair 16 (toeplitz))".into()),
+        (dense(77, 65536), 153, "(toeplitz-pair 80 (toeplitz))".into()),
+        ("Z32[x]/(x^100 + x^99 + 1)".into(), 199, format!("(toeplitz-pair 112 {k2})")),
+        (dense(130, 65536), 259, format!("(toeplitz-pair 144 {k2})")),
+        (
+            "Z8192[x]/(x^403 + x^387 - 1)".into(),
+            805,
+            format!("(toeplitz-pair 448 (toom-cook 4 {k2}))"),
+        ),
+        (
+            "Z32768[x]/(x^150 - x + 1)".into(),
+            299,
+            format!("(toeplitz-pair 192 (toom-cook 3 {k2}))"),
+        ),
+        (dense(140, 8192), 279, "(toeplitz-pair 144 (toom-cook 3 (karatsuba (toeplitz))))".into()),
+        (dense(500, 128), 999, format!("(toeplitz-pair 512 (toom-cook 4 {k2}))")),
+    ] {
+        check(&plan(&ring, &format!("(lift {length} {tree})")));
+    }
+}
+
+/// What the divisions cost is asked for three times where constants are multiplied.
+#[test]
+fn divisions_must_leave_enough_bits() {
+    let tree = "(lift 199 (toeplitz-pair 144 (toom-cook 3 (karatsuba (toeplitz)))))";
+    let plan = plan("Z16384[x]/(x^100 + x^99 + 1)", tree);
+    let lowered = lower(&plan, &Schedule::default(), "x").unwrap();
+    assert!(lowered.notes.iter().any(|note| note.contains("by its definition")));
+}
+
 #[test]
 fn what_has_no_levels_is_computed_by_its_definition() {
     for (ring, tree) in [

@@ -6,7 +6,9 @@ use crate::report::{ReasonKind, Verdict};
 use crate::walk::InputRange;
 use crate::witness;
 use ringforge_machine::graph::{Graph, NodeId};
-use ringforge_machine::{ArgSpec, CallSpec, Initial, LiftError, RegionSpec, Violation, lift};
+use ringforge_machine::{
+    ArgSpec, CallSpec, ElementError, Initial, LiftError, RegionSpec, Violation, lift,
+};
 
 /// One way of calling the function, lifted: the terms of the outputs. Operands of its inputs are
 /// numbered as in [`Contract::inputs`].
@@ -174,8 +176,16 @@ impl Job<'_> {
                         Ok(n) => outputs.push(n),
                         Err(e) => {
                             let text = format!("output: {e}");
-                            self.reason(ReasonKind::Undefined, &full, text);
-                            self.report.verdict = Verdict::Refuted;
+                            // That a term has an address somewhere, in upper bits that are shifted or
+                            // cut off say, does not show that its value depends on it.
+                            let (kind, verdict) = match e {
+                                ElementError::Address { .. } => {
+                                    (ReasonKind::Unmodelled, Verdict::Unknown)
+                                }
+                                _ => (ReasonKind::Undefined, Verdict::Refuted),
+                            };
+                            self.reason(kind, &full, text);
+                            self.report.verdict = verdict;
                             return None;
                         }
                     }

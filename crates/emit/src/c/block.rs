@@ -86,8 +86,15 @@ pub fn index(at: &Index, lane: Option<i64>) -> String {
 /// constant away from a common base, which is how gcc sees that strided stores interleave.
 #[derive(Default)]
 struct Bases {
-    known: Vec<(BufferId, Vec<(LoopVar, i64)>)>,
+    known: Vec<Base>,
     lines: Vec<String>,
+}
+
+struct Base {
+    buffer: BufferId,
+    loops: Vec<(LoopVar, i64)>,
+    /// The word that it points to in the first round.
+    start: i64,
 }
 
 impl Bases {
@@ -103,19 +110,23 @@ impl Bases {
         if at.terms.is_empty() {
             return format!("{name}[{}]", index(at, lane));
         }
-        let key = (buffer, at.terms.clone());
-        let i = self.known.iter().position(|k| *k == key).unwrap_or_else(|| {
+        let found = self.known.iter().position(|k| k.buffer == buffer && k.loops == at.terms);
+        let i = found.unwrap_or_else(|| {
             let role = &writer.procedure.buffers[buffer.0 as usize].role;
             let fixed = matches!(role, Role::Input | Role::Table(_));
-            let start = index(&Index { base: 0, terms: at.terms.clone() }, None);
+            // C has no pointers before an array's start, and gcc counts on that.
+            let falling = at.terms.iter().any(|term| term.1 < 0);
+            let base = if falling { at.base } else { 0 };
+            let start = index(&Index { base, terms: at.terms.clone() }, None);
             let number = self.known.len();
             let qualifier = if fixed { "const " } else { "" };
             let bits = writer.procedure.buffers[buffer.0 as usize].bits;
             self.lines.push(format!("{qualifier}int{bits}_t *const p{number} = {name} + {start};"));
-            self.known.push(key);
+            self.known.push(Base { buffer, loops: at.terms.clone(), start: base });
             number
         });
-        format!("p{i}[{}]", index(&Index { base: at.base, terms: Vec::new() }, lane))
+        let from_there = Index { base: at.base - self.known[i].start, terms: Vec::new() };
+        format!("p{i}[{}]", index(&from_there, lane))
     }
 }
 

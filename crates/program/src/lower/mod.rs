@@ -31,7 +31,7 @@ use crate::place::Impossible;
 use crate::schedule::{BaseProducts, ScalePlace, Schedule};
 use ringforge_plan::{
     Border, Lift, Modulus, MonomialCrt, Ntt, Plan, ProductRef, Schoenhage, Schoolbook, Substitute,
-    ToeplitzMatrix,
+    ToeplitzMatrix, ToeplitzPair,
 };
 use ringforge_ring::zq;
 
@@ -137,6 +137,11 @@ pub fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, Lo
 fn as_planned(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, LowerError> {
     if let Some(matrix) = plan.root.as_method::<ToeplitzMatrix>() {
         return two::lower(plan, matrix, schedule, name);
+    }
+    if let Some(lift) = plan.root.as_method::<Lift>()
+        && let Some(pair) = lift.inner.as_method::<ToeplitzPair>()
+    {
+        return two::lower_lifted(plan, lift, pair, schedule, name);
     }
     if let Some(transform) = plan.root.as_method::<Ntt>() {
         return ntt::lower(plan, transform, schedule, name);

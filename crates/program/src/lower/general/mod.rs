@@ -23,6 +23,7 @@ use crate::method::Modulus;
 use crate::schedule::Schedule;
 use digits::Digit;
 use finish::Finish;
+pub(super) use quotient::reciprocal;
 use residue::Residue;
 use ringforge_plan::{ChangeModulus, Lift, Plan, ProductRef, ReduceMod};
 

@@ -10,7 +10,7 @@ use crate::ir::*;
 use ringforge_ring::{Ring, zq};
 
 /// μ = ⌊x^(2n−2)/f⌋, n − 1 coefficients in `[0, q)`.
-fn reciprocal(ring: &Ring) -> Vec<u64> {
+pub(in crate::lower) fn reciprocal(ring: &Ring) -> Vec<u64> {
     let (n, q) = (ring.degree(), ring.q());
     let f: Vec<u64> = ring.modulus().iter().map(|&c| zq::unsigned(c, q)).collect();
     let mut rest = vec![0; 2 * n - 1];

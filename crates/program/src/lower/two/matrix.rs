@@ -5,8 +5,13 @@ use crate::build::{Builder, repeat};
 use crate::ir::*;
 use ringforge_plan::{Product, ToeplitzMatrix};
 
+/// Where in the 2N words of diagonals the main one stands, and after it those below.
+pub fn main_diagonal(size: usize) -> usize {
+    size - 1
+}
+
 /// Zeros over the registers that start at these words.
-fn zeros(buffer: BufferId, starts: impl Iterator<Item = usize>) -> Block {
+pub fn zeros(buffer: BufferId, starts: impl Iterator<Item = usize>) -> Block {
     let mut block = Block::default();
     let a = block.push(Op::Splat(0));
     for start in starts {
@@ -16,7 +21,7 @@ fn zeros(buffer: BufferId, starts: impl Iterator<Item = usize>) -> Block {
 }
 
 /// `count` words (a register's at least) times a word modulo 2^16.
-fn copy(
+pub fn copy(
     builder: &mut Builder,
     (from, start): (BufferId, usize),
     (to, goal): (BufferId, usize),
@@ -71,14 +76,12 @@ pub fn diagonals(
     body
 }
 
-/// The vector: the words of `a`, then zeros.
+/// The vector: the n words of an array, then zeros up to `size`.
 pub fn vector(
     builder: &mut Builder,
-    matrix: &ToeplitzMatrix,
-    a: BufferId,
-    to: BufferId,
+    (a, n): (BufferId, usize),
+    (to, size): (BufferId, usize),
 ) -> Vec<Stmt> {
-    let (n, size) = (matrix.degree, matrix.size);
     let mut body = Vec::new();
     if size > n {
         body.push(Stmt::Block(zeros(

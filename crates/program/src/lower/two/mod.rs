@@ -8,7 +8,9 @@
 //! last step multiplies by 2^(16−k−s)/odd and shifts 16 − k bits right, which divides, reduces and
 //! centres at once. The plan has seen to k + s ≤ 16.
 
+mod direct;
 mod leaf;
+mod lifted;
 mod linear;
 mod matrix;
 mod steps;
@@ -18,8 +20,9 @@ use super::{LowerError, Lowered, unsupported};
 use crate::build::Builder;
 use crate::ir::*;
 use crate::schedule::{BaseProducts, Schedule};
+pub use lifted::lower as lower_lifted;
 use linear::{Family, Finish, LANES, Map, Place};
-use ringforge_plan::{Base, Karatsuba, Plan, Product, ToeplitzMatrix, ToomCook};
+use ringforge_plan::{Base, Form, Karatsuba, Plan, Product, ToeplitzMatrix, ToomCook};
 use ringforge_ring::zq;
 use steps::{Arena, Step};
 
@@ -34,34 +37,49 @@ pub fn lower(
     name: &str,
 ) -> Result<Lowered, LowerError> {
     let q = plan.ring.q();
+    fits(plan, schedule, &|| matrix.to_form())?;
+    let shape = Shape::of(matrix.inner.as_ref(), matrix.degree, &|| matrix.to_form())?;
+    let lowering = Lowering { shape, portable: schedule.base == BaseProducts::Lanes };
+    let (mut procedures, row_size) = lowering.helpers();
+    let lanes = ProcedureId(procedures.len() as u32 - 1);
+    procedures.push(lowering.product(matrix, q, row_size, lanes));
+    Ok(lowered(plan, schedule, name, procedures))
+}
+
+/// Refuses rings and schedules that words modulo 2^16, sixteen in a register, do not serve.
+fn fits(plan: &Plan, schedule: &Schedule, form: &dyn Fn() -> Form) -> Result<(), LowerError> {
+    let q = plan.ring.q();
     if !q.is_power_of_two() || q > Q {
         return Err(unsupported(
-            matrix.to_form(),
+            form(),
             format!("words are residues modulo 2^16, and 2^16 is no multiple of {q}"),
             "a modulus 2^k with k ≤ 16; a transform for others",
         ));
     }
     if schedule.lanes != LANES {
         let why = format!("registers hold {LANES} words here, not {}", schedule.lanes);
-        return Err(unsupported(matrix.to_form(), why, "lanes = 16"));
+        return Err(unsupported(form(), why, "lanes = 16"));
     }
     if let Some(site) = schedule.drop.iter().chain(&schedule.add).next() {
         return Err(LowerError::NoSuchSite { site: site.clone() });
     }
-    let shape = Shape::of(matrix)?;
-    let procedures = Lowering { q, matrix, shape, portable: schedule.base == BaseProducts::Lanes };
+    Ok(())
+}
+
+/// The program of these procedures.
+fn lowered(plan: &Plan, schedule: &Schedule, name: &str, procedures: Vec<Procedure>) -> Lowered {
     let program = Program {
         name: name.into(),
         ring: plan.ring.to_string(),
-        q,
+        q: plan.ring.q(),
         word_bits: 16,
         lanes: LANES,
         transform: None,
         plan: plan.to_string(),
         schedule: schedule.to_string(),
-        procedures: procedures.run(),
+        procedures,
     };
-    Ok(Lowered { program, sites: Vec::new(), borders: Vec::new(), notes: Vec::new() })
+    Lowered { program, sites: Vec::new(), borders: Vec::new(), notes: Vec::new() }
 }
 
 /// The levels of a Toeplitz product.
@@ -116,9 +134,10 @@ fn slots(base: &dyn Base) -> u64 {
 }
 
 impl Shape {
-    fn of(matrix: &ToeplitzMatrix) -> Result<Shape, LowerError> {
+    /// Those of a method for matrices, of which `n` columns are used.
+    fn of(inner: &dyn Base, n: usize, form: &dyn Fn() -> Form) -> Result<Shape, LowerError> {
         let mut levels = Vec::new();
-        let mut at: &dyn Base = matrix.inner.as_ref();
+        let mut at = inner;
         loop {
             let level = match (at.as_method::<Karatsuba>(), at.as_method::<ToomCook>()) {
                 (Some(half), _) => Level::Half(half),
@@ -141,7 +160,7 @@ impl Shape {
         // Where to put products in lanes: every level before costs what its maps do, the rest is
         // done for whole groups of lanes; transposing takes four slots for a register.
         let mut best: Option<(u64, usize)> = None;
-        let (mut linear, mut products, mut base) = (0, 1u64, matrix.inner.as_ref());
+        let (mut linear, mut products, mut base) = (0, 1u64, inner);
         for depth in 0..=levels.len() {
             let groups = products.div_ceil(LANES as u64);
             let fits = base.size() >= 16 || base.size() == 8;
@@ -158,11 +177,11 @@ impl Shape {
             products *= points;
             base = level.inner();
         }
-        let (size, n) = (matrix.size, matrix.degree);
+        let size = inner.size();
         let too_small = || {
             let why =
                 format!("a matrix of size {size} for {n} coefficients cannot be put in lanes");
-            unsupported(matrix.to_form(), why, "a size that is a multiple of 16, and n > 16")
+            unsupported(form(), why, "a size that is a multiple of 16, and n > 16")
         };
         let (_, depth) = best.ok_or_else(too_small)?;
         if !size.is_multiple_of(LANES) || n <= LANES {
@@ -191,9 +210,7 @@ fn finish(q: u64, divisor: u64, words: usize) -> Finish {
     Finish { factor, shift: (16 - bits) as u8, words }
 }
 
-struct Lowering<'a> {
-    q: u64,
-    matrix: &'a ToeplitzMatrix,
+struct Lowering {
     shape: Shape,
     portable: bool,
 }
@@ -218,8 +235,9 @@ impl Arenas {
     }
 }
 
-impl Lowering<'_> {
-    fn run(self) -> Vec<Procedure> {
+impl Lowering {
+    /// The procedures that multiply in lanes, the last one for rows of the size that it says.
+    fn helpers(&self) -> (Vec<Procedure>, usize) {
         let mut procedures = Vec::new();
         let row_parts: usize = self.shape.rows.iter().map(Step::parts).product();
         let lane_parts: usize = self.shape.lanes.iter().map(Step::parts).product();
@@ -229,9 +247,7 @@ impl Lowering<'_> {
         if !self.shape.lanes.is_empty() {
             procedures.push(self.lanes(row_size, leaf));
         }
-        let product = self.product(row_size, ProcedureId(procedures.len() as u32 - 1));
-        procedures.push(product);
-        procedures
+        (procedures, row_size)
     }
 
     fn arenas(&self, builder: &mut Builder) -> Arenas {
@@ -283,29 +299,45 @@ impl Lowering<'_> {
     }
 
     /// The product in the ring.
-    fn product(&self, row_size: usize, lanes: ProcedureId) -> Procedure {
-        let (n, size, q) = (self.matrix.degree, self.shape.size, self.q);
+    fn product(
+        &self,
+        matrix: &ToeplitzMatrix,
+        q: u64,
+        row_size: usize,
+        lanes: ProcedureId,
+    ) -> Procedure {
+        let (n, size) = (matrix.degree, self.shape.size);
         let mut builder = Builder::new("mul", Some(Computes::Product), Q);
-        let range = Some((-(q as i64 / 2), (q as i64 - 1) / 2));
-        let c = builder.ranged("c", Role::Output, n, 2, range);
-        let a = builder.ranged("a", Role::Input, n, 2, range);
-        let b = builder.ranged("b", Role::Input, n, 2, range);
+        let [c, a, b] = parameters(&mut builder, n, q);
         let mut arenas = self.arenas(&mut builder);
         let at = arenas.t.take(&mut builder, 2 * size);
-        let body = matrix::diagonals(&mut builder, self.matrix, b, at.0);
+        let body = matrix::diagonals(&mut builder, matrix, b, at.0);
         builder.stage("diagonals of the matrix", "[Winograd80 §IV]", body);
         let av = arenas.v.take(&mut builder, size);
-        let body = matrix::vector(&mut builder, self.matrix, a, av.0);
+        let body = matrix::vector(&mut builder, (a, n), (av.0, size));
         builder.stage("the vector, padded with zeros", "", body);
-        let (t, v) = (vec![family(at.0, at.1)], vec![family(av.0, av.1)]);
-        let apart = |length| self.apart(length);
-        let sides =
-            split(&mut builder, &self.shape.rows, (size, &apart), Sides { t, v }, &mut arenas);
-        let products = self.grouped(&mut builder, &sides, row_size, lanes);
-        let finish = finish(q, self.shape.divisor(), n);
-        let products = (products, self.apart(row_size));
-        join(&mut builder, &self.shape.rows, size, products, (family(c, 0), Some(finish)));
+        let finish = Some(finish(q, self.shape.divisor(), n));
+        let families = [family(at.0, at.1), family(av.0, av.1)];
+        self.multiply(&mut builder, &mut arenas, families, (c, finish), (row_size, lanes));
         arenas.settle(builder.finish())
+    }
+
+    /// The product of the matrix with these diagonals and this vector.
+    fn multiply(
+        &self,
+        builder: &mut Builder,
+        arenas: &mut Arenas,
+        [t, v]: [Family; 2],
+        (out, finish): (BufferId, Option<Finish>),
+        (row_size, lanes): (usize, ProcedureId),
+    ) {
+        let (rows, size) = (&self.shape.rows, self.shape.size);
+        let sides = Sides { t: vec![t], v: vec![v] };
+        let apart = |length| self.apart(length);
+        let sides = split(builder, rows, (size, &apart), sides, arenas);
+        let products = self.grouped(builder, &sides, row_size, lanes);
+        let products = (products, self.apart(row_size));
+        join(builder, rows, size, products, (family(out, 0), finish));
     }
 
     /// The distance of rows of this length that are put in lanes: whole registers, so that few
@@ -384,6 +416,13 @@ impl Lowering<'_> {
         }
         rows
     }
+}
+
+/// The arrays of a product: c, a, b.
+fn parameters(builder: &mut Builder, n: usize, q: u64) -> [BufferId; 3] {
+    let range = Some((-(q as i64 / 2), (q as i64 - 1) / 2));
+    [("c", Role::Output), ("a", Role::Input), ("b", Role::Input)]
+        .map(|(name, role)| builder.ranged(name, role, n, 2, range))
 }
 
 /// Blocks that start at a word, once.

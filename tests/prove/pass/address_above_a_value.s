@@ -1,30 +1,31 @@
-# The result depends on where the caller's buffers lie.
+# Half a pointer stands above a value in its register, through a product and a shift: no bit of it comes down.
 #
 # contract: z17.toml
 # expect:
-#   refuted
-#   undefined (disjoint): output: element 0 of c depends on an address
+#   proved
 
     .intel_syntax noprefix
     .text
     .globl mul
     .type mul, @function
 mul:
-    movzx eax, word ptr [rsi]
+    mov eax, edi
+    mov ax, word ptr [rsi]
+    movzx ecx, word ptr [rdx]
+    imul eax, ecx
+    shl eax, 1                      # 2 a b below what is left of the pointer
     vmovd xmm0, eax
-    movzx eax, word ptr [rdx]
-    vmovd xmm1, eax
-    vpmullw xmm0, xmm0, xmm1        # x = a b, |x| <= 64
+    vpmullw xmm0, xmm0, xmmword ptr nine[rip]   # 18 a b, |x| <= 1152
     vpmulhrsw xmm1, xmm0, xmmword ptr v[rip]    # round(x / 17)
     vpmullw xmm1, xmm1, xmmword ptr q[rip]
     vpsubw xmm0, xmm0, xmm1
     vmovd eax, xmm0
-    xor eax, edi
     mov word ptr [rdi], ax
     ret
     .size mul, .-mul
     .section .rodata
     .align 32
+nine: .fill 16, 2, 9
 v:  .fill 16, 2, 1928
 q:  .fill 16, 2, 17
     .section .note.GNU-stack, "", @progbits

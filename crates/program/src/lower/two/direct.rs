@@ -1,0 +1,65 @@
+//! One matrix of few rows times a vector: the result stays in registers, and each word of the vector goes
+//! to all lanes.
+
+use super::linear::LANES;
+use super::matrix::main_diagonal;
+use crate::build::{Builder, repeat};
+use crate::ir::*;
+
+/// Matrices of at most this size: sums, a word of the vector and a product fit in registers.
+pub const LARGEST: usize = 6 * LANES;
+
+/// The procedure `(out, diagonals, vector)`; `size` is a multiple of a register.
+pub fn procedure(name: &str, size: usize, q: u64) -> Procedure {
+    let mut builder = Builder::new(name, None, q);
+    let out = builder.buffer("out", Role::Output, size, 64);
+    let t = builder.buffer("diagonals", Role::Input, 2 * size, 64);
+    let v = builder.buffer("vector", Role::Input, size, 64);
+    let registers = size / LANES;
+    let mut body = Vec::new();
+    // The first columns begin the sums, and a loop goes on with them.
+    body.push(Stmt::Block(columns([out, t, v], size, None)));
+    if registers > 1 {
+        let counter = builder.counter();
+        let block = columns([out, t, v], size, Some(counter));
+        body.push(repeat(counter, registers - 1, vec![Stmt::Block(block)]));
+    }
+    let title = format!("Toeplitz matrix of size {size} times vector");
+    builder.stage(&title, "[Winograd80 §IV]", body);
+    builder.finish()
+}
+
+/// The first columns, as many as a register has words, or the next ones in run number `run`.
+fn columns([out, t, v]: [BufferId; 3], size: usize, run: Option<LoopVar>) -> Block {
+    let mut block = Block::default();
+    let rows = size / LANES;
+    let mut sums: Vec<Option<Value>> = vec![None; rows];
+    if run.is_some() {
+        for (row, sum) in sums.iter_mut().enumerate() {
+            let at = Index::at(row * LANES);
+            *sum = Some(block.push(Op::Load { buffer: out, at }));
+        }
+    }
+    for column in 0..LANES {
+        let moved = |base: usize, stride: i64| match run {
+            Some(run) => Index { base: base as i64 + stride, terms: vec![(run, stride)] },
+            None => Index::at(base),
+        };
+        let word = block.push(Op::Broadcast { buffer: v, at: moved(column, LANES as i64) });
+        for (row, sum) in sums.iter_mut().enumerate() {
+            let at = moved(main_diagonal(size) + row * LANES - column, -(LANES as i64));
+            let diagonals = block.push(Op::Load { buffer: t, at });
+            let product = block.push(Op::MulLo(diagonals, word));
+            *sum = Some(match *sum {
+                None => product,
+                Some(sum) => block.push(Op::Add(sum, product)),
+            });
+        }
+    }
+    for (row, sum) in sums.into_iter().enumerate() {
+        if let Some(a) = sum {
+            block.push(Op::Store { buffer: out, at: Index::at(row * LANES), a });
+        }
+    }
+    block
+}

@@ -1,0 +1,313 @@
+//! Products modulo any monic f: the unreduced product's halves L + x^n·H as two Toeplitz matrices times one
+//! vector, then its remainder by f.
+//!
+//! With x^n ≡ Σ w_t·x^t, the quotient by f obeys Q_i = H_i + Σ w_t·Q_{i+n−t}, and the remainder is
+//! c_i = L_i + Σ w_t·Q_{i−t}. Where few t are there and none so near to n that the quotient's coefficients
+//! in one register depend on each other, this is computed as it stands, from the top down. Else the
+//! quotient is ⌊H·μ/x^(n−2)⌋ with μ = ⌊x^(2n−2)/f⌋: another Toeplitz matrix, of constants, and so is
+//! that of the sum in c_i. Nothing is reduced between: a matrix by Toom–Cook leaves s bits less than it
+//! is given, so that k + s ≤ 16, or k + 3s ≤ 16 where the quotient's matrix and the last one are taken.
+
+use super::linear::{Family, Finish, LANES};
+use super::{Lowering, Q, Shape, direct, family, fits, lowered, matrix, parameters};
+use crate::build::{Builder, repeat};
+use crate::ir::*;
+use crate::lower::{LowerError, Lowered, general, unsupported};
+use crate::schedule::{BaseProducts, Schedule};
+use ringforge_plan::{Lift, Plan, Product, ToeplitzPair};
+use ringforge_ring::zq;
+
+/// Where the word is that many behind the first one of a register.
+type At<'a> = &'a dyn Fn(i64) -> Index;
+
+/// Lowers a lift to two Toeplitz matrices.
+pub fn lower(
+    plan: &Plan,
+    lift: &Lift,
+    pair: &ToeplitzPair,
+    schedule: &Schedule,
+    name: &str,
+) -> Result<Lowered, LowerError> {
+    let (q, n, size) = (plan.ring.q(), plan.ring.degree(), pair.size);
+    let form = || lift.to_form();
+    fits(plan, schedule, &form)?;
+    if !size.is_multiple_of(LANES) || n < LANES {
+        let why = format!("matrices of size {size} for {n} coefficients do not fill registers");
+        return Err(unsupported(form(), why, "a size that is a multiple of 16, and n ≥ 16"));
+    }
+    let (mut procedures, divisor) = if pair.inner.name() == "toeplitz" && size <= direct::LARGEST {
+        (vec![direct::procedure("matrix", size, Q)], 1)
+    } else {
+        let shape = Shape::of(pair.inner.as_ref(), n, &form)?;
+        let divisor = shape.divisor();
+        let lowering = Lowering { shape, portable: schedule.base == BaseProducts::Lanes };
+        let (mut procedures, row_size) = lowering.helpers();
+        let lanes = ProcedureId(procedures.len() as u32 - 1);
+        procedures.push(lowering.matrix(divisor, (row_size, lanes)));
+        (procedures, divisor)
+    };
+    let terms = ToeplitzPair::steps(&plan.ring);
+    let bits = q.trailing_zeros() + divisor.trailing_zeros() * if terms.is_some() { 1 } else { 3 };
+    if bits > 16 {
+        let why = format!("what is left of f takes words of {bits} bits with Toom-Cook");
+        return Err(unsupported(form(), why, "karatsuba in its place"));
+    }
+    let matrix = ProcedureId(procedures.len() as u32 - 1);
+    let mut builder = Builder::new("mul", Some(Computes::Product), Q);
+    let [c, a, b] = parameters(&mut builder, n, q);
+    let product = Remainder { builder, n, q, size, matrix };
+    procedures.push(match terms {
+        Some(terms) => product.in_steps([c, a, b], &terms),
+        None => product.by_quotient([c, a, b], plan),
+    });
+    Ok(lowered(plan, schedule, name, procedures))
+}
+
+impl Lowering {
+    /// The procedure `(out, diagonals, vector)` for a whole matrix; of the words all are right but the
+    /// top bits that its divisions cost.
+    fn matrix(&self, divisor: u64, lanes: (usize, ProcedureId)) -> Procedure {
+        let size = self.shape.size;
+        let mut builder = Builder::new("matrix", None, Q);
+        let out = builder.buffer("out", Role::Output, size, 64);
+        let t = builder.buffer("diagonals", Role::Input, 2 * size, 64);
+        let v = builder.buffer("vector", Role::Input, size, 64);
+        let mut arenas = self.arenas(&mut builder);
+        let mut families = [family(t, 0), family(v, 0)];
+        if !self.portable {
+            // Rows are loaded in pairs from one buffer.
+            let at = [arenas.t.take(&mut builder, 2 * size), arenas.v.take(&mut builder, size)];
+            let mut body = Vec::new();
+            for (from, to, words) in [(t, at[0], 2 * size), (v, at[1], size)] {
+                body.extend(matrix::copy(&mut builder, (from, 0), to, words, 1));
+            }
+            builder.stage("matrix and vector beside what is made of them", "", body);
+            families = at.map(|(buffer, base)| -> Family { family(buffer, base) });
+        }
+        let lost = divisor.trailing_zeros();
+        let factor = zq::inv(divisor >> lost, Q).unwrap_or(1);
+        let finish = (divisor > 1).then_some(Finish { factor, shift: lost as u8, words: size });
+        self.multiply(&mut builder, &mut arenas, families, (out, finish), lanes);
+        arenas.settle(builder.finish())
+    }
+}
+
+/// The exported procedure in the making.
+struct Remainder {
+    builder: Builder,
+    n: usize,
+    q: u64,
+    size: usize,
+    /// The procedure that multiplies by a matrix.
+    matrix: ProcedureId,
+}
+
+impl Remainder {
+    fn local(&mut self, name: &str, words: usize) -> BufferId {
+        self.builder.buffer(name, Role::Local, words, 64)
+    }
+
+    fn call(&self, out: (BufferId, usize), diagonals: (BufferId, usize), v: BufferId) -> Stmt {
+        let at = |(buffer, start)| (buffer, Index::at(start));
+        let arguments = vec![at(out), at(diagonals), at((v, 0))];
+        Stmt::Call { procedure: self.matrix, arguments }
+    }
+
+    /// The unreduced product: L, and H from word `front` of an array that has as many zeros before it and
+    /// a register of them behind.
+    fn halves(&mut self, a: BufferId, b: BufferId, front: usize) -> [BufferId; 2] {
+        let (n, size) = (self.n, self.size);
+        let diagonals = self.local("diagonals", 2 * size + n);
+        let vector = self.local("vector", size);
+        let (low, high) = (self.local("low", size), self.local("high", front + size + LANES));
+        // Zeros first: they reach into what is written next.
+        let behind = (1..=(size + 1).div_ceil(LANES)).map(|i| 2 * size + n - i * LANES);
+        let zeros = matrix::zeros(diagonals, (0..size).step_by(LANES).chain(behind));
+        let mut body = vec![Stmt::Block(zeros)];
+        body.extend(matrix::copy(
+            &mut self.builder,
+            (b, 0),
+            (diagonals, matrix::main_diagonal(size)),
+            n,
+            1,
+        ));
+        self.builder.stage("diagonals of both matrices", "[Winograd80 §IV]", body);
+        let body = matrix::vector(&mut self.builder, (a, n), (vector, size));
+        self.builder.stage("the vector, padded with zeros", "", body);
+        let around = (0..front).step_by(LANES).chain([front + size]);
+        let body = vec![
+            Stmt::Block(matrix::zeros(high, around)),
+            self.call((low, 0), (diagonals, 0), vector),
+            // The rows from x^n on are those of the diagonals n further on.
+            self.call((high, front), (diagonals, n), vector),
+        ];
+        self.builder.stage("both halves of the product", "", body);
+        [low, high]
+    }
+
+    /// The remainder where x^n is the sum of few terms (t, w_t), by the recursion.
+    fn in_steps(mut self, [c, a, b]: [BufferId; 3], terms: &[(usize, i64)]) -> Procedure {
+        let n = self.n;
+        let front = LANES;
+        let [low, high] = self.halves(a, b, front);
+        // The quotient, in place: registers in which a term has anything to add.
+        let reach = |t: usize| (t >= 2).then(|| (t - 2) / LANES);
+        let mut body = Vec::new();
+        let mut ends: Vec<usize> = terms.iter().filter_map(|&(t, _)| reach(t)).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        while let Some(last) = ends.pop() {
+            let first = ends.last().map_or(0, |&end| end + 1);
+            let here: Vec<(i64, i64)> = (terms.iter())
+                .filter(|&&(t, _)| reach(t) >= Some(last))
+                .map(|&(t, w)| ((n - t) as i64, w))
+                .collect();
+            let place = |offset: i64| offset + front as i64;
+            body.extend(self.sums((last, first), &|at| {
+                let mut block = Sums::new(at(place(0)), high);
+                here.iter().for_each(|&(d, w)| block.add(at(place(d)), high, w));
+                let Sums { mut block, sum, .. } = block;
+                block.push(Op::Store { buffer: high, at: at(place(0)), a: sum });
+                block
+            }));
+        }
+        if !body.is_empty() {
+            self.builder.stage("the quotient by f, from the top down", "", body);
+        }
+        // The remainder.
+        let mut starts: Vec<usize> = terms.iter().map(|&(t, _)| t / LANES).chain([0]).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let mut body = Vec::new();
+        let last = n.div_ceil(LANES);
+        for (i, &first) in starts.iter().enumerate() {
+            let next = starts.get(i + 1).copied().unwrap_or(last);
+            let here: Vec<&(usize, i64)> =
+                terms.iter().filter(|&&(t, _)| t / LANES <= first).collect();
+            let sums = |at: At| {
+                let mut block = Sums::new(at(0), low);
+                here.iter().for_each(|&&(t, w)| block.add(at(front as i64 - t as i64), high, w));
+                block
+            };
+            body.extend(self.stored(c, (first, next), &sums));
+        }
+        self.builder.stage("the remainder, canonical", "", body);
+        self.builder.finish()
+    }
+
+    /// The remainder by two more matrices.
+    fn by_quotient(mut self, [c, a, b]: [BufferId; 3], plan: &Plan) -> Procedure {
+        let (n, q, size) = (self.n, self.q, self.size);
+        let [low, high] = self.halves(a, b, 0);
+        let mut table = |name: &str, entries: &dyn Fn(i64) -> Option<u64>| {
+            let main = matrix::main_diagonal(size) as i64;
+            let entry = |k: usize| entries(k as i64 - main).unwrap_or(0);
+            let words = (0..2 * size).map(|k| zq::centered(entry(k), q) as i32).collect();
+            self.builder.buffer(name, Role::Table(words), 2 * size, 64)
+        };
+        let reciprocal = general::reciprocal(&plan.ring);
+        let mu = table("reciprocal", &|k| {
+            let index = (n as i64 - 2).checked_add(k).filter(|_| k <= 0)?;
+            reciprocal.get(usize::try_from(index).ok()?).copied()
+        });
+        let f = table("minus_f", &|k| {
+            let coefficient = plan.ring.modulus()[..n].get(usize::try_from(k).ok()?)?;
+            Some(zq::unsigned(-coefficient, q))
+        });
+        let (quotient, rest) = (self.local("quotient", size), self.local("rest", size));
+        let body = vec![self.call((quotient, 0), (mu, 0), high)];
+        self.builder.stage("the quotient: the upper half times the reciprocal of f", "", body);
+        let body = vec![self.call((rest, 0), (f, 0), quotient)];
+        self.builder.stage("minus the quotient times f", "", body);
+        let sums = |at: At| {
+            let mut block = Sums::new(at(0), low);
+            block.add(at(0), rest, 1);
+            block
+        };
+        let body = self.stored(c, (0, n.div_ceil(LANES)), &sums);
+        self.builder.stage("the remainder, canonical", "", body);
+        self.builder.finish()
+    }
+
+    /// Runs of a body for registers `first` to `last`, the last one first; it is given the index of a word
+    /// `offset` from the register.
+    fn sums(&mut self, (last, first): (usize, usize), body: &dyn Fn(At) -> Block) -> Vec<Stmt> {
+        let start = (last * LANES) as i64;
+        if last == first {
+            let at = |offset: i64| Index { base: start + offset, terms: Vec::new() };
+            return vec![Stmt::Block(body(&at))];
+        }
+        let counter = self.builder.counter();
+        let terms = || vec![(counter, -(LANES as i64))];
+        let block = body(&|offset| Index { base: start + offset, terms: terms() });
+        vec![repeat(counter, last - first + 1, vec![Stmt::Block(block)])]
+    }
+
+    /// Registers `first` up to `next` of sums, as canonical residues, into `c`.
+    fn stored(
+        &mut self,
+        c: BufferId,
+        (first, next): (usize, usize),
+        sums: &dyn Fn(At) -> Sums,
+    ) -> Vec<Stmt> {
+        let unused = 16 - self.q.trailing_zeros() as u8;
+        let canonical = |sums: Sums| {
+            let Sums { mut block, mut sum, .. } = sums;
+            if unused > 0 {
+                let up = block.push(Op::Shl(sum, unused));
+                sum = block.push(Op::Sar(up, unused));
+            }
+            (block, sum)
+        };
+        let whole = next.min(self.n / LANES);
+        let mut all = Vec::new();
+        if whole > first {
+            all.extend(self.sums((whole - 1, first), &|at| {
+                let (mut block, a) = canonical(sums(at));
+                block.push(Op::Store { buffer: c, at: at(0), a });
+                block
+            }));
+        }
+        if next > whole {
+            let start = (whole * LANES) as i64;
+            let at = |offset: i64| Index { base: start + offset, terms: Vec::new() };
+            let (mut block, a) = canonical(sums(&at));
+            let count = (self.n % LANES) as u32;
+            block.push(Op::StorePartial { buffer: c, at: at(0), count, a });
+            all.push(Stmt::Block(block));
+        }
+        all
+    }
+}
+
+/// A sum of registers in the making.
+struct Sums {
+    block: Block,
+    sum: Value,
+    /// Factors that are in registers.
+    factors: Vec<(i64, Value)>,
+}
+
+impl Sums {
+    fn new(at: Index, buffer: BufferId) -> Sums {
+        let mut block = Block::default();
+        let sum = block.push(Op::Load { buffer, at });
+        Sums { block, sum, factors: Vec::new() }
+    }
+
+    /// Adds `w` times a register.
+    fn add(&mut self, at: Index, buffer: BufferId, w: i64) {
+        let mut a = self.block.push(Op::Load { buffer, at });
+        if w.abs() != 1 {
+            let known = self.factors.iter().find(|known| known.0 == w);
+            let factor = known.map(|known| known.1).unwrap_or_else(|| {
+                let value = self.block.push(Op::Splat(w as i32));
+                self.factors.push((w, value));
+                value
+            });
+            a = self.block.push(Op::MulLo(a, factor));
+        }
+        let sum = if w == -1 { Op::Sub(self.sum, a) } else { Op::Add(self.sum, a) };
+        self.sum = self.block.push(sum);
+    }
+}
