@@ -6,7 +6,7 @@
 mod op;
 
 use crate::Preamble;
-use crate::x86::{Machine, check, each_op, file};
+use crate::x86::{Machine, check, each_block, each_op, file};
 use ringforge_program::ir::*;
 
 pub use crate::x86::Unfit;
@@ -50,7 +50,19 @@ pub fn avx2(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
         suffix: SUFFIX,
         what: "multiplication with AVX2",
         attribute: Features::needed(&program).attribute(),
+        keeps: keeps(&program),
         block: op::block,
     };
     Ok(file(&program, &machine, preamble))
+}
+
+/// Whether some block adds products to sums.
+fn keeps(program: &Program) -> bool {
+    let mut found = false;
+    for procedure in &program.procedures {
+        each_block(&procedure.body, &mut |block| {
+            found |= block.ops.iter().any(|op| op::accumulates(block, op));
+        });
+    }
+    found
 }

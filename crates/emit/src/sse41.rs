@@ -26,8 +26,13 @@ pub const SUFFIX: &str = "sse41";
 pub fn sse41(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
     let program = program.expand();
     check(&program)?;
-    let machine =
-        Machine { suffix: SUFFIX, what: "multiplication with SSE4.1", attribute: "sse4.1", block };
+    let machine = Machine {
+        suffix: SUFFIX,
+        what: "multiplication with SSE4.1",
+        attribute: "sse4.1",
+        keeps: false,
+        block,
+    };
     Ok(file(&program, &machine, preamble))
 }
 

@@ -14,15 +14,26 @@ pub(crate) struct Machine<'a> {
     pub what: &'a str,
     /// The argument of the target attribute.
     pub attribute: &'a str,
+    /// Whether its blocks keep the order of sums.
+    pub keeps: bool,
     /// The operations of a block, at a depth of indentation.
     pub block: fn(&mut String, &Place, &Block, usize),
 }
+
+/// Keeps sums of products in their order, and loads where they are: compilers make trees of sums and load words
+/// once for all rows, for which there are too few registers.
+const KEEP: &str = "/* Sums of products in this order, and no words kept for later: there are too few registers. */
+#define KEEP(sum) __asm__(\"\" : \"+x\"(sum))
+#define FENCE __asm__ volatile(\"\" ::: \"memory\")
+";
 
 /// Where an operation stands.
 pub(crate) struct Place<'a> {
     pub procedure: &'a Procedure,
     /// Bits of a word.
     pub bits: u8,
+    /// [`Machine::keeps`].
+    pub keeps: bool,
 }
 
 /// The program is not one for this target.
@@ -77,10 +88,15 @@ pub(crate) fn check(program: &Program) -> Result<(), Unfit> {
 
 /// Calls `f` on every operation.
 pub(crate) fn each_op(body: &[Stmt], f: &mut dyn FnMut(&Op)) {
+    each_block(body, &mut |block| block.ops.iter().for_each(&mut *f));
+}
+
+/// Calls `f` on every block.
+pub(crate) fn each_block(body: &[Stmt], f: &mut dyn FnMut(&Block)) {
     for stmt in body {
         match stmt {
-            Stmt::Stage { body, .. } | Stmt::Loop { body, .. } => each_op(body, f),
-            Stmt::Block(block) => block.ops.iter().for_each(&mut *f),
+            Stmt::Stage { body, .. } | Stmt::Loop { body, .. } => each_block(body, f),
+            Stmt::Block(block) => f(block),
             Stmt::Call { .. } => {}
         }
     }
@@ -106,6 +122,9 @@ pub(crate) fn file(program: &Program, machine: &Machine, preamble: &Preamble) ->
     // Otherwise gcc moves every operation to its use, and spills what it had in registers.
     out.push_str("#if defined(__GNUC__) && !defined(__clang__)\n");
     out.push_str("#pragma GCC optimize(\"no-tree-ter\")\n#endif\n");
+    if machine.keeps {
+        out.push_str(KEEP);
+    }
     let _ = writeln!(out, "#define TARGET __attribute__((target(\"{}\")))", machine.attribute);
     out.push_str("/* Two neighbouring words read as one, whatever type they were stored as. */\n");
     out.push_str("typedef int32_t pair __attribute__((may_alias, aligned(2)));\n");
@@ -234,7 +253,7 @@ fn statements(
     body: &[Stmt],
     depth: usize,
 ) {
-    let place = Place { procedure, bits: procedure.bits };
+    let place = Place { procedure, bits: procedure.bits, keeps: machine.keeps };
     for stmt in body {
         match stmt {
             Stmt::Stage { title, cite, body } => {

@@ -87,6 +87,18 @@ pub fn candidates(
     Ok(found)
 }
 
+/// Levels of Toom–Cook at the top of a Toeplitz matrix, and the bits that they cost.
+const TOOMS: [(&[usize], u32); 8] = [
+    (&[], 0),
+    (&[3], 1),
+    (&[4], 3),
+    (&[5], 3),
+    (&[3, 3], 2),
+    (&[4, 3], 4),
+    (&[5, 3], 4),
+    (&[5, 3, 3], 5),
+];
+
 struct Maker<'a> {
     ring: &'a Ring,
     operands: [Operand; 2],
@@ -188,14 +200,14 @@ impl Maker<'_> {
         let single = domain.binomial().is_some();
         // Whatever becomes of the unreduced product is divided again.
         let divisions = if single || ToeplitzPair::steps(self.ring).is_some() { 1 } else { 3 };
-        for (toom, lost) in [(4usize, 3), (3, 1), (1, 0)] {
+        for (tooms, lost) in TOOMS {
             for levels in [0u32, 2, 3, 4, 5, 6] {
                 // Leaves of at least 5, as many as fill the matrix, in whole registers.
-                let unit = toom << levels;
+                let unit = tooms.iter().product::<usize>() << levels;
                 let size = n.next_multiple_of(unit * 16 / zq::gcd(unit as u64, 16) as usize);
                 let small = levels == 0;
                 let leaves = if small { 16..=96 } else { 5..=32 };
-                if (small && toom > 1)
+                if (small && !tooms.is_empty())
                     || q.trailing_zeros() + lost * divisions > 16
                     || !leaves.contains(&(size / unit))
                 {
@@ -203,14 +215,14 @@ impl Maker<'_> {
                 }
                 let karatsuba = (0..levels)
                     .fold(Form::list("toeplitz", []), |f, _| Form::list("karatsuba", [f]));
-                let (inner, what) = match (toom, levels) {
-                    (1, 0) => (karatsuba, "dot products".to_string()),
-                    (1, _) => (karatsuba, format!("Karatsuba, {levels} levels")),
-                    _ => (
-                        Form::list("toom-cook", [Form::word(toom), karatsuba]),
-                        format!("Toom-{toom} and Karatsuba, {levels} levels"),
-                    ),
+                let names: String = tooms.iter().map(|toom| format!("Toom-{toom}, ")).collect();
+                let what = match levels {
+                    0 => "dot products".to_string(),
+                    _ => format!("{names}Karatsuba, {levels} levels"),
                 };
+                let inner = tooms.iter().rev().fold(karatsuba, |small, &toom| {
+                    Form::list("toom-cook", [Form::word(toom), small])
+                });
                 if single && levels >= 2 {
                     let why = format!("one Toeplitz matrix of {size} by {what}");
                     let tree = Form::list("toeplitz-matrix", [Form::word(size), inner.clone()]);

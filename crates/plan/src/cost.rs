@@ -4,7 +4,9 @@
 //! register with eight. The numbers are those of AVX2 (multiplications by constants by Montgomery's
 //! method, dot products of pairs); they order plans, and measurement decides [Chiu25 §4].
 
+use crate::base::Base;
 use crate::change_modulus::ChangeModulus;
+use crate::karatsuba::Karatsuba;
 use crate::lift::Lift;
 use crate::monomial_crt::MonomialCrt;
 use crate::network::Cost;
@@ -13,12 +15,20 @@ use crate::plan::Plan;
 use crate::product::Product;
 use crate::smooth::longest_phase;
 use crate::substitute::Substitute;
+use crate::toeplitz_matrix::ToeplitzMatrix;
 use crate::toeplitz_pair::ToeplitzPair;
+use crate::toom_cook::ToomCook;
 
 /// Coefficients in a register of 16-bit words.
 const LANES: f64 = 16.0;
 /// A load or a store.
 const MEMORY: f64 = 1.0;
+/// A store that has no arithmetic to hide behind.
+const STORE: f64 = 2.0;
+/// A product of variables in lanes, which half of the pipes do, and its sum.
+const LANE_PRODUCT: f64 = 2.7;
+/// A register of one word from each of sixteen rows, or back.
+const TRANSPOSE: f64 = 7.0;
 /// A reduction of one register.
 const REDUCE: f64 = 3.0;
 
@@ -90,7 +100,10 @@ fn slots(node: &dyn Product) -> f64 {
     if let Some(ntt) = node.as_method::<Ntt>() {
         return transform(ntt);
     }
-    by_count(node.cost(), words)
+    match node.as_method::<ToeplitzMatrix>() {
+        Some(matrix) if node.domain().q.is_power_of_two() => matrix_slots(matrix.inner.as_ref()),
+        _ => by_count(node.cost(), words),
+    }
 }
 
 /// Operations on coefficients, with no structure known.
@@ -98,6 +111,75 @@ fn by_count(cost: Cost, words: Words) -> f64 {
     let Cost { scales, adds, products } = cost;
     let all = words.scale * scales as f64 + adds as f64 + 2.0 * products as f64;
     all / words.lanes
+}
+
+/// A Toeplitz product modulo a power of two: levels along the coefficients until products fill the lanes best,
+/// the others on whole registers.
+fn matrix_slots(matrix: &dyn Base) -> f64 {
+    let (mut best, mut before, mut count, mut at) = (f64::INFINITY, 0.0, 1.0, matrix);
+    loop {
+        let size = at.size();
+        // Matrix, vector and result, in pieces of eight columns.
+        let transposed = 4.0 * (size.next_multiple_of(8) as f64) * TRANSPOSE;
+        let groups = (count / LANES).ceil();
+        best = f64::min(best, before + groups * (transposed + lane_slots(at)));
+        let Some(level) = Level::of(at) else { return best };
+        let columns = ((size / level.parts) as f64 / LANES).ceil();
+        before += count * columns * level.column();
+        count *= level.points;
+        at = level.inner;
+    }
+}
+
+/// A Toeplitz product in every lane.
+fn lane_slots(at: &dyn Base) -> f64 {
+    match Level::of(at) {
+        None => at.cost().products as f64 * LANE_PRODUCT,
+        Some(level) => {
+            // The last level is done where the products are.
+            let last = Level::of(level.inner).is_none();
+            let column = if last { level.operations } else { level.column() };
+            (at.size() / level.parts) as f64 * column + level.points * lane_slots(level.inner)
+        }
+    }
+}
+
+/// A level of a Toeplitz product.
+struct Level<'a> {
+    inner: &'a dyn Base,
+    /// Parts of a vector.
+    parts: usize,
+    /// Products.
+    points: f64,
+    /// Operations for one word of every block.
+    operations: f64,
+    /// Stores, likewise.
+    stores: f64,
+}
+
+impl Level<'_> {
+    fn of(base: &dyn Base) -> Option<Level<'_>> {
+        let (inner, parts, points, stores) =
+            match (base.as_method::<Karatsuba>(), base.as_method::<ToomCook>()) {
+                // Differences of the diagonals, sums of the vector, the result.
+                (Some(half), _) => (half.inner.as_ref(), 2, 3, 5),
+                (_, Some(toom)) => {
+                    let (parts, points) = (toom.parts(), toom.points());
+                    (toom.inner.as_ref(), parts, points, 3 * points + parts)
+                }
+                _ => return None,
+            };
+        let (whole, part) = (base.cost(), inner.cost());
+        let linear =
+            (whole.adds + whole.scales).saturating_sub(points as u64 * (part.adds + part.scales));
+        let operations = linear as f64 / (base.size() / parts) as f64;
+        Some(Level { inner, parts, points: points as f64, operations, stores: stores as f64 })
+    }
+
+    /// Slots for one word of every block.
+    fn column(&self) -> f64 {
+        self.operations + STORE * self.stores
+    }
 }
 
 fn substitute(part: &Substitute) -> f64 {
@@ -196,5 +278,16 @@ mod tests {
             plan("Z17[x]/(x^8 + 1)", &format!("(change-modulus (prime {p} (schoolbook)))")).slots()
         };
         assert!(prime(7681) < prime(8380417));
+        // Lanes that are full, and few products.
+        let toom = |size: usize, tree: &str| {
+            plan("Z2048[x]/(x^677 - 1)", &format!("(toeplitz-matrix {size} {tree})")).slots()
+        };
+        let [k2, k3, k4] = [2, 3, 4].map(|levels| {
+            (0..levels).fold("(toeplitz)".to_string(), |inner, _| format!("(karatsuba {inner})"))
+        });
+        let best = toom(720, &format!("(toom-cook 5 (toom-cook 3 {k3}))"));
+        assert!(best < toom(720, &format!("(toom-cook 5 (toom-cook 3 {k2}))")));
+        assert!(best < toom(704, &format!("(toom-cook 4 {k4})")));
+        assert!(best < toom(720, &format!("(toom-cook 5 {k4})")));
     }
 }

@@ -64,6 +64,7 @@ mod toeplitz;
 mod toeplitz_matrix;
 mod toeplitz_pair;
 mod toom_cook;
+mod toom_five;
 mod transform;
 mod tree;
 mod trinomial;

@@ -6,7 +6,7 @@
 //! L_p(y) = ∏ (y − p') over the other finite points and N_p = L_p(p) gives
 //! c_I = Σ_p p^I·τ(L_p)·w(p)/N_p, and for the point at infinity τ(∏ (y − p))·w_{r−1} in c_{r−1}.
 //!
-//! Points: 0, ±1, 2, ∞ for r = 3; 0, ±1, ±2, 3, ∞ for r = 4. The common denominator is 6 = 2·3 or
+//! Points: 0, ±1, 2, ∞ for r = 3; 0, ±1, ±2, 3, ∞ for r = 4; with ±1/2 for r = 5 ([`crate::toom_five`]). The common denominator is 6 = 2·3 or
 //! 24 = 2^3·3, apart from 5, which is a unit: everything is computed 6- or 24-fold and divided at the end.
 //! The unit 3 costs nothing, but the division by 2 or 8 is exact only if the products are known modulo
 //! 2^(k+1) or 2^(k+3): so much wider is the modulus that the inner products are asked for.
@@ -17,6 +17,7 @@ use crate::error::Refusal;
 use crate::network::{Cost, Network};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
+use crate::toom_five;
 use crate::tree::TreeNode;
 use ringforge_ring::zq;
 use std::sync::Arc;
@@ -24,9 +25,9 @@ use std::sync::Arc;
 /// Registry entry.
 pub const METHOD: Method = Method {
     name: "toom-cook",
-    usage: "(toom-cook 3|4 SMALL)",
+    usage: "(toom-cook 3|4|5 SMALL)",
     summary: "A Toeplitz product modulo 2^k as five products of a third of the size modulo 2^(k+1), or \
-              as seven of a quarter modulo 2^(k+3), which must not exceed 2^16.",
+              as seven of a quarter or nine of a fifth modulo 2^(k+3), which must not exceed 2^16.",
     citation: "[Toom63] [Cook66] [Winograd80 §IV]",
     build: Build::Base(build),
 };
@@ -47,10 +48,10 @@ pub struct ToomCook {
 fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
     spec.no_trinomials(arguments)?;
     let (q, size) = (spec.q, spec.size);
-    let parts = arguments.number("the number of parts, 3 or 4")?;
+    let parts = arguments.number("the number of parts, 3 to 5")?;
     let at = arguments.last_at();
-    if !matches!(parts, 3 | 4) {
-        let message = format!("toom-cook splits in 3 or 4 parts, not in {parts}");
+    if !matches!(parts, 3..=5) {
+        let message = format!("toom-cook splits in 3, 4 or 5 parts, not in {parts}");
         return Err(Refusal::new(at, message).instead("`karatsuba` for 2"));
     }
     if !q.is_power_of_two() {
@@ -74,7 +75,9 @@ fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal>
             lost(parts)
         );
         let hint = match parts {
-            4 if needed - 2 <= WORD_BITS => "(toom-cook 3 …), which costs 1 bit, or `karatsuba`",
+            4 | 5 if needed - 2 <= WORD_BITS => {
+                "(toom-cook 3 …), which costs 1 bit, or `karatsuba`"
+            }
             _ => "`karatsuba`, which costs none",
         };
         return Err(arguments.refuse(message).instead(hint));
@@ -86,28 +89,28 @@ fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal>
 
 /// Bits that the division costs.
 fn lost(parts: usize) -> u32 {
-    if parts == 4 { 3 } else { 1 }
+    if parts == 3 { 1 } else { 3 }
 }
 
 /// a + c·b for a small constant.
-fn plus(arith: &mut dyn Arith, a: Val, c: u64, b: Val) -> Val {
+pub(crate) fn plus(arith: &mut dyn Arith, a: Val, c: u64, b: Val) -> Val {
     let b = if c == 1 { b } else { arith.scale(b, c) };
     arith.add(a, b)
 }
 
 /// a − c·b for a small constant.
-fn minus(arith: &mut dyn Arith, a: Val, c: u64, b: Val) -> Val {
+pub(crate) fn minus(arith: &mut dyn Arith, a: Val, c: u64, b: Val) -> Val {
     let b = if c == 1 { b } else { arith.scale(b, c) };
     arith.sub(a, b)
 }
 
 /// τ((y² − c)·y^k) for every k.
-fn square(arith: &mut dyn Arith, t: &[Val], c: u64) -> Vec<Val> {
+pub(crate) fn square(arith: &mut dyn Arith, t: &[Val], c: u64) -> Vec<Val> {
     t.windows(3).map(|t| minus(arith, t[2], c, t[0])).collect()
 }
 
 /// τ((y − c)·y^k) for every k.
-fn linear(arith: &mut dyn Arith, t: &[Val], c: u64) -> Vec<Val> {
+pub(crate) fn linear(arith: &mut dyn Arith, t: &[Val], c: u64) -> Vec<Val> {
     t.windows(2).map(|t| minus(arith, t[1], c, t[0])).collect()
 }
 
@@ -129,11 +132,18 @@ impl ToomCook {
 
     /// What [`ToomCook::combine`] leaves the product multiplied with: 6 or 24.
     pub fn divisor(&self) -> u64 {
-        if self.parts == 4 { 24 } else { 6 }
+        match self.parts {
+            3 => 6,
+            4 => 24,
+            _ => toom_five::DIVISOR,
+        }
     }
 
     /// The vectors of the products from the parts of the vector, constants included.
     pub fn vectors(&self, arith: &mut dyn Arith, parts: &[Val]) -> Vec<Val> {
+        if self.parts == 5 {
+            return toom_five::vectors(arith, parts);
+        }
         let w: Vec<Val> = parts.iter().rev().copied().collect();
         let even = arith.add(w[0], w[2]);
         if self.parts == 3 {
@@ -174,6 +184,9 @@ impl ToomCook {
     /// size (the last word of all stands for nothing), those in two blocks for each product.
     /// Consecutive blocks are the windows y^κ, so both halves of a window share what they can.
     pub fn diagonals(&self, arith: &mut dyn Arith, t: &[Val]) -> Vec<[Val; 2]> {
+        if self.parts == 5 {
+            return toom_five::diagonals(arith, t);
+        }
         let u = square(arith, t, 1);
         if self.parts == 3 {
             let zero = linear(arith, &u, 2); // (y² − 1)(y − 2) y^k
@@ -218,6 +231,9 @@ impl ToomCook {
 
     /// The parts of the result, [`ToomCook::divisor`] times over, from the products.
     pub fn combine(&self, arith: &mut dyn Arith, products: &[Val]) -> Vec<Val> {
+        if self.parts == 5 {
+            return toom_five::combine(arith, products);
+        }
         let p = products;
         let (sum, difference) = (arith.add(p[1], p[2]), arith.sub(p[1], p[2]));
         if self.parts == 3 {
@@ -283,8 +299,8 @@ impl Base for ToomCook {
                 exact.input(&product)
             })
             .collect();
-        let third = zq::inv(3, self.q).unwrap_or(0);
-        let divided = |x: u64| zq::mul(x >> self.lost(), third, self.q);
+        let odd = zq::inv((self.divisor() >> self.lost()) % self.q, self.q).unwrap_or(0);
+        let divided = |x: u64| zq::mul(x >> self.lost(), odd, self.q);
         let combined = self.combine(&mut exact, &products);
         combined.iter().flat_map(|&c| exact.get(c).iter().map(|&x| divided(x))).collect()
     }
@@ -311,77 +327,5 @@ impl Base for ToomCook {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{Random, check_base, try_base};
-
-    #[test]
-    fn agrees_with_the_definition() {
-        for (q, size, text) in [
-            (1 << 15, 6, "(toom-cook 3 (toeplitz))"),
-            (1 << 13, 8, "(toom-cook 4 (toeplitz))"),
-            (2, 12, "(toom-cook 4 (toeplitz))"),
-            (1 << 12, 24, "(toom-cook 4 (toom-cook 3 (toeplitz)))"),
-            (1 << 12, 24, "(toom-cook 3 (toom-cook 4 (karatsuba (toeplitz))))"),
-            (1 << 11, 48, "(karatsuba (toom-cook 4 (toom-cook 3 (karatsuba (toeplitz)))))"),
-        ] {
-            check_base(q, size, &[1, q - 1, 0], text);
-        }
-    }
-
-    #[test]
-    fn the_last_bit_counts() {
-        // All words at the bound, and alternating signs, where the divisions see every bit.
-        for (q, size, text) in
-            [(1u64 << 13, 16, "(toom-cook 4 (toeplitz))"), (1 << 15, 9, "(toom-cook 3 (toeplitz))")]
-        {
-            let base = try_base(q, size, Shape::Toeplitz, text).unwrap_or_else(|e| panic!("{e}"));
-            let worst = |i: usize| [q / 2, q - 1, q / 2 - 1, 1][i % 4];
-            let (t, v): (Vec<u64>, Vec<u64>) =
-                ((0..2 * size - 1).map(worst).collect(), (0..size).map(|i| worst(i / 2)).collect());
-            let row = |i: usize| {
-                (0..size).fold(0, |s, j| zq::add(s, zq::mul(t[size - 1 + i - j], v[j], q), q))
-            };
-            assert_eq!(base.toeplitz(&t, &v), (0..size).map(row).collect::<Vec<_>>(), "{text}");
-        }
-    }
-
-    #[test]
-    fn one_bit_less_is_wrong() {
-        // The same computation with inner products modulo 2^(k+2) only: some result differs.
-        let size = 8;
-        let inner = |q: u64| {
-            try_base(q, 2, Shape::Toeplitz, "(toeplitz)").unwrap_or_else(|e| panic!("{e}"))
-        };
-        let (q, mut random, mut wrong) = (1 << 11, Random(7), 0);
-        for _ in 0..20 {
-            let (t, v) = (random.vector(2 * size - 1, q), random.vector(size, q));
-            let run = |bits: u32| {
-                ToomCook { q, size, parts: 4, inner: inner(q << bits) }.toeplitz(&t, &v)
-            };
-            assert_eq!(run(3), run(4));
-            wrong += u32::from(run(3) != run(2));
-        }
-        assert!(wrong > 0);
-    }
-
-    #[test]
-    fn refuses_what_words_do_not_hold() {
-        let refusal = |q: u64, size: usize, text: &str| {
-            try_base(q, size, Shape::Toeplitz, text).expect_err(text)
-        };
-        let error = refusal(1 << 14, 8, "(toom-cook 4 (toeplitz))");
-        assert_eq!(
-            error.message,
-            "dividing by 8 costs 3 bits: for products modulo 16384 those below are needed modulo \
-             2^17, and words have 16 bits"
-        );
-        assert!(error.would_work.is_some_and(|hint| hint.contains("toom-cook 3")));
-        let error = refusal(1 << 11, 16, "(toom-cook 4 (toom-cook 4 (toeplitz)))");
-        assert_eq!(error.col, 14);
-        assert!(error.message.contains("2^17"), "{}", error.message);
-        assert!(refusal(4591, 8, "(toom-cook 4 (toeplitz))").message.contains("4591 is none"));
-        assert!(refusal(2048, 9, "(toom-cook 4 (toeplitz))").message.contains("does not divide"));
-        assert!(refusal(2048, 10, "(toom-cook 5 (toeplitz))").message.contains("3 or 4 parts"));
-    }
-}
+#[path = "toom_cook_tests.rs"]
+mod tests;

@@ -8,16 +8,41 @@ use std::fmt::Write;
 
 /// The operations of a block as declarations and stores.
 pub(super) fn block(out: &mut String, place: &Place, block: &Block, depth: usize) {
+    let indent = "    ".repeat(depth);
+    if block.ops.iter().any(|op| accumulates(block, op)) {
+        let _ = writeln!(out, "{indent}FENCE;");
+    }
     for (i, op) in block.ops.iter().enumerate() {
-        for _ in 0..depth {
-            out.push_str("    ");
-        }
+        out.push_str(&indent);
         let stored = statement(place, op);
         let _ = match stored {
             Some(text) => writeln!(out, "{text}"),
+            None if place.keeps && matches!(op, Op::LoadParts { .. }) => {
+                writeln!(out, "{}", joined(place, i, op))
+            }
+            None if accumulates(block, op) => {
+                writeln!(out, "__m256i v{i} = {}; KEEP(v{i});", expression(place, op))
+            }
             None => writeln!(out, "const __m256i v{i} = {};", expression(place, op)),
         };
     }
+}
+
+/// Whether a product is added to a sum.
+pub(super) fn accumulates(block: &Block, op: &Op) -> bool {
+    let product = |v: Value| matches!(block.ops[v.0 as usize], Op::MulLo(..));
+    matches!(*op, Op::Add(a, b) if product(b) && !product(a))
+}
+
+/// Value i, a [`Op::LoadParts`], as a load that repeats a part and a blend: both have pipes to spare, where
+/// insertions share those of the shuffles. Compilers would make it an insertion.
+fn joined(place: &Place, i: usize, op: &Op) -> String {
+    let Op::LoadParts { buffer, at } = op else { return String::new() };
+    let [low, high] = [0, 1].map(|k| part(place, *buffer, &at[k], 128 / usize::from(place.bits)));
+    format!(
+        "__m256i v{i} = _mm256_broadcastsi128_si256({high}); KEEP(v{i}); \
+         v{i} = _mm256_blend_epi32(_mm256_castsi128_si256({low}), v{i}, 0xf0);"
+    )
 }
 
 fn statement(place: &Place, op: &Op) -> Option<String> {

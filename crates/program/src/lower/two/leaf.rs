@@ -9,7 +9,60 @@ use crate::ir::*;
 const SIDE_BY_SIDE: usize = 6;
 
 /// Matrices of at most this size are straight-line code.
-const STRAIGHT: usize = 16;
+pub const STRAIGHT: usize = 16;
+
+/// How many of `size` rows go side by side, as evenly as can be.
+fn height(size: usize) -> usize {
+    size.div_ceil(size.div_ceil(SIDE_BY_SIDE))
+}
+
+/// Gets a register by its number.
+type Get<'a> = dyn Fn(&mut Block, usize) -> Value + 'a;
+
+/// Where the parts of a product by definition come from and go to.
+pub struct Product<'a> {
+    /// Diagonal `size + i − j` of the matrix.
+    pub diagonal: &'a Get<'a>,
+    /// Word j of the vector.
+    pub word: &'a Get<'a>,
+    /// What becomes of row i.
+    pub row: &'a dyn Fn(&mut Block, usize, Value),
+}
+
+impl Product<'_> {
+    /// All rows, straight.
+    pub fn straight(&self, size: usize) -> Vec<Stmt> {
+        let height = height(size);
+        let some = |first| Stmt::Block(self.rows(size, first, height.min(size - first)));
+        (0..size).step_by(height).map(some).collect()
+    }
+
+    /// `count` rows from `first` on.
+    fn rows(&self, size: usize, first: usize, count: usize) -> Block {
+        let mut block = Block::default();
+        let mut sums: Vec<Option<Value>> = vec![None; count];
+        let mut diagonals: Vec<Option<Value>> = vec![None; size + count];
+        for j in 0..size {
+            let word = (self.word)(&mut block, j);
+            for (i, sum) in sums.iter_mut().enumerate() {
+                let d = size + i - j;
+                let diagonal =
+                    *diagonals[d].get_or_insert_with(|| (self.diagonal)(&mut block, first + d));
+                let product = block.push(Op::MulLo(diagonal, word));
+                *sum = Some(match *sum {
+                    None => product,
+                    Some(sum) => block.push(Op::Add(sum, product)),
+                });
+            }
+        }
+        for (i, sum) in sums.into_iter().enumerate() {
+            if let Some(sum) = sum {
+                (self.row)(&mut block, first + i, sum);
+            }
+        }
+        block
+    }
+}
 
 /// The procedure `(out, diagonals, vector)`.
 pub fn procedure(name: &str, size: usize, q: u64) -> Procedure {
@@ -17,68 +70,32 @@ pub fn procedure(name: &str, size: usize, q: u64) -> Procedure {
     let out = builder.buffer("out", Role::Output, size * LANES, 64);
     let t = builder.buffer("diagonals", Role::Input, 2 * size * LANES, 64);
     let v = builder.buffer("vector", Role::Input, size * LANES, 64);
-    // As even as can be.
-    let rounds = size.div_ceil(SIDE_BY_SIDE);
-    let height = size.div_ceil(rounds);
-    let mut body = Vec::new();
-    if size <= STRAIGHT {
-        let mut start = 0;
-        let mut block = Block::default();
-        while start < size {
-            let rows = height.min(size - start);
-            side_by_side(&mut block, [out, t, v], size, rows, &|base| {
-                Index::at(base + start * LANES)
-            });
-            start += rows;
-        }
-        body.push(Stmt::Block(block));
+    // What is done with a product; `moved` moves an index from the first row to the rows at hand.
+    let product = |moved: &dyn Fn(usize) -> Index, f: &dyn Fn(&Product) -> Vec<Stmt>| {
+        f(&Product {
+            diagonal: &|block, d| block.push(Op::Load { buffer: t, at: moved(d * LANES) }),
+            word: &|block, j| block.push(Op::Load { buffer: v, at: Index::at(j * LANES) }),
+            row: &|block, i, a| {
+                block.push(Op::Store { buffer: out, at: moved(i * LANES), a });
+            },
+        })
+    };
+    let height = height(size);
+    let (whole, rest) = (size / height, size % height);
+    let body = if size <= STRAIGHT {
+        product(&Index::at, &|p| p.straight(size))
     } else {
-        let (whole, rest) = (size / height, size % height);
         let counter = builder.counter();
-        let mut block = Block::default();
-        side_by_side(&mut block, [out, t, v], size, height, &|base| {
-            Index::strided(base, counter, height * LANES)
-        });
-        body.push(repeat(counter, whole, vec![Stmt::Block(block)]));
+        let rows = |p: &Product, first, count| vec![Stmt::Block(p.rows(size, first, count))];
+        let looped =
+            product(&|base| Index::strided(base, counter, height * LANES), &|p| rows(p, 0, height));
+        let mut body = vec![repeat(counter, whole, looped)];
         if rest > 0 {
-            let mut block = Block::default();
-            side_by_side(&mut block, [out, t, v], size, rest, &|base| {
-                Index::at(base + whole * height * LANES)
-            });
-            body.push(Stmt::Block(block));
+            body.extend(product(&Index::at, &|p| rows(p, whole * height, rest)));
         }
-    }
+        body
+    };
     let title = format!("Toeplitz matrices of size {size} times vectors");
     builder.stage(&title, "[Winograd80 §IV]", body);
     builder.finish()
-}
-
-/// `rows` rows of the result; `moved` moves an index from the first row to where they are.
-fn side_by_side(
-    block: &mut Block,
-    [out, t, v]: [BufferId; 3],
-    size: usize,
-    rows: usize,
-    moved: &dyn Fn(usize) -> Index,
-) {
-    let mut sums: Vec<Option<Value>> = vec![None; rows];
-    let mut diagonals: Vec<Option<Value>> = vec![None; size + rows];
-    for j in 0..size {
-        let b = block.push(Op::Load { buffer: v, at: Index::at(j * LANES) });
-        for (i, sum) in sums.iter_mut().enumerate() {
-            let d = size - 1 + i - j;
-            let a = *diagonals[d]
-                .get_or_insert_with(|| block.push(Op::Load { buffer: t, at: moved(d * LANES) }));
-            let product = block.push(Op::MulLo(a, b));
-            *sum = Some(match *sum {
-                None => product,
-                Some(sum) => block.push(Op::Add(sum, product)),
-            });
-        }
-    }
-    for (i, sum) in sums.into_iter().enumerate() {
-        if let Some(a) = sum {
-            block.push(Op::Store { buffer: out, at: moved(i * LANES), a });
-        }
-    }
 }

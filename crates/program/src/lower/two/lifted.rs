@@ -38,9 +38,10 @@ pub fn lower(
     let (mut procedures, divisor) = if pair.inner.name() == "toeplitz" && size <= direct::LARGEST {
         (vec![direct::procedure("matrix", size, Q)], 1)
     } else {
-        let shape = Shape::of(pair.inner.as_ref(), n, &form)?;
+        let portable = schedule.base == BaseProducts::Lanes;
+        let shape = Shape::of(pair.inner.as_ref(), n, &form, portable)?;
         let divisor = shape.divisor();
-        let lowering = Lowering { shape, portable: schedule.base == BaseProducts::Lanes };
+        let lowering = Lowering { shape, portable };
         let (mut procedures, row_size) = lowering.helpers();
         let lanes = ProcedureId(procedures.len() as u32 - 1);
         procedures.push(lowering.matrix(divisor, (row_size, lanes)));
@@ -87,7 +88,7 @@ impl Lowering {
         let lost = divisor.trailing_zeros();
         let factor = zq::inv(divisor >> lost, Q).unwrap_or(1);
         let finish = (divisor > 1).then_some(Finish { factor, shift: lost as u8, words: size });
-        self.multiply(&mut builder, &mut arenas, families, (out, finish), lanes);
+        self.multiply(&mut builder, &mut arenas, (families, None), (out, finish), lanes);
         arenas.settle(builder.finish())
     }
 }

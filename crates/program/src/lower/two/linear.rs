@@ -4,6 +4,7 @@
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use ringforge_plan::{NetOp, Network, Val};
+use std::ops::Range;
 
 /// Words that a register holds.
 pub const LANES: usize = 16;
@@ -37,10 +38,33 @@ pub struct Finish {
     pub words: usize,
 }
 
+/// Some words of an input block that are elsewhere.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// Which input.
+    pub input: usize,
+    /// Which of its words: whole columns.
+    pub words: Range<usize>,
+    /// Where the first of them is.
+    pub buffer: BufferId,
+    pub base: usize,
+}
+
+/// What of the inputs is not in its place; such columns stand apart.
+#[derive(Clone, Debug, Default)]
+pub struct Elsewhere {
+    /// Where it is.
+    pub edges: Vec<Edge>,
+    /// The place of the first input is that of this word; those before are in an edge.
+    pub lead: usize,
+}
+
 /// A linear map on blocks.
 pub struct Map {
     pub net: Network,
     pub inputs: Vec<Place>,
+    /// What of the inputs is elsewhere.
+    pub elsewhere: Elsewhere,
     pub outputs: Vec<(Val, Place)>,
     /// Words of a block, at least a register's.
     pub length: usize,
@@ -61,24 +85,26 @@ impl Map {
             return Vec::new();
         }
         let run = (self.count > 1).then(|| builder.counter());
-        let (mut whole, tail) = columns(self.length);
-        let mut singles: Vec<usize> = tail.into_iter().collect();
-        if let Some(finish) = self.finish {
-            // Columns in which some output is not stored whole stand apart.
-            let last = self.outputs.len() - 1;
-            let fits = |column: usize| last * self.length + (column + 1) * LANES <= finish.words;
-            let full = (0..whole).filter(|&column| fits(column)).count();
-            singles.splice(0..0, (full..whole).map(|column| column * LANES));
-            whole = full;
-        }
+        let (whole, tail) = columns(self.length);
+        // Columns in which some output is not stored whole, or some input is elsewhere, stand apart.
+        let last = self.outputs.len() - 1;
+        let looped = |&column: &usize| {
+            let at = column * LANES;
+            let fits = self.finish.is_none_or(|f| last * self.length + at + LANES <= f.words);
+            fits && !self.elsewhere.edges.iter().any(|edge| edge.words.contains(&at))
+        };
+        let first = (0..whole).find(looped).unwrap_or(whole);
+        let count = (first..whole).take_while(looped).count();
+        let apart = (0..first).chain(first + count..whole).map(|column| column * LANES);
+        let singles: Vec<usize> = apart.chain(tail).collect();
         let mut body = Vec::new();
-        match whole {
+        match count {
             0 => {}
-            1 => body.push(Stmt::Block(self.column(run, None, 0))),
+            1 => body.push(Stmt::Block(self.column(run, None, first * LANES))),
             _ => {
                 let column = builder.counter();
-                let block = self.column(run, Some(column), 0);
-                body.push(repeat(column, whole, vec![Stmt::Block(block)]));
+                let block = self.column(run, Some(column), first * LANES);
+                body.push(repeat(column, count, vec![Stmt::Block(block)]));
             }
         }
         body.extend(singles.into_iter().map(|at| Stmt::Block(self.column(run, None, at))));
@@ -108,6 +134,17 @@ impl Map {
             .map(|(number, (val, place))| (*val, place, stored(number)))
             .filter(|output| output.2 > 0)
             .collect();
+        let input = |i: usize| {
+            let mut edges = self.elsewhere.edges.iter();
+            match edges.find(|edge| edge.input == i && edge.words.contains(&at)) {
+                Some(edge) => (edge.buffer, Index::at(edge.base + at - edge.words.start)),
+                None => {
+                    let mut from = index(&self.inputs[i]);
+                    from.base -= if i == 0 { self.elsewhere.lead as i64 } else { 0 };
+                    (self.inputs[i].buffer, from)
+                }
+            }
+        };
         let wanted: Vec<Val> = outputs.iter().map(|output| output.0).collect();
         let mut block = Block::default();
         let mut words = Words::default();
@@ -117,7 +154,7 @@ impl Map {
                 continue; // loaded where it is needed first
             }
             for operand in op.operands() {
-                self.load(operand, &mut block, &mut words, &index);
+                self.load(operand, &mut block, &mut words, &input);
             }
             let value = words.operation(op, &mut block);
             words.known.push((val, value));
@@ -125,7 +162,7 @@ impl Map {
         }
         for (val, ..) in &outputs {
             if let NetOp::Input(_) = self.net.op(*val) {
-                self.load(*val, &mut block, &mut words, &index);
+                self.load(*val, &mut block, &mut words, &input);
                 self.store(*val, &outputs, &mut block, &mut words, &index);
             }
         }
@@ -137,13 +174,13 @@ impl Map {
         val: Val,
         block: &mut Block,
         words: &mut Words,
-        index: &dyn Fn(&Place) -> Index,
+        input: &dyn Fn(usize) -> (BufferId, Index),
     ) {
         if let NetOp::Input(i) = self.net.op(val)
             && words.find(val).is_none()
         {
-            let place = &self.inputs[i];
-            let value = block.push(Op::Load { buffer: place.buffer, at: index(place) });
+            let (buffer, at) = input(i);
+            let value = block.push(Op::Load { buffer, at });
             words.known.push((val, value));
         }
     }

@@ -1,13 +1,14 @@
 //! The operands as matrix and vector.
 
-use super::linear::LANES;
+use super::linear::{Edge, Elsewhere, LANES, Place};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use ringforge_plan::{Product, ToeplitzMatrix};
+use std::ops::Range;
 
 /// Where in the 2N words of diagonals the main one stands, and after it those below.
 pub fn main_diagonal(size: usize) -> usize {
-    size - 1
+    size
 }
 
 /// Zeros over the registers that start at these words.
@@ -51,8 +52,103 @@ pub fn copy(
     body
 }
 
+/// Words that the caller's arrays do not have, or not where a step reads them.
+pub struct Ends {
+    /// How far from the first block's start its words begin; the last block lacks as many.
+    missing: usize,
+    /// Words of a block.
+    length: usize,
+}
+
+impl Ends {
+    /// Columns whose words are not all there: those at the start of the first block, or at the end of
+    /// the last one.
+    fn columns(&self, front: bool) -> Option<Range<usize>> {
+        let (length, missing) = (self.length, self.missing);
+        let tail = (!length.is_multiple_of(LANES)).then(|| length - LANES);
+        let lacking = |at: &usize| match front {
+            true => *at < missing,
+            false => at + LANES > length - missing,
+        };
+        let all: Vec<usize> =
+            (0..length / LANES).map(|c| c * LANES).chain(tail).filter(lacking).collect();
+        Some(*all.first()?..all.last()? + LANES)
+    }
+
+    /// Copies the ends of `from`, `count` words long, to a buffer each, for the blocks of these
+    /// numbers.
+    fn copied(
+        &self,
+        builder: &mut Builder,
+        (from, count): (BufferId, usize),
+        blocks: [Option<usize>; 2],
+    ) -> (Vec<Edge>, Vec<Stmt>) {
+        let (mut edges, mut body) = (Vec::new(), Vec::new());
+        for (front, input) in [true, false].into_iter().zip(blocks) {
+            let (Some(input), Some(words)) = (input, self.columns(front)) else { continue };
+            // A register's room on the side where the copy begins or ends within one.
+            let room = (words.len() + LANES).next_multiple_of(LANES);
+            let name = if front { "front" } else { "back" };
+            let buffer = builder.unique(name, Role::Local, room, 64);
+            let (base, start, goal) = match front {
+                true => (0, 0, self.missing),
+                false => {
+                    let base = room - words.len();
+                    (base, count - LANES, base + self.length - self.missing - LANES - words.start)
+                }
+            };
+            body.push(Stmt::Block(zeros(buffer, (0..room).step_by(LANES))));
+            let mut block = Block::default();
+            let a = block.push(Op::Load { buffer: from, at: Index::at(start) });
+            block.push(Op::Store { buffer, at: Index::at(goal), a });
+            body.push(Stmt::Block(block));
+            edges.push(Edge { input, words, buffer, base });
+        }
+        (edges, body)
+    }
+}
+
+/// Blocks of the diagonals and of the vector where they are in the caller's arrays, b and a.
+pub struct Direct {
+    /// Blocks of the diagonals and of the vector.
+    pub places: [Vec<Place>; 2],
+    /// What of them is not there.
+    pub elsewhere: [Elsewhere; 2],
+    /// What copies that.
+    pub body: Vec<Stmt>,
+}
+
+/// In x^n − 1 the diagonals are b twice, and a word that a padded matrix has beyond may be anything:
+/// blocks of the matrix lie in b as they are, but for both ends.
+pub fn direct(
+    builder: &mut Builder,
+    matrix: &ToeplitzMatrix,
+    (a, b): (BufferId, BufferId),
+    parts: usize,
+) -> Option<Direct> {
+    let (n, size) = (matrix.degree, matrix.size);
+    let ends = Ends { missing: size - n, length: size / parts };
+    if matrix.weight != 1 || ends.missing + LANES > ends.length {
+        return None;
+    }
+    let place = |buffer, base| Place { buffer, base, stride: 0 };
+    // Block κ of the diagonals begins with number κ·length − size, b's word of that number or of n more.
+    let start = |k: usize| match k {
+        0 => 0,
+        k if k < parts => k * ends.length - ends.missing,
+        k => (k - parts) * ends.length,
+    };
+    let diagonals = (0..2 * parts).map(|k| place(b, start(k))).collect();
+    let vector = (0..parts).map(|k| place(a, k * ends.length)).collect();
+    let (t, mut body) = ends.copied(builder, (b, n), [Some(0), Some(2 * parts - 1)]);
+    let (v, more) = ends.copied(builder, (a, n), [None, Some(parts - 1)]);
+    body.extend(more);
+    let of = |edges, lead| Elsewhere { edges, lead };
+    Some(Direct { places: [diagonals, vector], elsewhere: [of(t, ends.missing), of(v, 0)], body })
+}
+
 /// The diagonals of the matrix that multiplies by `b`: w·b_1, …, w·b_{n−1}, b_0, …, b_{n−1} before
-/// and behind zeros, 2N words of which the last stands for nothing.
+/// and behind zeros, 2N words of which the first stands for nothing.
 pub fn diagonals(
     builder: &mut Builder,
     matrix: &ToeplitzMatrix,
@@ -62,17 +158,17 @@ pub fn diagonals(
     let (n, size, weight) = (matrix.degree, matrix.size, matrix.weight);
     let q = matrix.domain().q;
     // Zeros first: they reach into what is written next.
-    let front = (0..size - n).step_by(LANES);
-    let first_behind = size - 1 + n;
+    let front = (0..size - n + 1).step_by(LANES);
+    let first_behind = size + n;
     let behind = (1..=(2 * size - first_behind).div_ceil(LANES)).map(|i| 2 * size - i * LANES);
     let mut body = vec![Stmt::Block(zeros(to, front.chain(behind)))];
     let factor = ringforge_ring::zq::centered(weight, q) as i32;
     if weight == 0 {
-        body.push(Stmt::Block(zeros(to, (0..size - 1).step_by(LANES))));
+        body.push(Stmt::Block(zeros(to, (0..size).step_by(LANES))));
     } else {
-        body.extend(copy(builder, (b, 1), (to, size - n), n - 1, factor));
+        body.extend(copy(builder, (b, 1), (to, size - n + 1), n - 1, factor));
     }
-    body.extend(copy(builder, (b, 0), (to, size - 1), n, 1));
+    body.extend(copy(builder, (b, 0), (to, size), n, 1));
     body
 }
 

@@ -9,6 +9,7 @@
 //! centres at once. The plan has seen to k + s ≤ 16.
 
 mod direct;
+mod fused;
 mod leaf;
 mod lifted;
 mod linear;
@@ -22,6 +23,7 @@ use crate::ir::*;
 use crate::schedule::{BaseProducts, Schedule};
 pub use lifted::lower as lower_lifted;
 use linear::{Family, Finish, LANES, Map, Place};
+use matrix::Direct;
 use ringforge_plan::{Base, Form, Karatsuba, Plan, Product, ToeplitzMatrix, ToomCook};
 use ringforge_ring::zq;
 use steps::{Arena, Step};
@@ -38,8 +40,9 @@ pub fn lower(
 ) -> Result<Lowered, LowerError> {
     let q = plan.ring.q();
     fits(plan, schedule, &|| matrix.to_form())?;
-    let shape = Shape::of(matrix.inner.as_ref(), matrix.degree, &|| matrix.to_form())?;
-    let lowering = Lowering { shape, portable: schedule.base == BaseProducts::Lanes };
+    let portable = schedule.base == BaseProducts::Lanes;
+    let shape = Shape::of(matrix.inner.as_ref(), matrix.degree, &|| matrix.to_form(), portable)?;
+    let lowering = Lowering { shape, portable };
     let (mut procedures, row_size) = lowering.helpers();
     let lanes = ProcedureId(procedures.len() as u32 - 1);
     procedures.push(lowering.product(matrix, q, row_size, lanes));
@@ -88,6 +91,8 @@ struct Shape {
     rows: Vec<Step>,
     /// On whole registers.
     lanes: Vec<Step>,
+    /// Whether there is a level of Karatsuba behind them that is done with what multiplies.
+    fused: bool,
     /// Size of the matrix.
     size: usize,
 }
@@ -135,7 +140,12 @@ fn slots(base: &dyn Base) -> u64 {
 
 impl Shape {
     /// Those of a method for matrices, of which `n` columns are used.
-    fn of(inner: &dyn Base, n: usize, form: &dyn Fn() -> Form) -> Result<Shape, LowerError> {
+    fn of(
+        inner: &dyn Base,
+        n: usize,
+        form: &dyn Fn() -> Form,
+        portable: bool,
+    ) -> Result<Shape, LowerError> {
         let mut levels = Vec::new();
         let mut at = inner;
         loop {
@@ -188,11 +198,14 @@ impl Shape {
             return Err(too_small());
         }
         let (rows, lanes) = levels.split_at(depth);
+        let small = at.size() <= leaf::STRAIGHT && !portable;
+        let fused = small && matches!(lanes.last(), Some(Level::Half(_)));
+        let lanes = &lanes[..lanes.len() - usize::from(fused)];
         let mut rows = steps(rows);
         if rows.is_empty() {
             rows.push(Step::Halves(0)); // for the last step, which divides
         }
-        Ok(Shape { rows, lanes: steps(lanes), size })
+        Ok(Shape { rows, lanes: steps(lanes), fused, size })
     }
 
     /// The bits and units that the divisions leave: the result is so many times too large.
@@ -242,10 +255,15 @@ impl Lowering {
         let row_parts: usize = self.shape.rows.iter().map(Step::parts).product();
         let lane_parts: usize = self.shape.lanes.iter().map(Step::parts).product();
         let row_size = self.shape.size / row_parts;
-        let leaf = row_size / lane_parts;
-        procedures.push(leaf::procedure(&format!("toeplitz{leaf}"), leaf, Q));
+        // What `lanes` calls, or the whole.
+        let part = row_size / lane_parts;
+        let name = format!("toeplitz{part}");
+        procedures.push(match self.shape.fused {
+            true => fused::procedure(&name, part, Q),
+            false => leaf::procedure(&name, part, Q),
+        });
         if !self.shape.lanes.is_empty() {
-            procedures.push(self.lanes(row_size, leaf));
+            procedures.push(self.lanes(row_size, part));
         }
         (procedures, row_size)
     }
@@ -255,7 +273,7 @@ impl Lowering {
         Arenas { t, v }
     }
 
-    /// Sixteen products of `size` side by side: `(out, diagonals, vector)`.
+    /// Sixteen products of `size` side by side, `(out, diagonals, vector)`.
     fn lanes(&self, size: usize, leaf: usize) -> Procedure {
         let mut builder = Builder::new(&format!("lanes{size}"), None, Q);
         let out = builder.buffer("out", Role::Output, size * LANES, 64);
@@ -265,7 +283,7 @@ impl Lowering {
         let whole = |buffer| vec![family(buffer, 0)];
         let sides = Sides { t: whole(t), v: whole(v) };
         let lengths: (usize, &dyn Fn(usize) -> usize) = (size * LANES, &|length| length);
-        let sides = split(&mut builder, &self.shape.lanes, lengths, sides, &mut arenas);
+        let sides = split(&mut builder, &self.shape.lanes, lengths, sides, None, &mut arenas);
         let products: usize = self.shape.lanes.iter().map(Step::products).product();
         let results = builder.buffer("results", Role::Local, products * leaf * LANES, 64);
         let mut calls = Vec::new();
@@ -310,15 +328,36 @@ impl Lowering {
         let mut builder = Builder::new("mul", Some(Computes::Product), Q);
         let [c, a, b] = parameters(&mut builder, n, q);
         let mut arenas = self.arenas(&mut builder);
-        let at = arenas.t.take(&mut builder, 2 * size);
-        let body = matrix::diagonals(&mut builder, matrix, b, at.0);
-        builder.stage("diagonals of the matrix", "[Winograd80 §IV]", body);
-        let av = arenas.v.take(&mut builder, size);
-        let body = matrix::vector(&mut builder, (a, n), (av.0, size));
-        builder.stage("the vector, padded with zeros", "", body);
+        let rows = &self.shape.rows;
+        let direct = match rows[0] {
+            Step::Toom(_) => matrix::direct(&mut builder, matrix, (a, b), rows[0].parts()),
+            Step::Halves(_) => None,
+        };
+        let (t, v) = match &direct {
+            Some(direct) => {
+                let title = "ends of the operands, padded with zeros";
+                builder.stage(title, "", direct.body.clone());
+                ((b, 0), (a, 0))
+            }
+            None => {
+                let t = arenas.t.take(&mut builder, 2 * size);
+                let body = matrix::diagonals(&mut builder, matrix, b, t.0);
+                builder.stage("diagonals of the matrix", "[Winograd80 §IV]", body);
+                let v = arenas.v.take(&mut builder, size);
+                let body = matrix::vector(&mut builder, (a, n), (v.0, size));
+                builder.stage("the vector, padded with zeros", "", body);
+                (t, v)
+            }
+        };
+        let families = [t, v].map(|(buffer, start)| family(buffer, start));
         let finish = Some(finish(q, self.shape.divisor(), n));
-        let families = [family(at.0, at.1), family(av.0, av.1)];
-        self.multiply(&mut builder, &mut arenas, families, (c, finish), (row_size, lanes));
+        self.multiply(
+            &mut builder,
+            &mut arenas,
+            (families, direct),
+            (c, finish),
+            (row_size, lanes),
+        );
         arenas.settle(builder.finish())
     }
 
@@ -327,14 +366,14 @@ impl Lowering {
         &self,
         builder: &mut Builder,
         arenas: &mut Arenas,
-        [t, v]: [Family; 2],
+        ([t, v], direct): ([Family; 2], Option<Direct>),
         (out, finish): (BufferId, Option<Finish>),
         (row_size, lanes): (usize, ProcedureId),
     ) {
         let (rows, size) = (&self.shape.rows, self.shape.size);
         let sides = Sides { t: vec![t], v: vec![v] };
         let apart = |length| self.apart(length);
-        let sides = split(builder, rows, (size, &apart), sides, arenas);
+        let sides = split(builder, rows, (size, &apart), sides, direct, arenas);
         let products = self.grouped(builder, &sides, row_size, lanes);
         let products = (products, self.apart(row_size));
         join(builder, rows, size, products, (family(out, 0), finish));
@@ -431,12 +470,14 @@ fn family(buffer: BufferId, base: usize) -> Family {
 }
 
 /// Goes down all steps; `length` words is the size of the product, in the layout at hand, and
-/// `apart` how far from each other the last rows of a length are.
+/// `apart` how far from each other the last rows of a length are; the first step may find its blocks
+/// elsewhere.
 fn split(
     builder: &mut Builder,
     steps: &[Step],
     (length, apart): (usize, &dyn Fn(usize) -> usize),
     mut sides: Sides,
+    direct: Option<Direct>,
     arenas: &mut Arenas,
 ) -> Sides {
     let mut length = length;
@@ -458,6 +499,12 @@ fn split(
             let (map, families) = step.vectors(family, lengths, builder, &mut arenas.v);
             maps_v.push(map);
             v.extend(families);
+        }
+        if let (0, Some(direct)) = (number, &direct) {
+            for (map, side) in [&mut maps_t[0], &mut maps_v[0]].into_iter().zip(0..) {
+                map.inputs.clone_from(&direct.places[side]);
+                map.elsewhere.clone_from(&direct.elsewhere[side]);
+            }
         }
         for (maps, what) in [(maps_t, "diagonals"), (maps_v, "vectors")] {
             let body: Vec<Stmt> = maps.iter().flat_map(|map| map.statements(builder)).collect();

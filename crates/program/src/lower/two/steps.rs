@@ -5,7 +5,7 @@
 //! X[i] = t[i] − t[i + h], are one array for A_{−1} − A_0 and A_0 − A_1: the window of h more is the
 //! other one. So they are made once, and the next level's differences are made of both together.
 
-use super::linear::{Family, Finish, LANES, Map, Place};
+use super::linear::{Elsewhere, Family, Finish, LANES, Map, Place};
 use crate::build::Builder;
 use crate::ir::{BufferId, Procedure, Role};
 use ringforge_plan::{Arith, Network, ToomCook, Val};
@@ -229,7 +229,18 @@ impl Step {
             }
         }
         let inputs = blocks(family, 2 * self.parts(), length);
-        (Map { net, inputs, outputs, length, count, finish: None }, families)
+        (
+            Map {
+                net,
+                inputs,
+                outputs,
+                elsewhere: Elsewhere::default(),
+                length,
+                count,
+                finish: None,
+            },
+            families,
+        )
     }
 
     /// The vectors of the products, `length` words each, `apart` from each other.
@@ -275,7 +286,18 @@ impl Step {
                 families.extend(vectors.iter().map(family));
             }
         }
-        (Map { net, inputs: places, outputs, length, count, finish: None }, families)
+        (
+            Map {
+                net,
+                inputs: places,
+                outputs,
+                elsewhere: Elsewhere::default(),
+                length,
+                count,
+                finish: None,
+            },
+            families,
+        )
     }
 
     /// The result's blocks from those of the products, one family for each product (Karatsuba) or
@@ -301,6 +323,14 @@ impl Step {
             }
         };
         let outputs = parts.into_iter().zip(blocks(out, self.parts(), length)).collect();
-        Map { net, inputs: places, outputs, length, count: out.count, finish }
+        Map {
+            net,
+            inputs: places,
+            outputs,
+            elsewhere: Elsewhere::default(),
+            length,
+            count: out.count,
+            finish,
+        }
     }
 }
