@@ -3,7 +3,7 @@
 #define ntruhps2048509_mul_avx2 RF_NS(ntruhps2048509_mul_avx2)
 #define lanes32 rf_ntruhps2048509_avx2_lanes32
 #define pair rf_ntruhps2048509_avx2_pair
-#define toeplitz8 rf_ntruhps2048509_avx2_toeplitz8
+#define toeplitz16 rf_ntruhps2048509_avx2_toeplitz16
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
 #endif
@@ -48,35 +48,34 @@
  *   full = 10922
  *
  * ntruhps2048509_mul_avx2: a[i] in [-1024, 1023], b[i] in [-1024, 1023]; then c[i] in [-1024, 1023]. Ranges by stage, proven for the program by interval analysis:
- *   [-1024, 1023] diagonals of the matrix
- *   [-1024, 1023] the vector, padded with zeros
+ *   [-1024, 1023] ends of the operands, padded with zeros
  *   [-32768, 32767] Toom-Cook: 512 = 7 × 128, diagonals
  *   [-32768, 32767] Toom-Cook: 512 = 7 × 128, vectors
  *   [-32768, 32767] Karatsuba: 128 = 9 × 32, diagonals
  *   [-32768, 32767] Karatsuba: 128 = 9 × 32, vectors
  *   [-32768, 32767] products 1 to 16 of size 32, in lanes
- *   [-32768, 32767] Karatsuba: 512 = 9 × 128, diagonals
- *   [-32768, 32767] Karatsuba: 512 = 9 × 128, vectors
- *   [-32768, 32767] Toeplitz matrices of size 8 times vectors
- *   [-32768, 32767] Karatsuba: 512 = 9 × 128, sums of products
+ *   [-32768, 32767] Karatsuba: 512 = 3 × 256, diagonals
+ *   [-32768, 32767] Karatsuba: 512 = 3 × 256, vectors
+ *   [-32768, 32767] Toeplitz matrices of size 16 = 3 × 8 times vectors
+ *   [-32768, 32767] Karatsuba: 512 = 3 × 256, sums of products
  *   [-32768, 32767] products 17 to 32 of size 32, in lanes
- *   [-32768, 32767] Karatsuba: 512 = 9 × 128, diagonals
- *   [-32768, 32767] Karatsuba: 512 = 9 × 128, vectors
- *   [-32768, 32767] Toeplitz matrices of size 8 times vectors
- *   [-32768, 32767] Karatsuba: 512 = 9 × 128, sums of products
+ *   [-32768, 32767] Karatsuba: 512 = 3 × 256, diagonals
+ *   [-32768, 32767] Karatsuba: 512 = 3 × 256, vectors
+ *   [-32768, 32767] Toeplitz matrices of size 16 = 3 × 8 times vectors
+ *   [-32768, 32767] Karatsuba: 512 = 3 × 256, sums of products
  *   [-32768, 32767] products 33 to 48 of size 32, in lanes
- *   [-32768, 32767] Karatsuba: 512 = 9 × 128, diagonals
- *   [-32768, 32767] Karatsuba: 512 = 9 × 128, vectors
- *   [-32768, 32767] Toeplitz matrices of size 8 times vectors
- *   [-32768, 32767] Karatsuba: 512 = 9 × 128, sums of products
+ *   [-32768, 32767] Karatsuba: 512 = 3 × 256, diagonals
+ *   [-32768, 32767] Karatsuba: 512 = 3 × 256, vectors
+ *   [-32768, 32767] Toeplitz matrices of size 16 = 3 × 8 times vectors
+ *   [-32768, 32767] Karatsuba: 512 = 3 × 256, sums of products
  *   [-32768, 32767] products 49 to 63 of size 32, in lanes
- *   [-32768, 32767] Karatsuba: 512 = 9 × 128, diagonals
- *   [-32768, 32767] Karatsuba: 512 = 9 × 128, vectors
- *   [-32768, 32767] Toeplitz matrices of size 8 times vectors
- *   [-32768, 32767] Karatsuba: 512 = 9 × 128, sums of products
+ *   [-32768, 32767] Karatsuba: 512 = 3 × 256, diagonals
+ *   [-32768, 32767] Karatsuba: 512 = 3 × 256, vectors
+ *   [-32768, 32767] Toeplitz matrices of size 16 = 3 × 8 times vectors
+ *   [-32768, 32767] Karatsuba: 512 = 3 × 256, sums of products
  *   [-32768, 32767] Karatsuba: 128 = 9 × 32, sums of products
  *   [-32768, 32767] Toom-Cook: 512 = 7 × 128, sums of products
- *   Operations on registers of 16 words: 2480 multiplies, 3806 additions, 176 shifts and logic, 1536 shuffles, 3094 loads, 2065 stores; 0 reductions, 0 modular products.
+ *   Operations on registers of 16 words: 2480 multiplies, 4174 additions, 176 shifts and logic, 1536 shuffles, 3817 loads, 1687 stores; 0 reductions, 0 modular products.
  *
  * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
  */
@@ -87,284 +86,732 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-ter")
 #endif
+/* Sums of products in this order, and no words kept for later: there are too few registers. */
+#define KEEP(sum) __asm__("" : "+x"(sum))
+#define FENCE __asm__ volatile("" ::: "memory")
 #define TARGET __attribute__((target("avx2")))
 /* Two neighbouring words read as one, whatever type they were stored as. */
 typedef int32_t pair __attribute__((may_alias, aligned(2)));
 
 TARGET __attribute__((noinline))
-static void toeplitz8(int16_t out[128], const int16_t diagonals[256], const int16_t vector[128])
+static void toeplitz16(int16_t out[256], const int16_t diagonals[512], const int16_t vector[256])
 {
+    int16_t middle[128] __attribute__((aligned(64)));
 
-    /* Toeplitz matrices of size 8 times vectors [Winograd80 §IV] */
+    /* Toeplitz matrices of size 16 = 3 × 8 times vectors [Karatsuba63] [Winograd80 §IV] */
     {
+        FENCE;
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(vector));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(diagonals + 112));
-        const __m256i v2 = _mm256_mullo_epi16(v1, v0);
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(diagonals + 128));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(vector + 128));
+        const __m256i v2 = _mm256_add_epi16(v0, v1);
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(diagonals + 256));
+        const __m256i v4 = _mm256_mullo_epi16(v3, v2);
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(diagonals + 272));
+        const __m256i v6 = _mm256_mullo_epi16(v5, v2);
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(diagonals + 288));
+        const __m256i v8 = _mm256_mullo_epi16(v7, v2);
+        const __m256i v9 = _mm256_loadu_si256((const __m256i *)(diagonals + 304));
+        const __m256i v10 = _mm256_mullo_epi16(v9, v2);
+        const __m256i v11 = _mm256_loadu_si256((const __m256i *)(vector + 16));
+        const __m256i v12 = _mm256_loadu_si256((const __m256i *)(vector + 144));
+        const __m256i v13 = _mm256_add_epi16(v11, v12);
+        const __m256i v14 = _mm256_loadu_si256((const __m256i *)(diagonals + 240));
+        const __m256i v15 = _mm256_mullo_epi16(v14, v13);
+        const __m256i v16 = _mm256_add_epi16(v4, v15);
+        const __m256i v17 = _mm256_mullo_epi16(v3, v13);
+        const __m256i v18 = _mm256_add_epi16(v6, v17);
+        const __m256i v19 = _mm256_mullo_epi16(v5, v13);
+        const __m256i v20 = _mm256_add_epi16(v8, v19);
+        const __m256i v21 = _mm256_mullo_epi16(v7, v13);
+        const __m256i v22 = _mm256_add_epi16(v10, v21);
+        const __m256i v23 = _mm256_loadu_si256((const __m256i *)(vector + 32));
+        const __m256i v24 = _mm256_loadu_si256((const __m256i *)(vector + 160));
+        const __m256i v25 = _mm256_add_epi16(v23, v24);
+        const __m256i v26 = _mm256_loadu_si256((const __m256i *)(diagonals + 224));
+        const __m256i v27 = _mm256_mullo_epi16(v26, v25);
+        __m256i v28 = _mm256_add_epi16(v16, v27); KEEP(v28);
+        const __m256i v29 = _mm256_mullo_epi16(v14, v25);
+        __m256i v30 = _mm256_add_epi16(v18, v29); KEEP(v30);
+        const __m256i v31 = _mm256_mullo_epi16(v3, v25);
+        __m256i v32 = _mm256_add_epi16(v20, v31); KEEP(v32);
+        const __m256i v33 = _mm256_mullo_epi16(v5, v25);
+        __m256i v34 = _mm256_add_epi16(v22, v33); KEEP(v34);
+        const __m256i v35 = _mm256_loadu_si256((const __m256i *)(vector + 48));
+        const __m256i v36 = _mm256_loadu_si256((const __m256i *)(vector + 176));
+        const __m256i v37 = _mm256_add_epi16(v35, v36);
+        const __m256i v38 = _mm256_loadu_si256((const __m256i *)(diagonals + 208));
+        const __m256i v39 = _mm256_mullo_epi16(v38, v37);
+        __m256i v40 = _mm256_add_epi16(v28, v39); KEEP(v40);
+        const __m256i v41 = _mm256_mullo_epi16(v26, v37);
+        __m256i v42 = _mm256_add_epi16(v30, v41); KEEP(v42);
+        const __m256i v43 = _mm256_mullo_epi16(v14, v37);
+        __m256i v44 = _mm256_add_epi16(v32, v43); KEEP(v44);
+        const __m256i v45 = _mm256_mullo_epi16(v3, v37);
+        __m256i v46 = _mm256_add_epi16(v34, v45); KEEP(v46);
+        const __m256i v47 = _mm256_loadu_si256((const __m256i *)(vector + 64));
+        const __m256i v48 = _mm256_loadu_si256((const __m256i *)(vector + 192));
+        const __m256i v49 = _mm256_add_epi16(v47, v48);
+        const __m256i v50 = _mm256_loadu_si256((const __m256i *)(diagonals + 192));
+        const __m256i v51 = _mm256_mullo_epi16(v50, v49);
+        __m256i v52 = _mm256_add_epi16(v40, v51); KEEP(v52);
+        const __m256i v53 = _mm256_mullo_epi16(v38, v49);
+        __m256i v54 = _mm256_add_epi16(v42, v53); KEEP(v54);
+        const __m256i v55 = _mm256_mullo_epi16(v26, v49);
+        __m256i v56 = _mm256_add_epi16(v44, v55); KEEP(v56);
+        const __m256i v57 = _mm256_mullo_epi16(v14, v49);
+        __m256i v58 = _mm256_add_epi16(v46, v57); KEEP(v58);
+        const __m256i v59 = _mm256_loadu_si256((const __m256i *)(vector + 80));
+        const __m256i v60 = _mm256_loadu_si256((const __m256i *)(vector + 208));
+        const __m256i v61 = _mm256_add_epi16(v59, v60);
+        const __m256i v62 = _mm256_loadu_si256((const __m256i *)(diagonals + 176));
+        const __m256i v63 = _mm256_mullo_epi16(v62, v61);
+        __m256i v64 = _mm256_add_epi16(v52, v63); KEEP(v64);
+        const __m256i v65 = _mm256_mullo_epi16(v50, v61);
+        __m256i v66 = _mm256_add_epi16(v54, v65); KEEP(v66);
+        const __m256i v67 = _mm256_mullo_epi16(v38, v61);
+        __m256i v68 = _mm256_add_epi16(v56, v67); KEEP(v68);
+        const __m256i v69 = _mm256_mullo_epi16(v26, v61);
+        __m256i v70 = _mm256_add_epi16(v58, v69); KEEP(v70);
+        const __m256i v71 = _mm256_loadu_si256((const __m256i *)(vector + 96));
+        const __m256i v72 = _mm256_loadu_si256((const __m256i *)(vector + 224));
+        const __m256i v73 = _mm256_add_epi16(v71, v72);
+        const __m256i v74 = _mm256_loadu_si256((const __m256i *)(diagonals + 160));
+        const __m256i v75 = _mm256_mullo_epi16(v74, v73);
+        __m256i v76 = _mm256_add_epi16(v64, v75); KEEP(v76);
+        const __m256i v77 = _mm256_mullo_epi16(v62, v73);
+        __m256i v78 = _mm256_add_epi16(v66, v77); KEEP(v78);
+        const __m256i v79 = _mm256_mullo_epi16(v50, v73);
+        __m256i v80 = _mm256_add_epi16(v68, v79); KEEP(v80);
+        const __m256i v81 = _mm256_mullo_epi16(v38, v73);
+        __m256i v82 = _mm256_add_epi16(v70, v81); KEEP(v82);
+        const __m256i v83 = _mm256_loadu_si256((const __m256i *)(vector + 112));
+        const __m256i v84 = _mm256_loadu_si256((const __m256i *)(vector + 240));
+        const __m256i v85 = _mm256_add_epi16(v83, v84);
+        const __m256i v86 = _mm256_loadu_si256((const __m256i *)(diagonals + 144));
+        const __m256i v87 = _mm256_mullo_epi16(v86, v85);
+        __m256i v88 = _mm256_add_epi16(v76, v87); KEEP(v88);
+        const __m256i v89 = _mm256_mullo_epi16(v74, v85);
+        __m256i v90 = _mm256_add_epi16(v78, v89); KEEP(v90);
+        const __m256i v91 = _mm256_mullo_epi16(v62, v85);
+        __m256i v92 = _mm256_add_epi16(v80, v91); KEEP(v92);
+        const __m256i v93 = _mm256_mullo_epi16(v50, v85);
+        __m256i v94 = _mm256_add_epi16(v82, v93); KEEP(v94);
+        _mm256_storeu_si256((__m256i *)(middle), v88);
+        _mm256_storeu_si256((__m256i *)(middle + 16), v90);
+        _mm256_storeu_si256((__m256i *)(middle + 32), v92);
+        _mm256_storeu_si256((__m256i *)(middle + 48), v94);
+    }
+    {
+        FENCE;
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(vector));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(vector + 128));
+        const __m256i v2 = _mm256_add_epi16(v0, v1);
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(diagonals + 320));
+        const __m256i v4 = _mm256_mullo_epi16(v3, v2);
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(diagonals + 336));
+        const __m256i v6 = _mm256_mullo_epi16(v5, v2);
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(diagonals + 352));
+        const __m256i v8 = _mm256_mullo_epi16(v7, v2);
+        const __m256i v9 = _mm256_loadu_si256((const __m256i *)(diagonals + 368));
+        const __m256i v10 = _mm256_mullo_epi16(v9, v2);
+        const __m256i v11 = _mm256_loadu_si256((const __m256i *)(vector + 16));
+        const __m256i v12 = _mm256_loadu_si256((const __m256i *)(vector + 144));
+        const __m256i v13 = _mm256_add_epi16(v11, v12);
+        const __m256i v14 = _mm256_loadu_si256((const __m256i *)(diagonals + 304));
+        const __m256i v15 = _mm256_mullo_epi16(v14, v13);
+        const __m256i v16 = _mm256_add_epi16(v4, v15);
+        const __m256i v17 = _mm256_mullo_epi16(v3, v13);
+        const __m256i v18 = _mm256_add_epi16(v6, v17);
+        const __m256i v19 = _mm256_mullo_epi16(v5, v13);
+        const __m256i v20 = _mm256_add_epi16(v8, v19);
+        const __m256i v21 = _mm256_mullo_epi16(v7, v13);
+        const __m256i v22 = _mm256_add_epi16(v10, v21);
+        const __m256i v23 = _mm256_loadu_si256((const __m256i *)(vector + 32));
+        const __m256i v24 = _mm256_loadu_si256((const __m256i *)(vector + 160));
+        const __m256i v25 = _mm256_add_epi16(v23, v24);
+        const __m256i v26 = _mm256_loadu_si256((const __m256i *)(diagonals + 288));
+        const __m256i v27 = _mm256_mullo_epi16(v26, v25);
+        __m256i v28 = _mm256_add_epi16(v16, v27); KEEP(v28);
+        const __m256i v29 = _mm256_mullo_epi16(v14, v25);
+        __m256i v30 = _mm256_add_epi16(v18, v29); KEEP(v30);
+        const __m256i v31 = _mm256_mullo_epi16(v3, v25);
+        __m256i v32 = _mm256_add_epi16(v20, v31); KEEP(v32);
+        const __m256i v33 = _mm256_mullo_epi16(v5, v25);
+        __m256i v34 = _mm256_add_epi16(v22, v33); KEEP(v34);
+        const __m256i v35 = _mm256_loadu_si256((const __m256i *)(vector + 48));
+        const __m256i v36 = _mm256_loadu_si256((const __m256i *)(vector + 176));
+        const __m256i v37 = _mm256_add_epi16(v35, v36);
+        const __m256i v38 = _mm256_loadu_si256((const __m256i *)(diagonals + 272));
+        const __m256i v39 = _mm256_mullo_epi16(v38, v37);
+        __m256i v40 = _mm256_add_epi16(v28, v39); KEEP(v40);
+        const __m256i v41 = _mm256_mullo_epi16(v26, v37);
+        __m256i v42 = _mm256_add_epi16(v30, v41); KEEP(v42);
+        const __m256i v43 = _mm256_mullo_epi16(v14, v37);
+        __m256i v44 = _mm256_add_epi16(v32, v43); KEEP(v44);
+        const __m256i v45 = _mm256_mullo_epi16(v3, v37);
+        __m256i v46 = _mm256_add_epi16(v34, v45); KEEP(v46);
+        const __m256i v47 = _mm256_loadu_si256((const __m256i *)(vector + 64));
+        const __m256i v48 = _mm256_loadu_si256((const __m256i *)(vector + 192));
+        const __m256i v49 = _mm256_add_epi16(v47, v48);
+        const __m256i v50 = _mm256_loadu_si256((const __m256i *)(diagonals + 256));
+        const __m256i v51 = _mm256_mullo_epi16(v50, v49);
+        __m256i v52 = _mm256_add_epi16(v40, v51); KEEP(v52);
+        const __m256i v53 = _mm256_mullo_epi16(v38, v49);
+        __m256i v54 = _mm256_add_epi16(v42, v53); KEEP(v54);
+        const __m256i v55 = _mm256_mullo_epi16(v26, v49);
+        __m256i v56 = _mm256_add_epi16(v44, v55); KEEP(v56);
+        const __m256i v57 = _mm256_mullo_epi16(v14, v49);
+        __m256i v58 = _mm256_add_epi16(v46, v57); KEEP(v58);
+        const __m256i v59 = _mm256_loadu_si256((const __m256i *)(vector + 80));
+        const __m256i v60 = _mm256_loadu_si256((const __m256i *)(vector + 208));
+        const __m256i v61 = _mm256_add_epi16(v59, v60);
+        const __m256i v62 = _mm256_loadu_si256((const __m256i *)(diagonals + 240));
+        const __m256i v63 = _mm256_mullo_epi16(v62, v61);
+        __m256i v64 = _mm256_add_epi16(v52, v63); KEEP(v64);
+        const __m256i v65 = _mm256_mullo_epi16(v50, v61);
+        __m256i v66 = _mm256_add_epi16(v54, v65); KEEP(v66);
+        const __m256i v67 = _mm256_mullo_epi16(v38, v61);
+        __m256i v68 = _mm256_add_epi16(v56, v67); KEEP(v68);
+        const __m256i v69 = _mm256_mullo_epi16(v26, v61);
+        __m256i v70 = _mm256_add_epi16(v58, v69); KEEP(v70);
+        const __m256i v71 = _mm256_loadu_si256((const __m256i *)(vector + 96));
+        const __m256i v72 = _mm256_loadu_si256((const __m256i *)(vector + 224));
+        const __m256i v73 = _mm256_add_epi16(v71, v72);
+        const __m256i v74 = _mm256_loadu_si256((const __m256i *)(diagonals + 224));
+        const __m256i v75 = _mm256_mullo_epi16(v74, v73);
+        __m256i v76 = _mm256_add_epi16(v64, v75); KEEP(v76);
+        const __m256i v77 = _mm256_mullo_epi16(v62, v73);
+        __m256i v78 = _mm256_add_epi16(v66, v77); KEEP(v78);
+        const __m256i v79 = _mm256_mullo_epi16(v50, v73);
+        __m256i v80 = _mm256_add_epi16(v68, v79); KEEP(v80);
+        const __m256i v81 = _mm256_mullo_epi16(v38, v73);
+        __m256i v82 = _mm256_add_epi16(v70, v81); KEEP(v82);
+        const __m256i v83 = _mm256_loadu_si256((const __m256i *)(vector + 112));
+        const __m256i v84 = _mm256_loadu_si256((const __m256i *)(vector + 240));
+        const __m256i v85 = _mm256_add_epi16(v83, v84);
+        const __m256i v86 = _mm256_loadu_si256((const __m256i *)(diagonals + 208));
+        const __m256i v87 = _mm256_mullo_epi16(v86, v85);
+        __m256i v88 = _mm256_add_epi16(v76, v87); KEEP(v88);
+        const __m256i v89 = _mm256_mullo_epi16(v74, v85);
+        __m256i v90 = _mm256_add_epi16(v78, v89); KEEP(v90);
+        const __m256i v91 = _mm256_mullo_epi16(v62, v85);
+        __m256i v92 = _mm256_add_epi16(v80, v91); KEEP(v92);
+        const __m256i v93 = _mm256_mullo_epi16(v50, v85);
+        __m256i v94 = _mm256_add_epi16(v82, v93); KEEP(v94);
+        _mm256_storeu_si256((__m256i *)(middle + 64), v88);
+        _mm256_storeu_si256((__m256i *)(middle + 80), v90);
+        _mm256_storeu_si256((__m256i *)(middle + 96), v92);
+        _mm256_storeu_si256((__m256i *)(middle + 112), v94);
+    }
+    {
+        FENCE;
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(vector + 128));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(diagonals + 128));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(diagonals + 256));
+        const __m256i v3 = _mm256_sub_epi16(v1, v2);
         const __m256i v4 = _mm256_mullo_epi16(v3, v0);
         const __m256i v5 = _mm256_loadu_si256((const __m256i *)(diagonals + 144));
-        const __m256i v6 = _mm256_mullo_epi16(v5, v0);
-        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(diagonals + 160));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(diagonals + 272));
+        const __m256i v7 = _mm256_sub_epi16(v5, v6);
         const __m256i v8 = _mm256_mullo_epi16(v7, v0);
-        const __m256i v9 = _mm256_loadu_si256((const __m256i *)(vector + 16));
-        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(diagonals + 96));
-        const __m256i v11 = _mm256_mullo_epi16(v10, v9);
-        const __m256i v12 = _mm256_add_epi16(v2, v11);
-        const __m256i v13 = _mm256_mullo_epi16(v1, v9);
-        const __m256i v14 = _mm256_add_epi16(v4, v13);
-        const __m256i v15 = _mm256_mullo_epi16(v3, v9);
-        const __m256i v16 = _mm256_add_epi16(v6, v15);
-        const __m256i v17 = _mm256_mullo_epi16(v5, v9);
-        const __m256i v18 = _mm256_add_epi16(v8, v17);
-        const __m256i v19 = _mm256_loadu_si256((const __m256i *)(vector + 32));
-        const __m256i v20 = _mm256_loadu_si256((const __m256i *)(diagonals + 80));
-        const __m256i v21 = _mm256_mullo_epi16(v20, v19);
-        const __m256i v22 = _mm256_add_epi16(v12, v21);
-        const __m256i v23 = _mm256_mullo_epi16(v10, v19);
-        const __m256i v24 = _mm256_add_epi16(v14, v23);
-        const __m256i v25 = _mm256_mullo_epi16(v1, v19);
-        const __m256i v26 = _mm256_add_epi16(v16, v25);
-        const __m256i v27 = _mm256_mullo_epi16(v3, v19);
-        const __m256i v28 = _mm256_add_epi16(v18, v27);
-        const __m256i v29 = _mm256_loadu_si256((const __m256i *)(vector + 48));
-        const __m256i v30 = _mm256_loadu_si256((const __m256i *)(diagonals + 64));
-        const __m256i v31 = _mm256_mullo_epi16(v30, v29);
-        const __m256i v32 = _mm256_add_epi16(v22, v31);
-        const __m256i v33 = _mm256_mullo_epi16(v20, v29);
-        const __m256i v34 = _mm256_add_epi16(v24, v33);
-        const __m256i v35 = _mm256_mullo_epi16(v10, v29);
-        const __m256i v36 = _mm256_add_epi16(v26, v35);
-        const __m256i v37 = _mm256_mullo_epi16(v1, v29);
-        const __m256i v38 = _mm256_add_epi16(v28, v37);
-        const __m256i v39 = _mm256_loadu_si256((const __m256i *)(vector + 64));
-        const __m256i v40 = _mm256_loadu_si256((const __m256i *)(diagonals + 48));
-        const __m256i v41 = _mm256_mullo_epi16(v40, v39);
-        const __m256i v42 = _mm256_add_epi16(v32, v41);
-        const __m256i v43 = _mm256_mullo_epi16(v30, v39);
-        const __m256i v44 = _mm256_add_epi16(v34, v43);
-        const __m256i v45 = _mm256_mullo_epi16(v20, v39);
-        const __m256i v46 = _mm256_add_epi16(v36, v45);
-        const __m256i v47 = _mm256_mullo_epi16(v10, v39);
-        const __m256i v48 = _mm256_add_epi16(v38, v47);
-        const __m256i v49 = _mm256_loadu_si256((const __m256i *)(vector + 80));
-        const __m256i v50 = _mm256_loadu_si256((const __m256i *)(diagonals + 32));
-        const __m256i v51 = _mm256_mullo_epi16(v50, v49);
-        const __m256i v52 = _mm256_add_epi16(v42, v51);
-        const __m256i v53 = _mm256_mullo_epi16(v40, v49);
-        const __m256i v54 = _mm256_add_epi16(v44, v53);
-        const __m256i v55 = _mm256_mullo_epi16(v30, v49);
-        const __m256i v56 = _mm256_add_epi16(v46, v55);
-        const __m256i v57 = _mm256_mullo_epi16(v20, v49);
-        const __m256i v58 = _mm256_add_epi16(v48, v57);
-        const __m256i v59 = _mm256_loadu_si256((const __m256i *)(vector + 96));
-        const __m256i v60 = _mm256_loadu_si256((const __m256i *)(diagonals + 16));
-        const __m256i v61 = _mm256_mullo_epi16(v60, v59);
-        const __m256i v62 = _mm256_add_epi16(v52, v61);
-        const __m256i v63 = _mm256_mullo_epi16(v50, v59);
-        const __m256i v64 = _mm256_add_epi16(v54, v63);
-        const __m256i v65 = _mm256_mullo_epi16(v40, v59);
-        const __m256i v66 = _mm256_add_epi16(v56, v65);
-        const __m256i v67 = _mm256_mullo_epi16(v30, v59);
-        const __m256i v68 = _mm256_add_epi16(v58, v67);
-        const __m256i v69 = _mm256_loadu_si256((const __m256i *)(vector + 112));
-        const __m256i v70 = _mm256_loadu_si256((const __m256i *)(diagonals));
-        const __m256i v71 = _mm256_mullo_epi16(v70, v69);
-        const __m256i v72 = _mm256_add_epi16(v62, v71);
-        const __m256i v73 = _mm256_mullo_epi16(v60, v69);
-        const __m256i v74 = _mm256_add_epi16(v64, v73);
-        const __m256i v75 = _mm256_mullo_epi16(v50, v69);
-        const __m256i v76 = _mm256_add_epi16(v66, v75);
-        const __m256i v77 = _mm256_mullo_epi16(v40, v69);
-        const __m256i v78 = _mm256_add_epi16(v68, v77);
-        _mm256_storeu_si256((__m256i *)(out), v72);
-        _mm256_storeu_si256((__m256i *)(out + 16), v74);
-        _mm256_storeu_si256((__m256i *)(out + 32), v76);
-        _mm256_storeu_si256((__m256i *)(out + 48), v78);
-        const __m256i v83 = _mm256_loadu_si256((const __m256i *)(vector));
-        const __m256i v84 = _mm256_loadu_si256((const __m256i *)(diagonals + 176));
-        const __m256i v85 = _mm256_mullo_epi16(v84, v83);
-        const __m256i v86 = _mm256_loadu_si256((const __m256i *)(diagonals + 192));
-        const __m256i v87 = _mm256_mullo_epi16(v86, v83);
-        const __m256i v88 = _mm256_loadu_si256((const __m256i *)(diagonals + 208));
-        const __m256i v89 = _mm256_mullo_epi16(v88, v83);
-        const __m256i v90 = _mm256_loadu_si256((const __m256i *)(diagonals + 224));
-        const __m256i v91 = _mm256_mullo_epi16(v90, v83);
-        const __m256i v92 = _mm256_loadu_si256((const __m256i *)(vector + 16));
-        const __m256i v93 = _mm256_loadu_si256((const __m256i *)(diagonals + 160));
-        const __m256i v94 = _mm256_mullo_epi16(v93, v92);
-        const __m256i v95 = _mm256_add_epi16(v85, v94);
-        const __m256i v96 = _mm256_mullo_epi16(v84, v92);
-        const __m256i v97 = _mm256_add_epi16(v87, v96);
-        const __m256i v98 = _mm256_mullo_epi16(v86, v92);
-        const __m256i v99 = _mm256_add_epi16(v89, v98);
-        const __m256i v100 = _mm256_mullo_epi16(v88, v92);
-        const __m256i v101 = _mm256_add_epi16(v91, v100);
-        const __m256i v102 = _mm256_loadu_si256((const __m256i *)(vector + 32));
-        const __m256i v103 = _mm256_loadu_si256((const __m256i *)(diagonals + 144));
-        const __m256i v104 = _mm256_mullo_epi16(v103, v102);
-        const __m256i v105 = _mm256_add_epi16(v95, v104);
-        const __m256i v106 = _mm256_mullo_epi16(v93, v102);
-        const __m256i v107 = _mm256_add_epi16(v97, v106);
-        const __m256i v108 = _mm256_mullo_epi16(v84, v102);
-        const __m256i v109 = _mm256_add_epi16(v99, v108);
-        const __m256i v110 = _mm256_mullo_epi16(v86, v102);
-        const __m256i v111 = _mm256_add_epi16(v101, v110);
-        const __m256i v112 = _mm256_loadu_si256((const __m256i *)(vector + 48));
-        const __m256i v113 = _mm256_loadu_si256((const __m256i *)(diagonals + 128));
-        const __m256i v114 = _mm256_mullo_epi16(v113, v112);
-        const __m256i v115 = _mm256_add_epi16(v105, v114);
-        const __m256i v116 = _mm256_mullo_epi16(v103, v112);
-        const __m256i v117 = _mm256_add_epi16(v107, v116);
-        const __m256i v118 = _mm256_mullo_epi16(v93, v112);
-        const __m256i v119 = _mm256_add_epi16(v109, v118);
-        const __m256i v120 = _mm256_mullo_epi16(v84, v112);
-        const __m256i v121 = _mm256_add_epi16(v111, v120);
-        const __m256i v122 = _mm256_loadu_si256((const __m256i *)(vector + 64));
-        const __m256i v123 = _mm256_loadu_si256((const __m256i *)(diagonals + 112));
-        const __m256i v124 = _mm256_mullo_epi16(v123, v122);
-        const __m256i v125 = _mm256_add_epi16(v115, v124);
-        const __m256i v126 = _mm256_mullo_epi16(v113, v122);
-        const __m256i v127 = _mm256_add_epi16(v117, v126);
-        const __m256i v128 = _mm256_mullo_epi16(v103, v122);
-        const __m256i v129 = _mm256_add_epi16(v119, v128);
-        const __m256i v130 = _mm256_mullo_epi16(v93, v122);
-        const __m256i v131 = _mm256_add_epi16(v121, v130);
-        const __m256i v132 = _mm256_loadu_si256((const __m256i *)(vector + 80));
-        const __m256i v133 = _mm256_loadu_si256((const __m256i *)(diagonals + 96));
-        const __m256i v134 = _mm256_mullo_epi16(v133, v132);
-        const __m256i v135 = _mm256_add_epi16(v125, v134);
-        const __m256i v136 = _mm256_mullo_epi16(v123, v132);
-        const __m256i v137 = _mm256_add_epi16(v127, v136);
-        const __m256i v138 = _mm256_mullo_epi16(v113, v132);
-        const __m256i v139 = _mm256_add_epi16(v129, v138);
-        const __m256i v140 = _mm256_mullo_epi16(v103, v132);
-        const __m256i v141 = _mm256_add_epi16(v131, v140);
-        const __m256i v142 = _mm256_loadu_si256((const __m256i *)(vector + 96));
-        const __m256i v143 = _mm256_loadu_si256((const __m256i *)(diagonals + 80));
-        const __m256i v144 = _mm256_mullo_epi16(v143, v142);
-        const __m256i v145 = _mm256_add_epi16(v135, v144);
-        const __m256i v146 = _mm256_mullo_epi16(v133, v142);
-        const __m256i v147 = _mm256_add_epi16(v137, v146);
-        const __m256i v148 = _mm256_mullo_epi16(v123, v142);
-        const __m256i v149 = _mm256_add_epi16(v139, v148);
-        const __m256i v150 = _mm256_mullo_epi16(v113, v142);
-        const __m256i v151 = _mm256_add_epi16(v141, v150);
-        const __m256i v152 = _mm256_loadu_si256((const __m256i *)(vector + 112));
-        const __m256i v153 = _mm256_loadu_si256((const __m256i *)(diagonals + 64));
-        const __m256i v154 = _mm256_mullo_epi16(v153, v152);
-        const __m256i v155 = _mm256_add_epi16(v145, v154);
-        const __m256i v156 = _mm256_mullo_epi16(v143, v152);
-        const __m256i v157 = _mm256_add_epi16(v147, v156);
-        const __m256i v158 = _mm256_mullo_epi16(v133, v152);
-        const __m256i v159 = _mm256_add_epi16(v149, v158);
-        const __m256i v160 = _mm256_mullo_epi16(v123, v152);
-        const __m256i v161 = _mm256_add_epi16(v151, v160);
-        _mm256_storeu_si256((__m256i *)(out + 64), v155);
-        _mm256_storeu_si256((__m256i *)(out + 80), v157);
-        _mm256_storeu_si256((__m256i *)(out + 96), v159);
-        _mm256_storeu_si256((__m256i *)(out + 112), v161);
+        const __m256i v9 = _mm256_loadu_si256((const __m256i *)(diagonals + 160));
+        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(diagonals + 288));
+        const __m256i v11 = _mm256_sub_epi16(v9, v10);
+        const __m256i v12 = _mm256_mullo_epi16(v11, v0);
+        const __m256i v13 = _mm256_loadu_si256((const __m256i *)(diagonals + 176));
+        const __m256i v14 = _mm256_loadu_si256((const __m256i *)(diagonals + 304));
+        const __m256i v15 = _mm256_sub_epi16(v13, v14);
+        const __m256i v16 = _mm256_mullo_epi16(v15, v0);
+        const __m256i v17 = _mm256_loadu_si256((const __m256i *)(vector + 144));
+        const __m256i v18 = _mm256_loadu_si256((const __m256i *)(diagonals + 112));
+        const __m256i v19 = _mm256_loadu_si256((const __m256i *)(diagonals + 240));
+        const __m256i v20 = _mm256_sub_epi16(v18, v19);
+        const __m256i v21 = _mm256_mullo_epi16(v20, v17);
+        const __m256i v22 = _mm256_add_epi16(v4, v21);
+        const __m256i v23 = _mm256_mullo_epi16(v3, v17);
+        const __m256i v24 = _mm256_add_epi16(v8, v23);
+        const __m256i v25 = _mm256_mullo_epi16(v7, v17);
+        const __m256i v26 = _mm256_add_epi16(v12, v25);
+        const __m256i v27 = _mm256_mullo_epi16(v11, v17);
+        const __m256i v28 = _mm256_add_epi16(v16, v27);
+        const __m256i v29 = _mm256_loadu_si256((const __m256i *)(vector + 160));
+        const __m256i v30 = _mm256_loadu_si256((const __m256i *)(diagonals + 96));
+        const __m256i v31 = _mm256_loadu_si256((const __m256i *)(diagonals + 224));
+        const __m256i v32 = _mm256_sub_epi16(v30, v31);
+        const __m256i v33 = _mm256_mullo_epi16(v32, v29);
+        __m256i v34 = _mm256_add_epi16(v22, v33); KEEP(v34);
+        const __m256i v35 = _mm256_mullo_epi16(v20, v29);
+        __m256i v36 = _mm256_add_epi16(v24, v35); KEEP(v36);
+        const __m256i v37 = _mm256_mullo_epi16(v3, v29);
+        __m256i v38 = _mm256_add_epi16(v26, v37); KEEP(v38);
+        const __m256i v39 = _mm256_mullo_epi16(v7, v29);
+        __m256i v40 = _mm256_add_epi16(v28, v39); KEEP(v40);
+        const __m256i v41 = _mm256_loadu_si256((const __m256i *)(vector + 176));
+        const __m256i v42 = _mm256_loadu_si256((const __m256i *)(diagonals + 80));
+        const __m256i v43 = _mm256_loadu_si256((const __m256i *)(diagonals + 208));
+        const __m256i v44 = _mm256_sub_epi16(v42, v43);
+        const __m256i v45 = _mm256_mullo_epi16(v44, v41);
+        __m256i v46 = _mm256_add_epi16(v34, v45); KEEP(v46);
+        const __m256i v47 = _mm256_mullo_epi16(v32, v41);
+        __m256i v48 = _mm256_add_epi16(v36, v47); KEEP(v48);
+        const __m256i v49 = _mm256_mullo_epi16(v20, v41);
+        __m256i v50 = _mm256_add_epi16(v38, v49); KEEP(v50);
+        const __m256i v51 = _mm256_mullo_epi16(v3, v41);
+        __m256i v52 = _mm256_add_epi16(v40, v51); KEEP(v52);
+        const __m256i v53 = _mm256_loadu_si256((const __m256i *)(vector + 192));
+        const __m256i v54 = _mm256_loadu_si256((const __m256i *)(diagonals + 64));
+        const __m256i v55 = _mm256_loadu_si256((const __m256i *)(diagonals + 192));
+        const __m256i v56 = _mm256_sub_epi16(v54, v55);
+        const __m256i v57 = _mm256_mullo_epi16(v56, v53);
+        __m256i v58 = _mm256_add_epi16(v46, v57); KEEP(v58);
+        const __m256i v59 = _mm256_mullo_epi16(v44, v53);
+        __m256i v60 = _mm256_add_epi16(v48, v59); KEEP(v60);
+        const __m256i v61 = _mm256_mullo_epi16(v32, v53);
+        __m256i v62 = _mm256_add_epi16(v50, v61); KEEP(v62);
+        const __m256i v63 = _mm256_mullo_epi16(v20, v53);
+        __m256i v64 = _mm256_add_epi16(v52, v63); KEEP(v64);
+        const __m256i v65 = _mm256_loadu_si256((const __m256i *)(vector + 208));
+        const __m256i v66 = _mm256_loadu_si256((const __m256i *)(diagonals + 48));
+        const __m256i v67 = _mm256_loadu_si256((const __m256i *)(diagonals + 176));
+        const __m256i v68 = _mm256_sub_epi16(v66, v67);
+        const __m256i v69 = _mm256_mullo_epi16(v68, v65);
+        __m256i v70 = _mm256_add_epi16(v58, v69); KEEP(v70);
+        const __m256i v71 = _mm256_mullo_epi16(v56, v65);
+        __m256i v72 = _mm256_add_epi16(v60, v71); KEEP(v72);
+        const __m256i v73 = _mm256_mullo_epi16(v44, v65);
+        __m256i v74 = _mm256_add_epi16(v62, v73); KEEP(v74);
+        const __m256i v75 = _mm256_mullo_epi16(v32, v65);
+        __m256i v76 = _mm256_add_epi16(v64, v75); KEEP(v76);
+        const __m256i v77 = _mm256_loadu_si256((const __m256i *)(vector + 224));
+        const __m256i v78 = _mm256_loadu_si256((const __m256i *)(diagonals + 32));
+        const __m256i v79 = _mm256_loadu_si256((const __m256i *)(diagonals + 160));
+        const __m256i v80 = _mm256_sub_epi16(v78, v79);
+        const __m256i v81 = _mm256_mullo_epi16(v80, v77);
+        __m256i v82 = _mm256_add_epi16(v70, v81); KEEP(v82);
+        const __m256i v83 = _mm256_mullo_epi16(v68, v77);
+        __m256i v84 = _mm256_add_epi16(v72, v83); KEEP(v84);
+        const __m256i v85 = _mm256_mullo_epi16(v56, v77);
+        __m256i v86 = _mm256_add_epi16(v74, v85); KEEP(v86);
+        const __m256i v87 = _mm256_mullo_epi16(v44, v77);
+        __m256i v88 = _mm256_add_epi16(v76, v87); KEEP(v88);
+        const __m256i v89 = _mm256_loadu_si256((const __m256i *)(vector + 240));
+        const __m256i v90 = _mm256_loadu_si256((const __m256i *)(diagonals + 16));
+        const __m256i v91 = _mm256_loadu_si256((const __m256i *)(diagonals + 144));
+        const __m256i v92 = _mm256_sub_epi16(v90, v91);
+        const __m256i v93 = _mm256_mullo_epi16(v92, v89);
+        __m256i v94 = _mm256_add_epi16(v82, v93); KEEP(v94);
+        const __m256i v95 = _mm256_mullo_epi16(v80, v89);
+        __m256i v96 = _mm256_add_epi16(v84, v95); KEEP(v96);
+        const __m256i v97 = _mm256_mullo_epi16(v68, v89);
+        __m256i v98 = _mm256_add_epi16(v86, v97); KEEP(v98);
+        const __m256i v99 = _mm256_mullo_epi16(v56, v89);
+        __m256i v100 = _mm256_add_epi16(v88, v99); KEEP(v100);
+        const __m256i v101 = _mm256_loadu_si256((const __m256i *)(middle));
+        const __m256i v102 = _mm256_add_epi16(v94, v101);
+        _mm256_storeu_si256((__m256i *)(out), v102);
+        const __m256i v104 = _mm256_loadu_si256((const __m256i *)(middle + 16));
+        const __m256i v105 = _mm256_add_epi16(v96, v104);
+        _mm256_storeu_si256((__m256i *)(out + 16), v105);
+        const __m256i v107 = _mm256_loadu_si256((const __m256i *)(middle + 32));
+        const __m256i v108 = _mm256_add_epi16(v98, v107);
+        _mm256_storeu_si256((__m256i *)(out + 32), v108);
+        const __m256i v110 = _mm256_loadu_si256((const __m256i *)(middle + 48));
+        const __m256i v111 = _mm256_add_epi16(v100, v110);
+        _mm256_storeu_si256((__m256i *)(out + 48), v111);
+    }
+    {
+        FENCE;
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(vector + 128));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(diagonals + 192));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(diagonals + 320));
+        const __m256i v3 = _mm256_sub_epi16(v1, v2);
+        const __m256i v4 = _mm256_mullo_epi16(v3, v0);
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(diagonals + 208));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(diagonals + 336));
+        const __m256i v7 = _mm256_sub_epi16(v5, v6);
+        const __m256i v8 = _mm256_mullo_epi16(v7, v0);
+        const __m256i v9 = _mm256_loadu_si256((const __m256i *)(diagonals + 224));
+        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(diagonals + 352));
+        const __m256i v11 = _mm256_sub_epi16(v9, v10);
+        const __m256i v12 = _mm256_mullo_epi16(v11, v0);
+        const __m256i v13 = _mm256_loadu_si256((const __m256i *)(diagonals + 240));
+        const __m256i v14 = _mm256_loadu_si256((const __m256i *)(diagonals + 368));
+        const __m256i v15 = _mm256_sub_epi16(v13, v14);
+        const __m256i v16 = _mm256_mullo_epi16(v15, v0);
+        const __m256i v17 = _mm256_loadu_si256((const __m256i *)(vector + 144));
+        const __m256i v18 = _mm256_loadu_si256((const __m256i *)(diagonals + 176));
+        const __m256i v19 = _mm256_loadu_si256((const __m256i *)(diagonals + 304));
+        const __m256i v20 = _mm256_sub_epi16(v18, v19);
+        const __m256i v21 = _mm256_mullo_epi16(v20, v17);
+        const __m256i v22 = _mm256_add_epi16(v4, v21);
+        const __m256i v23 = _mm256_mullo_epi16(v3, v17);
+        const __m256i v24 = _mm256_add_epi16(v8, v23);
+        const __m256i v25 = _mm256_mullo_epi16(v7, v17);
+        const __m256i v26 = _mm256_add_epi16(v12, v25);
+        const __m256i v27 = _mm256_mullo_epi16(v11, v17);
+        const __m256i v28 = _mm256_add_epi16(v16, v27);
+        const __m256i v29 = _mm256_loadu_si256((const __m256i *)(vector + 160));
+        const __m256i v30 = _mm256_loadu_si256((const __m256i *)(diagonals + 160));
+        const __m256i v31 = _mm256_loadu_si256((const __m256i *)(diagonals + 288));
+        const __m256i v32 = _mm256_sub_epi16(v30, v31);
+        const __m256i v33 = _mm256_mullo_epi16(v32, v29);
+        __m256i v34 = _mm256_add_epi16(v22, v33); KEEP(v34);
+        const __m256i v35 = _mm256_mullo_epi16(v20, v29);
+        __m256i v36 = _mm256_add_epi16(v24, v35); KEEP(v36);
+        const __m256i v37 = _mm256_mullo_epi16(v3, v29);
+        __m256i v38 = _mm256_add_epi16(v26, v37); KEEP(v38);
+        const __m256i v39 = _mm256_mullo_epi16(v7, v29);
+        __m256i v40 = _mm256_add_epi16(v28, v39); KEEP(v40);
+        const __m256i v41 = _mm256_loadu_si256((const __m256i *)(vector + 176));
+        const __m256i v42 = _mm256_loadu_si256((const __m256i *)(diagonals + 144));
+        const __m256i v43 = _mm256_loadu_si256((const __m256i *)(diagonals + 272));
+        const __m256i v44 = _mm256_sub_epi16(v42, v43);
+        const __m256i v45 = _mm256_mullo_epi16(v44, v41);
+        __m256i v46 = _mm256_add_epi16(v34, v45); KEEP(v46);
+        const __m256i v47 = _mm256_mullo_epi16(v32, v41);
+        __m256i v48 = _mm256_add_epi16(v36, v47); KEEP(v48);
+        const __m256i v49 = _mm256_mullo_epi16(v20, v41);
+        __m256i v50 = _mm256_add_epi16(v38, v49); KEEP(v50);
+        const __m256i v51 = _mm256_mullo_epi16(v3, v41);
+        __m256i v52 = _mm256_add_epi16(v40, v51); KEEP(v52);
+        const __m256i v53 = _mm256_loadu_si256((const __m256i *)(vector + 192));
+        const __m256i v54 = _mm256_loadu_si256((const __m256i *)(diagonals + 128));
+        const __m256i v55 = _mm256_loadu_si256((const __m256i *)(diagonals + 256));
+        const __m256i v56 = _mm256_sub_epi16(v54, v55);
+        const __m256i v57 = _mm256_mullo_epi16(v56, v53);
+        __m256i v58 = _mm256_add_epi16(v46, v57); KEEP(v58);
+        const __m256i v59 = _mm256_mullo_epi16(v44, v53);
+        __m256i v60 = _mm256_add_epi16(v48, v59); KEEP(v60);
+        const __m256i v61 = _mm256_mullo_epi16(v32, v53);
+        __m256i v62 = _mm256_add_epi16(v50, v61); KEEP(v62);
+        const __m256i v63 = _mm256_mullo_epi16(v20, v53);
+        __m256i v64 = _mm256_add_epi16(v52, v63); KEEP(v64);
+        const __m256i v65 = _mm256_loadu_si256((const __m256i *)(vector + 208));
+        const __m256i v66 = _mm256_loadu_si256((const __m256i *)(diagonals + 112));
+        const __m256i v67 = _mm256_loadu_si256((const __m256i *)(diagonals + 240));
+        const __m256i v68 = _mm256_sub_epi16(v66, v67);
+        const __m256i v69 = _mm256_mullo_epi16(v68, v65);
+        __m256i v70 = _mm256_add_epi16(v58, v69); KEEP(v70);
+        const __m256i v71 = _mm256_mullo_epi16(v56, v65);
+        __m256i v72 = _mm256_add_epi16(v60, v71); KEEP(v72);
+        const __m256i v73 = _mm256_mullo_epi16(v44, v65);
+        __m256i v74 = _mm256_add_epi16(v62, v73); KEEP(v74);
+        const __m256i v75 = _mm256_mullo_epi16(v32, v65);
+        __m256i v76 = _mm256_add_epi16(v64, v75); KEEP(v76);
+        const __m256i v77 = _mm256_loadu_si256((const __m256i *)(vector + 224));
+        const __m256i v78 = _mm256_loadu_si256((const __m256i *)(diagonals + 96));
+        const __m256i v79 = _mm256_loadu_si256((const __m256i *)(diagonals + 224));
+        const __m256i v80 = _mm256_sub_epi16(v78, v79);
+        const __m256i v81 = _mm256_mullo_epi16(v80, v77);
+        __m256i v82 = _mm256_add_epi16(v70, v81); KEEP(v82);
+        const __m256i v83 = _mm256_mullo_epi16(v68, v77);
+        __m256i v84 = _mm256_add_epi16(v72, v83); KEEP(v84);
+        const __m256i v85 = _mm256_mullo_epi16(v56, v77);
+        __m256i v86 = _mm256_add_epi16(v74, v85); KEEP(v86);
+        const __m256i v87 = _mm256_mullo_epi16(v44, v77);
+        __m256i v88 = _mm256_add_epi16(v76, v87); KEEP(v88);
+        const __m256i v89 = _mm256_loadu_si256((const __m256i *)(vector + 240));
+        const __m256i v90 = _mm256_loadu_si256((const __m256i *)(diagonals + 80));
+        const __m256i v91 = _mm256_loadu_si256((const __m256i *)(diagonals + 208));
+        const __m256i v92 = _mm256_sub_epi16(v90, v91);
+        const __m256i v93 = _mm256_mullo_epi16(v92, v89);
+        __m256i v94 = _mm256_add_epi16(v82, v93); KEEP(v94);
+        const __m256i v95 = _mm256_mullo_epi16(v80, v89);
+        __m256i v96 = _mm256_add_epi16(v84, v95); KEEP(v96);
+        const __m256i v97 = _mm256_mullo_epi16(v68, v89);
+        __m256i v98 = _mm256_add_epi16(v86, v97); KEEP(v98);
+        const __m256i v99 = _mm256_mullo_epi16(v56, v89);
+        __m256i v100 = _mm256_add_epi16(v88, v99); KEEP(v100);
+        const __m256i v101 = _mm256_loadu_si256((const __m256i *)(middle + 64));
+        const __m256i v102 = _mm256_add_epi16(v94, v101);
+        _mm256_storeu_si256((__m256i *)(out + 64), v102);
+        const __m256i v104 = _mm256_loadu_si256((const __m256i *)(middle + 80));
+        const __m256i v105 = _mm256_add_epi16(v96, v104);
+        _mm256_storeu_si256((__m256i *)(out + 80), v105);
+        const __m256i v107 = _mm256_loadu_si256((const __m256i *)(middle + 96));
+        const __m256i v108 = _mm256_add_epi16(v98, v107);
+        _mm256_storeu_si256((__m256i *)(out + 96), v108);
+        const __m256i v110 = _mm256_loadu_si256((const __m256i *)(middle + 112));
+        const __m256i v111 = _mm256_add_epi16(v100, v110);
+        _mm256_storeu_si256((__m256i *)(out + 112), v111);
+    }
+    {
+        FENCE;
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(vector));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(diagonals + 384));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(diagonals + 256));
+        const __m256i v3 = _mm256_sub_epi16(v1, v2);
+        const __m256i v4 = _mm256_mullo_epi16(v3, v0);
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(diagonals + 400));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(diagonals + 272));
+        const __m256i v7 = _mm256_sub_epi16(v5, v6);
+        const __m256i v8 = _mm256_mullo_epi16(v7, v0);
+        const __m256i v9 = _mm256_loadu_si256((const __m256i *)(diagonals + 416));
+        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(diagonals + 288));
+        const __m256i v11 = _mm256_sub_epi16(v9, v10);
+        const __m256i v12 = _mm256_mullo_epi16(v11, v0);
+        const __m256i v13 = _mm256_loadu_si256((const __m256i *)(diagonals + 432));
+        const __m256i v14 = _mm256_loadu_si256((const __m256i *)(diagonals + 304));
+        const __m256i v15 = _mm256_sub_epi16(v13, v14);
+        const __m256i v16 = _mm256_mullo_epi16(v15, v0);
+        const __m256i v17 = _mm256_loadu_si256((const __m256i *)(vector + 16));
+        const __m256i v18 = _mm256_loadu_si256((const __m256i *)(diagonals + 368));
+        const __m256i v19 = _mm256_loadu_si256((const __m256i *)(diagonals + 240));
+        const __m256i v20 = _mm256_sub_epi16(v18, v19);
+        const __m256i v21 = _mm256_mullo_epi16(v20, v17);
+        const __m256i v22 = _mm256_add_epi16(v4, v21);
+        const __m256i v23 = _mm256_mullo_epi16(v3, v17);
+        const __m256i v24 = _mm256_add_epi16(v8, v23);
+        const __m256i v25 = _mm256_mullo_epi16(v7, v17);
+        const __m256i v26 = _mm256_add_epi16(v12, v25);
+        const __m256i v27 = _mm256_mullo_epi16(v11, v17);
+        const __m256i v28 = _mm256_add_epi16(v16, v27);
+        const __m256i v29 = _mm256_loadu_si256((const __m256i *)(vector + 32));
+        const __m256i v30 = _mm256_loadu_si256((const __m256i *)(diagonals + 352));
+        const __m256i v31 = _mm256_loadu_si256((const __m256i *)(diagonals + 224));
+        const __m256i v32 = _mm256_sub_epi16(v30, v31);
+        const __m256i v33 = _mm256_mullo_epi16(v32, v29);
+        __m256i v34 = _mm256_add_epi16(v22, v33); KEEP(v34);
+        const __m256i v35 = _mm256_mullo_epi16(v20, v29);
+        __m256i v36 = _mm256_add_epi16(v24, v35); KEEP(v36);
+        const __m256i v37 = _mm256_mullo_epi16(v3, v29);
+        __m256i v38 = _mm256_add_epi16(v26, v37); KEEP(v38);
+        const __m256i v39 = _mm256_mullo_epi16(v7, v29);
+        __m256i v40 = _mm256_add_epi16(v28, v39); KEEP(v40);
+        const __m256i v41 = _mm256_loadu_si256((const __m256i *)(vector + 48));
+        const __m256i v42 = _mm256_loadu_si256((const __m256i *)(diagonals + 336));
+        const __m256i v43 = _mm256_loadu_si256((const __m256i *)(diagonals + 208));
+        const __m256i v44 = _mm256_sub_epi16(v42, v43);
+        const __m256i v45 = _mm256_mullo_epi16(v44, v41);
+        __m256i v46 = _mm256_add_epi16(v34, v45); KEEP(v46);
+        const __m256i v47 = _mm256_mullo_epi16(v32, v41);
+        __m256i v48 = _mm256_add_epi16(v36, v47); KEEP(v48);
+        const __m256i v49 = _mm256_mullo_epi16(v20, v41);
+        __m256i v50 = _mm256_add_epi16(v38, v49); KEEP(v50);
+        const __m256i v51 = _mm256_mullo_epi16(v3, v41);
+        __m256i v52 = _mm256_add_epi16(v40, v51); KEEP(v52);
+        const __m256i v53 = _mm256_loadu_si256((const __m256i *)(vector + 64));
+        const __m256i v54 = _mm256_loadu_si256((const __m256i *)(diagonals + 320));
+        const __m256i v55 = _mm256_loadu_si256((const __m256i *)(diagonals + 192));
+        const __m256i v56 = _mm256_sub_epi16(v54, v55);
+        const __m256i v57 = _mm256_mullo_epi16(v56, v53);
+        __m256i v58 = _mm256_add_epi16(v46, v57); KEEP(v58);
+        const __m256i v59 = _mm256_mullo_epi16(v44, v53);
+        __m256i v60 = _mm256_add_epi16(v48, v59); KEEP(v60);
+        const __m256i v61 = _mm256_mullo_epi16(v32, v53);
+        __m256i v62 = _mm256_add_epi16(v50, v61); KEEP(v62);
+        const __m256i v63 = _mm256_mullo_epi16(v20, v53);
+        __m256i v64 = _mm256_add_epi16(v52, v63); KEEP(v64);
+        const __m256i v65 = _mm256_loadu_si256((const __m256i *)(vector + 80));
+        const __m256i v66 = _mm256_loadu_si256((const __m256i *)(diagonals + 304));
+        const __m256i v67 = _mm256_loadu_si256((const __m256i *)(diagonals + 176));
+        const __m256i v68 = _mm256_sub_epi16(v66, v67);
+        const __m256i v69 = _mm256_mullo_epi16(v68, v65);
+        __m256i v70 = _mm256_add_epi16(v58, v69); KEEP(v70);
+        const __m256i v71 = _mm256_mullo_epi16(v56, v65);
+        __m256i v72 = _mm256_add_epi16(v60, v71); KEEP(v72);
+        const __m256i v73 = _mm256_mullo_epi16(v44, v65);
+        __m256i v74 = _mm256_add_epi16(v62, v73); KEEP(v74);
+        const __m256i v75 = _mm256_mullo_epi16(v32, v65);
+        __m256i v76 = _mm256_add_epi16(v64, v75); KEEP(v76);
+        const __m256i v77 = _mm256_loadu_si256((const __m256i *)(vector + 96));
+        const __m256i v78 = _mm256_loadu_si256((const __m256i *)(diagonals + 288));
+        const __m256i v79 = _mm256_loadu_si256((const __m256i *)(diagonals + 160));
+        const __m256i v80 = _mm256_sub_epi16(v78, v79);
+        const __m256i v81 = _mm256_mullo_epi16(v80, v77);
+        __m256i v82 = _mm256_add_epi16(v70, v81); KEEP(v82);
+        const __m256i v83 = _mm256_mullo_epi16(v68, v77);
+        __m256i v84 = _mm256_add_epi16(v72, v83); KEEP(v84);
+        const __m256i v85 = _mm256_mullo_epi16(v56, v77);
+        __m256i v86 = _mm256_add_epi16(v74, v85); KEEP(v86);
+        const __m256i v87 = _mm256_mullo_epi16(v44, v77);
+        __m256i v88 = _mm256_add_epi16(v76, v87); KEEP(v88);
+        const __m256i v89 = _mm256_loadu_si256((const __m256i *)(vector + 112));
+        const __m256i v90 = _mm256_loadu_si256((const __m256i *)(diagonals + 272));
+        const __m256i v91 = _mm256_loadu_si256((const __m256i *)(diagonals + 144));
+        const __m256i v92 = _mm256_sub_epi16(v90, v91);
+        const __m256i v93 = _mm256_mullo_epi16(v92, v89);
+        __m256i v94 = _mm256_add_epi16(v82, v93); KEEP(v94);
+        const __m256i v95 = _mm256_mullo_epi16(v80, v89);
+        __m256i v96 = _mm256_add_epi16(v84, v95); KEEP(v96);
+        const __m256i v97 = _mm256_mullo_epi16(v68, v89);
+        __m256i v98 = _mm256_add_epi16(v86, v97); KEEP(v98);
+        const __m256i v99 = _mm256_mullo_epi16(v56, v89);
+        __m256i v100 = _mm256_add_epi16(v88, v99); KEEP(v100);
+        const __m256i v101 = _mm256_loadu_si256((const __m256i *)(middle));
+        const __m256i v102 = _mm256_add_epi16(v94, v101);
+        _mm256_storeu_si256((__m256i *)(out + 128), v102);
+        const __m256i v104 = _mm256_loadu_si256((const __m256i *)(middle + 16));
+        const __m256i v105 = _mm256_add_epi16(v96, v104);
+        _mm256_storeu_si256((__m256i *)(out + 144), v105);
+        const __m256i v107 = _mm256_loadu_si256((const __m256i *)(middle + 32));
+        const __m256i v108 = _mm256_add_epi16(v98, v107);
+        _mm256_storeu_si256((__m256i *)(out + 160), v108);
+        const __m256i v110 = _mm256_loadu_si256((const __m256i *)(middle + 48));
+        const __m256i v111 = _mm256_add_epi16(v100, v110);
+        _mm256_storeu_si256((__m256i *)(out + 176), v111);
+    }
+    {
+        FENCE;
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(vector));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(diagonals + 448));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(diagonals + 320));
+        const __m256i v3 = _mm256_sub_epi16(v1, v2);
+        const __m256i v4 = _mm256_mullo_epi16(v3, v0);
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(diagonals + 464));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(diagonals + 336));
+        const __m256i v7 = _mm256_sub_epi16(v5, v6);
+        const __m256i v8 = _mm256_mullo_epi16(v7, v0);
+        const __m256i v9 = _mm256_loadu_si256((const __m256i *)(diagonals + 480));
+        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(diagonals + 352));
+        const __m256i v11 = _mm256_sub_epi16(v9, v10);
+        const __m256i v12 = _mm256_mullo_epi16(v11, v0);
+        const __m256i v13 = _mm256_loadu_si256((const __m256i *)(diagonals + 496));
+        const __m256i v14 = _mm256_loadu_si256((const __m256i *)(diagonals + 368));
+        const __m256i v15 = _mm256_sub_epi16(v13, v14);
+        const __m256i v16 = _mm256_mullo_epi16(v15, v0);
+        const __m256i v17 = _mm256_loadu_si256((const __m256i *)(vector + 16));
+        const __m256i v18 = _mm256_loadu_si256((const __m256i *)(diagonals + 432));
+        const __m256i v19 = _mm256_loadu_si256((const __m256i *)(diagonals + 304));
+        const __m256i v20 = _mm256_sub_epi16(v18, v19);
+        const __m256i v21 = _mm256_mullo_epi16(v20, v17);
+        const __m256i v22 = _mm256_add_epi16(v4, v21);
+        const __m256i v23 = _mm256_mullo_epi16(v3, v17);
+        const __m256i v24 = _mm256_add_epi16(v8, v23);
+        const __m256i v25 = _mm256_mullo_epi16(v7, v17);
+        const __m256i v26 = _mm256_add_epi16(v12, v25);
+        const __m256i v27 = _mm256_mullo_epi16(v11, v17);
+        const __m256i v28 = _mm256_add_epi16(v16, v27);
+        const __m256i v29 = _mm256_loadu_si256((const __m256i *)(vector + 32));
+        const __m256i v30 = _mm256_loadu_si256((const __m256i *)(diagonals + 416));
+        const __m256i v31 = _mm256_loadu_si256((const __m256i *)(diagonals + 288));
+        const __m256i v32 = _mm256_sub_epi16(v30, v31);
+        const __m256i v33 = _mm256_mullo_epi16(v32, v29);
+        __m256i v34 = _mm256_add_epi16(v22, v33); KEEP(v34);
+        const __m256i v35 = _mm256_mullo_epi16(v20, v29);
+        __m256i v36 = _mm256_add_epi16(v24, v35); KEEP(v36);
+        const __m256i v37 = _mm256_mullo_epi16(v3, v29);
+        __m256i v38 = _mm256_add_epi16(v26, v37); KEEP(v38);
+        const __m256i v39 = _mm256_mullo_epi16(v7, v29);
+        __m256i v40 = _mm256_add_epi16(v28, v39); KEEP(v40);
+        const __m256i v41 = _mm256_loadu_si256((const __m256i *)(vector + 48));
+        const __m256i v42 = _mm256_loadu_si256((const __m256i *)(diagonals + 400));
+        const __m256i v43 = _mm256_loadu_si256((const __m256i *)(diagonals + 272));
+        const __m256i v44 = _mm256_sub_epi16(v42, v43);
+        const __m256i v45 = _mm256_mullo_epi16(v44, v41);
+        __m256i v46 = _mm256_add_epi16(v34, v45); KEEP(v46);
+        const __m256i v47 = _mm256_mullo_epi16(v32, v41);
+        __m256i v48 = _mm256_add_epi16(v36, v47); KEEP(v48);
+        const __m256i v49 = _mm256_mullo_epi16(v20, v41);
+        __m256i v50 = _mm256_add_epi16(v38, v49); KEEP(v50);
+        const __m256i v51 = _mm256_mullo_epi16(v3, v41);
+        __m256i v52 = _mm256_add_epi16(v40, v51); KEEP(v52);
+        const __m256i v53 = _mm256_loadu_si256((const __m256i *)(vector + 64));
+        const __m256i v54 = _mm256_loadu_si256((const __m256i *)(diagonals + 384));
+        const __m256i v55 = _mm256_loadu_si256((const __m256i *)(diagonals + 256));
+        const __m256i v56 = _mm256_sub_epi16(v54, v55);
+        const __m256i v57 = _mm256_mullo_epi16(v56, v53);
+        __m256i v58 = _mm256_add_epi16(v46, v57); KEEP(v58);
+        const __m256i v59 = _mm256_mullo_epi16(v44, v53);
+        __m256i v60 = _mm256_add_epi16(v48, v59); KEEP(v60);
+        const __m256i v61 = _mm256_mullo_epi16(v32, v53);
+        __m256i v62 = _mm256_add_epi16(v50, v61); KEEP(v62);
+        const __m256i v63 = _mm256_mullo_epi16(v20, v53);
+        __m256i v64 = _mm256_add_epi16(v52, v63); KEEP(v64);
+        const __m256i v65 = _mm256_loadu_si256((const __m256i *)(vector + 80));
+        const __m256i v66 = _mm256_loadu_si256((const __m256i *)(diagonals + 368));
+        const __m256i v67 = _mm256_loadu_si256((const __m256i *)(diagonals + 240));
+        const __m256i v68 = _mm256_sub_epi16(v66, v67);
+        const __m256i v69 = _mm256_mullo_epi16(v68, v65);
+        __m256i v70 = _mm256_add_epi16(v58, v69); KEEP(v70);
+        const __m256i v71 = _mm256_mullo_epi16(v56, v65);
+        __m256i v72 = _mm256_add_epi16(v60, v71); KEEP(v72);
+        const __m256i v73 = _mm256_mullo_epi16(v44, v65);
+        __m256i v74 = _mm256_add_epi16(v62, v73); KEEP(v74);
+        const __m256i v75 = _mm256_mullo_epi16(v32, v65);
+        __m256i v76 = _mm256_add_epi16(v64, v75); KEEP(v76);
+        const __m256i v77 = _mm256_loadu_si256((const __m256i *)(vector + 96));
+        const __m256i v78 = _mm256_loadu_si256((const __m256i *)(diagonals + 352));
+        const __m256i v79 = _mm256_loadu_si256((const __m256i *)(diagonals + 224));
+        const __m256i v80 = _mm256_sub_epi16(v78, v79);
+        const __m256i v81 = _mm256_mullo_epi16(v80, v77);
+        __m256i v82 = _mm256_add_epi16(v70, v81); KEEP(v82);
+        const __m256i v83 = _mm256_mullo_epi16(v68, v77);
+        __m256i v84 = _mm256_add_epi16(v72, v83); KEEP(v84);
+        const __m256i v85 = _mm256_mullo_epi16(v56, v77);
+        __m256i v86 = _mm256_add_epi16(v74, v85); KEEP(v86);
+        const __m256i v87 = _mm256_mullo_epi16(v44, v77);
+        __m256i v88 = _mm256_add_epi16(v76, v87); KEEP(v88);
+        const __m256i v89 = _mm256_loadu_si256((const __m256i *)(vector + 112));
+        const __m256i v90 = _mm256_loadu_si256((const __m256i *)(diagonals + 336));
+        const __m256i v91 = _mm256_loadu_si256((const __m256i *)(diagonals + 208));
+        const __m256i v92 = _mm256_sub_epi16(v90, v91);
+        const __m256i v93 = _mm256_mullo_epi16(v92, v89);
+        __m256i v94 = _mm256_add_epi16(v82, v93); KEEP(v94);
+        const __m256i v95 = _mm256_mullo_epi16(v80, v89);
+        __m256i v96 = _mm256_add_epi16(v84, v95); KEEP(v96);
+        const __m256i v97 = _mm256_mullo_epi16(v68, v89);
+        __m256i v98 = _mm256_add_epi16(v86, v97); KEEP(v98);
+        const __m256i v99 = _mm256_mullo_epi16(v56, v89);
+        __m256i v100 = _mm256_add_epi16(v88, v99); KEEP(v100);
+        const __m256i v101 = _mm256_loadu_si256((const __m256i *)(middle + 64));
+        const __m256i v102 = _mm256_add_epi16(v94, v101);
+        _mm256_storeu_si256((__m256i *)(out + 192), v102);
+        const __m256i v104 = _mm256_loadu_si256((const __m256i *)(middle + 80));
+        const __m256i v105 = _mm256_add_epi16(v96, v104);
+        _mm256_storeu_si256((__m256i *)(out + 208), v105);
+        const __m256i v107 = _mm256_loadu_si256((const __m256i *)(middle + 96));
+        const __m256i v108 = _mm256_add_epi16(v98, v107);
+        _mm256_storeu_si256((__m256i *)(out + 224), v108);
+        const __m256i v110 = _mm256_loadu_si256((const __m256i *)(middle + 112));
+        const __m256i v111 = _mm256_add_epi16(v100, v110);
+        _mm256_storeu_si256((__m256i *)(out + 240), v111);
     }
 }
 
 TARGET __attribute__((noinline))
 static void lanes32(int16_t out[512], const int16_t diagonals[1024], const int16_t vector[512])
 {
-    int16_t t_words[1536] __attribute__((aligned(64)));
-    int16_t v_words[640] __attribute__((aligned(64)));
-    int16_t results[1152] __attribute__((aligned(64)));
+    int16_t t_words[768] __attribute__((aligned(64)));
+    int16_t v_words[256] __attribute__((aligned(64)));
+    int16_t results[768] __attribute__((aligned(64)));
 
-    /* Karatsuba: 512 = 9 × 128, diagonals [Karatsuba63] [Winograd80 §IV] */
-    for (size_t i0 = 0; i0 < 8; i0++) {
+    /* Karatsuba: 512 = 3 × 256, diagonals [Karatsuba63] [Winograd80 §IV] */
+    for (size_t i0 = 0; i0 < 16; i0++) {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0));
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 256));
         const __m256i v2 = _mm256_sub_epi16(v0, v1);
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 128));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 384));
-        const __m256i v5 = _mm256_sub_epi16(v3, v4);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 384), v5);
-        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 512));
-        const __m256i v8 = _mm256_sub_epi16(v1, v7);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0), v2);
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 512));
+        const __m256i v5 = _mm256_sub_epi16(v1, v4);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 256), v5);
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 768));
+        const __m256i v8 = _mm256_sub_epi16(v4, v7);
         _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 512), v8);
-        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 640));
-        const __m256i v11 = _mm256_sub_epi16(v4, v10);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 640), v11);
-        const __m256i v13 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 768));
-        const __m256i v14 = _mm256_sub_epi16(v7, v13);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 768), v14);
-        const __m256i v16 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 896));
-        const __m256i v17 = _mm256_sub_epi16(v10, v16);
-        const __m256i v18 = _mm256_sub_epi16(v1, v4);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0), v18);
-        const __m256i v20 = _mm256_sub_epi16(v4, v7);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 128), v20);
-        const __m256i v22 = _mm256_sub_epi16(v7, v10);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 256), v22);
-        const __m256i v24 = _mm256_sub_epi16(v2, v5);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 896), v24);
-        const __m256i v26 = _mm256_sub_epi16(v5, v8);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1024), v26);
-        const __m256i v28 = _mm256_sub_epi16(v8, v11);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1152), v28);
-        const __m256i v30 = _mm256_sub_epi16(v11, v14);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1280), v30);
-        const __m256i v32 = _mm256_sub_epi16(v14, v17);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1408), v32);
     }
 
-    /* Karatsuba: 512 = 9 × 128, vectors [Karatsuba63] [Winograd80 §IV] */
-    for (size_t i1 = 0; i1 < 8; i1++) {
+    /* Karatsuba: 512 = 3 × 256, vectors [Karatsuba63] [Winograd80 §IV] */
+    for (size_t i1 = 0; i1 < 16; i1++) {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(vector + 16 * i1));
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(vector + 16 * i1 + 256));
         const __m256i v2 = _mm256_add_epi16(v0, v1);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 256), v2);
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(vector + 16 * i1 + 128));
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(vector + 16 * i1 + 384));
-        const __m256i v6 = _mm256_add_epi16(v4, v5);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 128), v6);
-        const __m256i v8 = _mm256_add_epi16(v2, v6);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1), v8);
-        const __m256i v10 = _mm256_add_epi16(v1, v5);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 384), v10);
-        const __m256i v12 = _mm256_add_epi16(v0, v4);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 512), v12);
+        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1), v2);
     }
 
-    /* 9 products of size 8 */
-    toeplitz8(results, diagonals + 384, v_words);
-    toeplitz8(results + 128, t_words, v_words + 128);
-    toeplitz8(results + 256, t_words + 128, v_words + 256);
-    toeplitz8(results + 384, t_words + 384, v_words + 384);
-    toeplitz8(results + 512, t_words + 896, vector + 384);
-    toeplitz8(results + 640, t_words + 1024, vector + 256);
-    toeplitz8(results + 768, t_words + 640, v_words + 512);
-    toeplitz8(results + 896, t_words + 1152, vector + 128);
-    toeplitz8(results + 1024, t_words + 1280, vector);
+    /* 3 products of size 16 */
+    toeplitz16(results, diagonals + 256, v_words);
+    toeplitz16(results + 256, t_words, vector + 256);
+    toeplitz16(results + 512, t_words + 256, vector);
 
-    /* Karatsuba: 512 = 9 × 128, sums of products [Karatsuba63] [Winograd80 §IV] */
-    for (size_t i2 = 0; i2 < 8; i2++) {
+    /* Karatsuba: 512 = 3 × 256, sums of products [Karatsuba63] [Winograd80 §IV] */
+    for (size_t i2 = 0; i2 < 16; i2++) {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 128));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 256));
         const __m256i v2 = _mm256_add_epi16(v0, v1);
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 256));
-        const __m256i v4 = _mm256_sub_epi16(v0, v3);
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 384));
-        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 512));
-        const __m256i v7 = _mm256_add_epi16(v5, v6);
-        const __m256i v8 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 640));
-        const __m256i v9 = _mm256_sub_epi16(v5, v8);
-        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 768));
-        const __m256i v11 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 896));
-        const __m256i v12 = _mm256_add_epi16(v10, v11);
-        const __m256i v13 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 1024));
-        const __m256i v14 = _mm256_sub_epi16(v10, v13);
-        const __m256i v15 = _mm256_add_epi16(v2, v7);
-        _mm256_storeu_si256((__m256i *)(out + 16 * i2), v15);
-        const __m256i v17 = _mm256_add_epi16(v4, v9);
-        _mm256_storeu_si256((__m256i *)(out + 16 * i2 + 128), v17);
-        const __m256i v19 = _mm256_sub_epi16(v2, v12);
-        _mm256_storeu_si256((__m256i *)(out + 16 * i2 + 256), v19);
-        const __m256i v21 = _mm256_sub_epi16(v4, v14);
-        _mm256_storeu_si256((__m256i *)(out + 16 * i2 + 384), v21);
+        _mm256_storeu_si256((__m256i *)(out + 16 * i2), v2);
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 512));
+        const __m256i v5 = _mm256_sub_epi16(v0, v4);
+        _mm256_storeu_si256((__m256i *)(out + 16 * i2 + 256), v5);
     }
 }
 
@@ -379,66 +826,61 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
 TARGET
 void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t b[509])
 {
-    int16_t t_words[5504] __attribute__((aligned(64)));
-    int16_t v_words[2528] __attribute__((aligned(64)));
+    int16_t t_words[4480] __attribute__((aligned(64)));
+    int16_t v_words[2016] __attribute__((aligned(64)));
+    int16_t front[32] __attribute__((aligned(64)));
+    int16_t back[32] __attribute__((aligned(64)));
+    int16_t back2[32] __attribute__((aligned(64)));
     int16_t rows[2048] __attribute__((aligned(64)));
     int16_t lane_t[1024] __attribute__((aligned(64)));
     int16_t lane_v[512] __attribute__((aligned(64)));
     int16_t lane_c[512] __attribute__((aligned(64)));
     int16_t joined1[896] __attribute__((aligned(64)));
 
-    /* diagonals of the matrix [Winograd80 §IV] */
+    /* ends of the operands, padded with zeros */
     {
         const __m256i v0 = _mm256_setzero_si256();
-        _mm256_storeu_si256((__m256i *)(t_words), v0);
-        _mm256_storeu_si256((__m256i *)(t_words + 1008), v0);
+        _mm256_storeu_si256((__m256i *)(front), v0);
+        _mm256_storeu_si256((__m256i *)(front + 16), v0);
     }
-    for (size_t i0 = 0; i0 < 31; i0++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 1));
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 3), v0);
+    {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b));
+        _mm256_storeu_si256((__m256i *)(front + 3), v0);
+    }
+    {
+        const __m256i v0 = _mm256_setzero_si256();
+        _mm256_storeu_si256((__m256i *)(back), v0);
+        _mm256_storeu_si256((__m256i *)(back + 16), v0);
     }
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 493));
-        _mm256_storeu_si256((__m256i *)(t_words + 495), v0);
+        _mm256_storeu_si256((__m256i *)(back + 13), v0);
     }
-    for (size_t i1 = 0; i1 < 31; i1++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 16 * i1));
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i1 + 511), v0);
-    }
-    {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 493));
-        _mm256_storeu_si256((__m256i *)(t_words + 1004), v0);
-    }
-
-    /* the vector, padded with zeros */
     {
         const __m256i v0 = _mm256_setzero_si256();
-        _mm256_storeu_si256((__m256i *)(v_words + 496), v0);
-    }
-    for (size_t i2 = 0; i2 < 31; i2++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 16 * i2));
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i2), v0);
+        _mm256_storeu_si256((__m256i *)(back2), v0);
+        _mm256_storeu_si256((__m256i *)(back2 + 16), v0);
     }
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 493));
-        _mm256_storeu_si256((__m256i *)(v_words + 493), v0);
+        _mm256_storeu_si256((__m256i *)(back2 + 13), v0);
     }
 
     /* Toom-Cook: 512 = 7 × 128, diagonals [Toom63] [Cook66] */
-    for (size_t i3 = 0; i3 < 8; i3++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(t_words + 16 * i3 + 256));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(t_words + 16 * i3));
+    for (size_t i0 = 0; i0 < 6; i0++) {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 269));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 13));
         const __m256i v2 = _mm256_sub_epi16(v0, v1);
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(t_words + 16 * i3 + 384));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(t_words + 16 * i3 + 128));
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 397));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 141));
         const __m256i v5 = _mm256_sub_epi16(v3, v4);
-        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(t_words + 16 * i3 + 512));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 16));
         const __m256i v7 = _mm256_sub_epi16(v6, v0);
-        const __m256i v8 = _mm256_loadu_si256((const __m256i *)(t_words + 16 * i3 + 640));
+        const __m256i v8 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 144));
         const __m256i v9 = _mm256_sub_epi16(v8, v3);
-        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(t_words + 16 * i3 + 768));
+        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 272));
         const __m256i v11 = _mm256_sub_epi16(v10, v6);
-        const __m256i v12 = _mm256_loadu_si256((const __m256i *)(t_words + 16 * i3 + 896));
+        const __m256i v12 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 400));
         const __m256i v13 = _mm256_sub_epi16(v12, v8);
         const __m256i v14 = _mm256_slli_epi16(v4, 2);
         const __m256i v15 = _mm256_sub_epi16(v3, v14);
@@ -452,20 +894,20 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v23 = _mm256_sub_epi16(v7, v22);
         const __m256i v24 = _mm256_slli_epi16(v5, 2);
         const __m256i v25 = _mm256_sub_epi16(v9, v24);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 2304), v25);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1296), v25);
         const __m256i v27 = _mm256_slli_epi16(v7, 2);
         const __m256i v28 = _mm256_sub_epi16(v11, v27);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 2432), v28);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1424), v28);
         const __m256i v30 = _mm256_slli_epi16(v9, 2);
         const __m256i v31 = _mm256_sub_epi16(v13, v30);
         const __m256i v32 = _mm256_set1_epi16(3);
         const __m256i v33 = _mm256_mullo_epi16(v23, v32);
         const __m256i v34 = _mm256_mullo_epi16(v25, v32);
         const __m256i v35 = _mm256_sub_epi16(v28, v34);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 2560), v35);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1552), v35);
         const __m256i v37 = _mm256_mullo_epi16(v28, v32);
         const __m256i v38 = _mm256_sub_epi16(v31, v37);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 2688), v38);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1680), v38);
         const __m256i v40 = _mm256_mullo_epi16(v15, v32);
         const __m256i v41 = _mm256_sub_epi16(v17, v40);
         const __m256i v42 = _mm256_mullo_epi16(v17, v32);
@@ -479,139 +921,331 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v50 = _mm256_mullo_epi16(v9, v32);
         const __m256i v51 = _mm256_sub_epi16(v50, v11);
         const __m256i v52 = _mm256_sub_epi16(v33, v25);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 1024), v52);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 16), v52);
         const __m256i v54 = _mm256_add_epi16(v41, v43);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 1280), v54);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 272), v54);
         const __m256i v56 = _mm256_sub_epi16(v43, v41);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 1536), v56);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 528), v56);
         const __m256i v58 = _mm256_slli_epi16(v47, 1);
         const __m256i v59 = _mm256_add_epi16(v49, v58);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 1792), v59);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 784), v59);
         const __m256i v61 = _mm256_sub_epi16(v49, v58);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 2048), v61);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1040), v61);
         const __m256i v63 = _mm256_sub_epi16(v34, v28);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 1152), v63);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 144), v63);
         const __m256i v65 = _mm256_add_epi16(v43, v45);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 1408), v65);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 400), v65);
         const __m256i v67 = _mm256_sub_epi16(v45, v43);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 1664), v67);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 656), v67);
         const __m256i v69 = _mm256_slli_epi16(v49, 1);
         const __m256i v70 = _mm256_add_epi16(v51, v69);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 1920), v70);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 912), v70);
         const __m256i v72 = _mm256_sub_epi16(v51, v69);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 2176), v72);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1168), v72);
+    }
+    {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 253));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(front));
+        const __m256i v2 = _mm256_sub_epi16(v0, v1);
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(b + 381));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(b + 125));
+        const __m256i v5 = _mm256_sub_epi16(v3, v4);
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(b));
+        const __m256i v7 = _mm256_sub_epi16(v6, v0);
+        const __m256i v8 = _mm256_loadu_si256((const __m256i *)(b + 128));
+        const __m256i v9 = _mm256_sub_epi16(v8, v3);
+        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(b + 256));
+        const __m256i v11 = _mm256_sub_epi16(v10, v6);
+        const __m256i v12 = _mm256_loadu_si256((const __m256i *)(b + 384));
+        const __m256i v13 = _mm256_sub_epi16(v12, v8);
+        const __m256i v14 = _mm256_slli_epi16(v4, 2);
+        const __m256i v15 = _mm256_sub_epi16(v3, v14);
+        const __m256i v16 = _mm256_slli_epi16(v0, 2);
+        const __m256i v17 = _mm256_sub_epi16(v6, v16);
+        const __m256i v18 = _mm256_slli_epi16(v3, 2);
+        const __m256i v19 = _mm256_sub_epi16(v8, v18);
+        const __m256i v20 = _mm256_slli_epi16(v6, 2);
+        const __m256i v21 = _mm256_sub_epi16(v10, v20);
+        const __m256i v22 = _mm256_slli_epi16(v2, 2);
+        const __m256i v23 = _mm256_sub_epi16(v7, v22);
+        const __m256i v24 = _mm256_slli_epi16(v5, 2);
+        const __m256i v25 = _mm256_sub_epi16(v9, v24);
+        _mm256_storeu_si256((__m256i *)(t_words + 1280), v25);
+        const __m256i v27 = _mm256_slli_epi16(v7, 2);
+        const __m256i v28 = _mm256_sub_epi16(v11, v27);
+        _mm256_storeu_si256((__m256i *)(t_words + 1408), v28);
+        const __m256i v30 = _mm256_slli_epi16(v9, 2);
+        const __m256i v31 = _mm256_sub_epi16(v13, v30);
+        const __m256i v32 = _mm256_set1_epi16(3);
+        const __m256i v33 = _mm256_mullo_epi16(v23, v32);
+        const __m256i v34 = _mm256_mullo_epi16(v25, v32);
+        const __m256i v35 = _mm256_sub_epi16(v28, v34);
+        _mm256_storeu_si256((__m256i *)(t_words + 1536), v35);
+        const __m256i v37 = _mm256_mullo_epi16(v28, v32);
+        const __m256i v38 = _mm256_sub_epi16(v31, v37);
+        _mm256_storeu_si256((__m256i *)(t_words + 1664), v38);
+        const __m256i v40 = _mm256_mullo_epi16(v15, v32);
+        const __m256i v41 = _mm256_sub_epi16(v17, v40);
+        const __m256i v42 = _mm256_mullo_epi16(v17, v32);
+        const __m256i v43 = _mm256_sub_epi16(v19, v42);
+        const __m256i v44 = _mm256_mullo_epi16(v19, v32);
+        const __m256i v45 = _mm256_sub_epi16(v21, v44);
+        const __m256i v46 = _mm256_mullo_epi16(v5, v32);
+        const __m256i v47 = _mm256_sub_epi16(v46, v7);
+        const __m256i v48 = _mm256_mullo_epi16(v7, v32);
+        const __m256i v49 = _mm256_sub_epi16(v48, v9);
+        const __m256i v50 = _mm256_mullo_epi16(v9, v32);
+        const __m256i v51 = _mm256_sub_epi16(v50, v11);
+        const __m256i v52 = _mm256_sub_epi16(v33, v25);
+        _mm256_storeu_si256((__m256i *)(t_words), v52);
+        const __m256i v54 = _mm256_add_epi16(v41, v43);
+        _mm256_storeu_si256((__m256i *)(t_words + 256), v54);
+        const __m256i v56 = _mm256_sub_epi16(v43, v41);
+        _mm256_storeu_si256((__m256i *)(t_words + 512), v56);
+        const __m256i v58 = _mm256_slli_epi16(v47, 1);
+        const __m256i v59 = _mm256_add_epi16(v49, v58);
+        _mm256_storeu_si256((__m256i *)(t_words + 768), v59);
+        const __m256i v61 = _mm256_sub_epi16(v49, v58);
+        _mm256_storeu_si256((__m256i *)(t_words + 1024), v61);
+        const __m256i v63 = _mm256_sub_epi16(v34, v28);
+        _mm256_storeu_si256((__m256i *)(t_words + 128), v63);
+        const __m256i v65 = _mm256_add_epi16(v43, v45);
+        _mm256_storeu_si256((__m256i *)(t_words + 384), v65);
+        const __m256i v67 = _mm256_sub_epi16(v45, v43);
+        _mm256_storeu_si256((__m256i *)(t_words + 640), v67);
+        const __m256i v69 = _mm256_slli_epi16(v49, 1);
+        const __m256i v70 = _mm256_add_epi16(v51, v69);
+        _mm256_storeu_si256((__m256i *)(t_words + 896), v70);
+        const __m256i v72 = _mm256_sub_epi16(v51, v69);
+        _mm256_storeu_si256((__m256i *)(t_words + 1152), v72);
+    }
+    {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 365));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 109));
+        const __m256i v2 = _mm256_sub_epi16(v0, v1);
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(b + 493));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(b + 237));
+        const __m256i v5 = _mm256_sub_epi16(v3, v4);
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(b + 112));
+        const __m256i v7 = _mm256_sub_epi16(v6, v0);
+        const __m256i v8 = _mm256_loadu_si256((const __m256i *)(b + 240));
+        const __m256i v9 = _mm256_sub_epi16(v8, v3);
+        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(b + 368));
+        const __m256i v11 = _mm256_sub_epi16(v10, v6);
+        const __m256i v12 = _mm256_loadu_si256((const __m256i *)(back + 16));
+        const __m256i v13 = _mm256_sub_epi16(v12, v8);
+        const __m256i v14 = _mm256_slli_epi16(v4, 2);
+        const __m256i v15 = _mm256_sub_epi16(v3, v14);
+        const __m256i v16 = _mm256_slli_epi16(v0, 2);
+        const __m256i v17 = _mm256_sub_epi16(v6, v16);
+        const __m256i v18 = _mm256_slli_epi16(v3, 2);
+        const __m256i v19 = _mm256_sub_epi16(v8, v18);
+        const __m256i v20 = _mm256_slli_epi16(v6, 2);
+        const __m256i v21 = _mm256_sub_epi16(v10, v20);
+        const __m256i v22 = _mm256_slli_epi16(v2, 2);
+        const __m256i v23 = _mm256_sub_epi16(v7, v22);
+        const __m256i v24 = _mm256_slli_epi16(v5, 2);
+        const __m256i v25 = _mm256_sub_epi16(v9, v24);
+        _mm256_storeu_si256((__m256i *)(t_words + 1392), v25);
+        const __m256i v27 = _mm256_slli_epi16(v7, 2);
+        const __m256i v28 = _mm256_sub_epi16(v11, v27);
+        _mm256_storeu_si256((__m256i *)(t_words + 1520), v28);
+        const __m256i v30 = _mm256_slli_epi16(v9, 2);
+        const __m256i v31 = _mm256_sub_epi16(v13, v30);
+        const __m256i v32 = _mm256_set1_epi16(3);
+        const __m256i v33 = _mm256_mullo_epi16(v23, v32);
+        const __m256i v34 = _mm256_mullo_epi16(v25, v32);
+        const __m256i v35 = _mm256_sub_epi16(v28, v34);
+        _mm256_storeu_si256((__m256i *)(t_words + 1648), v35);
+        const __m256i v37 = _mm256_mullo_epi16(v28, v32);
+        const __m256i v38 = _mm256_sub_epi16(v31, v37);
+        _mm256_storeu_si256((__m256i *)(t_words + 1776), v38);
+        const __m256i v40 = _mm256_mullo_epi16(v15, v32);
+        const __m256i v41 = _mm256_sub_epi16(v17, v40);
+        const __m256i v42 = _mm256_mullo_epi16(v17, v32);
+        const __m256i v43 = _mm256_sub_epi16(v19, v42);
+        const __m256i v44 = _mm256_mullo_epi16(v19, v32);
+        const __m256i v45 = _mm256_sub_epi16(v21, v44);
+        const __m256i v46 = _mm256_mullo_epi16(v5, v32);
+        const __m256i v47 = _mm256_sub_epi16(v46, v7);
+        const __m256i v48 = _mm256_mullo_epi16(v7, v32);
+        const __m256i v49 = _mm256_sub_epi16(v48, v9);
+        const __m256i v50 = _mm256_mullo_epi16(v9, v32);
+        const __m256i v51 = _mm256_sub_epi16(v50, v11);
+        const __m256i v52 = _mm256_sub_epi16(v33, v25);
+        _mm256_storeu_si256((__m256i *)(t_words + 112), v52);
+        const __m256i v54 = _mm256_add_epi16(v41, v43);
+        _mm256_storeu_si256((__m256i *)(t_words + 368), v54);
+        const __m256i v56 = _mm256_sub_epi16(v43, v41);
+        _mm256_storeu_si256((__m256i *)(t_words + 624), v56);
+        const __m256i v58 = _mm256_slli_epi16(v47, 1);
+        const __m256i v59 = _mm256_add_epi16(v49, v58);
+        _mm256_storeu_si256((__m256i *)(t_words + 880), v59);
+        const __m256i v61 = _mm256_sub_epi16(v49, v58);
+        _mm256_storeu_si256((__m256i *)(t_words + 1136), v61);
+        const __m256i v63 = _mm256_sub_epi16(v34, v28);
+        _mm256_storeu_si256((__m256i *)(t_words + 240), v63);
+        const __m256i v65 = _mm256_add_epi16(v43, v45);
+        _mm256_storeu_si256((__m256i *)(t_words + 496), v65);
+        const __m256i v67 = _mm256_sub_epi16(v45, v43);
+        _mm256_storeu_si256((__m256i *)(t_words + 752), v67);
+        const __m256i v69 = _mm256_slli_epi16(v49, 1);
+        const __m256i v70 = _mm256_add_epi16(v51, v69);
+        _mm256_storeu_si256((__m256i *)(t_words + 1008), v70);
+        const __m256i v72 = _mm256_sub_epi16(v51, v69);
+        _mm256_storeu_si256((__m256i *)(t_words + 1264), v72);
     }
 
     /* Toom-Cook: 512 = 7 × 128, vectors [Toom63] [Cook66] */
-    for (size_t i4 = 0; i4 < 8; i4++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(v_words + 16 * i4 + 128));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(v_words + 16 * i4 + 384));
+    for (size_t i1 = 0; i1 < 7; i1++) {
+        FENCE;
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 16 * i1 + 128));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(a + 16 * i1 + 384));
         const __m256i v2 = _mm256_add_epi16(v0, v1);
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(v_words + 16 * i4));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(v_words + 16 * i4 + 256));
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(a + 16 * i1));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(a + 16 * i1 + 256));
         const __m256i v5 = _mm256_add_epi16(v3, v4);
         const __m256i v6 = _mm256_add_epi16(v2, v5);
         const __m256i v7 = _mm256_slli_epi16(v6, 1);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i4 + 640), v7);
+        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 128), v7);
         const __m256i v9 = _mm256_sub_epi16(v2, v5);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i4 + 768), v9);
+        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 256), v9);
         const __m256i v11 = _mm256_slli_epi16(v0, 2);
         const __m256i v12 = _mm256_add_epi16(v1, v11);
         const __m256i v13 = _mm256_slli_epi16(v3, 2);
         const __m256i v14 = _mm256_add_epi16(v4, v13);
         const __m256i v15 = _mm256_slli_epi16(v14, 1);
         const __m256i v16 = _mm256_add_epi16(v12, v15);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i4 + 896), v16);
+        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 384), v16);
         const __m256i v18 = _mm256_sub_epi16(v12, v15);
         const __m256i v19 = _mm256_set1_epi16(3);
         const __m256i v20 = _mm256_mullo_epi16(v3, v19);
-        const __m256i v21 = _mm256_add_epi16(v0, v20);
+        __m256i v21 = _mm256_add_epi16(v0, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v19);
-        const __m256i v23 = _mm256_add_epi16(v4, v22);
+        __m256i v23 = _mm256_add_epi16(v4, v22); KEEP(v23);
         const __m256i v24 = _mm256_mullo_epi16(v23, v19);
-        const __m256i v25 = _mm256_add_epi16(v1, v24);
+        __m256i v25 = _mm256_add_epi16(v1, v24); KEEP(v25);
         const __m256i v26 = _mm256_slli_epi16(v1, 1);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i4 + 512), v26);
+        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1), v26);
         const __m256i v28 = _mm256_set1_epi16(-13107);
         const __m256i v29 = _mm256_mullo_epi16(v18, v28);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i4 + 1024), v29);
+        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 512), v29);
         const __m256i v31 = _mm256_mullo_epi16(v25, v28);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i4 + 1152), v31);
+        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 640), v31);
         const __m256i v33 = _mm256_set1_epi16(24);
         const __m256i v34 = _mm256_mullo_epi16(v3, v33);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i4 + 1280), v34);
+        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 768), v34);
+    }
+    {
+        FENCE;
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 240));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(back2 + 16));
+        const __m256i v2 = _mm256_add_epi16(v0, v1);
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(a + 112));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(a + 368));
+        const __m256i v5 = _mm256_add_epi16(v3, v4);
+        const __m256i v6 = _mm256_add_epi16(v2, v5);
+        const __m256i v7 = _mm256_slli_epi16(v6, 1);
+        _mm256_storeu_si256((__m256i *)(v_words + 240), v7);
+        const __m256i v9 = _mm256_sub_epi16(v2, v5);
+        _mm256_storeu_si256((__m256i *)(v_words + 368), v9);
+        const __m256i v11 = _mm256_slli_epi16(v0, 2);
+        const __m256i v12 = _mm256_add_epi16(v1, v11);
+        const __m256i v13 = _mm256_slli_epi16(v3, 2);
+        const __m256i v14 = _mm256_add_epi16(v4, v13);
+        const __m256i v15 = _mm256_slli_epi16(v14, 1);
+        const __m256i v16 = _mm256_add_epi16(v12, v15);
+        _mm256_storeu_si256((__m256i *)(v_words + 496), v16);
+        const __m256i v18 = _mm256_sub_epi16(v12, v15);
+        const __m256i v19 = _mm256_set1_epi16(3);
+        const __m256i v20 = _mm256_mullo_epi16(v3, v19);
+        __m256i v21 = _mm256_add_epi16(v0, v20); KEEP(v21);
+        const __m256i v22 = _mm256_mullo_epi16(v21, v19);
+        __m256i v23 = _mm256_add_epi16(v4, v22); KEEP(v23);
+        const __m256i v24 = _mm256_mullo_epi16(v23, v19);
+        __m256i v25 = _mm256_add_epi16(v1, v24); KEEP(v25);
+        const __m256i v26 = _mm256_slli_epi16(v1, 1);
+        _mm256_storeu_si256((__m256i *)(v_words + 112), v26);
+        const __m256i v28 = _mm256_set1_epi16(-13107);
+        const __m256i v29 = _mm256_mullo_epi16(v18, v28);
+        _mm256_storeu_si256((__m256i *)(v_words + 624), v29);
+        const __m256i v31 = _mm256_mullo_epi16(v25, v28);
+        _mm256_storeu_si256((__m256i *)(v_words + 752), v31);
+        const __m256i v33 = _mm256_set1_epi16(24);
+        const __m256i v34 = _mm256_mullo_epi16(v3, v33);
+        _mm256_storeu_si256((__m256i *)(v_words + 880), v34);
     }
 
     /* Karatsuba: 128 = 9 × 32, diagonals [Karatsuba63] [Winograd80 §IV] */
-    for (size_t i5 = 0; i5 < 7; i5++) {
-        for (size_t i6 = 0; i6 < 2; i6++) {
-            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(t_words + 256 * i5 + 16 * i6 + 1024));
-            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(t_words + 256 * i5 + 16 * i6 + 1088));
+    for (size_t i2 = 0; i2 < 7; i2++) {
+        for (size_t i3 = 0; i3 < 2; i3++) {
+            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(t_words + 256 * i2 + 16 * i3));
+            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(t_words + 256 * i2 + 16 * i3 + 64));
             const __m256i v2 = _mm256_sub_epi16(v0, v1);
-            const __m256i v3 = _mm256_loadu_si256((const __m256i *)(t_words + 256 * i5 + 16 * i6 + 1056));
-            const __m256i v4 = _mm256_loadu_si256((const __m256i *)(t_words + 256 * i5 + 16 * i6 + 1120));
+            const __m256i v3 = _mm256_loadu_si256((const __m256i *)(t_words + 256 * i2 + 16 * i3 + 32));
+            const __m256i v4 = _mm256_loadu_si256((const __m256i *)(t_words + 256 * i2 + 16 * i3 + 96));
             const __m256i v5 = _mm256_sub_epi16(v3, v4);
-            _mm256_storeu_si256((__m256i *)(t_words + 384 * i5 + 16 * i6 + 2912), v5);
-            const __m256i v7 = _mm256_loadu_si256((const __m256i *)(t_words + 256 * i5 + 16 * i6 + 1152));
+            _mm256_storeu_si256((__m256i *)(t_words + 384 * i2 + 16 * i3 + 1888), v5);
+            const __m256i v7 = _mm256_loadu_si256((const __m256i *)(t_words + 256 * i2 + 16 * i3 + 128));
             const __m256i v8 = _mm256_sub_epi16(v1, v7);
-            _mm256_storeu_si256((__m256i *)(t_words + 384 * i5 + 16 * i6 + 2944), v8);
-            const __m256i v10 = _mm256_loadu_si256((const __m256i *)(t_words + 256 * i5 + 16 * i6 + 1184));
+            _mm256_storeu_si256((__m256i *)(t_words + 384 * i2 + 16 * i3 + 1920), v8);
+            const __m256i v10 = _mm256_loadu_si256((const __m256i *)(t_words + 256 * i2 + 16 * i3 + 160));
             const __m256i v11 = _mm256_sub_epi16(v4, v10);
-            _mm256_storeu_si256((__m256i *)(t_words + 384 * i5 + 16 * i6 + 2976), v11);
-            const __m256i v13 = _mm256_loadu_si256((const __m256i *)(t_words + 256 * i5 + 16 * i6 + 1216));
+            _mm256_storeu_si256((__m256i *)(t_words + 384 * i2 + 16 * i3 + 1952), v11);
+            const __m256i v13 = _mm256_loadu_si256((const __m256i *)(t_words + 256 * i2 + 16 * i3 + 192));
             const __m256i v14 = _mm256_sub_epi16(v7, v13);
-            _mm256_storeu_si256((__m256i *)(t_words + 384 * i5 + 16 * i6 + 3008), v14);
-            const __m256i v16 = _mm256_loadu_si256((const __m256i *)(t_words + 256 * i5 + 16 * i6 + 1248));
+            _mm256_storeu_si256((__m256i *)(t_words + 384 * i2 + 16 * i3 + 1984), v14);
+            const __m256i v16 = _mm256_loadu_si256((const __m256i *)(t_words + 256 * i2 + 16 * i3 + 224));
             const __m256i v17 = _mm256_sub_epi16(v10, v16);
             const __m256i v18 = _mm256_sub_epi16(v1, v4);
-            _mm256_storeu_si256((__m256i *)(t_words + 384 * i5 + 16 * i6 + 2816), v18);
+            _mm256_storeu_si256((__m256i *)(t_words + 384 * i2 + 16 * i3 + 1792), v18);
             const __m256i v20 = _mm256_sub_epi16(v4, v7);
-            _mm256_storeu_si256((__m256i *)(t_words + 384 * i5 + 16 * i6 + 2848), v20);
+            _mm256_storeu_si256((__m256i *)(t_words + 384 * i2 + 16 * i3 + 1824), v20);
             const __m256i v22 = _mm256_sub_epi16(v7, v10);
-            _mm256_storeu_si256((__m256i *)(t_words + 384 * i5 + 16 * i6 + 2880), v22);
+            _mm256_storeu_si256((__m256i *)(t_words + 384 * i2 + 16 * i3 + 1856), v22);
             const __m256i v24 = _mm256_sub_epi16(v2, v5);
-            _mm256_storeu_si256((__m256i *)(t_words + 384 * i5 + 16 * i6 + 3040), v24);
+            _mm256_storeu_si256((__m256i *)(t_words + 384 * i2 + 16 * i3 + 2016), v24);
             const __m256i v26 = _mm256_sub_epi16(v5, v8);
-            _mm256_storeu_si256((__m256i *)(t_words + 384 * i5 + 16 * i6 + 3072), v26);
+            _mm256_storeu_si256((__m256i *)(t_words + 384 * i2 + 16 * i3 + 2048), v26);
             const __m256i v28 = _mm256_sub_epi16(v8, v11);
-            _mm256_storeu_si256((__m256i *)(t_words + 384 * i5 + 16 * i6 + 3104), v28);
+            _mm256_storeu_si256((__m256i *)(t_words + 384 * i2 + 16 * i3 + 2080), v28);
             const __m256i v30 = _mm256_sub_epi16(v11, v14);
-            _mm256_storeu_si256((__m256i *)(t_words + 384 * i5 + 16 * i6 + 3136), v30);
+            _mm256_storeu_si256((__m256i *)(t_words + 384 * i2 + 16 * i3 + 2112), v30);
             const __m256i v32 = _mm256_sub_epi16(v14, v17);
-            _mm256_storeu_si256((__m256i *)(t_words + 384 * i5 + 16 * i6 + 3168), v32);
+            _mm256_storeu_si256((__m256i *)(t_words + 384 * i2 + 16 * i3 + 2144), v32);
         }
     }
 
     /* Karatsuba: 128 = 9 × 32, vectors [Karatsuba63] [Winograd80 §IV] */
-    for (size_t i7 = 0; i7 < 7; i7++) {
-        for (size_t i8 = 0; i8 < 2; i8++) {
-            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(v_words + 128 * i7 + 16 * i8 + 512));
-            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(v_words + 128 * i7 + 16 * i8 + 576));
+    for (size_t i4 = 0; i4 < 7; i4++) {
+        for (size_t i5 = 0; i5 < 2; i5++) {
+            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(v_words + 128 * i4 + 16 * i5));
+            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(v_words + 128 * i4 + 16 * i5 + 64));
             const __m256i v2 = _mm256_add_epi16(v0, v1);
-            _mm256_storeu_si256((__m256i *)(v_words + 160 * i7 + 16 * i8 + 1472), v2);
-            const __m256i v4 = _mm256_loadu_si256((const __m256i *)(v_words + 128 * i7 + 16 * i8 + 544));
-            const __m256i v5 = _mm256_loadu_si256((const __m256i *)(v_words + 128 * i7 + 16 * i8 + 608));
+            _mm256_storeu_si256((__m256i *)(v_words + 160 * i4 + 16 * i5 + 960), v2);
+            const __m256i v4 = _mm256_loadu_si256((const __m256i *)(v_words + 128 * i4 + 16 * i5 + 32));
+            const __m256i v5 = _mm256_loadu_si256((const __m256i *)(v_words + 128 * i4 + 16 * i5 + 96));
             const __m256i v6 = _mm256_add_epi16(v4, v5);
-            _mm256_storeu_si256((__m256i *)(v_words + 160 * i7 + 16 * i8 + 1440), v6);
+            _mm256_storeu_si256((__m256i *)(v_words + 160 * i4 + 16 * i5 + 928), v6);
             const __m256i v8 = _mm256_add_epi16(v2, v6);
-            _mm256_storeu_si256((__m256i *)(v_words + 160 * i7 + 16 * i8 + 1408), v8);
+            _mm256_storeu_si256((__m256i *)(v_words + 160 * i4 + 16 * i5 + 896), v8);
             const __m256i v10 = _mm256_add_epi16(v1, v5);
-            _mm256_storeu_si256((__m256i *)(v_words + 160 * i7 + 16 * i8 + 1504), v10);
+            _mm256_storeu_si256((__m256i *)(v_words + 160 * i4 + 16 * i5 + 992), v10);
             const __m256i v12 = _mm256_add_epi16(v0, v4);
-            _mm256_storeu_si256((__m256i *)(v_words + 160 * i7 + 16 * i8 + 1536), v12);
+            _mm256_storeu_si256((__m256i *)(v_words + 160 * i4 + 16 * i5 + 1024), v12);
         }
     }
 
     /* products 1 to 16 of size 32, in lanes */
-    for (size_t i9 = 0; i9 < 4; i9++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 3200)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 1120)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 3584)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 1376)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 3968)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 1632)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 4352)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 1888)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 4736)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 2144)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 5120)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 2400)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 2848)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 2656)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 3232)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 2816)));
+    for (size_t i6 = 0; i6 < 4; i6++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 2176))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 96))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 2560))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 352))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 2944))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 608))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 3328))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 864))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 3712))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 1120))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 4096))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 1376))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 1824))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 1632))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 2208))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 1792))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -636,24 +1270,24 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i6), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i6 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i6 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i6 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i6 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i6 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i6 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i6 + 112), v31);
     }
-    for (size_t i10 = 0; i10 < 4; i10++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3232)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 1152)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3616)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 1408)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 4000)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 1664)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 4384)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 1920)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 4768)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2176)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 5152)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2432)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2880)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2688)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3264)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2848)));
+    for (size_t i7 = 0; i7 < 4; i7++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 2208))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 128))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 2592))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 384))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 2976))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 640))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 3360))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 896))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 3744))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 1152))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 4128))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 1408))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 1856))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 1664))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 2240))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 1824))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -678,24 +1312,24 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 512), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 528), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 544), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 560), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 576), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 592), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 608), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 624), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i7 + 512), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i7 + 528), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i7 + 544), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i7 + 560), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i7 + 576), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i7 + 592), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i7 + 608), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i7 + 624), v31);
     }
-    for (size_t i11 = 0; i11 < 4; i11++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1600)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1408)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1760)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1568)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1920)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1728)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2080)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1888)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2240)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2048)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2400)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2208)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1472)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2368)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1632)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1440)));
+    for (size_t i8 = 0; i8 < 4; i8++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1088))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 896))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1248))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1056))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1408))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1216))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1568))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1376))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1728))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1536))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1888))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1696))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 960))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1856))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1120))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 928))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -720,25 +1354,25 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11), v24);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i8), v24);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i8 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i8 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i8 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i8 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i8 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i8 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i8 + 112), v31);
     }
     lanes32(lane_c, lane_t, lane_v);
-    for (size_t i12 = 0; i12 < 4; i12++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 16));
-        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 32));
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 48));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 64));
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 80));
-        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 96));
-        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 112));
+    for (size_t i9 = 0; i9 < 4; i9++) {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i9));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i9 + 16));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i9 + 32));
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i9 + 48));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i9 + 64));
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i9 + 80));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i9 + 96));
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i9 + 112));
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -763,26 +1397,26 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm_storeu_si128((__m128i *)(rows + 8 * i12), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 256), _mm256_extracti128_si256(v24, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 32), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 288), _mm256_extracti128_si256(v25, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 64), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 320), _mm256_extracti128_si256(v26, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 96), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 352), _mm256_extracti128_si256(v27, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 128), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 384), _mm256_extracti128_si256(v28, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 160), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 416), _mm256_extracti128_si256(v29, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 192), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 448), _mm256_extracti128_si256(v30, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 224), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 480), _mm256_extracti128_si256(v31, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i9), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 256), _mm256_extracti128_si256(v24, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 32), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 288), _mm256_extracti128_si256(v25, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 64), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 320), _mm256_extracti128_si256(v26, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 96), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 352), _mm256_extracti128_si256(v27, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 128), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 384), _mm256_extracti128_si256(v28, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 160), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 416), _mm256_extracti128_si256(v29, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 192), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 448), _mm256_extracti128_si256(v30, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 224), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 480), _mm256_extracti128_si256(v31, 1));
     }
 
     /* products 17 to 32 of size 32, in lanes */
-    for (size_t i13 = 0; i13 < 4; i13++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4064)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 3616)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4448)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4000)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4832)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4384)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 5216)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4768)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 3040)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 5152)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 3424)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 2912)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 3808)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 3296)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4192)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 3680)));
+    for (size_t i10 = 0; i10 < 4; i10++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3040))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2592))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3424))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2976))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3808))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3360))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 4192))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3744))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2016))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 4128))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2400))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 1888))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2784))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2272))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3168))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2656))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -807,24 +1441,24 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 112), v31);
     }
-    for (size_t i14 = 0; i14 < 4; i14++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4096)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3648)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4480)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4032)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4864)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4416)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 5248)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4800)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3072)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 5184)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3456)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 2944)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3840)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3328)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4224)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3712)));
+    for (size_t i11 = 0; i11 < 4; i11++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 3072))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 2624))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 3456))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 3008))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 3840))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 3392))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 4224))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 3776))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 2048))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 4160))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 2432))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 1920))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 2816))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 2304))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 3200))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 2688))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -849,24 +1483,24 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 512), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 528), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 544), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 560), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 576), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 592), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 608), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 624), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i11 + 512), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i11 + 528), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i11 + 544), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i11 + 560), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i11 + 576), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i11 + 592), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i11 + 608), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i11 + 624), v31);
     }
-    for (size_t i15 = 0; i15 < 4; i15++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 1984)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 1792)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2144)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 1952)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2304)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2112)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2464)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2272)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 608)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2432)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 736)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 1504)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 864)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 1664)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 992)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 1824)));
+    for (size_t i12 = 0; i12 < 4; i12++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 1472))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 1280))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 1632))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 1440))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 1792))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 1600))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 1952))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 1760))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 96))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 1920))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 224))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 992))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 352))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 1152))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 480))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 1312))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -891,25 +1525,25 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15), v24);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i12), v24);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i12 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i12 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i12 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i12 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i12 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i12 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i12 + 112), v31);
     }
     lanes32(lane_c, lane_t, lane_v);
-    for (size_t i16 = 0; i16 < 4; i16++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 16));
-        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 32));
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 48));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 64));
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 80));
-        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 96));
-        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 112));
+    for (size_t i13 = 0; i13 < 4; i13++) {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i13));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i13 + 16));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i13 + 32));
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i13 + 48));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i13 + 64));
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i13 + 80));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i13 + 96));
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i13 + 112));
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -934,26 +1568,26 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 512), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 768), _mm256_extracti128_si256(v24, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 544), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 800), _mm256_extracti128_si256(v25, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 576), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 832), _mm256_extracti128_si256(v26, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 608), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 864), _mm256_extracti128_si256(v27, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 640), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 896), _mm256_extracti128_si256(v28, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 672), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 928), _mm256_extracti128_si256(v29, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 704), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 960), _mm256_extracti128_si256(v30, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 736), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 992), _mm256_extracti128_si256(v31, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 512), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 768), _mm256_extracti128_si256(v24, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 544), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 800), _mm256_extracti128_si256(v25, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 576), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 832), _mm256_extracti128_si256(v26, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 608), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 864), _mm256_extracti128_si256(v27, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 640), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 896), _mm256_extracti128_si256(v28, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 672), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 928), _mm256_extracti128_si256(v29, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 704), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 960), _mm256_extracti128_si256(v30, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 736), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 992), _mm256_extracti128_si256(v31, 1));
     }
 
     /* products 33 to 48 of size 32, in lanes */
-    for (size_t i17 = 0; i17 < 4; i17++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4992)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4576)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 5376)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4960)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 2976)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 5344)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 3360)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 3072)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 3744)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 3456)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4128)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 3840)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4512)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4224)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4896)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4608)));
+    for (size_t i14 = 0; i14 < 4; i14++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3968))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3552))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4352))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3936))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 1952))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4320))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 2336))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 2048))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 2720))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 2432))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3104))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 2816))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3488))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3200))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3872))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3584))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -978,24 +1612,24 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 112), v31);
     }
-    for (size_t i18 = 0; i18 < 4; i18++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5024)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4608)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5408)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4992)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3008)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5376)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3392)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3104)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3776)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3488)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4160)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3872)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4544)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4256)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4928)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4640)));
+    for (size_t i15 = 0; i15 < 4; i15++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 4000))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 3584))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 4384))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 3968))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 1984))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 4352))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 2368))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 2080))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 2752))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 2464))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 3136))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 2848))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 3520))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 3232))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 3904))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 3616))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1020,24 +1654,24 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 512), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 528), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 544), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 560), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 576), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 592), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 608), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 624), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 512), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 528), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 544), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 560), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 576), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 592), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 608), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 624), v31);
     }
-    for (size_t i19 = 0; i19 < 4; i19++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1216)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1120)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1344)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1248)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1536)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1376)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1696)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 576)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1856)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 704)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 2016)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 832)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 2176)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 960)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 2336)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1088)));
+    for (size_t i16 = 0; i16 < 4; i16++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 704))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 608))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 832))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 736))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1024))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 864))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1184))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 64))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1344))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 192))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1504))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 320))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1664))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 448))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1824))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 576))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1062,25 +1696,25 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i19), v24);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i19 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i19 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i19 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i19 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i19 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i19 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i19 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16), v24);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 112), v31);
     }
     lanes32(lane_c, lane_t, lane_v);
-    for (size_t i20 = 0; i20 < 4; i20++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i20));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i20 + 16));
-        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i20 + 32));
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i20 + 48));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i20 + 64));
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i20 + 80));
-        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i20 + 96));
-        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i20 + 112));
+    for (size_t i17 = 0; i17 < 4; i17++) {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 16));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 32));
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 48));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 64));
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 80));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 96));
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 112));
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1105,26 +1739,26 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1024), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1280), _mm256_extracti128_si256(v24, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1056), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1312), _mm256_extracti128_si256(v25, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1088), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1344), _mm256_extracti128_si256(v26, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1120), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1376), _mm256_extracti128_si256(v27, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1152), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1408), _mm256_extracti128_si256(v28, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1184), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1440), _mm256_extracti128_si256(v29, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1216), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1472), _mm256_extracti128_si256(v30, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1248), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1504), _mm256_extracti128_si256(v31, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1024), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1280), _mm256_extracti128_si256(v24, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1056), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1312), _mm256_extracti128_si256(v25, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1088), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1344), _mm256_extracti128_si256(v26, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1120), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1376), _mm256_extracti128_si256(v27, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1152), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1408), _mm256_extracti128_si256(v28, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1184), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1440), _mm256_extracti128_si256(v29, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1216), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1472), _mm256_extracti128_si256(v30, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1248), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1504), _mm256_extracti128_si256(v31, 1));
     }
 
     /* products 49 to 63 of size 32, in lanes */
-    for (size_t i21 = 0; i21 < 4; i21++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 3136)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 5280)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 3520)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 3104)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 3904)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 3488)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 4288)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 3872)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 4672)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 4256)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 5056)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 4640)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 5440)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 5024)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 5440)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 5408)));
+    for (size_t i18 = 0; i18 < 4; i18++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 2112))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4256))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 2496))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 2080))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 2880))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 2464))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3264))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 2848))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3648))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3232))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4032))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3616))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4416))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4000))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4416))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4384))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1149,24 +1783,24 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 112), v31);
     }
-    for (size_t i22 = 0; i22 < 4; i22++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 3168)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 5312)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 3552)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 3136)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 3936)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 3520)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 4320)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 3904)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 4704)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 4288)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 5088)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 4672)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 5472)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 5056)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 5472)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 5440)));
+    for (size_t i19 = 0; i19 < 4; i19++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 2144))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 4288))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 2528))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 2112))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 2912))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 2496))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 3296))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 2880))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 3680))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 3264))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 4064))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 3648))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 4448))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 4032))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 4448))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 4416))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1191,24 +1825,24 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 512), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 528), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 544), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 560), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 576), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 592), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 608), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 624), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i19 + 512), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i19 + 528), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i19 + 544), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i19 + 560), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i19 + 576), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i19 + 592), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i19 + 608), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i19 + 624), v31);
     }
-    for (size_t i23 = 0; i23 < 4; i23++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 512)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 2496)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 640)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 544)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 768)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 672)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 896)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 800)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1024)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 928)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1152)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1056)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1280)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1184)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1280)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1312)));
+    for (size_t i20 = 0; i20 < 4; i20++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 1984))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 128))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 32))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 256))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 160))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 384))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 288))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 512))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 416))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 640))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 544))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 768))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 672))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 768))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 800))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1233,25 +1867,25 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23), v24);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i20), v24);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i20 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i20 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i20 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i20 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i20 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i20 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i20 + 112), v31);
     }
     lanes32(lane_c, lane_t, lane_v);
-    for (size_t i24 = 0; i24 < 4; i24++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 16));
-        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 32));
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 48));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 64));
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 80));
-        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 96));
-        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 112));
+    for (size_t i21 = 0; i21 < 4; i21++) {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i21));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i21 + 16));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i21 + 32));
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i21 + 48));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i21 + 64));
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i21 + 80));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i21 + 96));
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i21 + 112));
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1276,92 +1910,94 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1536), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1792), _mm256_extracti128_si256(v24, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1568), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1824), _mm256_extracti128_si256(v25, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1600), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1856), _mm256_extracti128_si256(v26, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1632), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1888), _mm256_extracti128_si256(v27, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1664), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1920), _mm256_extracti128_si256(v28, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1696), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1952), _mm256_extracti128_si256(v29, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1728), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1984), _mm256_extracti128_si256(v30, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 1760), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2016), _mm256_extracti128_si256(v31, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 1536), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 1792), _mm256_extracti128_si256(v24, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 1568), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 1824), _mm256_extracti128_si256(v25, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 1600), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 1856), _mm256_extracti128_si256(v26, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 1632), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 1888), _mm256_extracti128_si256(v27, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 1664), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 1920), _mm256_extracti128_si256(v28, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 1696), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 1952), _mm256_extracti128_si256(v29, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 1728), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 1984), _mm256_extracti128_si256(v30, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 1760), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 2016), _mm256_extracti128_si256(v31, 1));
     }
 
     /* Karatsuba: 128 = 9 × 32, sums of products [Karatsuba63] [Winograd80 §IV] */
-    for (size_t i25 = 0; i25 < 7; i25++) {
-        for (size_t i26 = 0; i26 < 2; i26++) {
-            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26));
-            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26 + 224));
+    for (size_t i22 = 0; i22 < 7; i22++) {
+        for (size_t i23 = 0; i23 < 2; i23++) {
+            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i22 + 16 * i23));
+            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i22 + 16 * i23 + 224));
             const __m256i v2 = _mm256_add_epi16(v0, v1);
-            const __m256i v3 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26 + 448));
+            const __m256i v3 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i22 + 16 * i23 + 448));
             const __m256i v4 = _mm256_sub_epi16(v0, v3);
-            const __m256i v5 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26 + 672));
-            const __m256i v6 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26 + 896));
+            const __m256i v5 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i22 + 16 * i23 + 672));
+            const __m256i v6 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i22 + 16 * i23 + 896));
             const __m256i v7 = _mm256_add_epi16(v5, v6);
-            const __m256i v8 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26 + 1120));
+            const __m256i v8 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i22 + 16 * i23 + 1120));
             const __m256i v9 = _mm256_sub_epi16(v5, v8);
-            const __m256i v10 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26 + 1344));
-            const __m256i v11 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26 + 1568));
+            const __m256i v10 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i22 + 16 * i23 + 1344));
+            const __m256i v11 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i22 + 16 * i23 + 1568));
             const __m256i v12 = _mm256_add_epi16(v10, v11);
-            const __m256i v13 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i25 + 16 * i26 + 1792));
+            const __m256i v13 = _mm256_loadu_si256((const __m256i *)(rows + 32 * i22 + 16 * i23 + 1792));
             const __m256i v14 = _mm256_sub_epi16(v10, v13);
             const __m256i v15 = _mm256_add_epi16(v2, v7);
-            _mm256_storeu_si256((__m256i *)(joined1 + 128 * i25 + 16 * i26), v15);
+            _mm256_storeu_si256((__m256i *)(joined1 + 128 * i22 + 16 * i23), v15);
             const __m256i v17 = _mm256_add_epi16(v4, v9);
-            _mm256_storeu_si256((__m256i *)(joined1 + 128 * i25 + 16 * i26 + 32), v17);
+            _mm256_storeu_si256((__m256i *)(joined1 + 128 * i22 + 16 * i23 + 32), v17);
             const __m256i v19 = _mm256_sub_epi16(v2, v12);
-            _mm256_storeu_si256((__m256i *)(joined1 + 128 * i25 + 16 * i26 + 64), v19);
+            _mm256_storeu_si256((__m256i *)(joined1 + 128 * i22 + 16 * i23 + 64), v19);
             const __m256i v21 = _mm256_sub_epi16(v4, v14);
-            _mm256_storeu_si256((__m256i *)(joined1 + 128 * i25 + 16 * i26 + 96), v21);
+            _mm256_storeu_si256((__m256i *)(joined1 + 128 * i22 + 16 * i23 + 96), v21);
         }
     }
 
     /* Toom-Cook: 512 = 7 × 128, sums of products [Toom63] [Cook66] */
-    for (size_t i27 = 0; i27 < 7; i27++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 128));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 256));
+    for (size_t i24 = 0; i24 < 7; i24++) {
+        FENCE;
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 128));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 256));
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 384));
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 512));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 384));
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 512));
         const __m256i v6 = _mm256_add_epi16(v4, v5);
         const __m256i v7 = _mm256_sub_epi16(v4, v5);
-        const __m256i v8 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27));
+        const __m256i v8 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24));
         const __m256i v9 = _mm256_add_epi16(v8, v2);
         const __m256i v10 = _mm256_add_epi16(v6, v9);
-        const __m256i v11 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 640));
+        const __m256i v11 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 640));
         const __m256i v12 = _mm256_add_epi16(v11, v10);
         const __m256i v13 = _mm256_set1_epi16(-21844);
         const __m256i v14 = _mm256_mullo_epi16(v12, v13);
         const __m256i v15 = _mm256_srai_epi16(v14, 5);
-        _mm256_storeu_si256((__m256i *)(c + 16 * i27), v15);
+        _mm256_storeu_si256((__m256i *)(c + 16 * i24), v15);
         const __m256i v17 = _mm256_slli_epi16(v7, 1);
         const __m256i v18 = _mm256_add_epi16(v3, v17);
         const __m256i v19 = _mm256_set1_epi16(3);
         const __m256i v20 = _mm256_mullo_epi16(v11, v19);
-        const __m256i v21 = _mm256_add_epi16(v18, v20);
+        __m256i v21 = _mm256_add_epi16(v18, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v13);
         const __m256i v23 = _mm256_srai_epi16(v22, 5);
-        _mm256_storeu_si256((__m256i *)(c + 16 * i27 + 128), v23);
+        _mm256_storeu_si256((__m256i *)(c + 16 * i24 + 128), v23);
         const __m256i v25 = _mm256_slli_epi16(v6, 2);
         const __m256i v26 = _mm256_add_epi16(v2, v25);
         const __m256i v27 = _mm256_set1_epi16(9);
         const __m256i v28 = _mm256_mullo_epi16(v11, v27);
-        const __m256i v29 = _mm256_add_epi16(v26, v28);
+        __m256i v29 = _mm256_add_epi16(v26, v28); KEEP(v29);
         const __m256i v30 = _mm256_mullo_epi16(v29, v13);
         const __m256i v31 = _mm256_srai_epi16(v30, 5);
-        _mm256_storeu_si256((__m256i *)(c + 16 * i27 + 256), v31);
+        _mm256_storeu_si256((__m256i *)(c + 16 * i24 + 256), v31);
         const __m256i v33 = _mm256_slli_epi16(v7, 3);
         const __m256i v34 = _mm256_add_epi16(v3, v33);
         const __m256i v35 = _mm256_set1_epi16(27);
         const __m256i v36 = _mm256_mullo_epi16(v11, v35);
-        const __m256i v37 = _mm256_add_epi16(v34, v36);
-        const __m256i v38 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 768));
+        __m256i v37 = _mm256_add_epi16(v34, v36); KEEP(v37);
+        const __m256i v38 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 768));
         const __m256i v39 = _mm256_add_epi16(v38, v37);
         const __m256i v40 = _mm256_mullo_epi16(v39, v13);
         const __m256i v41 = _mm256_srai_epi16(v40, 5);
-        _mm256_storeu_si256((__m256i *)(c + 16 * i27 + 384), v41);
+        _mm256_storeu_si256((__m256i *)(c + 16 * i24 + 384), v41);
     }
     {
+        FENCE;
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(joined1 + 240));
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(joined1 + 368));
         const __m256i v2 = _mm256_add_epi16(v0, v1);
@@ -1383,7 +2019,7 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v18 = _mm256_add_epi16(v3, v17);
         const __m256i v19 = _mm256_set1_epi16(3);
         const __m256i v20 = _mm256_mullo_epi16(v11, v19);
-        const __m256i v21 = _mm256_add_epi16(v18, v20);
+        __m256i v21 = _mm256_add_epi16(v18, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v13);
         const __m256i v23 = _mm256_srai_epi16(v22, 5);
         _mm256_storeu_si256((__m256i *)(c + 240), v23);
@@ -1391,7 +2027,7 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v26 = _mm256_add_epi16(v2, v25);
         const __m256i v27 = _mm256_set1_epi16(9);
         const __m256i v28 = _mm256_mullo_epi16(v11, v27);
-        const __m256i v29 = _mm256_add_epi16(v26, v28);
+        __m256i v29 = _mm256_add_epi16(v26, v28); KEEP(v29);
         const __m256i v30 = _mm256_mullo_epi16(v29, v13);
         const __m256i v31 = _mm256_srai_epi16(v30, 5);
         _mm256_storeu_si256((__m256i *)(c + 368), v31);
@@ -1399,7 +2035,7 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v34 = _mm256_add_epi16(v3, v33);
         const __m256i v35 = _mm256_set1_epi16(27);
         const __m256i v36 = _mm256_mullo_epi16(v11, v35);
-        const __m256i v37 = _mm256_add_epi16(v34, v36);
+        __m256i v37 = _mm256_add_epi16(v34, v36); KEEP(v37);
         const __m256i v38 = _mm256_loadu_si256((const __m256i *)(joined1 + 880));
         const __m256i v39 = _mm256_add_epi16(v38, v37);
         const __m256i v40 = _mm256_mullo_epi16(v39, v13);
@@ -1412,7 +2048,9 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
 #endif
 #undef lanes32
 #undef pair
-#undef toeplitz8
+#undef toeplitz16
+#undef FENCE
+#undef KEEP
 #undef TARGET
 #undef ntruhps2048509_mul_avx2
 #endif

@@ -50,8 +50,7 @@
  *   full = 10922
  *
  * ntruhps2048509_mul_c: a[i] in [-1024, 1023], b[i] in [-1024, 1023]; then c[i] in [-1024, 1023]. Ranges by stage, proven for the program by interval analysis:
- *   [-1024, 1023] diagonals of the matrix
- *   [-1024, 1023] the vector, padded with zeros
+ *   [-1024, 1023] ends of the operands, padded with zeros
  *   [-32768, 32767] Toom-Cook: 512 = 7 × 128, diagonals
  *   [-32768, 32767] Toom-Cook: 512 = 7 × 128, vectors
  *   [-32768, 32767] Karatsuba: 128 = 9 × 32, diagonals
@@ -78,7 +77,7 @@
  *   [-32768, 32767] Karatsuba: 512 = 9 × 128, sums of products
  *   [-32768, 32767] Karatsuba: 128 = 9 × 32, sums of products
  *   [-32768, 32767] Toom-Cook: 512 = 7 × 128, sums of products
- *   Operations on registers of 16 words: 2480 multiplies, 3806 additions, 176 shifts and logic, 0 shuffles, 3734 loads, 2705 stores; 0 reductions, 0 modular products.
+ *   Operations on registers of 16 words: 2480 multiplies, 3806 additions, 176 shifts and logic, 0 shuffles, 3641 loads, 2615 stores; 0 reductions, 0 modular products.
  *
  * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
  */
@@ -133,16 +132,16 @@ static void toeplitz8_c(int16_t *restrict out, const int16_t *restrict diagonals
     /* Toeplitz matrices of size 8 times vectors [Winograd80 §IV] */
     for (int l = 0; l < 16; l++) {
         const int16_t v0 = vector[l];
-        const int16_t v1 = diagonals[l + 112];
+        const int16_t v1 = diagonals[l + 128];
         const int16_t v2 = mullo(v1, v0);
-        const int16_t v3 = diagonals[l + 128];
+        const int16_t v3 = diagonals[l + 144];
         const int16_t v4 = mullo(v3, v0);
-        const int16_t v5 = diagonals[l + 144];
+        const int16_t v5 = diagonals[l + 160];
         const int16_t v6 = mullo(v5, v0);
-        const int16_t v7 = diagonals[l + 160];
+        const int16_t v7 = diagonals[l + 176];
         const int16_t v8 = mullo(v7, v0);
         const int16_t v9 = vector[l + 16];
-        const int16_t v10 = diagonals[l + 96];
+        const int16_t v10 = diagonals[l + 112];
         const int16_t v11 = mullo(v10, v9);
         const int16_t v12 = add(v2, v11);
         const int16_t v13 = mullo(v1, v9);
@@ -152,7 +151,7 @@ static void toeplitz8_c(int16_t *restrict out, const int16_t *restrict diagonals
         const int16_t v17 = mullo(v5, v9);
         const int16_t v18 = add(v8, v17);
         const int16_t v19 = vector[l + 32];
-        const int16_t v20 = diagonals[l + 80];
+        const int16_t v20 = diagonals[l + 96];
         const int16_t v21 = mullo(v20, v19);
         const int16_t v22 = add(v12, v21);
         const int16_t v23 = mullo(v10, v19);
@@ -162,7 +161,7 @@ static void toeplitz8_c(int16_t *restrict out, const int16_t *restrict diagonals
         const int16_t v27 = mullo(v3, v19);
         const int16_t v28 = add(v18, v27);
         const int16_t v29 = vector[l + 48];
-        const int16_t v30 = diagonals[l + 64];
+        const int16_t v30 = diagonals[l + 80];
         const int16_t v31 = mullo(v30, v29);
         const int16_t v32 = add(v22, v31);
         const int16_t v33 = mullo(v20, v29);
@@ -172,7 +171,7 @@ static void toeplitz8_c(int16_t *restrict out, const int16_t *restrict diagonals
         const int16_t v37 = mullo(v1, v29);
         const int16_t v38 = add(v28, v37);
         const int16_t v39 = vector[l + 64];
-        const int16_t v40 = diagonals[l + 48];
+        const int16_t v40 = diagonals[l + 64];
         const int16_t v41 = mullo(v40, v39);
         const int16_t v42 = add(v32, v41);
         const int16_t v43 = mullo(v30, v39);
@@ -182,7 +181,7 @@ static void toeplitz8_c(int16_t *restrict out, const int16_t *restrict diagonals
         const int16_t v47 = mullo(v10, v39);
         const int16_t v48 = add(v38, v47);
         const int16_t v49 = vector[l + 80];
-        const int16_t v50 = diagonals[l + 32];
+        const int16_t v50 = diagonals[l + 48];
         const int16_t v51 = mullo(v50, v49);
         const int16_t v52 = add(v42, v51);
         const int16_t v53 = mullo(v40, v49);
@@ -192,7 +191,7 @@ static void toeplitz8_c(int16_t *restrict out, const int16_t *restrict diagonals
         const int16_t v57 = mullo(v20, v49);
         const int16_t v58 = add(v48, v57);
         const int16_t v59 = vector[l + 96];
-        const int16_t v60 = diagonals[l + 16];
+        const int16_t v60 = diagonals[l + 32];
         const int16_t v61 = mullo(v60, v59);
         const int16_t v62 = add(v52, v61);
         const int16_t v63 = mullo(v50, v59);
@@ -202,7 +201,7 @@ static void toeplitz8_c(int16_t *restrict out, const int16_t *restrict diagonals
         const int16_t v67 = mullo(v30, v59);
         const int16_t v68 = add(v58, v67);
         const int16_t v69 = vector[l + 112];
-        const int16_t v70 = diagonals[l];
+        const int16_t v70 = diagonals[l + 16];
         const int16_t v71 = mullo(v70, v69);
         const int16_t v72 = add(v62, v71);
         const int16_t v73 = mullo(v60, v69);
@@ -215,89 +214,91 @@ static void toeplitz8_c(int16_t *restrict out, const int16_t *restrict diagonals
         out[l + 16] = v74;
         out[l + 32] = v76;
         out[l + 48] = v78;
-        const int16_t v83 = vector[l];
-        const int16_t v84 = diagonals[l + 176];
-        const int16_t v85 = mullo(v84, v83);
-        const int16_t v86 = diagonals[l + 192];
-        const int16_t v87 = mullo(v86, v83);
-        const int16_t v88 = diagonals[l + 208];
-        const int16_t v89 = mullo(v88, v83);
-        const int16_t v90 = diagonals[l + 224];
-        const int16_t v91 = mullo(v90, v83);
-        const int16_t v92 = vector[l + 16];
-        const int16_t v93 = diagonals[l + 160];
-        const int16_t v94 = mullo(v93, v92);
-        const int16_t v95 = add(v85, v94);
-        const int16_t v96 = mullo(v84, v92);
-        const int16_t v97 = add(v87, v96);
-        const int16_t v98 = mullo(v86, v92);
-        const int16_t v99 = add(v89, v98);
-        const int16_t v100 = mullo(v88, v92);
-        const int16_t v101 = add(v91, v100);
-        const int16_t v102 = vector[l + 32];
-        const int16_t v103 = diagonals[l + 144];
-        const int16_t v104 = mullo(v103, v102);
-        const int16_t v105 = add(v95, v104);
-        const int16_t v106 = mullo(v93, v102);
-        const int16_t v107 = add(v97, v106);
-        const int16_t v108 = mullo(v84, v102);
-        const int16_t v109 = add(v99, v108);
-        const int16_t v110 = mullo(v86, v102);
-        const int16_t v111 = add(v101, v110);
-        const int16_t v112 = vector[l + 48];
-        const int16_t v113 = diagonals[l + 128];
-        const int16_t v114 = mullo(v113, v112);
-        const int16_t v115 = add(v105, v114);
-        const int16_t v116 = mullo(v103, v112);
-        const int16_t v117 = add(v107, v116);
-        const int16_t v118 = mullo(v93, v112);
-        const int16_t v119 = add(v109, v118);
-        const int16_t v120 = mullo(v84, v112);
-        const int16_t v121 = add(v111, v120);
-        const int16_t v122 = vector[l + 64];
-        const int16_t v123 = diagonals[l + 112];
-        const int16_t v124 = mullo(v123, v122);
-        const int16_t v125 = add(v115, v124);
-        const int16_t v126 = mullo(v113, v122);
-        const int16_t v127 = add(v117, v126);
-        const int16_t v128 = mullo(v103, v122);
-        const int16_t v129 = add(v119, v128);
-        const int16_t v130 = mullo(v93, v122);
-        const int16_t v131 = add(v121, v130);
-        const int16_t v132 = vector[l + 80];
-        const int16_t v133 = diagonals[l + 96];
-        const int16_t v134 = mullo(v133, v132);
-        const int16_t v135 = add(v125, v134);
-        const int16_t v136 = mullo(v123, v132);
-        const int16_t v137 = add(v127, v136);
-        const int16_t v138 = mullo(v113, v132);
-        const int16_t v139 = add(v129, v138);
-        const int16_t v140 = mullo(v103, v132);
-        const int16_t v141 = add(v131, v140);
-        const int16_t v142 = vector[l + 96];
-        const int16_t v143 = diagonals[l + 80];
-        const int16_t v144 = mullo(v143, v142);
-        const int16_t v145 = add(v135, v144);
-        const int16_t v146 = mullo(v133, v142);
-        const int16_t v147 = add(v137, v146);
-        const int16_t v148 = mullo(v123, v142);
-        const int16_t v149 = add(v139, v148);
-        const int16_t v150 = mullo(v113, v142);
-        const int16_t v151 = add(v141, v150);
-        const int16_t v152 = vector[l + 112];
-        const int16_t v153 = diagonals[l + 64];
-        const int16_t v154 = mullo(v153, v152);
-        const int16_t v155 = add(v145, v154);
-        const int16_t v156 = mullo(v143, v152);
-        const int16_t v157 = add(v147, v156);
-        const int16_t v158 = mullo(v133, v152);
-        const int16_t v159 = add(v149, v158);
-        const int16_t v160 = mullo(v123, v152);
-        const int16_t v161 = add(v151, v160);
-        out[l + 64] = v155;
-        out[l + 80] = v157;
-        out[l + 96] = v159;
-        out[l + 112] = v161;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = vector[l];
+        const int16_t v1 = diagonals[l + 192];
+        const int16_t v2 = mullo(v1, v0);
+        const int16_t v3 = diagonals[l + 208];
+        const int16_t v4 = mullo(v3, v0);
+        const int16_t v5 = diagonals[l + 224];
+        const int16_t v6 = mullo(v5, v0);
+        const int16_t v7 = diagonals[l + 240];
+        const int16_t v8 = mullo(v7, v0);
+        const int16_t v9 = vector[l + 16];
+        const int16_t v10 = diagonals[l + 176];
+        const int16_t v11 = mullo(v10, v9);
+        const int16_t v12 = add(v2, v11);
+        const int16_t v13 = mullo(v1, v9);
+        const int16_t v14 = add(v4, v13);
+        const int16_t v15 = mullo(v3, v9);
+        const int16_t v16 = add(v6, v15);
+        const int16_t v17 = mullo(v5, v9);
+        const int16_t v18 = add(v8, v17);
+        const int16_t v19 = vector[l + 32];
+        const int16_t v20 = diagonals[l + 160];
+        const int16_t v21 = mullo(v20, v19);
+        const int16_t v22 = add(v12, v21);
+        const int16_t v23 = mullo(v10, v19);
+        const int16_t v24 = add(v14, v23);
+        const int16_t v25 = mullo(v1, v19);
+        const int16_t v26 = add(v16, v25);
+        const int16_t v27 = mullo(v3, v19);
+        const int16_t v28 = add(v18, v27);
+        const int16_t v29 = vector[l + 48];
+        const int16_t v30 = diagonals[l + 144];
+        const int16_t v31 = mullo(v30, v29);
+        const int16_t v32 = add(v22, v31);
+        const int16_t v33 = mullo(v20, v29);
+        const int16_t v34 = add(v24, v33);
+        const int16_t v35 = mullo(v10, v29);
+        const int16_t v36 = add(v26, v35);
+        const int16_t v37 = mullo(v1, v29);
+        const int16_t v38 = add(v28, v37);
+        const int16_t v39 = vector[l + 64];
+        const int16_t v40 = diagonals[l + 128];
+        const int16_t v41 = mullo(v40, v39);
+        const int16_t v42 = add(v32, v41);
+        const int16_t v43 = mullo(v30, v39);
+        const int16_t v44 = add(v34, v43);
+        const int16_t v45 = mullo(v20, v39);
+        const int16_t v46 = add(v36, v45);
+        const int16_t v47 = mullo(v10, v39);
+        const int16_t v48 = add(v38, v47);
+        const int16_t v49 = vector[l + 80];
+        const int16_t v50 = diagonals[l + 112];
+        const int16_t v51 = mullo(v50, v49);
+        const int16_t v52 = add(v42, v51);
+        const int16_t v53 = mullo(v40, v49);
+        const int16_t v54 = add(v44, v53);
+        const int16_t v55 = mullo(v30, v49);
+        const int16_t v56 = add(v46, v55);
+        const int16_t v57 = mullo(v20, v49);
+        const int16_t v58 = add(v48, v57);
+        const int16_t v59 = vector[l + 96];
+        const int16_t v60 = diagonals[l + 96];
+        const int16_t v61 = mullo(v60, v59);
+        const int16_t v62 = add(v52, v61);
+        const int16_t v63 = mullo(v50, v59);
+        const int16_t v64 = add(v54, v63);
+        const int16_t v65 = mullo(v40, v59);
+        const int16_t v66 = add(v56, v65);
+        const int16_t v67 = mullo(v30, v59);
+        const int16_t v68 = add(v58, v67);
+        const int16_t v69 = vector[l + 112];
+        const int16_t v70 = diagonals[l + 80];
+        const int16_t v71 = mullo(v70, v69);
+        const int16_t v72 = add(v62, v71);
+        const int16_t v73 = mullo(v60, v69);
+        const int16_t v74 = add(v64, v73);
+        const int16_t v75 = mullo(v50, v69);
+        const int16_t v76 = add(v66, v75);
+        const int16_t v77 = mullo(v40, v69);
+        const int16_t v78 = add(v68, v77);
+        out[l + 64] = v72;
+        out[l + 80] = v74;
+        out[l + 96] = v76;
+        out[l + 112] = v78;
     }
 }
 
@@ -401,27 +402,36 @@ static void lanes32_c(int16_t *restrict out, const int16_t *restrict diagonals, 
 void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[509])
 {
     static const int16_t k0[16] = {
-        -21844, -21844, -21844, -21844, -21844, -21844, -21844, -21844,
-        -21844, -21844, -21844, -21844, -21844, -21844, -21844, -21844
-    };
-    static const int16_t k1[16] = {
         3, 3, 3, 3, 3, 3, 3, 3,
         3, 3, 3, 3, 3, 3, 3, 3
     };
+    static const int16_t k1[16] = {
+        -13107, -13107, -13107, -13107, -13107, -13107, -13107, -13107,
+        -13107, -13107, -13107, -13107, -13107, -13107, -13107, -13107
+    };
     static const int16_t k2[16] = {
+        24, 24, 24, 24, 24, 24, 24, 24,
+        24, 24, 24, 24, 24, 24, 24, 24
+    };
+    static const int16_t k3[16] = {
+        -21844, -21844, -21844, -21844, -21844, -21844, -21844, -21844,
+        -21844, -21844, -21844, -21844, -21844, -21844, -21844, -21844
+    };
+    static const int16_t k4[16] = {
         9, 9, 9, 9, 9, 9, 9, 9,
         9, 9, 9, 9, 9, 9, 9, 9
     };
-    static const int16_t k3[16] = {
+    static const int16_t k5[16] = {
         27, 27, 27, 27, 27, 27, 27, 27,
         27, 27, 27, 27, 27, 27, 27, 27
     };
-    int16_t t_words[1024];
-    int16_t v_words[512];
-    int16_t t_words2[1792];
-    int16_t v_words2[896];
-    int16_t t_words3[2688];
-    int16_t v_words3[1120];
+    int16_t front[32];
+    int16_t back[32];
+    int16_t back2[32];
+    int16_t t_words[1792];
+    int16_t v_words[896];
+    int16_t t_words2[2688];
+    int16_t v_words2[1120];
     int16_t rows[2048];
     int16_t lane_t[1024];
     int16_t lane_v[512];
@@ -429,54 +439,46 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
     int16_t between[256];
     int16_t beside[256];
     int16_t joined1[896];
-    /* diagonals of the matrix [Winograd80 §IV] */
+    /* ends of the operands, padded with zeros */
     for (int l = 0; l < 16; l++) {
-        t_words[l] = 0;
-        t_words[l + 1008] = 0;
-    }
-    for (int l = 0; l < 496; l++) {
-        const int16_t v0 = b[l + 1];
-        t_words[l + 3] = v0;
+        front[l] = 0;
+        front[l + 16] = 0;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = b[l + 493];
-        t_words[l + 495] = v0;
-    }
-    for (int l = 0; l < 496; l++) {
         const int16_t v0 = b[l];
-        t_words[l + 511] = v0;
+        front[l + 3] = v0;
+    }
+    for (int l = 0; l < 16; l++) {
+        back[l] = 0;
+        back[l + 16] = 0;
     }
     for (int l = 0; l < 16; l++) {
         const int16_t v0 = b[l + 493];
-        t_words[l + 1004] = v0;
+        back[l + 13] = v0;
     }
-    /* the vector, padded with zeros */
     for (int l = 0; l < 16; l++) {
-        v_words[l + 496] = 0;
-    }
-    for (int l = 0; l < 496; l++) {
-        const int16_t v0 = a[l];
-        v_words[l] = v0;
+        back2[l] = 0;
+        back2[l + 16] = 0;
     }
     for (int l = 0; l < 16; l++) {
         const int16_t v0 = a[l + 493];
-        v_words[l + 493] = v0;
+        back2[l + 13] = v0;
     }
     /* Toom-Cook: 512 = 7 × 128, diagonals [Toom63] [Cook66] */
-    for (int l = 0; l < 128; l++) {
-        const int16_t v0 = t_words[l + 256];
-        const int16_t v1 = t_words[l];
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = b[l + 269];
+        const int16_t v1 = b[l + 13];
         const int16_t v2 = sub(v0, v1);
-        const int16_t v3 = t_words[l + 384];
-        const int16_t v4 = t_words[l + 128];
+        const int16_t v3 = b[l + 397];
+        const int16_t v4 = b[l + 141];
         const int16_t v5 = sub(v3, v4);
-        const int16_t v6 = t_words[l + 512];
+        const int16_t v6 = b[l + 16];
         const int16_t v7 = sub(v6, v0);
-        const int16_t v8 = t_words[l + 640];
+        const int16_t v8 = b[l + 144];
         const int16_t v9 = sub(v8, v3);
-        const int16_t v10 = t_words[l + 768];
+        const int16_t v10 = b[l + 272];
         const int16_t v11 = sub(v10, v6);
-        const int16_t v12 = t_words[l + 896];
+        const int16_t v12 = b[l + 400];
         const int16_t v13 = sub(v12, v8);
         const int16_t v14 = shl(v4, 2);
         const int16_t v15 = sub(v3, v14);
@@ -490,19 +492,19 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
         const int16_t v23 = sub(v7, v22);
         const int16_t v24 = shl(v5, 2);
         const int16_t v25 = sub(v9, v24);
-        t_words2[l + 1280] = v25;
+        t_words[l + 1296] = v25;
         const int16_t v27 = shl(v7, 2);
         const int16_t v28 = sub(v11, v27);
-        t_words2[l + 1408] = v28;
+        t_words[l + 1424] = v28;
         const int16_t v30 = shl(v9, 2);
         const int16_t v31 = sub(v13, v30);
         const int16_t v33 = mullo(v23, 3);
         const int16_t v34 = mullo(v25, 3);
         const int16_t v35 = sub(v28, v34);
-        t_words2[l + 1536] = v35;
+        t_words[l + 1552] = v35;
         const int16_t v37 = mullo(v28, 3);
         const int16_t v38 = sub(v31, v37);
-        t_words2[l + 1664] = v38;
+        t_words[l + 1680] = v38;
         const int16_t v40 = mullo(v15, 3);
         const int16_t v41 = sub(v17, v40);
         const int16_t v42 = mullo(v17, 3);
@@ -516,48 +518,198 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
         const int16_t v50 = mullo(v9, 3);
         const int16_t v51 = sub(v50, v11);
         const int16_t v52 = sub(v33, v25);
-        t_words2[l] = v52;
+        t_words[l + 16] = v52;
         const int16_t v54 = add(v41, v43);
-        t_words2[l + 256] = v54;
+        t_words[l + 272] = v54;
         const int16_t v56 = sub(v43, v41);
-        t_words2[l + 512] = v56;
+        t_words[l + 528] = v56;
         const int16_t v58 = shl(v47, 1);
         const int16_t v59 = add(v49, v58);
-        t_words2[l + 768] = v59;
+        t_words[l + 784] = v59;
         const int16_t v61 = sub(v49, v58);
-        t_words2[l + 1024] = v61;
+        t_words[l + 1040] = v61;
         const int16_t v63 = sub(v34, v28);
-        t_words2[l + 128] = v63;
+        t_words[l + 144] = v63;
         const int16_t v65 = add(v43, v45);
-        t_words2[l + 384] = v65;
+        t_words[l + 400] = v65;
         const int16_t v67 = sub(v45, v43);
-        t_words2[l + 640] = v67;
+        t_words[l + 656] = v67;
         const int16_t v69 = shl(v49, 1);
         const int16_t v70 = add(v51, v69);
-        t_words2[l + 896] = v70;
+        t_words[l + 912] = v70;
         const int16_t v72 = sub(v51, v69);
-        t_words2[l + 1152] = v72;
+        t_words[l + 1168] = v72;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = b[l + 253];
+        const int16_t v1 = front[l];
+        const int16_t v2 = sub(v0, v1);
+        const int16_t v3 = b[l + 381];
+        const int16_t v4 = b[l + 125];
+        const int16_t v5 = sub(v3, v4);
+        const int16_t v6 = b[l];
+        const int16_t v7 = sub(v6, v0);
+        const int16_t v8 = b[l + 128];
+        const int16_t v9 = sub(v8, v3);
+        const int16_t v10 = b[l + 256];
+        const int16_t v11 = sub(v10, v6);
+        const int16_t v12 = b[l + 384];
+        const int16_t v13 = sub(v12, v8);
+        const int16_t v14 = shl(v4, 2);
+        const int16_t v15 = sub(v3, v14);
+        const int16_t v16 = shl(v0, 2);
+        const int16_t v17 = sub(v6, v16);
+        const int16_t v18 = shl(v3, 2);
+        const int16_t v19 = sub(v8, v18);
+        const int16_t v20 = shl(v6, 2);
+        const int16_t v21 = sub(v10, v20);
+        const int16_t v22 = shl(v2, 2);
+        const int16_t v23 = sub(v7, v22);
+        const int16_t v24 = shl(v5, 2);
+        const int16_t v25 = sub(v9, v24);
+        t_words[l + 1280] = v25;
+        const int16_t v27 = shl(v7, 2);
+        const int16_t v28 = sub(v11, v27);
+        t_words[l + 1408] = v28;
+        const int16_t v30 = shl(v9, 2);
+        const int16_t v31 = sub(v13, v30);
+        const int16_t v33 = mullo(v23, k0[l]);
+        const int16_t v34 = mullo(v25, k0[l]);
+        const int16_t v35 = sub(v28, v34);
+        t_words[l + 1536] = v35;
+        const int16_t v37 = mullo(v28, k0[l]);
+        const int16_t v38 = sub(v31, v37);
+        t_words[l + 1664] = v38;
+        const int16_t v40 = mullo(v15, k0[l]);
+        const int16_t v41 = sub(v17, v40);
+        const int16_t v42 = mullo(v17, k0[l]);
+        const int16_t v43 = sub(v19, v42);
+        const int16_t v44 = mullo(v19, k0[l]);
+        const int16_t v45 = sub(v21, v44);
+        const int16_t v46 = mullo(v5, k0[l]);
+        const int16_t v47 = sub(v46, v7);
+        const int16_t v48 = mullo(v7, k0[l]);
+        const int16_t v49 = sub(v48, v9);
+        const int16_t v50 = mullo(v9, k0[l]);
+        const int16_t v51 = sub(v50, v11);
+        const int16_t v52 = sub(v33, v25);
+        t_words[l] = v52;
+        const int16_t v54 = add(v41, v43);
+        t_words[l + 256] = v54;
+        const int16_t v56 = sub(v43, v41);
+        t_words[l + 512] = v56;
+        const int16_t v58 = shl(v47, 1);
+        const int16_t v59 = add(v49, v58);
+        t_words[l + 768] = v59;
+        const int16_t v61 = sub(v49, v58);
+        t_words[l + 1024] = v61;
+        const int16_t v63 = sub(v34, v28);
+        t_words[l + 128] = v63;
+        const int16_t v65 = add(v43, v45);
+        t_words[l + 384] = v65;
+        const int16_t v67 = sub(v45, v43);
+        t_words[l + 640] = v67;
+        const int16_t v69 = shl(v49, 1);
+        const int16_t v70 = add(v51, v69);
+        t_words[l + 896] = v70;
+        const int16_t v72 = sub(v51, v69);
+        t_words[l + 1152] = v72;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = b[l + 365];
+        const int16_t v1 = b[l + 109];
+        const int16_t v2 = sub(v0, v1);
+        const int16_t v3 = b[l + 493];
+        const int16_t v4 = b[l + 237];
+        const int16_t v5 = sub(v3, v4);
+        const int16_t v6 = b[l + 112];
+        const int16_t v7 = sub(v6, v0);
+        const int16_t v8 = b[l + 240];
+        const int16_t v9 = sub(v8, v3);
+        const int16_t v10 = b[l + 368];
+        const int16_t v11 = sub(v10, v6);
+        const int16_t v12 = back[l + 16];
+        const int16_t v13 = sub(v12, v8);
+        const int16_t v14 = shl(v4, 2);
+        const int16_t v15 = sub(v3, v14);
+        const int16_t v16 = shl(v0, 2);
+        const int16_t v17 = sub(v6, v16);
+        const int16_t v18 = shl(v3, 2);
+        const int16_t v19 = sub(v8, v18);
+        const int16_t v20 = shl(v6, 2);
+        const int16_t v21 = sub(v10, v20);
+        const int16_t v22 = shl(v2, 2);
+        const int16_t v23 = sub(v7, v22);
+        const int16_t v24 = shl(v5, 2);
+        const int16_t v25 = sub(v9, v24);
+        t_words[l + 1392] = v25;
+        const int16_t v27 = shl(v7, 2);
+        const int16_t v28 = sub(v11, v27);
+        t_words[l + 1520] = v28;
+        const int16_t v30 = shl(v9, 2);
+        const int16_t v31 = sub(v13, v30);
+        const int16_t v33 = mullo(v23, k0[l]);
+        const int16_t v34 = mullo(v25, k0[l]);
+        const int16_t v35 = sub(v28, v34);
+        t_words[l + 1648] = v35;
+        const int16_t v37 = mullo(v28, k0[l]);
+        const int16_t v38 = sub(v31, v37);
+        t_words[l + 1776] = v38;
+        const int16_t v40 = mullo(v15, k0[l]);
+        const int16_t v41 = sub(v17, v40);
+        const int16_t v42 = mullo(v17, k0[l]);
+        const int16_t v43 = sub(v19, v42);
+        const int16_t v44 = mullo(v19, k0[l]);
+        const int16_t v45 = sub(v21, v44);
+        const int16_t v46 = mullo(v5, k0[l]);
+        const int16_t v47 = sub(v46, v7);
+        const int16_t v48 = mullo(v7, k0[l]);
+        const int16_t v49 = sub(v48, v9);
+        const int16_t v50 = mullo(v9, k0[l]);
+        const int16_t v51 = sub(v50, v11);
+        const int16_t v52 = sub(v33, v25);
+        t_words[l + 112] = v52;
+        const int16_t v54 = add(v41, v43);
+        t_words[l + 368] = v54;
+        const int16_t v56 = sub(v43, v41);
+        t_words[l + 624] = v56;
+        const int16_t v58 = shl(v47, 1);
+        const int16_t v59 = add(v49, v58);
+        t_words[l + 880] = v59;
+        const int16_t v61 = sub(v49, v58);
+        t_words[l + 1136] = v61;
+        const int16_t v63 = sub(v34, v28);
+        t_words[l + 240] = v63;
+        const int16_t v65 = add(v43, v45);
+        t_words[l + 496] = v65;
+        const int16_t v67 = sub(v45, v43);
+        t_words[l + 752] = v67;
+        const int16_t v69 = shl(v49, 1);
+        const int16_t v70 = add(v51, v69);
+        t_words[l + 1008] = v70;
+        const int16_t v72 = sub(v51, v69);
+        t_words[l + 1264] = v72;
     }
     /* Toom-Cook: 512 = 7 × 128, vectors [Toom63] [Cook66] */
-    for (int l = 0; l < 128; l++) {
-        const int16_t v0 = v_words[l + 128];
-        const int16_t v1 = v_words[l + 384];
+    for (int l = 0; l < 112; l++) {
+        const int16_t v0 = a[l + 128];
+        const int16_t v1 = a[l + 384];
         const int16_t v2 = add(v0, v1);
-        const int16_t v3 = v_words[l];
-        const int16_t v4 = v_words[l + 256];
+        const int16_t v3 = a[l];
+        const int16_t v4 = a[l + 256];
         const int16_t v5 = add(v3, v4);
         const int16_t v6 = add(v2, v5);
         const int16_t v7 = shl(v6, 1);
-        v_words2[l + 128] = v7;
+        v_words[l + 128] = v7;
         const int16_t v9 = sub(v2, v5);
-        v_words2[l + 256] = v9;
+        v_words[l + 256] = v9;
         const int16_t v11 = shl(v0, 2);
         const int16_t v12 = add(v1, v11);
         const int16_t v13 = shl(v3, 2);
         const int16_t v14 = add(v4, v13);
         const int16_t v15 = shl(v14, 1);
         const int16_t v16 = add(v12, v15);
-        v_words2[l + 384] = v16;
+        v_words[l + 384] = v16;
         const int16_t v18 = sub(v12, v15);
         const int16_t v20 = mullo(v3, 3);
         const int16_t v21 = add(v0, v20);
@@ -566,19 +718,54 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
         const int16_t v24 = mullo(v23, 3);
         const int16_t v25 = add(v1, v24);
         const int16_t v26 = shl(v1, 1);
-        v_words2[l] = v26;
+        v_words[l] = v26;
         const int16_t v29 = mullo(v18, -13107);
-        v_words2[l + 512] = v29;
+        v_words[l + 512] = v29;
         const int16_t v31 = mullo(v25, -13107);
-        v_words2[l + 640] = v31;
+        v_words[l + 640] = v31;
         const int16_t v34 = mullo(v3, 24);
-        v_words2[l + 768] = v34;
+        v_words[l + 768] = v34;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = a[l + 240];
+        const int16_t v1 = back2[l + 16];
+        const int16_t v2 = add(v0, v1);
+        const int16_t v3 = a[l + 112];
+        const int16_t v4 = a[l + 368];
+        const int16_t v5 = add(v3, v4);
+        const int16_t v6 = add(v2, v5);
+        const int16_t v7 = shl(v6, 1);
+        v_words[l + 240] = v7;
+        const int16_t v9 = sub(v2, v5);
+        v_words[l + 368] = v9;
+        const int16_t v11 = shl(v0, 2);
+        const int16_t v12 = add(v1, v11);
+        const int16_t v13 = shl(v3, 2);
+        const int16_t v14 = add(v4, v13);
+        const int16_t v15 = shl(v14, 1);
+        const int16_t v16 = add(v12, v15);
+        v_words[l + 496] = v16;
+        const int16_t v18 = sub(v12, v15);
+        const int16_t v20 = mullo(v3, k0[l]);
+        const int16_t v21 = add(v0, v20);
+        const int16_t v22 = mullo(v21, k0[l]);
+        const int16_t v23 = add(v4, v22);
+        const int16_t v24 = mullo(v23, k0[l]);
+        const int16_t v25 = add(v1, v24);
+        const int16_t v26 = shl(v1, 1);
+        v_words[l + 112] = v26;
+        const int16_t v29 = mullo(v18, k1[l]);
+        v_words[l + 624] = v29;
+        const int16_t v31 = mullo(v25, k1[l]);
+        v_words[l + 752] = v31;
+        const int16_t v34 = mullo(v3, k2[l]);
+        v_words[l + 880] = v34;
     }
     /* Karatsuba: 128 = 9 × 32, diagonals [Karatsuba63] [Winograd80 §IV] */
-    for (int i5 = 0; i5 < 7; i5++) {
+    for (int i2 = 0; i2 < 7; i2++) {
         {
-            int16_t *const p0 = t_words2 + 256 * i5;
-            int16_t *const p1 = t_words3 + 384 * i5;
+            int16_t *const p0 = t_words + 256 * i2;
+            int16_t *const p1 = t_words2 + 384 * i2;
             for (int l = 0; l < 32; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 64];
@@ -618,10 +805,10 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
         }
     }
     /* Karatsuba: 128 = 9 × 32, vectors [Karatsuba63] [Winograd80 §IV] */
-    for (int i7 = 0; i7 < 7; i7++) {
+    for (int i4 = 0; i4 < 7; i4++) {
         {
-            int16_t *const p0 = v_words2 + 128 * i7;
-            int16_t *const p1 = v_words3 + 160 * i7;
+            int16_t *const p0 = v_words + 128 * i4;
+            int16_t *const p1 = v_words2 + 160 * i4;
             for (int l = 0; l < 32; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 64];
@@ -641,10 +828,10 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
         }
     }
     /* products 1 to 16 of size 32, in lanes */
-    for (int i9 = 0; i9 < 4; i9++) {
+    for (int i6 = 0; i6 < 4; i6++) {
         {
-            int16_t *const p0 = t_words2 + 16 * i9;
-            int16_t *const p1 = t_words3 + 16 * i9;
+            int16_t *const p0 = t_words + 16 * i6;
+            int16_t *const p1 = t_words2 + 16 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 96];
                 const int16_t v1 = p0[l + 1120];
@@ -657,8 +844,8 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words2 + 16 * i9;
-            int16_t *const p1 = t_words3 + 16 * i9;
+            int16_t *const p0 = t_words + 16 * i6;
+            int16_t *const p1 = t_words2 + 16 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 352];
                 const int16_t v1 = p0[l + 1376];
@@ -671,8 +858,8 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words2 + 16 * i9;
-            int16_t *const p1 = t_words3 + 16 * i9;
+            int16_t *const p0 = t_words + 16 * i6;
+            int16_t *const p1 = t_words2 + 16 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 608];
                 const int16_t v1 = p0[l + 1632];
@@ -685,13 +872,358 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words2 + 16 * i9;
-            int16_t *const p1 = t_words3 + 16 * i9;
+            int16_t *const p0 = t_words + 16 * i6;
+            int16_t *const p1 = t_words2 + 16 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 864];
                 const int16_t v1 = p1[l];
                 const int16_t v2 = p1[l + 1536];
                 const int16_t v3 = p1[l + 416];
+                between[4 * l + 192] = v0;
+                between[4 * l + 193] = v1;
+                between[4 * l + 194] = v2;
+                between[4 * l + 195] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_t + 256 * i6;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = between[l];
+                const int16_t v1 = between[l + 64];
+                const int16_t v2 = between[l + 128];
+                const int16_t v3 = between[l + 192];
+                p0[4 * l] = v0;
+                p0[4 * l + 1] = v1;
+                p0[4 * l + 2] = v2;
+                p0[4 * l + 3] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_t + 256 * i6;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = between[l + 16];
+                const int16_t v1 = between[l + 80];
+                const int16_t v2 = between[l + 144];
+                const int16_t v3 = between[l + 208];
+                p0[4 * l + 64] = v0;
+                p0[4 * l + 65] = v1;
+                p0[4 * l + 66] = v2;
+                p0[4 * l + 67] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_t + 256 * i6;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = between[l + 32];
+                const int16_t v1 = between[l + 96];
+                const int16_t v2 = between[l + 160];
+                const int16_t v3 = between[l + 224];
+                p0[4 * l + 128] = v0;
+                p0[4 * l + 129] = v1;
+                p0[4 * l + 130] = v2;
+                p0[4 * l + 131] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_t + 256 * i6;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = between[l + 48];
+                const int16_t v1 = between[l + 112];
+                const int16_t v2 = between[l + 176];
+                const int16_t v3 = between[l + 240];
+                p0[4 * l + 192] = v0;
+                p0[4 * l + 193] = v1;
+                p0[4 * l + 194] = v2;
+                p0[4 * l + 195] = v3;
+            }
+        }
+    }
+    for (int i7 = 0; i7 < 2; i7++) {
+        {
+            int16_t *const p0 = v_words2 + 16 * i7;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l];
+                const int16_t v1 = p0[l + 640];
+                const int16_t v2 = p0[l + 192];
+                const int16_t v3 = p0[l + 832];
+                between[4 * l] = v0;
+                between[4 * l + 1] = v1;
+                between[4 * l + 2] = v2;
+                between[4 * l + 3] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = v_words2 + 16 * i7;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 160];
+                const int16_t v1 = p0[l + 800];
+                const int16_t v2 = p0[l + 352];
+                const int16_t v3 = p0[l + 992];
+                between[4 * l + 64] = v0;
+                between[4 * l + 65] = v1;
+                between[4 * l + 66] = v2;
+                between[4 * l + 67] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = v_words2 + 16 * i7;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 320];
+                const int16_t v1 = p0[l + 960];
+                const int16_t v2 = p0[l + 512];
+                const int16_t v3 = p0[l + 64];
+                between[4 * l + 128] = v0;
+                between[4 * l + 129] = v1;
+                between[4 * l + 130] = v2;
+                between[4 * l + 131] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = v_words2 + 16 * i7;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 480];
+                const int16_t v1 = p0[l + 32];
+                const int16_t v2 = p0[l + 672];
+                const int16_t v3 = p0[l + 224];
+                between[4 * l + 192] = v0;
+                between[4 * l + 193] = v1;
+                between[4 * l + 194] = v2;
+                between[4 * l + 195] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_v + 256 * i7;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = between[l];
+                const int16_t v1 = between[l + 64];
+                const int16_t v2 = between[l + 128];
+                const int16_t v3 = between[l + 192];
+                p0[4 * l] = v0;
+                p0[4 * l + 1] = v1;
+                p0[4 * l + 2] = v2;
+                p0[4 * l + 3] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_v + 256 * i7;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = between[l + 16];
+                const int16_t v1 = between[l + 80];
+                const int16_t v2 = between[l + 144];
+                const int16_t v3 = between[l + 208];
+                p0[4 * l + 64] = v0;
+                p0[4 * l + 65] = v1;
+                p0[4 * l + 66] = v2;
+                p0[4 * l + 67] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_v + 256 * i7;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = between[l + 32];
+                const int16_t v1 = between[l + 96];
+                const int16_t v2 = between[l + 160];
+                const int16_t v3 = between[l + 224];
+                p0[4 * l + 128] = v0;
+                p0[4 * l + 129] = v1;
+                p0[4 * l + 130] = v2;
+                p0[4 * l + 131] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_v + 256 * i7;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = between[l + 48];
+                const int16_t v1 = between[l + 112];
+                const int16_t v2 = between[l + 176];
+                const int16_t v3 = between[l + 240];
+                p0[4 * l + 192] = v0;
+                p0[4 * l + 193] = v1;
+                p0[4 * l + 194] = v2;
+                p0[4 * l + 195] = v3;
+            }
+        }
+    }
+    lanes32_c(lane_c, lane_t, lane_v);
+    for (int i8 = 0; i8 < 2; i8++) {
+        {
+            int16_t *const p0 = lane_c + 256 * i8;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l];
+                const int16_t v1 = p0[l + 64];
+                const int16_t v2 = p0[l + 128];
+                const int16_t v3 = p0[l + 192];
+                between[4 * l] = v0;
+                between[4 * l + 1] = v1;
+                between[4 * l + 2] = v2;
+                between[4 * l + 3] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_c + 256 * i8;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 16];
+                const int16_t v1 = p0[l + 80];
+                const int16_t v2 = p0[l + 144];
+                const int16_t v3 = p0[l + 208];
+                between[4 * l + 64] = v0;
+                between[4 * l + 65] = v1;
+                between[4 * l + 66] = v2;
+                between[4 * l + 67] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_c + 256 * i8;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 32];
+                const int16_t v1 = p0[l + 96];
+                const int16_t v2 = p0[l + 160];
+                const int16_t v3 = p0[l + 224];
+                between[4 * l + 128] = v0;
+                between[4 * l + 129] = v1;
+                between[4 * l + 130] = v2;
+                between[4 * l + 131] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_c + 256 * i8;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 48];
+                const int16_t v1 = p0[l + 112];
+                const int16_t v2 = p0[l + 176];
+                const int16_t v3 = p0[l + 240];
+                between[4 * l + 192] = v0;
+                between[4 * l + 193] = v1;
+                between[4 * l + 194] = v2;
+                between[4 * l + 195] = v3;
+            }
+        }
+        for (int l = 0; l < 16; l++) {
+            const int16_t v0 = between[l];
+            const int16_t v1 = between[l + 64];
+            const int16_t v2 = between[l + 128];
+            const int16_t v3 = between[l + 192];
+            beside[4 * l] = v0;
+            beside[4 * l + 1] = v1;
+            beside[4 * l + 2] = v2;
+            beside[4 * l + 3] = v3;
+        }
+        for (int l = 0; l < 16; l++) {
+            const int16_t v0 = between[l + 16];
+            const int16_t v1 = between[l + 80];
+            const int16_t v2 = between[l + 144];
+            const int16_t v3 = between[l + 208];
+            beside[4 * l + 64] = v0;
+            beside[4 * l + 65] = v1;
+            beside[4 * l + 66] = v2;
+            beside[4 * l + 67] = v3;
+        }
+        for (int l = 0; l < 16; l++) {
+            const int16_t v0 = between[l + 32];
+            const int16_t v1 = between[l + 96];
+            const int16_t v2 = between[l + 160];
+            const int16_t v3 = between[l + 224];
+            beside[4 * l + 128] = v0;
+            beside[4 * l + 129] = v1;
+            beside[4 * l + 130] = v2;
+            beside[4 * l + 131] = v3;
+        }
+        for (int l = 0; l < 16; l++) {
+            const int16_t v0 = between[l + 48];
+            const int16_t v1 = between[l + 112];
+            const int16_t v2 = between[l + 176];
+            const int16_t v3 = between[l + 240];
+            beside[4 * l + 192] = v0;
+            beside[4 * l + 193] = v1;
+            beside[4 * l + 194] = v2;
+            beside[4 * l + 195] = v3;
+        }
+        {
+            int16_t *const p0 = rows + 16 * i8;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = beside[l];
+                p0[l] = v0;
+                const int16_t v2 = beside[l + 16];
+                p0[l + 32] = v2;
+                const int16_t v4 = beside[l + 32];
+                p0[l + 64] = v4;
+                const int16_t v6 = beside[l + 48];
+                p0[l + 96] = v6;
+                const int16_t v8 = beside[l + 64];
+                p0[l + 128] = v8;
+                const int16_t v10 = beside[l + 80];
+                p0[l + 160] = v10;
+                const int16_t v12 = beside[l + 96];
+                p0[l + 192] = v12;
+                const int16_t v14 = beside[l + 112];
+                p0[l + 224] = v14;
+                const int16_t v16 = beside[l + 128];
+                p0[l + 256] = v16;
+                const int16_t v18 = beside[l + 144];
+                p0[l + 288] = v18;
+                const int16_t v20 = beside[l + 160];
+                p0[l + 320] = v20;
+                const int16_t v22 = beside[l + 176];
+                p0[l + 352] = v22;
+                const int16_t v24 = beside[l + 192];
+                p0[l + 384] = v24;
+                const int16_t v26 = beside[l + 208];
+                p0[l + 416] = v26;
+                const int16_t v28 = beside[l + 224];
+                p0[l + 448] = v28;
+                const int16_t v30 = beside[l + 240];
+                p0[l + 480] = v30;
+            }
+        }
+    }
+    /* products 17 to 32 of size 32, in lanes */
+    for (int i9 = 0; i9 < 4; i9++) {
+        {
+            int16_t *const p0 = t_words2 + 16 * i9;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 800];
+                const int16_t v1 = p0[l + 2336];
+                const int16_t v2 = p0[l + 1248];
+                const int16_t v3 = p0[l + 224];
+                between[4 * l] = v0;
+                between[4 * l + 1] = v1;
+                between[4 * l + 2] = v2;
+                between[4 * l + 3] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = t_words2 + 16 * i9;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 1184];
+                const int16_t v1 = p0[l + 96];
+                const int16_t v2 = p0[l + 1632];
+                const int16_t v3 = p0[l + 608];
+                between[4 * l + 64] = v0;
+                between[4 * l + 65] = v1;
+                between[4 * l + 66] = v2;
+                between[4 * l + 67] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = t_words2 + 16 * i9;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 1568];
+                const int16_t v1 = p0[l + 480];
+                const int16_t v2 = p0[l + 2016];
+                const int16_t v3 = p0[l + 992];
+                between[4 * l + 128] = v0;
+                between[4 * l + 129] = v1;
+                between[4 * l + 130] = v2;
+                between[4 * l + 131] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = t_words2 + 16 * i9;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 1952];
+                const int16_t v1 = p0[l + 864];
+                const int16_t v2 = p0[l + 2400];
+                const int16_t v3 = p0[l + 1376];
                 between[4 * l + 192] = v0;
                 between[4 * l + 193] = v1;
                 between[4 * l + 194] = v2;
@@ -753,12 +1285,13 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
     }
     for (int i10 = 0; i10 < 2; i10++) {
         {
-            int16_t *const p0 = v_words3 + 16 * i10;
+            int16_t *const p0 = v_words2 + 16 * i10;
+            int16_t *const p1 = v_words + 16 * i10;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l];
-                const int16_t v1 = p0[l + 640];
-                const int16_t v2 = p0[l + 192];
-                const int16_t v3 = p0[l + 832];
+                const int16_t v0 = p0[l + 384];
+                const int16_t v1 = p0[l + 1024];
+                const int16_t v2 = p0[l + 576];
+                const int16_t v3 = p1[l + 96];
                 between[4 * l] = v0;
                 between[4 * l + 1] = v1;
                 between[4 * l + 2] = v2;
@@ -766,12 +1299,13 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i10;
+            int16_t *const p0 = v_words2 + 16 * i10;
+            int16_t *const p1 = v_words + 16 * i10;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 160];
-                const int16_t v1 = p0[l + 800];
-                const int16_t v2 = p0[l + 352];
-                const int16_t v3 = p0[l + 992];
+                const int16_t v0 = p0[l + 544];
+                const int16_t v1 = p0[l + 96];
+                const int16_t v2 = p0[l + 736];
+                const int16_t v3 = p1[l + 224];
                 between[4 * l + 64] = v0;
                 between[4 * l + 65] = v1;
                 between[4 * l + 66] = v2;
@@ -779,12 +1313,13 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i10;
+            int16_t *const p0 = v_words2 + 16 * i10;
+            int16_t *const p1 = v_words + 16 * i10;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 320];
-                const int16_t v1 = p0[l + 960];
-                const int16_t v2 = p0[l + 512];
-                const int16_t v3 = p0[l + 64];
+                const int16_t v0 = p0[l + 704];
+                const int16_t v1 = p0[l + 256];
+                const int16_t v2 = p0[l + 896];
+                const int16_t v3 = p1[l + 352];
                 between[4 * l + 128] = v0;
                 between[4 * l + 129] = v1;
                 between[4 * l + 130] = v2;
@@ -792,12 +1327,13 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i10;
+            int16_t *const p0 = v_words2 + 16 * i10;
+            int16_t *const p1 = v_words + 16 * i10;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 480];
-                const int16_t v1 = p0[l + 32];
-                const int16_t v2 = p0[l + 672];
-                const int16_t v3 = p0[l + 224];
+                const int16_t v0 = p0[l + 864];
+                const int16_t v1 = p0[l + 416];
+                const int16_t v2 = p0[l + 1056];
+                const int16_t v3 = p1[l + 480];
                 between[4 * l + 192] = v0;
                 between[4 * l + 193] = v1;
                 between[4 * l + 194] = v2;
@@ -955,49 +1491,49 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             int16_t *const p0 = rows + 16 * i11;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = beside[l];
-                p0[l] = v0;
+                p0[l + 512] = v0;
                 const int16_t v2 = beside[l + 16];
-                p0[l + 32] = v2;
+                p0[l + 544] = v2;
                 const int16_t v4 = beside[l + 32];
-                p0[l + 64] = v4;
+                p0[l + 576] = v4;
                 const int16_t v6 = beside[l + 48];
-                p0[l + 96] = v6;
+                p0[l + 608] = v6;
                 const int16_t v8 = beside[l + 64];
-                p0[l + 128] = v8;
+                p0[l + 640] = v8;
                 const int16_t v10 = beside[l + 80];
-                p0[l + 160] = v10;
+                p0[l + 672] = v10;
                 const int16_t v12 = beside[l + 96];
-                p0[l + 192] = v12;
+                p0[l + 704] = v12;
                 const int16_t v14 = beside[l + 112];
-                p0[l + 224] = v14;
+                p0[l + 736] = v14;
                 const int16_t v16 = beside[l + 128];
-                p0[l + 256] = v16;
+                p0[l + 768] = v16;
                 const int16_t v18 = beside[l + 144];
-                p0[l + 288] = v18;
+                p0[l + 800] = v18;
                 const int16_t v20 = beside[l + 160];
-                p0[l + 320] = v20;
+                p0[l + 832] = v20;
                 const int16_t v22 = beside[l + 176];
-                p0[l + 352] = v22;
+                p0[l + 864] = v22;
                 const int16_t v24 = beside[l + 192];
-                p0[l + 384] = v24;
+                p0[l + 896] = v24;
                 const int16_t v26 = beside[l + 208];
-                p0[l + 416] = v26;
+                p0[l + 928] = v26;
                 const int16_t v28 = beside[l + 224];
-                p0[l + 448] = v28;
+                p0[l + 960] = v28;
                 const int16_t v30 = beside[l + 240];
-                p0[l + 480] = v30;
+                p0[l + 992] = v30;
             }
         }
     }
-    /* products 17 to 32 of size 32, in lanes */
+    /* products 33 to 48 of size 32, in lanes */
     for (int i12 = 0; i12 < 4; i12++) {
         {
-            int16_t *const p0 = t_words3 + 16 * i12;
+            int16_t *const p0 = t_words2 + 16 * i12;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 800];
-                const int16_t v1 = p0[l + 2336];
-                const int16_t v2 = p0[l + 1248];
-                const int16_t v3 = p0[l + 224];
+                const int16_t v0 = p0[l + 1760];
+                const int16_t v1 = p0[l + 640];
+                const int16_t v2 = p0[l + 2176];
+                const int16_t v3 = p0[l + 928];
                 between[4 * l] = v0;
                 between[4 * l + 1] = v1;
                 between[4 * l + 2] = v2;
@@ -1005,12 +1541,12 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i12;
+            int16_t *const p0 = t_words2 + 16 * i12;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 1184];
-                const int16_t v1 = p0[l + 96];
-                const int16_t v2 = p0[l + 1632];
-                const int16_t v3 = p0[l + 608];
+                const int16_t v0 = p0[l + 2144];
+                const int16_t v1 = p0[l + 1024];
+                const int16_t v2 = p0[l + 2560];
+                const int16_t v3 = p0[l + 1312];
                 between[4 * l + 64] = v0;
                 between[4 * l + 65] = v1;
                 between[4 * l + 66] = v2;
@@ -1018,12 +1554,12 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i12;
+            int16_t *const p0 = t_words2 + 16 * i12;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 1568];
-                const int16_t v1 = p0[l + 480];
-                const int16_t v2 = p0[l + 2016];
-                const int16_t v3 = p0[l + 992];
+                const int16_t v0 = p0[l + 2528];
+                const int16_t v1 = p0[l + 1408];
+                const int16_t v2 = p0[l + 160];
+                const int16_t v3 = p0[l + 1696];
                 between[4 * l + 128] = v0;
                 between[4 * l + 129] = v1;
                 between[4 * l + 130] = v2;
@@ -1031,12 +1567,12 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i12;
+            int16_t *const p0 = t_words2 + 16 * i12;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 1952];
-                const int16_t v1 = p0[l + 864];
-                const int16_t v2 = p0[l + 2400];
-                const int16_t v3 = p0[l + 1376];
+                const int16_t v0 = p0[l + 256];
+                const int16_t v1 = p0[l + 1792];
+                const int16_t v2 = p0[l + 544];
+                const int16_t v3 = p0[l + 2080];
                 between[4 * l + 192] = v0;
                 between[4 * l + 193] = v1;
                 between[4 * l + 194] = v2;
@@ -1098,13 +1634,13 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
     }
     for (int i13 = 0; i13 < 2; i13++) {
         {
-            int16_t *const p0 = v_words3 + 16 * i13;
+            int16_t *const p0 = v_words + 16 * i13;
             int16_t *const p1 = v_words2 + 16 * i13;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 384];
-                const int16_t v1 = p0[l + 1024];
-                const int16_t v2 = p0[l + 576];
-                const int16_t v3 = p1[l + 96];
+                const int16_t v0 = p0[l + 608];
+                const int16_t v1 = p0[l + 192];
+                const int16_t v2 = p0[l + 704];
+                const int16_t v3 = p1[l + 448];
                 between[4 * l] = v0;
                 between[4 * l + 1] = v1;
                 between[4 * l + 2] = v2;
@@ -1112,13 +1648,13 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i13;
+            int16_t *const p0 = v_words + 16 * i13;
             int16_t *const p1 = v_words2 + 16 * i13;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 544];
-                const int16_t v1 = p0[l + 96];
-                const int16_t v2 = p0[l + 736];
-                const int16_t v3 = p1[l + 224];
+                const int16_t v0 = p0[l + 736];
+                const int16_t v1 = p0[l + 320];
+                const int16_t v2 = p0[l + 832];
+                const int16_t v3 = p1[l + 608];
                 between[4 * l + 64] = v0;
                 between[4 * l + 65] = v1;
                 between[4 * l + 66] = v2;
@@ -1126,13 +1662,13 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i13;
+            int16_t *const p0 = v_words + 16 * i13;
             int16_t *const p1 = v_words2 + 16 * i13;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 704];
-                const int16_t v1 = p0[l + 256];
-                const int16_t v2 = p0[l + 896];
-                const int16_t v3 = p1[l + 352];
+                const int16_t v0 = p0[l + 864];
+                const int16_t v1 = p0[l + 448];
+                const int16_t v2 = p1[l + 128];
+                const int16_t v3 = p1[l + 768];
                 between[4 * l + 128] = v0;
                 between[4 * l + 129] = v1;
                 between[4 * l + 130] = v2;
@@ -1140,13 +1676,13 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i13;
+            int16_t *const p0 = v_words + 16 * i13;
             int16_t *const p1 = v_words2 + 16 * i13;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 864];
-                const int16_t v1 = p0[l + 416];
-                const int16_t v2 = p0[l + 1056];
-                const int16_t v3 = p1[l + 480];
+                const int16_t v0 = p0[l + 64];
+                const int16_t v1 = p0[l + 576];
+                const int16_t v2 = p1[l + 288];
+                const int16_t v3 = p1[l + 928];
                 between[4 * l + 192] = v0;
                 between[4 * l + 193] = v1;
                 between[4 * l + 194] = v2;
@@ -1304,49 +1840,49 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             int16_t *const p0 = rows + 16 * i14;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = beside[l];
-                p0[l + 512] = v0;
+                p0[l + 1024] = v0;
                 const int16_t v2 = beside[l + 16];
-                p0[l + 544] = v2;
+                p0[l + 1056] = v2;
                 const int16_t v4 = beside[l + 32];
-                p0[l + 576] = v4;
+                p0[l + 1088] = v4;
                 const int16_t v6 = beside[l + 48];
-                p0[l + 608] = v6;
+                p0[l + 1120] = v6;
                 const int16_t v8 = beside[l + 64];
-                p0[l + 640] = v8;
+                p0[l + 1152] = v8;
                 const int16_t v10 = beside[l + 80];
-                p0[l + 672] = v10;
+                p0[l + 1184] = v10;
                 const int16_t v12 = beside[l + 96];
-                p0[l + 704] = v12;
+                p0[l + 1216] = v12;
                 const int16_t v14 = beside[l + 112];
-                p0[l + 736] = v14;
+                p0[l + 1248] = v14;
                 const int16_t v16 = beside[l + 128];
-                p0[l + 768] = v16;
+                p0[l + 1280] = v16;
                 const int16_t v18 = beside[l + 144];
-                p0[l + 800] = v18;
+                p0[l + 1312] = v18;
                 const int16_t v20 = beside[l + 160];
-                p0[l + 832] = v20;
+                p0[l + 1344] = v20;
                 const int16_t v22 = beside[l + 176];
-                p0[l + 864] = v22;
+                p0[l + 1376] = v22;
                 const int16_t v24 = beside[l + 192];
-                p0[l + 896] = v24;
+                p0[l + 1408] = v24;
                 const int16_t v26 = beside[l + 208];
-                p0[l + 928] = v26;
+                p0[l + 1440] = v26;
                 const int16_t v28 = beside[l + 224];
-                p0[l + 960] = v28;
+                p0[l + 1472] = v28;
                 const int16_t v30 = beside[l + 240];
-                p0[l + 992] = v30;
+                p0[l + 1504] = v30;
             }
         }
     }
-    /* products 33 to 48 of size 32, in lanes */
+    /* products 49 to 63 of size 32, in lanes */
     for (int i15 = 0; i15 < 4; i15++) {
         {
-            int16_t *const p0 = t_words3 + 16 * i15;
+            int16_t *const p0 = t_words2 + 16 * i15;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 1760];
-                const int16_t v1 = p0[l + 640];
-                const int16_t v2 = p0[l + 2176];
-                const int16_t v3 = p0[l + 928];
+                const int16_t v0 = p0[l + 2464];
+                const int16_t v1 = p0[l + 1440];
+                const int16_t v2 = p0[l + 320];
+                const int16_t v3 = p0[l + 1856];
                 between[4 * l] = v0;
                 between[4 * l + 1] = v1;
                 between[4 * l + 2] = v2;
@@ -1354,12 +1890,12 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i15;
+            int16_t *const p0 = t_words2 + 16 * i15;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 2144];
-                const int16_t v1 = p0[l + 1024];
-                const int16_t v2 = p0[l + 2560];
-                const int16_t v3 = p0[l + 1312];
+                const int16_t v0 = p0[l + 288];
+                const int16_t v1 = p0[l + 1824];
+                const int16_t v2 = p0[l + 704];
+                const int16_t v3 = p0[l + 2240];
                 between[4 * l + 64] = v0;
                 between[4 * l + 65] = v1;
                 between[4 * l + 66] = v2;
@@ -1367,12 +1903,12 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i15;
+            int16_t *const p0 = t_words2 + 16 * i15;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 2528];
-                const int16_t v1 = p0[l + 1408];
-                const int16_t v2 = p0[l + 160];
-                const int16_t v3 = p0[l + 1696];
+                const int16_t v0 = p0[l + 672];
+                const int16_t v1 = p0[l + 2208];
+                const int16_t v2 = p0[l + 1088];
+                const int16_t v3 = p0[l + 2624];
                 between[4 * l + 128] = v0;
                 between[4 * l + 129] = v1;
                 between[4 * l + 130] = v2;
@@ -1380,12 +1916,12 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i15;
+            int16_t *const p0 = t_words2 + 16 * i15;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 256];
-                const int16_t v1 = p0[l + 1792];
-                const int16_t v2 = p0[l + 544];
-                const int16_t v3 = p0[l + 2080];
+                const int16_t v0 = p0[l + 1056];
+                const int16_t v1 = p0[l + 2592];
+                const int16_t v2 = p0[l + 1472];
+                const int16_t v3 = p0[l + 2624];
                 between[4 * l + 192] = v0;
                 between[4 * l + 193] = v1;
                 between[4 * l + 194] = v2;
@@ -1448,12 +1984,12 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
     for (int i16 = 0; i16 < 2; i16++) {
         {
             int16_t *const p0 = v_words2 + 16 * i16;
-            int16_t *const p1 = v_words3 + 16 * i16;
+            int16_t *const p1 = v_words + 16 * i16;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 608];
-                const int16_t v1 = p0[l + 192];
-                const int16_t v2 = p0[l + 704];
-                const int16_t v3 = p1[l + 448];
+                const int16_t v0 = p0[l + 1088];
+                const int16_t v1 = p1[l + 416];
+                const int16_t v2 = p1[l];
+                const int16_t v3 = p1[l + 512];
                 between[4 * l] = v0;
                 between[4 * l + 1] = v1;
                 between[4 * l + 2] = v2;
@@ -1461,13 +1997,12 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words2 + 16 * i16;
-            int16_t *const p1 = v_words3 + 16 * i16;
+            int16_t *const p0 = v_words + 16 * i16;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 736];
-                const int16_t v1 = p0[l + 320];
-                const int16_t v2 = p0[l + 832];
-                const int16_t v3 = p1[l + 608];
+                const int16_t v0 = p0[l + 32];
+                const int16_t v1 = p0[l + 544];
+                const int16_t v2 = p0[l + 128];
+                const int16_t v3 = p0[l + 640];
                 between[4 * l + 64] = v0;
                 between[4 * l + 65] = v1;
                 between[4 * l + 66] = v2;
@@ -1475,13 +2010,12 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words2 + 16 * i16;
-            int16_t *const p1 = v_words3 + 16 * i16;
+            int16_t *const p0 = v_words + 16 * i16;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 864];
-                const int16_t v1 = p0[l + 448];
-                const int16_t v2 = p1[l + 128];
-                const int16_t v3 = p1[l + 768];
+                const int16_t v0 = p0[l + 160];
+                const int16_t v1 = p0[l + 672];
+                const int16_t v2 = p0[l + 256];
+                const int16_t v3 = p0[l + 768];
                 between[4 * l + 128] = v0;
                 between[4 * l + 129] = v1;
                 between[4 * l + 130] = v2;
@@ -1489,13 +2023,12 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words2 + 16 * i16;
-            int16_t *const p1 = v_words3 + 16 * i16;
+            int16_t *const p0 = v_words + 16 * i16;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 64];
-                const int16_t v1 = p0[l + 576];
-                const int16_t v2 = p1[l + 288];
-                const int16_t v3 = p1[l + 928];
+                const int16_t v0 = p0[l + 288];
+                const int16_t v1 = p0[l + 800];
+                const int16_t v2 = p0[l + 384];
+                const int16_t v3 = p0[l + 768];
                 between[4 * l + 192] = v0;
                 between[4 * l + 193] = v1;
                 between[4 * l + 194] = v2;
@@ -1653,352 +2186,6 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             int16_t *const p0 = rows + 16 * i17;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = beside[l];
-                p0[l + 1024] = v0;
-                const int16_t v2 = beside[l + 16];
-                p0[l + 1056] = v2;
-                const int16_t v4 = beside[l + 32];
-                p0[l + 1088] = v4;
-                const int16_t v6 = beside[l + 48];
-                p0[l + 1120] = v6;
-                const int16_t v8 = beside[l + 64];
-                p0[l + 1152] = v8;
-                const int16_t v10 = beside[l + 80];
-                p0[l + 1184] = v10;
-                const int16_t v12 = beside[l + 96];
-                p0[l + 1216] = v12;
-                const int16_t v14 = beside[l + 112];
-                p0[l + 1248] = v14;
-                const int16_t v16 = beside[l + 128];
-                p0[l + 1280] = v16;
-                const int16_t v18 = beside[l + 144];
-                p0[l + 1312] = v18;
-                const int16_t v20 = beside[l + 160];
-                p0[l + 1344] = v20;
-                const int16_t v22 = beside[l + 176];
-                p0[l + 1376] = v22;
-                const int16_t v24 = beside[l + 192];
-                p0[l + 1408] = v24;
-                const int16_t v26 = beside[l + 208];
-                p0[l + 1440] = v26;
-                const int16_t v28 = beside[l + 224];
-                p0[l + 1472] = v28;
-                const int16_t v30 = beside[l + 240];
-                p0[l + 1504] = v30;
-            }
-        }
-    }
-    /* products 49 to 63 of size 32, in lanes */
-    for (int i18 = 0; i18 < 4; i18++) {
-        {
-            int16_t *const p0 = t_words3 + 16 * i18;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 2464];
-                const int16_t v1 = p0[l + 1440];
-                const int16_t v2 = p0[l + 320];
-                const int16_t v3 = p0[l + 1856];
-                between[4 * l] = v0;
-                between[4 * l + 1] = v1;
-                between[4 * l + 2] = v2;
-                between[4 * l + 3] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = t_words3 + 16 * i18;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 288];
-                const int16_t v1 = p0[l + 1824];
-                const int16_t v2 = p0[l + 704];
-                const int16_t v3 = p0[l + 2240];
-                between[4 * l + 64] = v0;
-                between[4 * l + 65] = v1;
-                between[4 * l + 66] = v2;
-                between[4 * l + 67] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = t_words3 + 16 * i18;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 672];
-                const int16_t v1 = p0[l + 2208];
-                const int16_t v2 = p0[l + 1088];
-                const int16_t v3 = p0[l + 2624];
-                between[4 * l + 128] = v0;
-                between[4 * l + 129] = v1;
-                between[4 * l + 130] = v2;
-                between[4 * l + 131] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = t_words3 + 16 * i18;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 1056];
-                const int16_t v1 = p0[l + 2592];
-                const int16_t v2 = p0[l + 1472];
-                const int16_t v3 = p0[l + 2624];
-                between[4 * l + 192] = v0;
-                between[4 * l + 193] = v1;
-                between[4 * l + 194] = v2;
-                between[4 * l + 195] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_t + 256 * i18;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l];
-                const int16_t v1 = between[l + 64];
-                const int16_t v2 = between[l + 128];
-                const int16_t v3 = between[l + 192];
-                p0[4 * l] = v0;
-                p0[4 * l + 1] = v1;
-                p0[4 * l + 2] = v2;
-                p0[4 * l + 3] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_t + 256 * i18;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 16];
-                const int16_t v1 = between[l + 80];
-                const int16_t v2 = between[l + 144];
-                const int16_t v3 = between[l + 208];
-                p0[4 * l + 64] = v0;
-                p0[4 * l + 65] = v1;
-                p0[4 * l + 66] = v2;
-                p0[4 * l + 67] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_t + 256 * i18;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 32];
-                const int16_t v1 = between[l + 96];
-                const int16_t v2 = between[l + 160];
-                const int16_t v3 = between[l + 224];
-                p0[4 * l + 128] = v0;
-                p0[4 * l + 129] = v1;
-                p0[4 * l + 130] = v2;
-                p0[4 * l + 131] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_t + 256 * i18;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 48];
-                const int16_t v1 = between[l + 112];
-                const int16_t v2 = between[l + 176];
-                const int16_t v3 = between[l + 240];
-                p0[4 * l + 192] = v0;
-                p0[4 * l + 193] = v1;
-                p0[4 * l + 194] = v2;
-                p0[4 * l + 195] = v3;
-            }
-        }
-    }
-    for (int i19 = 0; i19 < 2; i19++) {
-        {
-            int16_t *const p0 = v_words3 + 16 * i19;
-            int16_t *const p1 = v_words2 + 16 * i19;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 1088];
-                const int16_t v1 = p1[l + 416];
-                const int16_t v2 = p1[l];
-                const int16_t v3 = p1[l + 512];
-                between[4 * l] = v0;
-                between[4 * l + 1] = v1;
-                between[4 * l + 2] = v2;
-                between[4 * l + 3] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = v_words2 + 16 * i19;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 32];
-                const int16_t v1 = p0[l + 544];
-                const int16_t v2 = p0[l + 128];
-                const int16_t v3 = p0[l + 640];
-                between[4 * l + 64] = v0;
-                between[4 * l + 65] = v1;
-                between[4 * l + 66] = v2;
-                between[4 * l + 67] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = v_words2 + 16 * i19;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 160];
-                const int16_t v1 = p0[l + 672];
-                const int16_t v2 = p0[l + 256];
-                const int16_t v3 = p0[l + 768];
-                between[4 * l + 128] = v0;
-                between[4 * l + 129] = v1;
-                between[4 * l + 130] = v2;
-                between[4 * l + 131] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = v_words2 + 16 * i19;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 288];
-                const int16_t v1 = p0[l + 800];
-                const int16_t v2 = p0[l + 384];
-                const int16_t v3 = p0[l + 768];
-                between[4 * l + 192] = v0;
-                between[4 * l + 193] = v1;
-                between[4 * l + 194] = v2;
-                between[4 * l + 195] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_v + 256 * i19;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l];
-                const int16_t v1 = between[l + 64];
-                const int16_t v2 = between[l + 128];
-                const int16_t v3 = between[l + 192];
-                p0[4 * l] = v0;
-                p0[4 * l + 1] = v1;
-                p0[4 * l + 2] = v2;
-                p0[4 * l + 3] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_v + 256 * i19;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 16];
-                const int16_t v1 = between[l + 80];
-                const int16_t v2 = between[l + 144];
-                const int16_t v3 = between[l + 208];
-                p0[4 * l + 64] = v0;
-                p0[4 * l + 65] = v1;
-                p0[4 * l + 66] = v2;
-                p0[4 * l + 67] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_v + 256 * i19;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 32];
-                const int16_t v1 = between[l + 96];
-                const int16_t v2 = between[l + 160];
-                const int16_t v3 = between[l + 224];
-                p0[4 * l + 128] = v0;
-                p0[4 * l + 129] = v1;
-                p0[4 * l + 130] = v2;
-                p0[4 * l + 131] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_v + 256 * i19;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 48];
-                const int16_t v1 = between[l + 112];
-                const int16_t v2 = between[l + 176];
-                const int16_t v3 = between[l + 240];
-                p0[4 * l + 192] = v0;
-                p0[4 * l + 193] = v1;
-                p0[4 * l + 194] = v2;
-                p0[4 * l + 195] = v3;
-            }
-        }
-    }
-    lanes32_c(lane_c, lane_t, lane_v);
-    for (int i20 = 0; i20 < 2; i20++) {
-        {
-            int16_t *const p0 = lane_c + 256 * i20;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l];
-                const int16_t v1 = p0[l + 64];
-                const int16_t v2 = p0[l + 128];
-                const int16_t v3 = p0[l + 192];
-                between[4 * l] = v0;
-                between[4 * l + 1] = v1;
-                between[4 * l + 2] = v2;
-                between[4 * l + 3] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_c + 256 * i20;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 16];
-                const int16_t v1 = p0[l + 80];
-                const int16_t v2 = p0[l + 144];
-                const int16_t v3 = p0[l + 208];
-                between[4 * l + 64] = v0;
-                between[4 * l + 65] = v1;
-                between[4 * l + 66] = v2;
-                between[4 * l + 67] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_c + 256 * i20;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 32];
-                const int16_t v1 = p0[l + 96];
-                const int16_t v2 = p0[l + 160];
-                const int16_t v3 = p0[l + 224];
-                between[4 * l + 128] = v0;
-                between[4 * l + 129] = v1;
-                between[4 * l + 130] = v2;
-                between[4 * l + 131] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_c + 256 * i20;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 48];
-                const int16_t v1 = p0[l + 112];
-                const int16_t v2 = p0[l + 176];
-                const int16_t v3 = p0[l + 240];
-                between[4 * l + 192] = v0;
-                between[4 * l + 193] = v1;
-                between[4 * l + 194] = v2;
-                between[4 * l + 195] = v3;
-            }
-        }
-        for (int l = 0; l < 16; l++) {
-            const int16_t v0 = between[l];
-            const int16_t v1 = between[l + 64];
-            const int16_t v2 = between[l + 128];
-            const int16_t v3 = between[l + 192];
-            beside[4 * l] = v0;
-            beside[4 * l + 1] = v1;
-            beside[4 * l + 2] = v2;
-            beside[4 * l + 3] = v3;
-        }
-        for (int l = 0; l < 16; l++) {
-            const int16_t v0 = between[l + 16];
-            const int16_t v1 = between[l + 80];
-            const int16_t v2 = between[l + 144];
-            const int16_t v3 = between[l + 208];
-            beside[4 * l + 64] = v0;
-            beside[4 * l + 65] = v1;
-            beside[4 * l + 66] = v2;
-            beside[4 * l + 67] = v3;
-        }
-        for (int l = 0; l < 16; l++) {
-            const int16_t v0 = between[l + 32];
-            const int16_t v1 = between[l + 96];
-            const int16_t v2 = between[l + 160];
-            const int16_t v3 = between[l + 224];
-            beside[4 * l + 128] = v0;
-            beside[4 * l + 129] = v1;
-            beside[4 * l + 130] = v2;
-            beside[4 * l + 131] = v3;
-        }
-        for (int l = 0; l < 16; l++) {
-            const int16_t v0 = between[l + 48];
-            const int16_t v1 = between[l + 112];
-            const int16_t v2 = between[l + 176];
-            const int16_t v3 = between[l + 240];
-            beside[4 * l + 192] = v0;
-            beside[4 * l + 193] = v1;
-            beside[4 * l + 194] = v2;
-            beside[4 * l + 195] = v3;
-        }
-        {
-            int16_t *const p0 = rows + 16 * i20;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = beside[l];
                 p0[l + 1536] = v0;
                 const int16_t v2 = beside[l + 16];
                 p0[l + 1568] = v2;
@@ -2034,10 +2221,10 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
         }
     }
     /* Karatsuba: 128 = 9 × 32, sums of products [Karatsuba63] [Winograd80 §IV] */
-    for (int i21 = 0; i21 < 7; i21++) {
+    for (int i18 = 0; i18 < 7; i18++) {
         {
-            int16_t *const p0 = rows + 32 * i21;
-            int16_t *const p1 = joined1 + 128 * i21;
+            int16_t *const p0 = rows + 32 * i18;
+            int16_t *const p1 = joined1 + 128 * i18;
             for (int l = 0; l < 32; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 224];
@@ -2123,30 +2310,30 @@ void ntruhps2048509_mul_c(int16_t c[509], const int16_t a[509], const int16_t b[
             const int16_t v10 = add(v6, v9);
             const int16_t v11 = joined1[l + 752];
             const int16_t v12 = add(v11, v10);
-            const int16_t v14 = mullo(v12, k0[l]);
+            const int16_t v14 = mullo(v12, k3[l]);
             const int16_t v15 = sar(v14, 5);
             c[l + 112] = v15;
             const int16_t v17 = shl(v7, 1);
             const int16_t v18 = add(v3, v17);
-            const int16_t v20 = mullo(v11, k1[l]);
+            const int16_t v20 = mullo(v11, k0[l]);
             const int16_t v21 = add(v18, v20);
-            const int16_t v22 = mullo(v21, k0[l]);
+            const int16_t v22 = mullo(v21, k3[l]);
             const int16_t v23 = sar(v22, 5);
             c[l + 240] = v23;
             const int16_t v25 = shl(v6, 2);
             const int16_t v26 = add(v2, v25);
-            const int16_t v28 = mullo(v11, k2[l]);
+            const int16_t v28 = mullo(v11, k4[l]);
             const int16_t v29 = add(v26, v28);
-            const int16_t v30 = mullo(v29, k0[l]);
+            const int16_t v30 = mullo(v29, k3[l]);
             const int16_t v31 = sar(v30, 5);
             c[l + 368] = v31;
             const int16_t v33 = shl(v7, 3);
             const int16_t v34 = add(v3, v33);
-            const int16_t v36 = mullo(v11, k3[l]);
+            const int16_t v36 = mullo(v11, k5[l]);
             const int16_t v37 = add(v34, v36);
             const int16_t v38 = joined1[l + 880];
             const int16_t v39 = add(v38, v37);
-            const int16_t v40 = mullo(v39, k0[l]);
+            const int16_t v40 = mullo(v39, k3[l]);
             const int16_t v41 = sar(v40, 5);
             w42[l] = v41;
         }

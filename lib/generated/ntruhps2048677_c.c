@@ -2,12 +2,12 @@
 #if RF_NEED_NTRUHPS2048677
 #define ntruhps2048677_mul_c RF_NS(ntruhps2048677_mul_c)
 #define add rf_ntruhps2048677_c_add
-#define lanes44_c rf_ntruhps2048677_c_lanes44_c
+#define lanes48_c rf_ntruhps2048677_c_lanes48_c
 #define mullo rf_ntruhps2048677_c_mullo
 #define sar rf_ntruhps2048677_c_sar
 #define shl rf_ntruhps2048677_c_shl
 #define sub rf_ntruhps2048677_c_sub
-#define toeplitz11_c rf_ntruhps2048677_c_toeplitz11_c
+#define toeplitz6_c rf_ntruhps2048677_c_toeplitz6_c
 #define word rf_ntruhps2048677_c_word
 /*
  * ntruhps2048677: multiplication in portable C99
@@ -21,8 +21,8 @@
  *   (plan ntruhps2048677-toom
  *     (cite Winograd80)
  *     (ring "Z2048[x]/(x^677 - 1)")
- *     (toeplitz-matrix 704
- *       (toom-cook 4 (karatsuba (karatsuba (karatsuba (karatsuba (toeplitz))))))))
+ *     (toeplitz-matrix 720
+ *       (toom-cook 5 (toom-cook 3 (karatsuba (karatsuba (karatsuba (toeplitz))))))))
  *
  * Schedule:
  *   lanes = 16
@@ -50,35 +50,38 @@
  *   full = 10922
  *
  * ntruhps2048677_mul_c: a[i] in [-1024, 1023], b[i] in [-1024, 1023]; then c[i] in [-1024, 1023]. Ranges by stage, proven for the program by interval analysis:
- *   [-1024, 1023] diagonals of the matrix
- *   [-1024, 1023] the vector, padded with zeros
- *   [-32768, 32767] Toom-Cook: 704 = 7 × 176, diagonals
- *   [-32768, 32767] Toom-Cook: 704 = 7 × 176, vectors
- *   [-32768, 32767] Karatsuba: 176 = 9 × 44, diagonals
- *   [-32768, 32767] Karatsuba: 176 = 9 × 44, vectors
- *   [-32768, 32767] products 1 to 16 of size 44, in lanes
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, diagonals
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, vectors
- *   [-32768, 32767] Toeplitz matrices of size 11 times vectors
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, sums of products
- *   [-32768, 32767] products 17 to 32 of size 44, in lanes
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, diagonals
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, vectors
- *   [-32768, 32767] Toeplitz matrices of size 11 times vectors
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, sums of products
- *   [-32768, 32767] products 33 to 48 of size 44, in lanes
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, diagonals
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, vectors
- *   [-32768, 32767] Toeplitz matrices of size 11 times vectors
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, sums of products
- *   [-32768, 32767] products 49 to 63 of size 44, in lanes
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, diagonals
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, vectors
- *   [-32768, 32767] Toeplitz matrices of size 11 times vectors
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, sums of products
- *   [-32768, 32767] Karatsuba: 176 = 9 × 44, sums of products
- *   [-32768, 32767] Toom-Cook: 704 = 7 × 176, sums of products
- *   Operations on registers of 16 words: 4596 multiplies, 6469 additions, 240 shifts and logic, 0 shuffles, 5338 loads, 3898 stores; 0 reductions, 0 modular products.
+ *   [-1024, 1023] ends of the operands, padded with zeros
+ *   [-32768, 32767] Toom-Cook: 720 = 9 × 144, diagonals
+ *   [-32768, 32767] Toom-Cook: 720 = 9 × 144, vectors
+ *   [-32768, 32767] Toom-Cook: 144 = 5 × 48, diagonals
+ *   [-32768, 32767] Toom-Cook: 144 = 5 × 48, vectors
+ *   [-32768, 32767] products 1 to 16 of size 48, in lanes
+ *   [-32768, 32767] Karatsuba: 768 = 9 × 192, diagonals
+ *   [-32768, 32767] Karatsuba: 768 = 9 × 192, vectors
+ *   [-32768, 32767] Karatsuba: 192 = 3 × 96, diagonals
+ *   [-32768, 32767] Karatsuba: 192 = 3 × 96, vectors
+ *   [-32768, 32767] Toeplitz matrices of size 6 times vectors
+ *   [-32768, 32767] Karatsuba: 192 = 3 × 96, sums of products
+ *   [-32768, 32767] Karatsuba: 768 = 9 × 192, sums of products
+ *   [-32768, 32767] products 17 to 32 of size 48, in lanes
+ *   [-32768, 32767] Karatsuba: 768 = 9 × 192, diagonals
+ *   [-32768, 32767] Karatsuba: 768 = 9 × 192, vectors
+ *   [-32768, 32767] Karatsuba: 192 = 3 × 96, diagonals
+ *   [-32768, 32767] Karatsuba: 192 = 3 × 96, vectors
+ *   [-32768, 32767] Toeplitz matrices of size 6 times vectors
+ *   [-32768, 32767] Karatsuba: 192 = 3 × 96, sums of products
+ *   [-32768, 32767] Karatsuba: 768 = 9 × 192, sums of products
+ *   [-32768, 32767] products 33 to 45 of size 48, in lanes
+ *   [-32768, 32767] Karatsuba: 768 = 9 × 192, diagonals
+ *   [-32768, 32767] Karatsuba: 768 = 9 × 192, vectors
+ *   [-32768, 32767] Karatsuba: 192 = 3 × 96, diagonals
+ *   [-32768, 32767] Karatsuba: 192 = 3 × 96, vectors
+ *   [-32768, 32767] Toeplitz matrices of size 6 times vectors
+ *   [-32768, 32767] Karatsuba: 192 = 3 × 96, sums of products
+ *   [-32768, 32767] Karatsuba: 768 = 9 × 192, sums of products
+ *   [-32768, 32767] Toom-Cook: 144 = 5 × 48, sums of products
+ *   [-32768, 32767] Toom-Cook: 720 = 9 × 144, sums of products
+ *   Operations on registers of 16 words: 3281 multiplies, 6022 additions, 680 shifts and logic, 0 shuffles, 5482 loads, 4297 stores; 0 reductions, 0 modular products.
  *
  * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
  */
@@ -128,25 +131,25 @@ static inline int16_t sar(int16_t a, int k)
     return (int16_t)(a >> k);
 }
 
-static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonals, const int16_t *restrict vector)
+static void toeplitz6_c(int16_t *restrict out, const int16_t *restrict diagonals, const int16_t *restrict vector)
 {
-    /* Toeplitz matrices of size 11 times vectors [Winograd80 §IV] */
+    /* Toeplitz matrices of size 6 times vectors [Winograd80 §IV] */
     for (int l = 0; l < 16; l++) {
         const int16_t v0 = vector[l];
-        const int16_t v1 = diagonals[l + 160];
+        const int16_t v1 = diagonals[l + 96];
         const int16_t v2 = mullo(v1, v0);
-        const int16_t v3 = diagonals[l + 176];
+        const int16_t v3 = diagonals[l + 112];
         const int16_t v4 = mullo(v3, v0);
-        const int16_t v5 = diagonals[l + 192];
+        const int16_t v5 = diagonals[l + 128];
         const int16_t v6 = mullo(v5, v0);
-        const int16_t v7 = diagonals[l + 208];
+        const int16_t v7 = diagonals[l + 144];
         const int16_t v8 = mullo(v7, v0);
-        const int16_t v9 = diagonals[l + 224];
+        const int16_t v9 = diagonals[l + 160];
         const int16_t v10 = mullo(v9, v0);
-        const int16_t v11 = diagonals[l + 240];
+        const int16_t v11 = diagonals[l + 176];
         const int16_t v12 = mullo(v11, v0);
         const int16_t v13 = vector[l + 16];
-        const int16_t v14 = diagonals[l + 144];
+        const int16_t v14 = diagonals[l + 80];
         const int16_t v15 = mullo(v14, v13);
         const int16_t v16 = add(v2, v15);
         const int16_t v17 = mullo(v1, v13);
@@ -160,7 +163,7 @@ static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v25 = mullo(v9, v13);
         const int16_t v26 = add(v12, v25);
         const int16_t v27 = vector[l + 32];
-        const int16_t v28 = diagonals[l + 128];
+        const int16_t v28 = diagonals[l + 64];
         const int16_t v29 = mullo(v28, v27);
         const int16_t v30 = add(v16, v29);
         const int16_t v31 = mullo(v14, v27);
@@ -174,7 +177,7 @@ static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v39 = mullo(v7, v27);
         const int16_t v40 = add(v26, v39);
         const int16_t v41 = vector[l + 48];
-        const int16_t v42 = diagonals[l + 112];
+        const int16_t v42 = diagonals[l + 48];
         const int16_t v43 = mullo(v42, v41);
         const int16_t v44 = add(v30, v43);
         const int16_t v45 = mullo(v28, v41);
@@ -188,7 +191,7 @@ static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v53 = mullo(v5, v41);
         const int16_t v54 = add(v40, v53);
         const int16_t v55 = vector[l + 64];
-        const int16_t v56 = diagonals[l + 96];
+        const int16_t v56 = diagonals[l + 32];
         const int16_t v57 = mullo(v56, v55);
         const int16_t v58 = add(v44, v57);
         const int16_t v59 = mullo(v42, v55);
@@ -202,7 +205,7 @@ static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v67 = mullo(v3, v55);
         const int16_t v68 = add(v54, v67);
         const int16_t v69 = vector[l + 80];
-        const int16_t v70 = diagonals[l + 80];
+        const int16_t v70 = diagonals[l + 16];
         const int16_t v71 = mullo(v70, v69);
         const int16_t v72 = add(v58, v71);
         const int16_t v73 = mullo(v56, v69);
@@ -215,633 +218,1995 @@ static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v80 = add(v66, v79);
         const int16_t v81 = mullo(v1, v69);
         const int16_t v82 = add(v68, v81);
-        const int16_t v83 = vector[l + 96];
-        const int16_t v84 = diagonals[l + 64];
-        const int16_t v85 = mullo(v84, v83);
-        const int16_t v86 = add(v72, v85);
-        const int16_t v87 = mullo(v70, v83);
-        const int16_t v88 = add(v74, v87);
-        const int16_t v89 = mullo(v56, v83);
-        const int16_t v90 = add(v76, v89);
-        const int16_t v91 = mullo(v42, v83);
-        const int16_t v92 = add(v78, v91);
-        const int16_t v93 = mullo(v28, v83);
-        const int16_t v94 = add(v80, v93);
-        const int16_t v95 = mullo(v14, v83);
-        const int16_t v96 = add(v82, v95);
-        const int16_t v97 = vector[l + 112];
-        const int16_t v98 = diagonals[l + 48];
-        const int16_t v99 = mullo(v98, v97);
-        const int16_t v100 = add(v86, v99);
-        const int16_t v101 = mullo(v84, v97);
-        const int16_t v102 = add(v88, v101);
-        const int16_t v103 = mullo(v70, v97);
-        const int16_t v104 = add(v90, v103);
-        const int16_t v105 = mullo(v56, v97);
-        const int16_t v106 = add(v92, v105);
-        const int16_t v107 = mullo(v42, v97);
-        const int16_t v108 = add(v94, v107);
-        const int16_t v109 = mullo(v28, v97);
-        const int16_t v110 = add(v96, v109);
-        const int16_t v111 = vector[l + 128];
-        const int16_t v112 = diagonals[l + 32];
-        const int16_t v113 = mullo(v112, v111);
-        const int16_t v114 = add(v100, v113);
-        const int16_t v115 = mullo(v98, v111);
-        const int16_t v116 = add(v102, v115);
-        const int16_t v117 = mullo(v84, v111);
-        const int16_t v118 = add(v104, v117);
-        const int16_t v119 = mullo(v70, v111);
-        const int16_t v120 = add(v106, v119);
-        const int16_t v121 = mullo(v56, v111);
-        const int16_t v122 = add(v108, v121);
-        const int16_t v123 = mullo(v42, v111);
-        const int16_t v124 = add(v110, v123);
-        const int16_t v125 = vector[l + 144];
-        const int16_t v126 = diagonals[l + 16];
-        const int16_t v127 = mullo(v126, v125);
-        const int16_t v128 = add(v114, v127);
-        const int16_t v129 = mullo(v112, v125);
-        const int16_t v130 = add(v116, v129);
-        const int16_t v131 = mullo(v98, v125);
-        const int16_t v132 = add(v118, v131);
-        const int16_t v133 = mullo(v84, v125);
-        const int16_t v134 = add(v120, v133);
-        const int16_t v135 = mullo(v70, v125);
-        const int16_t v136 = add(v122, v135);
-        const int16_t v137 = mullo(v56, v125);
-        const int16_t v138 = add(v124, v137);
-        const int16_t v139 = vector[l + 160];
-        const int16_t v140 = diagonals[l];
-        const int16_t v141 = mullo(v140, v139);
-        const int16_t v142 = add(v128, v141);
-        const int16_t v143 = mullo(v126, v139);
-        const int16_t v144 = add(v130, v143);
-        const int16_t v145 = mullo(v112, v139);
-        const int16_t v146 = add(v132, v145);
-        const int16_t v147 = mullo(v98, v139);
-        const int16_t v148 = add(v134, v147);
-        const int16_t v149 = mullo(v84, v139);
-        const int16_t v150 = add(v136, v149);
-        const int16_t v151 = mullo(v70, v139);
-        const int16_t v152 = add(v138, v151);
-        out[l] = v142;
-        out[l + 16] = v144;
-        out[l + 32] = v146;
-        out[l + 48] = v148;
-        out[l + 64] = v150;
-        out[l + 80] = v152;
-        const int16_t v159 = vector[l];
-        const int16_t v160 = diagonals[l + 256];
-        const int16_t v161 = mullo(v160, v159);
-        const int16_t v162 = diagonals[l + 272];
-        const int16_t v163 = mullo(v162, v159);
-        const int16_t v164 = diagonals[l + 288];
-        const int16_t v165 = mullo(v164, v159);
-        const int16_t v166 = diagonals[l + 304];
-        const int16_t v167 = mullo(v166, v159);
-        const int16_t v168 = diagonals[l + 320];
-        const int16_t v169 = mullo(v168, v159);
-        const int16_t v170 = vector[l + 16];
-        const int16_t v171 = diagonals[l + 240];
-        const int16_t v172 = mullo(v171, v170);
-        const int16_t v173 = add(v161, v172);
-        const int16_t v174 = mullo(v160, v170);
-        const int16_t v175 = add(v163, v174);
-        const int16_t v176 = mullo(v162, v170);
-        const int16_t v177 = add(v165, v176);
-        const int16_t v178 = mullo(v164, v170);
-        const int16_t v179 = add(v167, v178);
-        const int16_t v180 = mullo(v166, v170);
-        const int16_t v181 = add(v169, v180);
-        const int16_t v182 = vector[l + 32];
-        const int16_t v183 = diagonals[l + 224];
-        const int16_t v184 = mullo(v183, v182);
-        const int16_t v185 = add(v173, v184);
-        const int16_t v186 = mullo(v171, v182);
-        const int16_t v187 = add(v175, v186);
-        const int16_t v188 = mullo(v160, v182);
-        const int16_t v189 = add(v177, v188);
-        const int16_t v190 = mullo(v162, v182);
-        const int16_t v191 = add(v179, v190);
-        const int16_t v192 = mullo(v164, v182);
-        const int16_t v193 = add(v181, v192);
-        const int16_t v194 = vector[l + 48];
-        const int16_t v195 = diagonals[l + 208];
-        const int16_t v196 = mullo(v195, v194);
-        const int16_t v197 = add(v185, v196);
-        const int16_t v198 = mullo(v183, v194);
-        const int16_t v199 = add(v187, v198);
-        const int16_t v200 = mullo(v171, v194);
-        const int16_t v201 = add(v189, v200);
-        const int16_t v202 = mullo(v160, v194);
-        const int16_t v203 = add(v191, v202);
-        const int16_t v204 = mullo(v162, v194);
-        const int16_t v205 = add(v193, v204);
-        const int16_t v206 = vector[l + 64];
-        const int16_t v207 = diagonals[l + 192];
-        const int16_t v208 = mullo(v207, v206);
-        const int16_t v209 = add(v197, v208);
-        const int16_t v210 = mullo(v195, v206);
-        const int16_t v211 = add(v199, v210);
-        const int16_t v212 = mullo(v183, v206);
-        const int16_t v213 = add(v201, v212);
-        const int16_t v214 = mullo(v171, v206);
-        const int16_t v215 = add(v203, v214);
-        const int16_t v216 = mullo(v160, v206);
-        const int16_t v217 = add(v205, v216);
-        const int16_t v218 = vector[l + 80];
-        const int16_t v219 = diagonals[l + 176];
-        const int16_t v220 = mullo(v219, v218);
-        const int16_t v221 = add(v209, v220);
-        const int16_t v222 = mullo(v207, v218);
-        const int16_t v223 = add(v211, v222);
-        const int16_t v224 = mullo(v195, v218);
-        const int16_t v225 = add(v213, v224);
-        const int16_t v226 = mullo(v183, v218);
-        const int16_t v227 = add(v215, v226);
-        const int16_t v228 = mullo(v171, v218);
-        const int16_t v229 = add(v217, v228);
-        const int16_t v230 = vector[l + 96];
-        const int16_t v231 = diagonals[l + 160];
-        const int16_t v232 = mullo(v231, v230);
-        const int16_t v233 = add(v221, v232);
-        const int16_t v234 = mullo(v219, v230);
-        const int16_t v235 = add(v223, v234);
-        const int16_t v236 = mullo(v207, v230);
-        const int16_t v237 = add(v225, v236);
-        const int16_t v238 = mullo(v195, v230);
-        const int16_t v239 = add(v227, v238);
-        const int16_t v240 = mullo(v183, v230);
-        const int16_t v241 = add(v229, v240);
-        const int16_t v242 = vector[l + 112];
-        const int16_t v243 = diagonals[l + 144];
-        const int16_t v244 = mullo(v243, v242);
-        const int16_t v245 = add(v233, v244);
-        const int16_t v246 = mullo(v231, v242);
-        const int16_t v247 = add(v235, v246);
-        const int16_t v248 = mullo(v219, v242);
-        const int16_t v249 = add(v237, v248);
-        const int16_t v250 = mullo(v207, v242);
-        const int16_t v251 = add(v239, v250);
-        const int16_t v252 = mullo(v195, v242);
-        const int16_t v253 = add(v241, v252);
-        const int16_t v254 = vector[l + 128];
-        const int16_t v255 = diagonals[l + 128];
-        const int16_t v256 = mullo(v255, v254);
-        const int16_t v257 = add(v245, v256);
-        const int16_t v258 = mullo(v243, v254);
-        const int16_t v259 = add(v247, v258);
-        const int16_t v260 = mullo(v231, v254);
-        const int16_t v261 = add(v249, v260);
-        const int16_t v262 = mullo(v219, v254);
-        const int16_t v263 = add(v251, v262);
-        const int16_t v264 = mullo(v207, v254);
-        const int16_t v265 = add(v253, v264);
-        const int16_t v266 = vector[l + 144];
-        const int16_t v267 = diagonals[l + 112];
-        const int16_t v268 = mullo(v267, v266);
-        const int16_t v269 = add(v257, v268);
-        const int16_t v270 = mullo(v255, v266);
-        const int16_t v271 = add(v259, v270);
-        const int16_t v272 = mullo(v243, v266);
-        const int16_t v273 = add(v261, v272);
-        const int16_t v274 = mullo(v231, v266);
-        const int16_t v275 = add(v263, v274);
-        const int16_t v276 = mullo(v219, v266);
-        const int16_t v277 = add(v265, v276);
-        const int16_t v278 = vector[l + 160];
-        const int16_t v279 = diagonals[l + 96];
-        const int16_t v280 = mullo(v279, v278);
-        const int16_t v281 = add(v269, v280);
-        const int16_t v282 = mullo(v267, v278);
-        const int16_t v283 = add(v271, v282);
-        const int16_t v284 = mullo(v255, v278);
-        const int16_t v285 = add(v273, v284);
-        const int16_t v286 = mullo(v243, v278);
-        const int16_t v287 = add(v275, v286);
-        const int16_t v288 = mullo(v231, v278);
-        const int16_t v289 = add(v277, v288);
-        out[l + 96] = v281;
-        out[l + 112] = v283;
-        out[l + 128] = v285;
-        out[l + 144] = v287;
-        out[l + 160] = v289;
+        out[l] = v72;
+        out[l + 16] = v74;
+        out[l + 32] = v76;
+        out[l + 48] = v78;
+        out[l + 64] = v80;
+        out[l + 80] = v82;
     }
 }
 
-static void lanes44_c(int16_t *restrict out, const int16_t *restrict diagonals, const int16_t *restrict vector)
+static void lanes48_c(int16_t *restrict out, const int16_t *restrict diagonals, const int16_t *restrict vector)
 {
-    int16_t t_words[2112];
-    int16_t v_words[880];
-    int16_t results[1584];
-    /* Karatsuba: 704 = 9 × 176, diagonals [Karatsuba63] [Winograd80 §IV] */
-    for (int l = 0; l < 176; l++) {
+    int16_t t_words[2304];
+    int16_t v_words[960];
+    int16_t t_words2[288];
+    int16_t t_words3[288];
+    int16_t t_words4[288];
+    int16_t t_words5[288];
+    int16_t t_words6[288];
+    int16_t t_words7[288];
+    int16_t t_words8[288];
+    int16_t t_words9[288];
+    int16_t t_words10[288];
+    int16_t v_words2[96];
+    int16_t v_words3[96];
+    int16_t v_words4[96];
+    int16_t v_words5[96];
+    int16_t v_words6[96];
+    int16_t v_words7[96];
+    int16_t v_words8[96];
+    int16_t v_words9[96];
+    int16_t v_words10[96];
+    int16_t results[2592];
+    int16_t joined1[1728];
+    /* Karatsuba: 768 = 9 × 192, diagonals [Karatsuba63] [Winograd80 §IV] */
+    for (int l = 0; l < 192; l++) {
         const int16_t v0 = diagonals[l];
-        const int16_t v1 = diagonals[l + 352];
+        const int16_t v1 = diagonals[l + 384];
         const int16_t v2 = sub(v0, v1);
-        const int16_t v3 = diagonals[l + 176];
-        const int16_t v4 = diagonals[l + 528];
+        const int16_t v3 = diagonals[l + 192];
+        const int16_t v4 = diagonals[l + 576];
         const int16_t v5 = sub(v3, v4);
-        t_words[l + 528] = v5;
-        const int16_t v7 = diagonals[l + 704];
+        t_words[l + 576] = v5;
+        const int16_t v7 = diagonals[l + 768];
         const int16_t v8 = sub(v1, v7);
-        t_words[l + 704] = v8;
-        const int16_t v10 = diagonals[l + 880];
+        t_words[l + 768] = v8;
+        const int16_t v10 = diagonals[l + 960];
         const int16_t v11 = sub(v4, v10);
-        t_words[l + 880] = v11;
-        const int16_t v13 = diagonals[l + 1056];
+        t_words[l + 960] = v11;
+        const int16_t v13 = diagonals[l + 1152];
         const int16_t v14 = sub(v7, v13);
-        t_words[l + 1056] = v14;
-        const int16_t v16 = diagonals[l + 1232];
+        t_words[l + 1152] = v14;
+        const int16_t v16 = diagonals[l + 1344];
         const int16_t v17 = sub(v10, v16);
         const int16_t v18 = sub(v1, v4);
         t_words[l] = v18;
         const int16_t v20 = sub(v4, v7);
-        t_words[l + 176] = v20;
+        t_words[l + 192] = v20;
         const int16_t v22 = sub(v7, v10);
-        t_words[l + 352] = v22;
+        t_words[l + 384] = v22;
         const int16_t v24 = sub(v2, v5);
-        t_words[l + 1232] = v24;
+        t_words[l + 1344] = v24;
         const int16_t v26 = sub(v5, v8);
-        t_words[l + 1408] = v26;
+        t_words[l + 1536] = v26;
         const int16_t v28 = sub(v8, v11);
-        t_words[l + 1584] = v28;
+        t_words[l + 1728] = v28;
         const int16_t v30 = sub(v11, v14);
-        t_words[l + 1760] = v30;
+        t_words[l + 1920] = v30;
         const int16_t v32 = sub(v14, v17);
-        t_words[l + 1936] = v32;
+        t_words[l + 2112] = v32;
     }
-    /* Karatsuba: 704 = 9 × 176, vectors [Karatsuba63] [Winograd80 §IV] */
-    for (int l = 0; l < 176; l++) {
+    /* Karatsuba: 768 = 9 × 192, vectors [Karatsuba63] [Winograd80 §IV] */
+    for (int l = 0; l < 192; l++) {
         const int16_t v0 = vector[l];
-        const int16_t v1 = vector[l + 352];
+        const int16_t v1 = vector[l + 384];
         const int16_t v2 = add(v0, v1);
-        v_words[l + 352] = v2;
-        const int16_t v4 = vector[l + 176];
-        const int16_t v5 = vector[l + 528];
+        v_words[l + 384] = v2;
+        const int16_t v4 = vector[l + 192];
+        const int16_t v5 = vector[l + 576];
         const int16_t v6 = add(v4, v5);
-        v_words[l + 176] = v6;
+        v_words[l + 192] = v6;
         const int16_t v8 = add(v2, v6);
         v_words[l] = v8;
         const int16_t v10 = add(v1, v5);
-        v_words[l + 528] = v10;
+        v_words[l + 576] = v10;
         const int16_t v12 = add(v0, v4);
-        v_words[l + 704] = v12;
+        v_words[l + 768] = v12;
     }
-    /* 9 products of size 11 */
-    toeplitz11_c(results, diagonals + 528, v_words);
-    toeplitz11_c(results + 176, t_words, v_words + 176);
-    toeplitz11_c(results + 352, t_words + 176, v_words + 352);
-    toeplitz11_c(results + 528, t_words + 528, v_words + 528);
-    toeplitz11_c(results + 704, t_words + 1232, vector + 528);
-    toeplitz11_c(results + 880, t_words + 1408, vector + 352);
-    toeplitz11_c(results + 1056, t_words + 880, v_words + 704);
-    toeplitz11_c(results + 1232, t_words + 1584, vector + 176);
-    toeplitz11_c(results + 1408, t_words + 1760, vector);
-    /* Karatsuba: 704 = 9 × 176, sums of products [Karatsuba63] [Winograd80 §IV] */
-    for (int l = 0; l < 176; l++) {
-        const int16_t v0 = results[l];
-        const int16_t v1 = results[l + 176];
+    /* Karatsuba: 192 = 3 × 96, diagonals [Karatsuba63] [Winograd80 §IV] */
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = diagonals[l + 576];
+        const int16_t v1 = diagonals[l + 672];
+        const int16_t v2 = sub(v0, v1);
+        t_words2[l] = v2;
+        const int16_t v4 = diagonals[l + 768];
+        const int16_t v5 = sub(v1, v4);
+        t_words2[l + 96] = v5;
+        const int16_t v7 = diagonals[l + 864];
+        const int16_t v8 = sub(v4, v7);
+        t_words2[l + 192] = v8;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = t_words[l];
+        const int16_t v1 = t_words[l + 96];
+        const int16_t v2 = sub(v0, v1);
+        t_words3[l] = v2;
+        const int16_t v4 = t_words[l + 192];
+        const int16_t v5 = sub(v1, v4);
+        t_words3[l + 96] = v5;
+        const int16_t v7 = t_words[l + 288];
+        const int16_t v8 = sub(v4, v7);
+        t_words3[l + 192] = v8;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = t_words[l + 192];
+        const int16_t v1 = t_words[l + 288];
+        const int16_t v2 = sub(v0, v1);
+        t_words4[l] = v2;
+        const int16_t v4 = t_words[l + 384];
+        const int16_t v5 = sub(v1, v4);
+        t_words4[l + 96] = v5;
+        const int16_t v7 = t_words[l + 480];
+        const int16_t v8 = sub(v4, v7);
+        t_words4[l + 192] = v8;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = t_words[l + 576];
+        const int16_t v1 = t_words[l + 672];
+        const int16_t v2 = sub(v0, v1);
+        t_words5[l] = v2;
+        const int16_t v4 = t_words[l + 768];
+        const int16_t v5 = sub(v1, v4);
+        t_words5[l + 96] = v5;
+        const int16_t v7 = t_words[l + 864];
+        const int16_t v8 = sub(v4, v7);
+        t_words5[l + 192] = v8;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = t_words[l + 1344];
+        const int16_t v1 = t_words[l + 1440];
+        const int16_t v2 = sub(v0, v1);
+        t_words6[l] = v2;
+        const int16_t v4 = t_words[l + 1536];
+        const int16_t v5 = sub(v1, v4);
+        t_words6[l + 96] = v5;
+        const int16_t v7 = t_words[l + 1632];
+        const int16_t v8 = sub(v4, v7);
+        t_words6[l + 192] = v8;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = t_words[l + 1536];
+        const int16_t v1 = t_words[l + 1632];
+        const int16_t v2 = sub(v0, v1);
+        t_words7[l] = v2;
+        const int16_t v4 = t_words[l + 1728];
+        const int16_t v5 = sub(v1, v4);
+        t_words7[l + 96] = v5;
+        const int16_t v7 = t_words[l + 1824];
+        const int16_t v8 = sub(v4, v7);
+        t_words7[l + 192] = v8;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = t_words[l + 960];
+        const int16_t v1 = t_words[l + 1056];
+        const int16_t v2 = sub(v0, v1);
+        t_words8[l] = v2;
+        const int16_t v4 = t_words[l + 1152];
+        const int16_t v5 = sub(v1, v4);
+        t_words8[l + 96] = v5;
+        const int16_t v7 = t_words[l + 1248];
+        const int16_t v8 = sub(v4, v7);
+        t_words8[l + 192] = v8;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = t_words[l + 1728];
+        const int16_t v1 = t_words[l + 1824];
+        const int16_t v2 = sub(v0, v1);
+        t_words9[l] = v2;
+        const int16_t v4 = t_words[l + 1920];
+        const int16_t v5 = sub(v1, v4);
+        t_words9[l + 96] = v5;
+        const int16_t v7 = t_words[l + 2016];
+        const int16_t v8 = sub(v4, v7);
+        t_words9[l + 192] = v8;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = t_words[l + 1920];
+        const int16_t v1 = t_words[l + 2016];
+        const int16_t v2 = sub(v0, v1);
+        t_words10[l] = v2;
+        const int16_t v4 = t_words[l + 2112];
+        const int16_t v5 = sub(v1, v4);
+        t_words10[l + 96] = v5;
+        const int16_t v7 = t_words[l + 2208];
+        const int16_t v8 = sub(v4, v7);
+        t_words10[l + 192] = v8;
+    }
+    /* Karatsuba: 192 = 3 × 96, vectors [Karatsuba63] [Winograd80 §IV] */
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = v_words[l];
+        const int16_t v1 = v_words[l + 96];
         const int16_t v2 = add(v0, v1);
-        const int16_t v3 = results[l + 352];
+        v_words2[l] = v2;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = v_words[l + 192];
+        const int16_t v1 = v_words[l + 288];
+        const int16_t v2 = add(v0, v1);
+        v_words3[l] = v2;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = v_words[l + 384];
+        const int16_t v1 = v_words[l + 480];
+        const int16_t v2 = add(v0, v1);
+        v_words4[l] = v2;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = v_words[l + 576];
+        const int16_t v1 = v_words[l + 672];
+        const int16_t v2 = add(v0, v1);
+        v_words5[l] = v2;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = vector[l + 576];
+        const int16_t v1 = vector[l + 672];
+        const int16_t v2 = add(v0, v1);
+        v_words6[l] = v2;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = vector[l + 384];
+        const int16_t v1 = vector[l + 480];
+        const int16_t v2 = add(v0, v1);
+        v_words7[l] = v2;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = v_words[l + 768];
+        const int16_t v1 = v_words[l + 864];
+        const int16_t v2 = add(v0, v1);
+        v_words8[l] = v2;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = vector[l + 192];
+        const int16_t v1 = vector[l + 288];
+        const int16_t v2 = add(v0, v1);
+        v_words9[l] = v2;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = vector[l];
+        const int16_t v1 = vector[l + 96];
+        const int16_t v2 = add(v0, v1);
+        v_words10[l] = v2;
+    }
+    /* 27 products of size 6 */
+    toeplitz6_c(results, diagonals + 672, v_words2);
+    toeplitz6_c(results + 96, t_words2, v_words + 96);
+    toeplitz6_c(results + 192, t_words2 + 96, v_words);
+    toeplitz6_c(results + 288, t_words + 96, v_words3);
+    toeplitz6_c(results + 384, t_words3, v_words + 288);
+    toeplitz6_c(results + 480, t_words3 + 96, v_words + 192);
+    toeplitz6_c(results + 576, t_words + 288, v_words4);
+    toeplitz6_c(results + 672, t_words4, v_words + 480);
+    toeplitz6_c(results + 768, t_words4 + 96, v_words + 384);
+    toeplitz6_c(results + 864, t_words + 672, v_words5);
+    toeplitz6_c(results + 960, t_words5, v_words + 672);
+    toeplitz6_c(results + 1056, t_words5 + 96, v_words + 576);
+    toeplitz6_c(results + 1152, t_words + 1440, v_words6);
+    toeplitz6_c(results + 1248, t_words6, vector + 672);
+    toeplitz6_c(results + 1344, t_words6 + 96, vector + 576);
+    toeplitz6_c(results + 1440, t_words + 1632, v_words7);
+    toeplitz6_c(results + 1536, t_words7, vector + 480);
+    toeplitz6_c(results + 1632, t_words7 + 96, vector + 384);
+    toeplitz6_c(results + 1728, t_words + 1056, v_words8);
+    toeplitz6_c(results + 1824, t_words8, v_words + 864);
+    toeplitz6_c(results + 1920, t_words8 + 96, v_words + 768);
+    toeplitz6_c(results + 2016, t_words + 1824, v_words9);
+    toeplitz6_c(results + 2112, t_words9, vector + 288);
+    toeplitz6_c(results + 2208, t_words9 + 96, vector + 192);
+    toeplitz6_c(results + 2304, t_words + 2016, v_words10);
+    toeplitz6_c(results + 2400, t_words10, vector + 96);
+    toeplitz6_c(results + 2496, t_words10 + 96, vector);
+    /* Karatsuba: 192 = 3 × 96, sums of products [Karatsuba63] [Winograd80 §IV] */
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = results[l];
+        const int16_t v1 = results[l + 96];
+        const int16_t v2 = add(v0, v1);
+        joined1[l] = v2;
+        const int16_t v4 = results[l + 192];
+        const int16_t v5 = sub(v0, v4);
+        joined1[l + 96] = v5;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = results[l + 288];
+        const int16_t v1 = results[l + 384];
+        const int16_t v2 = add(v0, v1);
+        joined1[l + 192] = v2;
+        const int16_t v4 = results[l + 480];
+        const int16_t v5 = sub(v0, v4);
+        joined1[l + 288] = v5;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = results[l + 576];
+        const int16_t v1 = results[l + 672];
+        const int16_t v2 = add(v0, v1);
+        joined1[l + 384] = v2;
+        const int16_t v4 = results[l + 768];
+        const int16_t v5 = sub(v0, v4);
+        joined1[l + 480] = v5;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = results[l + 864];
+        const int16_t v1 = results[l + 960];
+        const int16_t v2 = add(v0, v1);
+        joined1[l + 576] = v2;
+        const int16_t v4 = results[l + 1056];
+        const int16_t v5 = sub(v0, v4);
+        joined1[l + 672] = v5;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = results[l + 1152];
+        const int16_t v1 = results[l + 1248];
+        const int16_t v2 = add(v0, v1);
+        joined1[l + 768] = v2;
+        const int16_t v4 = results[l + 1344];
+        const int16_t v5 = sub(v0, v4);
+        joined1[l + 864] = v5;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = results[l + 1440];
+        const int16_t v1 = results[l + 1536];
+        const int16_t v2 = add(v0, v1);
+        joined1[l + 960] = v2;
+        const int16_t v4 = results[l + 1632];
+        const int16_t v5 = sub(v0, v4);
+        joined1[l + 1056] = v5;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = results[l + 1728];
+        const int16_t v1 = results[l + 1824];
+        const int16_t v2 = add(v0, v1);
+        joined1[l + 1152] = v2;
+        const int16_t v4 = results[l + 1920];
+        const int16_t v5 = sub(v0, v4);
+        joined1[l + 1248] = v5;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = results[l + 2016];
+        const int16_t v1 = results[l + 2112];
+        const int16_t v2 = add(v0, v1);
+        joined1[l + 1344] = v2;
+        const int16_t v4 = results[l + 2208];
+        const int16_t v5 = sub(v0, v4);
+        joined1[l + 1440] = v5;
+    }
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = results[l + 2304];
+        const int16_t v1 = results[l + 2400];
+        const int16_t v2 = add(v0, v1);
+        joined1[l + 1536] = v2;
+        const int16_t v4 = results[l + 2496];
+        const int16_t v5 = sub(v0, v4);
+        joined1[l + 1632] = v5;
+    }
+    /* Karatsuba: 768 = 9 × 192, sums of products [Karatsuba63] [Winograd80 §IV] */
+    for (int l = 0; l < 192; l++) {
+        const int16_t v0 = joined1[l];
+        const int16_t v1 = joined1[l + 192];
+        const int16_t v2 = add(v0, v1);
+        const int16_t v3 = joined1[l + 384];
         const int16_t v4 = sub(v0, v3);
-        const int16_t v5 = results[l + 528];
-        const int16_t v6 = results[l + 704];
+        const int16_t v5 = joined1[l + 576];
+        const int16_t v6 = joined1[l + 768];
         const int16_t v7 = add(v5, v6);
-        const int16_t v8 = results[l + 880];
+        const int16_t v8 = joined1[l + 960];
         const int16_t v9 = sub(v5, v8);
-        const int16_t v10 = results[l + 1056];
-        const int16_t v11 = results[l + 1232];
+        const int16_t v10 = joined1[l + 1152];
+        const int16_t v11 = joined1[l + 1344];
         const int16_t v12 = add(v10, v11);
-        const int16_t v13 = results[l + 1408];
+        const int16_t v13 = joined1[l + 1536];
         const int16_t v14 = sub(v10, v13);
         const int16_t v15 = add(v2, v7);
         out[l] = v15;
         const int16_t v17 = add(v4, v9);
-        out[l + 176] = v17;
+        out[l + 192] = v17;
         const int16_t v19 = sub(v2, v12);
-        out[l + 352] = v19;
+        out[l + 384] = v19;
         const int16_t v21 = sub(v4, v14);
-        out[l + 528] = v21;
+        out[l + 576] = v21;
     }
 }
 
 void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[677])
 {
     static const int16_t k0[16] = {
-        -21844, -21844, -21844, -21844, -21844, -21844, -21844, -21844,
-        -21844, -21844, -21844, -21844, -21844, -21844, -21844, -21844
-    };
-    static const int16_t k1[16] = {
         3, 3, 3, 3, 3, 3, 3, 3,
         3, 3, 3, 3, 3, 3, 3, 3
     };
+    static const int16_t k1[16] = {
+        6, 6, 6, 6, 6, 6, 6, 6,
+        6, 6, 6, 6, 6, 6, 6, 6
+    };
     static const int16_t k2[16] = {
+        13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107,
+        13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107
+    };
+    static const int16_t k3[16] = {
+        -23593, -23593, -23593, -23593, -23593, -23593, -23593, -23593,
+        -23593, -23593, -23593, -23593, -23593, -23593, -23593, -23593
+    };
+    static const int16_t k4[16] = {
+        20597, 20597, 20597, 20597, 20597, 20597, 20597, 20597,
+        20597, 20597, 20597, 20597, 20597, 20597, 20597, 20597
+    };
+    static const int16_t k5[16] = {
+        749, 749, 749, 749, 749, 749, 749, 749,
+        749, 749, 749, 749, 749, 749, 749, 749
+    };
+    static const int16_t k6[16] = {
+        18, 18, 18, 18, 18, 18, 18, 18,
+        18, 18, 18, 18, 18, 18, 18, 18
+    };
+    static const int16_t k7[16] = {
+        -19418, -19418, -19418, -19418, -19418, -19418, -19418, -19418,
+        -19418, -19418, -19418, -19418, -19418, -19418, -19418, -19418
+    };
+    static const int16_t k8[16] = {
         9, 9, 9, 9, 9, 9, 9, 9,
         9, 9, 9, 9, 9, 9, 9, 9
     };
-    static const int16_t k3[16] = {
+    static const int16_t k9[16] = {
         27, 27, 27, 27, 27, 27, 27, 27,
         27, 27, 27, 27, 27, 27, 27, 27
     };
-    int16_t t_words[1408];
-    int16_t v_words[704];
-    int16_t t_words2[2464];
-    int16_t v_words2[1232];
-    int16_t t_words3[3696];
-    int16_t v_words3[1540];
-    int16_t rows[2816];
-    int16_t lane_t[1408];
-    int16_t lane_v[704];
-    int16_t lane_c[704];
+    static const int16_t k10[16] = {
+        81, 81, 81, 81, 81, 81, 81, 81,
+        81, 81, 81, 81, 81, 81, 81, 81
+    };
+    int16_t front[64];
+    int16_t back[64];
+    int16_t back2[64];
+    int16_t t_words[2592];
+    int16_t v_words[1296];
+    int16_t t_words2[4320];
+    int16_t v_words2[2160];
+    int16_t rows[2304];
+    int16_t lane_t[1536];
+    int16_t lane_v[768];
+    int16_t lane_c[768];
     int16_t between[256];
     int16_t beside[256];
-    int16_t joined1[1232];
-    /* diagonals of the matrix [Winograd80 §IV] */
+    int16_t joined1[1296];
+    /* ends of the operands, padded with zeros */
     for (int l = 0; l < 16; l++) {
-        t_words[l] = 0;
-        t_words[l + 16] = 0;
-        t_words[l + 1392] = 0;
-        t_words[l + 1376] = 0;
-    }
-    for (int l = 0; l < 672; l++) {
-        const int16_t v0 = b[l + 1];
-        t_words[l + 27] = v0;
+        front[l] = 0;
+        front[l + 16] = 0;
+        front[l + 32] = 0;
+        front[l + 48] = 0;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = b[l + 661];
-        t_words[l + 687] = v0;
-    }
-    for (int l = 0; l < 672; l++) {
         const int16_t v0 = b[l];
-        t_words[l + 703] = v0;
+        front[l + 43] = v0;
+    }
+    for (int l = 0; l < 16; l++) {
+        back[l] = 0;
+        back[l + 16] = 0;
+        back[l + 32] = 0;
+        back[l + 48] = 0;
     }
     for (int l = 0; l < 16; l++) {
         const int16_t v0 = b[l + 661];
-        t_words[l + 1364] = v0;
+        back[l + 5] = v0;
     }
-    /* the vector, padded with zeros */
     for (int l = 0; l < 16; l++) {
-        v_words[l + 688] = 0;
-        v_words[l + 672] = 0;
-    }
-    for (int l = 0; l < 672; l++) {
-        const int16_t v0 = a[l];
-        v_words[l] = v0;
+        back2[l] = 0;
+        back2[l + 16] = 0;
+        back2[l + 32] = 0;
+        back2[l + 48] = 0;
     }
     for (int l = 0; l < 16; l++) {
         const int16_t v0 = a[l + 661];
-        v_words[l + 661] = v0;
+        back2[l + 5] = v0;
     }
-    /* Toom-Cook: 704 = 7 × 176, diagonals [Toom63] [Cook66] */
-    for (int l = 0; l < 176; l++) {
-        const int16_t v0 = t_words[l + 352];
-        const int16_t v1 = t_words[l];
-        const int16_t v2 = sub(v0, v1);
-        const int16_t v3 = t_words[l + 528];
-        const int16_t v4 = t_words[l + 176];
-        const int16_t v5 = sub(v3, v4);
-        const int16_t v6 = t_words[l + 704];
-        const int16_t v7 = sub(v6, v0);
-        const int16_t v8 = t_words[l + 880];
-        const int16_t v9 = sub(v8, v3);
-        const int16_t v10 = t_words[l + 1056];
-        const int16_t v11 = sub(v10, v6);
-        const int16_t v12 = t_words[l + 1232];
-        const int16_t v13 = sub(v12, v8);
-        const int16_t v14 = shl(v4, 2);
-        const int16_t v15 = sub(v3, v14);
-        const int16_t v16 = shl(v0, 2);
-        const int16_t v17 = sub(v6, v16);
-        const int16_t v18 = shl(v3, 2);
-        const int16_t v19 = sub(v8, v18);
-        const int16_t v20 = shl(v6, 2);
-        const int16_t v21 = sub(v10, v20);
-        const int16_t v22 = shl(v2, 2);
-        const int16_t v23 = sub(v7, v22);
-        const int16_t v24 = shl(v5, 2);
-        const int16_t v25 = sub(v9, v24);
-        t_words2[l + 1760] = v25;
-        const int16_t v27 = shl(v7, 2);
-        const int16_t v28 = sub(v11, v27);
-        t_words2[l + 1936] = v28;
-        const int16_t v30 = shl(v9, 2);
-        const int16_t v31 = sub(v13, v30);
-        const int16_t v33 = mullo(v23, 3);
-        const int16_t v34 = mullo(v25, 3);
-        const int16_t v35 = sub(v28, v34);
-        t_words2[l + 2112] = v35;
-        const int16_t v37 = mullo(v28, 3);
-        const int16_t v38 = sub(v31, v37);
-        t_words2[l + 2288] = v38;
-        const int16_t v40 = mullo(v15, 3);
-        const int16_t v41 = sub(v17, v40);
-        const int16_t v42 = mullo(v17, 3);
-        const int16_t v43 = sub(v19, v42);
-        const int16_t v44 = mullo(v19, 3);
-        const int16_t v45 = sub(v21, v44);
-        const int16_t v46 = mullo(v5, 3);
-        const int16_t v47 = sub(v46, v7);
-        const int16_t v48 = mullo(v7, 3);
-        const int16_t v49 = sub(v48, v9);
-        const int16_t v50 = mullo(v9, 3);
-        const int16_t v51 = sub(v50, v11);
-        const int16_t v52 = sub(v33, v25);
-        t_words2[l] = v52;
-        const int16_t v54 = add(v41, v43);
-        t_words2[l + 352] = v54;
-        const int16_t v56 = sub(v43, v41);
-        t_words2[l + 704] = v56;
-        const int16_t v58 = shl(v47, 1);
-        const int16_t v59 = add(v49, v58);
-        t_words2[l + 1056] = v59;
-        const int16_t v61 = sub(v49, v58);
-        t_words2[l + 1408] = v61;
-        const int16_t v63 = sub(v34, v28);
-        t_words2[l + 176] = v63;
-        const int16_t v65 = add(v43, v45);
-        t_words2[l + 528] = v65;
-        const int16_t v67 = sub(v45, v43);
-        t_words2[l + 880] = v67;
-        const int16_t v69 = shl(v49, 1);
-        const int16_t v70 = add(v51, v69);
-        t_words2[l + 1232] = v70;
-        const int16_t v72 = sub(v51, v69);
-        t_words2[l + 1584] = v72;
+    /* Toom-Cook: 720 = 9 × 144, diagonals [Toom63] [Cook66] */
+    for (int l = 0; l < 48; l++) {
+        const int16_t v0 = b[l + 149];
+        const int16_t v1 = shl(v0, 2);
+        const int16_t v2 = b[l + 437];
+        const int16_t v3 = sub(v2, v1);
+        const int16_t v4 = b[l + 293];
+        const int16_t v5 = shl(v4, 2);
+        const int16_t v6 = b[l + 581];
+        const int16_t v7 = sub(v6, v5);
+        const int16_t v8 = shl(v2, 2);
+        const int16_t v9 = b[l + 48];
+        const int16_t v10 = sub(v9, v8);
+        const int16_t v11 = shl(v6, 2);
+        const int16_t v12 = b[l + 192];
+        const int16_t v13 = sub(v12, v11);
+        const int16_t v14 = shl(v9, 2);
+        const int16_t v15 = b[l + 336];
+        const int16_t v16 = sub(v15, v14);
+        const int16_t v17 = shl(v12, 2);
+        const int16_t v18 = b[l + 480];
+        const int16_t v19 = sub(v18, v17);
+        const int16_t v20 = shl(v10, 2);
+        const int16_t v21 = sub(v20, v3);
+        const int16_t v22 = shl(v13, 2);
+        const int16_t v23 = sub(v22, v7);
+        const int16_t v24 = shl(v16, 2);
+        const int16_t v25 = sub(v24, v10);
+        const int16_t v26 = shl(v19, 2);
+        const int16_t v27 = sub(v26, v13);
+        const int16_t v29 = mullo(v21, 3);
+        const int16_t v30 = sub(v23, v29);
+        const int16_t v31 = mullo(v23, 3);
+        const int16_t v32 = sub(v25, v31);
+        const int16_t v33 = mullo(v25, 3);
+        const int16_t v34 = sub(v27, v33);
+        const int16_t v35 = add(v30, v32);
+        t_words[l + 336] = v35;
+        const int16_t v37 = sub(v32, v30);
+        t_words[l + 624] = v37;
+        const int16_t v39 = add(v32, v34);
+        t_words[l + 480] = v39;
+        const int16_t v41 = sub(v34, v32);
+        t_words[l + 768] = v41;
+        const int16_t v43 = b[l + 5];
+        const int16_t v44 = sub(v4, v43);
+        const int16_t v45 = sub(v2, v0);
+        const int16_t v46 = sub(v6, v4);
+        const int16_t v47 = sub(v9, v2);
+        const int16_t v48 = sub(v12, v6);
+        const int16_t v49 = sub(v15, v9);
+        const int16_t v50 = sub(v18, v12);
+        const int16_t v51 = b[l + 624];
+        const int16_t v52 = sub(v51, v15);
+        const int16_t v53 = shl(v47, 2);
+        const int16_t v54 = sub(v53, v45);
+        const int16_t v55 = shl(v48, 2);
+        const int16_t v56 = sub(v55, v46);
+        const int16_t v57 = shl(v49, 2);
+        const int16_t v58 = sub(v57, v47);
+        const int16_t v59 = shl(v50, 2);
+        const int16_t v60 = sub(v59, v48);
+        const int16_t v61 = mullo(v54, 3);
+        const int16_t v62 = sub(v56, v61);
+        const int16_t v63 = mullo(v56, 3);
+        const int16_t v64 = sub(v58, v63);
+        const int16_t v65 = mullo(v58, 3);
+        const int16_t v66 = sub(v60, v65);
+        const int16_t v67 = shl(v62, 1);
+        const int16_t v68 = add(v64, v67);
+        t_words[l + 912] = v68;
+        const int16_t v70 = sub(v64, v67);
+        t_words[l + 1200] = v70;
+        const int16_t v72 = shl(v64, 1);
+        const int16_t v73 = add(v66, v72);
+        t_words[l + 1056] = v73;
+        const int16_t v75 = sub(v66, v72);
+        t_words[l + 1344] = v75;
+        const int16_t v77 = shl(v44, 2);
+        const int16_t v78 = sub(v46, v77);
+        const int16_t v79 = shl(v45, 2);
+        const int16_t v80 = sub(v47, v79);
+        const int16_t v81 = shl(v46, 2);
+        const int16_t v82 = sub(v48, v81);
+        const int16_t v83 = sub(v49, v53);
+        const int16_t v84 = sub(v50, v55);
+        const int16_t v85 = sub(v52, v57);
+        const int16_t v86 = mullo(v80, 3);
+        const int16_t v87 = sub(v82, v86);
+        const int16_t v88 = mullo(v82, 3);
+        const int16_t v89 = sub(v83, v88);
+        const int16_t v90 = mullo(v83, 3);
+        const int16_t v91 = sub(v84, v90);
+        const int16_t v92 = shl(v89, 1);
+        const int16_t v93 = add(v87, v92);
+        t_words[l + 1488] = v93;
+        const int16_t v95 = sub(v92, v87);
+        t_words[l + 1776] = v95;
+        const int16_t v97 = shl(v91, 1);
+        const int16_t v98 = add(v89, v97);
+        t_words[l + 1632] = v98;
+        const int16_t v100 = sub(v97, v89);
+        t_words[l + 1920] = v100;
+        const int16_t v102 = shl(v82, 2);
+        const int16_t v103 = sub(v102, v78);
+        const int16_t v104 = shl(v83, 2);
+        const int16_t v105 = sub(v104, v80);
+        t_words[l + 2064] = v105;
+        const int16_t v107 = shl(v84, 2);
+        const int16_t v108 = sub(v107, v82);
+        t_words[l + 2208] = v108;
+        const int16_t v110 = shl(v85, 2);
+        const int16_t v111 = sub(v110, v83);
+        const int16_t v112 = mullo(v103, 3);
+        const int16_t v113 = sub(v105, v112);
+        t_words[l + 48] = v113;
+        const int16_t v115 = mullo(v105, 3);
+        const int16_t v116 = sub(v108, v115);
+        t_words[l + 192] = v116;
+        t_words[l + 2352] = v116;
+        const int16_t v119 = mullo(v108, 3);
+        const int16_t v120 = sub(v111, v119);
+        t_words[l + 2496] = v120;
     }
-    /* Toom-Cook: 704 = 7 × 176, vectors [Toom63] [Cook66] */
-    for (int l = 0; l < 176; l++) {
-        const int16_t v0 = v_words[l + 176];
-        const int16_t v1 = v_words[l + 528];
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = b[l + 101];
+        const int16_t v1 = shl(v0, 2);
+        const int16_t v2 = b[l + 389];
+        const int16_t v3 = sub(v2, v1);
+        const int16_t v4 = b[l + 245];
+        const int16_t v5 = shl(v4, 2);
+        const int16_t v6 = b[l + 533];
+        const int16_t v7 = sub(v6, v5);
+        const int16_t v8 = shl(v2, 2);
+        const int16_t v9 = b[l];
+        const int16_t v10 = sub(v9, v8);
+        const int16_t v11 = shl(v6, 2);
+        const int16_t v12 = b[l + 144];
+        const int16_t v13 = sub(v12, v11);
+        const int16_t v14 = shl(v9, 2);
+        const int16_t v15 = b[l + 288];
+        const int16_t v16 = sub(v15, v14);
+        const int16_t v17 = shl(v12, 2);
+        const int16_t v18 = b[l + 432];
+        const int16_t v19 = sub(v18, v17);
+        const int16_t v20 = shl(v10, 2);
+        const int16_t v21 = sub(v20, v3);
+        const int16_t v22 = shl(v13, 2);
+        const int16_t v23 = sub(v22, v7);
+        const int16_t v24 = shl(v16, 2);
+        const int16_t v25 = sub(v24, v10);
+        const int16_t v26 = shl(v19, 2);
+        const int16_t v27 = sub(v26, v13);
+        const int16_t v29 = mullo(v21, k0[l]);
+        const int16_t v30 = sub(v23, v29);
+        const int16_t v31 = mullo(v23, k0[l]);
+        const int16_t v32 = sub(v25, v31);
+        const int16_t v33 = mullo(v25, k0[l]);
+        const int16_t v34 = sub(v27, v33);
+        const int16_t v35 = add(v30, v32);
+        t_words[l + 288] = v35;
+        const int16_t v37 = sub(v32, v30);
+        t_words[l + 576] = v37;
+        const int16_t v39 = add(v32, v34);
+        t_words[l + 432] = v39;
+        const int16_t v41 = sub(v34, v32);
+        t_words[l + 720] = v41;
+        const int16_t v43 = front[l];
+        const int16_t v44 = sub(v4, v43);
+        const int16_t v45 = sub(v2, v0);
+        const int16_t v46 = sub(v6, v4);
+        const int16_t v47 = sub(v9, v2);
+        const int16_t v48 = sub(v12, v6);
+        const int16_t v49 = sub(v15, v9);
+        const int16_t v50 = sub(v18, v12);
+        const int16_t v51 = b[l + 576];
+        const int16_t v52 = sub(v51, v15);
+        const int16_t v53 = shl(v47, 2);
+        const int16_t v54 = sub(v53, v45);
+        const int16_t v55 = shl(v48, 2);
+        const int16_t v56 = sub(v55, v46);
+        const int16_t v57 = shl(v49, 2);
+        const int16_t v58 = sub(v57, v47);
+        const int16_t v59 = shl(v50, 2);
+        const int16_t v60 = sub(v59, v48);
+        const int16_t v61 = mullo(v54, k0[l]);
+        const int16_t v62 = sub(v56, v61);
+        const int16_t v63 = mullo(v56, k0[l]);
+        const int16_t v64 = sub(v58, v63);
+        const int16_t v65 = mullo(v58, k0[l]);
+        const int16_t v66 = sub(v60, v65);
+        const int16_t v67 = shl(v62, 1);
+        const int16_t v68 = add(v64, v67);
+        t_words[l + 864] = v68;
+        const int16_t v70 = sub(v64, v67);
+        t_words[l + 1152] = v70;
+        const int16_t v72 = shl(v64, 1);
+        const int16_t v73 = add(v66, v72);
+        t_words[l + 1008] = v73;
+        const int16_t v75 = sub(v66, v72);
+        t_words[l + 1296] = v75;
+        const int16_t v77 = shl(v44, 2);
+        const int16_t v78 = sub(v46, v77);
+        const int16_t v79 = shl(v45, 2);
+        const int16_t v80 = sub(v47, v79);
+        const int16_t v81 = shl(v46, 2);
+        const int16_t v82 = sub(v48, v81);
+        const int16_t v83 = sub(v49, v53);
+        const int16_t v84 = sub(v50, v55);
+        const int16_t v85 = sub(v52, v57);
+        const int16_t v86 = mullo(v80, k0[l]);
+        const int16_t v87 = sub(v82, v86);
+        const int16_t v88 = mullo(v82, k0[l]);
+        const int16_t v89 = sub(v83, v88);
+        const int16_t v90 = mullo(v83, k0[l]);
+        const int16_t v91 = sub(v84, v90);
+        const int16_t v92 = shl(v89, 1);
+        const int16_t v93 = add(v87, v92);
+        t_words[l + 1440] = v93;
+        const int16_t v95 = sub(v92, v87);
+        t_words[l + 1728] = v95;
+        const int16_t v97 = shl(v91, 1);
+        const int16_t v98 = add(v89, v97);
+        t_words[l + 1584] = v98;
+        const int16_t v100 = sub(v97, v89);
+        t_words[l + 1872] = v100;
+        const int16_t v102 = shl(v82, 2);
+        const int16_t v103 = sub(v102, v78);
+        const int16_t v104 = shl(v83, 2);
+        const int16_t v105 = sub(v104, v80);
+        t_words[l + 2016] = v105;
+        const int16_t v107 = shl(v84, 2);
+        const int16_t v108 = sub(v107, v82);
+        t_words[l + 2160] = v108;
+        const int16_t v110 = shl(v85, 2);
+        const int16_t v111 = sub(v110, v83);
+        const int16_t v112 = mullo(v103, k0[l]);
+        const int16_t v113 = sub(v105, v112);
+        t_words[l] = v113;
+        const int16_t v115 = mullo(v105, k0[l]);
+        const int16_t v116 = sub(v108, v115);
+        t_words[l + 144] = v116;
+        t_words[l + 2304] = v116;
+        const int16_t v119 = mullo(v108, k0[l]);
+        const int16_t v120 = sub(v111, v119);
+        t_words[l + 2448] = v120;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = b[l + 117];
+        const int16_t v1 = shl(v0, 2);
+        const int16_t v2 = b[l + 405];
+        const int16_t v3 = sub(v2, v1);
+        const int16_t v4 = b[l + 261];
+        const int16_t v5 = shl(v4, 2);
+        const int16_t v6 = b[l + 549];
+        const int16_t v7 = sub(v6, v5);
+        const int16_t v8 = shl(v2, 2);
+        const int16_t v9 = b[l + 16];
+        const int16_t v10 = sub(v9, v8);
+        const int16_t v11 = shl(v6, 2);
+        const int16_t v12 = b[l + 160];
+        const int16_t v13 = sub(v12, v11);
+        const int16_t v14 = shl(v9, 2);
+        const int16_t v15 = b[l + 304];
+        const int16_t v16 = sub(v15, v14);
+        const int16_t v17 = shl(v12, 2);
+        const int16_t v18 = b[l + 448];
+        const int16_t v19 = sub(v18, v17);
+        const int16_t v20 = shl(v10, 2);
+        const int16_t v21 = sub(v20, v3);
+        const int16_t v22 = shl(v13, 2);
+        const int16_t v23 = sub(v22, v7);
+        const int16_t v24 = shl(v16, 2);
+        const int16_t v25 = sub(v24, v10);
+        const int16_t v26 = shl(v19, 2);
+        const int16_t v27 = sub(v26, v13);
+        const int16_t v29 = mullo(v21, k0[l]);
+        const int16_t v30 = sub(v23, v29);
+        const int16_t v31 = mullo(v23, k0[l]);
+        const int16_t v32 = sub(v25, v31);
+        const int16_t v33 = mullo(v25, k0[l]);
+        const int16_t v34 = sub(v27, v33);
+        const int16_t v35 = add(v30, v32);
+        t_words[l + 304] = v35;
+        const int16_t v37 = sub(v32, v30);
+        t_words[l + 592] = v37;
+        const int16_t v39 = add(v32, v34);
+        t_words[l + 448] = v39;
+        const int16_t v41 = sub(v34, v32);
+        t_words[l + 736] = v41;
+        const int16_t v43 = front[l + 16];
+        const int16_t v44 = sub(v4, v43);
+        const int16_t v45 = sub(v2, v0);
+        const int16_t v46 = sub(v6, v4);
+        const int16_t v47 = sub(v9, v2);
+        const int16_t v48 = sub(v12, v6);
+        const int16_t v49 = sub(v15, v9);
+        const int16_t v50 = sub(v18, v12);
+        const int16_t v51 = b[l + 592];
+        const int16_t v52 = sub(v51, v15);
+        const int16_t v53 = shl(v47, 2);
+        const int16_t v54 = sub(v53, v45);
+        const int16_t v55 = shl(v48, 2);
+        const int16_t v56 = sub(v55, v46);
+        const int16_t v57 = shl(v49, 2);
+        const int16_t v58 = sub(v57, v47);
+        const int16_t v59 = shl(v50, 2);
+        const int16_t v60 = sub(v59, v48);
+        const int16_t v61 = mullo(v54, k0[l]);
+        const int16_t v62 = sub(v56, v61);
+        const int16_t v63 = mullo(v56, k0[l]);
+        const int16_t v64 = sub(v58, v63);
+        const int16_t v65 = mullo(v58, k0[l]);
+        const int16_t v66 = sub(v60, v65);
+        const int16_t v67 = shl(v62, 1);
+        const int16_t v68 = add(v64, v67);
+        t_words[l + 880] = v68;
+        const int16_t v70 = sub(v64, v67);
+        t_words[l + 1168] = v70;
+        const int16_t v72 = shl(v64, 1);
+        const int16_t v73 = add(v66, v72);
+        t_words[l + 1024] = v73;
+        const int16_t v75 = sub(v66, v72);
+        t_words[l + 1312] = v75;
+        const int16_t v77 = shl(v44, 2);
+        const int16_t v78 = sub(v46, v77);
+        const int16_t v79 = shl(v45, 2);
+        const int16_t v80 = sub(v47, v79);
+        const int16_t v81 = shl(v46, 2);
+        const int16_t v82 = sub(v48, v81);
+        const int16_t v83 = sub(v49, v53);
+        const int16_t v84 = sub(v50, v55);
+        const int16_t v85 = sub(v52, v57);
+        const int16_t v86 = mullo(v80, k0[l]);
+        const int16_t v87 = sub(v82, v86);
+        const int16_t v88 = mullo(v82, k0[l]);
+        const int16_t v89 = sub(v83, v88);
+        const int16_t v90 = mullo(v83, k0[l]);
+        const int16_t v91 = sub(v84, v90);
+        const int16_t v92 = shl(v89, 1);
+        const int16_t v93 = add(v87, v92);
+        t_words[l + 1456] = v93;
+        const int16_t v95 = sub(v92, v87);
+        t_words[l + 1744] = v95;
+        const int16_t v97 = shl(v91, 1);
+        const int16_t v98 = add(v89, v97);
+        t_words[l + 1600] = v98;
+        const int16_t v100 = sub(v97, v89);
+        t_words[l + 1888] = v100;
+        const int16_t v102 = shl(v82, 2);
+        const int16_t v103 = sub(v102, v78);
+        const int16_t v104 = shl(v83, 2);
+        const int16_t v105 = sub(v104, v80);
+        t_words[l + 2032] = v105;
+        const int16_t v107 = shl(v84, 2);
+        const int16_t v108 = sub(v107, v82);
+        t_words[l + 2176] = v108;
+        const int16_t v110 = shl(v85, 2);
+        const int16_t v111 = sub(v110, v83);
+        const int16_t v112 = mullo(v103, k0[l]);
+        const int16_t v113 = sub(v105, v112);
+        t_words[l + 16] = v113;
+        const int16_t v115 = mullo(v105, k0[l]);
+        const int16_t v116 = sub(v108, v115);
+        t_words[l + 160] = v116;
+        t_words[l + 2320] = v116;
+        const int16_t v119 = mullo(v108, k0[l]);
+        const int16_t v120 = sub(v111, v119);
+        t_words[l + 2464] = v120;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = b[l + 133];
+        const int16_t v1 = shl(v0, 2);
+        const int16_t v2 = b[l + 421];
+        const int16_t v3 = sub(v2, v1);
+        const int16_t v4 = b[l + 277];
+        const int16_t v5 = shl(v4, 2);
+        const int16_t v6 = b[l + 565];
+        const int16_t v7 = sub(v6, v5);
+        const int16_t v8 = shl(v2, 2);
+        const int16_t v9 = b[l + 32];
+        const int16_t v10 = sub(v9, v8);
+        const int16_t v11 = shl(v6, 2);
+        const int16_t v12 = b[l + 176];
+        const int16_t v13 = sub(v12, v11);
+        const int16_t v14 = shl(v9, 2);
+        const int16_t v15 = b[l + 320];
+        const int16_t v16 = sub(v15, v14);
+        const int16_t v17 = shl(v12, 2);
+        const int16_t v18 = b[l + 464];
+        const int16_t v19 = sub(v18, v17);
+        const int16_t v20 = shl(v10, 2);
+        const int16_t v21 = sub(v20, v3);
+        const int16_t v22 = shl(v13, 2);
+        const int16_t v23 = sub(v22, v7);
+        const int16_t v24 = shl(v16, 2);
+        const int16_t v25 = sub(v24, v10);
+        const int16_t v26 = shl(v19, 2);
+        const int16_t v27 = sub(v26, v13);
+        const int16_t v29 = mullo(v21, k0[l]);
+        const int16_t v30 = sub(v23, v29);
+        const int16_t v31 = mullo(v23, k0[l]);
+        const int16_t v32 = sub(v25, v31);
+        const int16_t v33 = mullo(v25, k0[l]);
+        const int16_t v34 = sub(v27, v33);
+        const int16_t v35 = add(v30, v32);
+        t_words[l + 320] = v35;
+        const int16_t v37 = sub(v32, v30);
+        t_words[l + 608] = v37;
+        const int16_t v39 = add(v32, v34);
+        t_words[l + 464] = v39;
+        const int16_t v41 = sub(v34, v32);
+        t_words[l + 752] = v41;
+        const int16_t v43 = front[l + 32];
+        const int16_t v44 = sub(v4, v43);
+        const int16_t v45 = sub(v2, v0);
+        const int16_t v46 = sub(v6, v4);
+        const int16_t v47 = sub(v9, v2);
+        const int16_t v48 = sub(v12, v6);
+        const int16_t v49 = sub(v15, v9);
+        const int16_t v50 = sub(v18, v12);
+        const int16_t v51 = b[l + 608];
+        const int16_t v52 = sub(v51, v15);
+        const int16_t v53 = shl(v47, 2);
+        const int16_t v54 = sub(v53, v45);
+        const int16_t v55 = shl(v48, 2);
+        const int16_t v56 = sub(v55, v46);
+        const int16_t v57 = shl(v49, 2);
+        const int16_t v58 = sub(v57, v47);
+        const int16_t v59 = shl(v50, 2);
+        const int16_t v60 = sub(v59, v48);
+        const int16_t v61 = mullo(v54, k0[l]);
+        const int16_t v62 = sub(v56, v61);
+        const int16_t v63 = mullo(v56, k0[l]);
+        const int16_t v64 = sub(v58, v63);
+        const int16_t v65 = mullo(v58, k0[l]);
+        const int16_t v66 = sub(v60, v65);
+        const int16_t v67 = shl(v62, 1);
+        const int16_t v68 = add(v64, v67);
+        t_words[l + 896] = v68;
+        const int16_t v70 = sub(v64, v67);
+        t_words[l + 1184] = v70;
+        const int16_t v72 = shl(v64, 1);
+        const int16_t v73 = add(v66, v72);
+        t_words[l + 1040] = v73;
+        const int16_t v75 = sub(v66, v72);
+        t_words[l + 1328] = v75;
+        const int16_t v77 = shl(v44, 2);
+        const int16_t v78 = sub(v46, v77);
+        const int16_t v79 = shl(v45, 2);
+        const int16_t v80 = sub(v47, v79);
+        const int16_t v81 = shl(v46, 2);
+        const int16_t v82 = sub(v48, v81);
+        const int16_t v83 = sub(v49, v53);
+        const int16_t v84 = sub(v50, v55);
+        const int16_t v85 = sub(v52, v57);
+        const int16_t v86 = mullo(v80, k0[l]);
+        const int16_t v87 = sub(v82, v86);
+        const int16_t v88 = mullo(v82, k0[l]);
+        const int16_t v89 = sub(v83, v88);
+        const int16_t v90 = mullo(v83, k0[l]);
+        const int16_t v91 = sub(v84, v90);
+        const int16_t v92 = shl(v89, 1);
+        const int16_t v93 = add(v87, v92);
+        t_words[l + 1472] = v93;
+        const int16_t v95 = sub(v92, v87);
+        t_words[l + 1760] = v95;
+        const int16_t v97 = shl(v91, 1);
+        const int16_t v98 = add(v89, v97);
+        t_words[l + 1616] = v98;
+        const int16_t v100 = sub(v97, v89);
+        t_words[l + 1904] = v100;
+        const int16_t v102 = shl(v82, 2);
+        const int16_t v103 = sub(v102, v78);
+        const int16_t v104 = shl(v83, 2);
+        const int16_t v105 = sub(v104, v80);
+        t_words[l + 2048] = v105;
+        const int16_t v107 = shl(v84, 2);
+        const int16_t v108 = sub(v107, v82);
+        t_words[l + 2192] = v108;
+        const int16_t v110 = shl(v85, 2);
+        const int16_t v111 = sub(v110, v83);
+        const int16_t v112 = mullo(v103, k0[l]);
+        const int16_t v113 = sub(v105, v112);
+        t_words[l + 32] = v113;
+        const int16_t v115 = mullo(v105, k0[l]);
+        const int16_t v116 = sub(v108, v115);
+        t_words[l + 176] = v116;
+        t_words[l + 2336] = v116;
+        const int16_t v119 = mullo(v108, k0[l]);
+        const int16_t v120 = sub(v111, v119);
+        t_words[l + 2480] = v120;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = b[l + 197];
+        const int16_t v1 = shl(v0, 2);
+        const int16_t v2 = b[l + 485];
+        const int16_t v3 = sub(v2, v1);
+        const int16_t v4 = b[l + 341];
+        const int16_t v5 = shl(v4, 2);
+        const int16_t v6 = b[l + 629];
+        const int16_t v7 = sub(v6, v5);
+        const int16_t v8 = shl(v2, 2);
+        const int16_t v9 = b[l + 96];
+        const int16_t v10 = sub(v9, v8);
+        const int16_t v11 = shl(v6, 2);
+        const int16_t v12 = b[l + 240];
+        const int16_t v13 = sub(v12, v11);
+        const int16_t v14 = shl(v9, 2);
+        const int16_t v15 = b[l + 384];
+        const int16_t v16 = sub(v15, v14);
+        const int16_t v17 = shl(v12, 2);
+        const int16_t v18 = b[l + 528];
+        const int16_t v19 = sub(v18, v17);
+        const int16_t v20 = shl(v10, 2);
+        const int16_t v21 = sub(v20, v3);
+        const int16_t v22 = shl(v13, 2);
+        const int16_t v23 = sub(v22, v7);
+        const int16_t v24 = shl(v16, 2);
+        const int16_t v25 = sub(v24, v10);
+        const int16_t v26 = shl(v19, 2);
+        const int16_t v27 = sub(v26, v13);
+        const int16_t v29 = mullo(v21, k0[l]);
+        const int16_t v30 = sub(v23, v29);
+        const int16_t v31 = mullo(v23, k0[l]);
+        const int16_t v32 = sub(v25, v31);
+        const int16_t v33 = mullo(v25, k0[l]);
+        const int16_t v34 = sub(v27, v33);
+        const int16_t v35 = add(v30, v32);
+        t_words[l + 384] = v35;
+        const int16_t v37 = sub(v32, v30);
+        t_words[l + 672] = v37;
+        const int16_t v39 = add(v32, v34);
+        t_words[l + 528] = v39;
+        const int16_t v41 = sub(v34, v32);
+        t_words[l + 816] = v41;
+        const int16_t v43 = b[l + 53];
+        const int16_t v44 = sub(v4, v43);
+        const int16_t v45 = sub(v2, v0);
+        const int16_t v46 = sub(v6, v4);
+        const int16_t v47 = sub(v9, v2);
+        const int16_t v48 = sub(v12, v6);
+        const int16_t v49 = sub(v15, v9);
+        const int16_t v50 = sub(v18, v12);
+        const int16_t v51 = back[l + 16];
+        const int16_t v52 = sub(v51, v15);
+        const int16_t v53 = shl(v47, 2);
+        const int16_t v54 = sub(v53, v45);
+        const int16_t v55 = shl(v48, 2);
+        const int16_t v56 = sub(v55, v46);
+        const int16_t v57 = shl(v49, 2);
+        const int16_t v58 = sub(v57, v47);
+        const int16_t v59 = shl(v50, 2);
+        const int16_t v60 = sub(v59, v48);
+        const int16_t v61 = mullo(v54, k0[l]);
+        const int16_t v62 = sub(v56, v61);
+        const int16_t v63 = mullo(v56, k0[l]);
+        const int16_t v64 = sub(v58, v63);
+        const int16_t v65 = mullo(v58, k0[l]);
+        const int16_t v66 = sub(v60, v65);
+        const int16_t v67 = shl(v62, 1);
+        const int16_t v68 = add(v64, v67);
+        t_words[l + 960] = v68;
+        const int16_t v70 = sub(v64, v67);
+        t_words[l + 1248] = v70;
+        const int16_t v72 = shl(v64, 1);
+        const int16_t v73 = add(v66, v72);
+        t_words[l + 1104] = v73;
+        const int16_t v75 = sub(v66, v72);
+        t_words[l + 1392] = v75;
+        const int16_t v77 = shl(v44, 2);
+        const int16_t v78 = sub(v46, v77);
+        const int16_t v79 = shl(v45, 2);
+        const int16_t v80 = sub(v47, v79);
+        const int16_t v81 = shl(v46, 2);
+        const int16_t v82 = sub(v48, v81);
+        const int16_t v83 = sub(v49, v53);
+        const int16_t v84 = sub(v50, v55);
+        const int16_t v85 = sub(v52, v57);
+        const int16_t v86 = mullo(v80, k0[l]);
+        const int16_t v87 = sub(v82, v86);
+        const int16_t v88 = mullo(v82, k0[l]);
+        const int16_t v89 = sub(v83, v88);
+        const int16_t v90 = mullo(v83, k0[l]);
+        const int16_t v91 = sub(v84, v90);
+        const int16_t v92 = shl(v89, 1);
+        const int16_t v93 = add(v87, v92);
+        t_words[l + 1536] = v93;
+        const int16_t v95 = sub(v92, v87);
+        t_words[l + 1824] = v95;
+        const int16_t v97 = shl(v91, 1);
+        const int16_t v98 = add(v89, v97);
+        t_words[l + 1680] = v98;
+        const int16_t v100 = sub(v97, v89);
+        t_words[l + 1968] = v100;
+        const int16_t v102 = shl(v82, 2);
+        const int16_t v103 = sub(v102, v78);
+        const int16_t v104 = shl(v83, 2);
+        const int16_t v105 = sub(v104, v80);
+        t_words[l + 2112] = v105;
+        const int16_t v107 = shl(v84, 2);
+        const int16_t v108 = sub(v107, v82);
+        t_words[l + 2256] = v108;
+        const int16_t v110 = shl(v85, 2);
+        const int16_t v111 = sub(v110, v83);
+        const int16_t v112 = mullo(v103, k0[l]);
+        const int16_t v113 = sub(v105, v112);
+        t_words[l + 96] = v113;
+        const int16_t v115 = mullo(v105, k0[l]);
+        const int16_t v116 = sub(v108, v115);
+        t_words[l + 240] = v116;
+        t_words[l + 2400] = v116;
+        const int16_t v119 = mullo(v108, k0[l]);
+        const int16_t v120 = sub(v111, v119);
+        t_words[l + 2544] = v120;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = b[l + 213];
+        const int16_t v1 = shl(v0, 2);
+        const int16_t v2 = b[l + 501];
+        const int16_t v3 = sub(v2, v1);
+        const int16_t v4 = b[l + 357];
+        const int16_t v5 = shl(v4, 2);
+        const int16_t v6 = b[l + 645];
+        const int16_t v7 = sub(v6, v5);
+        const int16_t v8 = shl(v2, 2);
+        const int16_t v9 = b[l + 112];
+        const int16_t v10 = sub(v9, v8);
+        const int16_t v11 = shl(v6, 2);
+        const int16_t v12 = b[l + 256];
+        const int16_t v13 = sub(v12, v11);
+        const int16_t v14 = shl(v9, 2);
+        const int16_t v15 = b[l + 400];
+        const int16_t v16 = sub(v15, v14);
+        const int16_t v17 = shl(v12, 2);
+        const int16_t v18 = b[l + 544];
+        const int16_t v19 = sub(v18, v17);
+        const int16_t v20 = shl(v10, 2);
+        const int16_t v21 = sub(v20, v3);
+        const int16_t v22 = shl(v13, 2);
+        const int16_t v23 = sub(v22, v7);
+        const int16_t v24 = shl(v16, 2);
+        const int16_t v25 = sub(v24, v10);
+        const int16_t v26 = shl(v19, 2);
+        const int16_t v27 = sub(v26, v13);
+        const int16_t v29 = mullo(v21, k0[l]);
+        const int16_t v30 = sub(v23, v29);
+        const int16_t v31 = mullo(v23, k0[l]);
+        const int16_t v32 = sub(v25, v31);
+        const int16_t v33 = mullo(v25, k0[l]);
+        const int16_t v34 = sub(v27, v33);
+        const int16_t v35 = add(v30, v32);
+        t_words[l + 400] = v35;
+        const int16_t v37 = sub(v32, v30);
+        t_words[l + 688] = v37;
+        const int16_t v39 = add(v32, v34);
+        t_words[l + 544] = v39;
+        const int16_t v41 = sub(v34, v32);
+        t_words[l + 832] = v41;
+        const int16_t v43 = b[l + 69];
+        const int16_t v44 = sub(v4, v43);
+        const int16_t v45 = sub(v2, v0);
+        const int16_t v46 = sub(v6, v4);
+        const int16_t v47 = sub(v9, v2);
+        const int16_t v48 = sub(v12, v6);
+        const int16_t v49 = sub(v15, v9);
+        const int16_t v50 = sub(v18, v12);
+        const int16_t v51 = back[l + 32];
+        const int16_t v52 = sub(v51, v15);
+        const int16_t v53 = shl(v47, 2);
+        const int16_t v54 = sub(v53, v45);
+        const int16_t v55 = shl(v48, 2);
+        const int16_t v56 = sub(v55, v46);
+        const int16_t v57 = shl(v49, 2);
+        const int16_t v58 = sub(v57, v47);
+        const int16_t v59 = shl(v50, 2);
+        const int16_t v60 = sub(v59, v48);
+        const int16_t v61 = mullo(v54, k0[l]);
+        const int16_t v62 = sub(v56, v61);
+        const int16_t v63 = mullo(v56, k0[l]);
+        const int16_t v64 = sub(v58, v63);
+        const int16_t v65 = mullo(v58, k0[l]);
+        const int16_t v66 = sub(v60, v65);
+        const int16_t v67 = shl(v62, 1);
+        const int16_t v68 = add(v64, v67);
+        t_words[l + 976] = v68;
+        const int16_t v70 = sub(v64, v67);
+        t_words[l + 1264] = v70;
+        const int16_t v72 = shl(v64, 1);
+        const int16_t v73 = add(v66, v72);
+        t_words[l + 1120] = v73;
+        const int16_t v75 = sub(v66, v72);
+        t_words[l + 1408] = v75;
+        const int16_t v77 = shl(v44, 2);
+        const int16_t v78 = sub(v46, v77);
+        const int16_t v79 = shl(v45, 2);
+        const int16_t v80 = sub(v47, v79);
+        const int16_t v81 = shl(v46, 2);
+        const int16_t v82 = sub(v48, v81);
+        const int16_t v83 = sub(v49, v53);
+        const int16_t v84 = sub(v50, v55);
+        const int16_t v85 = sub(v52, v57);
+        const int16_t v86 = mullo(v80, k0[l]);
+        const int16_t v87 = sub(v82, v86);
+        const int16_t v88 = mullo(v82, k0[l]);
+        const int16_t v89 = sub(v83, v88);
+        const int16_t v90 = mullo(v83, k0[l]);
+        const int16_t v91 = sub(v84, v90);
+        const int16_t v92 = shl(v89, 1);
+        const int16_t v93 = add(v87, v92);
+        t_words[l + 1552] = v93;
+        const int16_t v95 = sub(v92, v87);
+        t_words[l + 1840] = v95;
+        const int16_t v97 = shl(v91, 1);
+        const int16_t v98 = add(v89, v97);
+        t_words[l + 1696] = v98;
+        const int16_t v100 = sub(v97, v89);
+        t_words[l + 1984] = v100;
+        const int16_t v102 = shl(v82, 2);
+        const int16_t v103 = sub(v102, v78);
+        const int16_t v104 = shl(v83, 2);
+        const int16_t v105 = sub(v104, v80);
+        t_words[l + 2128] = v105;
+        const int16_t v107 = shl(v84, 2);
+        const int16_t v108 = sub(v107, v82);
+        t_words[l + 2272] = v108;
+        const int16_t v110 = shl(v85, 2);
+        const int16_t v111 = sub(v110, v83);
+        const int16_t v112 = mullo(v103, k0[l]);
+        const int16_t v113 = sub(v105, v112);
+        t_words[l + 112] = v113;
+        const int16_t v115 = mullo(v105, k0[l]);
+        const int16_t v116 = sub(v108, v115);
+        t_words[l + 256] = v116;
+        t_words[l + 2416] = v116;
+        const int16_t v119 = mullo(v108, k0[l]);
+        const int16_t v120 = sub(v111, v119);
+        t_words[l + 2560] = v120;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = b[l + 229];
+        const int16_t v1 = shl(v0, 2);
+        const int16_t v2 = b[l + 517];
+        const int16_t v3 = sub(v2, v1);
+        const int16_t v4 = b[l + 373];
+        const int16_t v5 = shl(v4, 2);
+        const int16_t v6 = b[l + 661];
+        const int16_t v7 = sub(v6, v5);
+        const int16_t v8 = shl(v2, 2);
+        const int16_t v9 = b[l + 128];
+        const int16_t v10 = sub(v9, v8);
+        const int16_t v11 = shl(v6, 2);
+        const int16_t v12 = b[l + 272];
+        const int16_t v13 = sub(v12, v11);
+        const int16_t v14 = shl(v9, 2);
+        const int16_t v15 = b[l + 416];
+        const int16_t v16 = sub(v15, v14);
+        const int16_t v17 = shl(v12, 2);
+        const int16_t v18 = b[l + 560];
+        const int16_t v19 = sub(v18, v17);
+        const int16_t v20 = shl(v10, 2);
+        const int16_t v21 = sub(v20, v3);
+        const int16_t v22 = shl(v13, 2);
+        const int16_t v23 = sub(v22, v7);
+        const int16_t v24 = shl(v16, 2);
+        const int16_t v25 = sub(v24, v10);
+        const int16_t v26 = shl(v19, 2);
+        const int16_t v27 = sub(v26, v13);
+        const int16_t v29 = mullo(v21, k0[l]);
+        const int16_t v30 = sub(v23, v29);
+        const int16_t v31 = mullo(v23, k0[l]);
+        const int16_t v32 = sub(v25, v31);
+        const int16_t v33 = mullo(v25, k0[l]);
+        const int16_t v34 = sub(v27, v33);
+        const int16_t v35 = add(v30, v32);
+        t_words[l + 416] = v35;
+        const int16_t v37 = sub(v32, v30);
+        t_words[l + 704] = v37;
+        const int16_t v39 = add(v32, v34);
+        t_words[l + 560] = v39;
+        const int16_t v41 = sub(v34, v32);
+        t_words[l + 848] = v41;
+        const int16_t v43 = b[l + 85];
+        const int16_t v44 = sub(v4, v43);
+        const int16_t v45 = sub(v2, v0);
+        const int16_t v46 = sub(v6, v4);
+        const int16_t v47 = sub(v9, v2);
+        const int16_t v48 = sub(v12, v6);
+        const int16_t v49 = sub(v15, v9);
+        const int16_t v50 = sub(v18, v12);
+        const int16_t v51 = back[l + 48];
+        const int16_t v52 = sub(v51, v15);
+        const int16_t v53 = shl(v47, 2);
+        const int16_t v54 = sub(v53, v45);
+        const int16_t v55 = shl(v48, 2);
+        const int16_t v56 = sub(v55, v46);
+        const int16_t v57 = shl(v49, 2);
+        const int16_t v58 = sub(v57, v47);
+        const int16_t v59 = shl(v50, 2);
+        const int16_t v60 = sub(v59, v48);
+        const int16_t v61 = mullo(v54, k0[l]);
+        const int16_t v62 = sub(v56, v61);
+        const int16_t v63 = mullo(v56, k0[l]);
+        const int16_t v64 = sub(v58, v63);
+        const int16_t v65 = mullo(v58, k0[l]);
+        const int16_t v66 = sub(v60, v65);
+        const int16_t v67 = shl(v62, 1);
+        const int16_t v68 = add(v64, v67);
+        t_words[l + 992] = v68;
+        const int16_t v70 = sub(v64, v67);
+        t_words[l + 1280] = v70;
+        const int16_t v72 = shl(v64, 1);
+        const int16_t v73 = add(v66, v72);
+        t_words[l + 1136] = v73;
+        const int16_t v75 = sub(v66, v72);
+        t_words[l + 1424] = v75;
+        const int16_t v77 = shl(v44, 2);
+        const int16_t v78 = sub(v46, v77);
+        const int16_t v79 = shl(v45, 2);
+        const int16_t v80 = sub(v47, v79);
+        const int16_t v81 = shl(v46, 2);
+        const int16_t v82 = sub(v48, v81);
+        const int16_t v83 = sub(v49, v53);
+        const int16_t v84 = sub(v50, v55);
+        const int16_t v85 = sub(v52, v57);
+        const int16_t v86 = mullo(v80, k0[l]);
+        const int16_t v87 = sub(v82, v86);
+        const int16_t v88 = mullo(v82, k0[l]);
+        const int16_t v89 = sub(v83, v88);
+        const int16_t v90 = mullo(v83, k0[l]);
+        const int16_t v91 = sub(v84, v90);
+        const int16_t v92 = shl(v89, 1);
+        const int16_t v93 = add(v87, v92);
+        t_words[l + 1568] = v93;
+        const int16_t v95 = sub(v92, v87);
+        t_words[l + 1856] = v95;
+        const int16_t v97 = shl(v91, 1);
+        const int16_t v98 = add(v89, v97);
+        t_words[l + 1712] = v98;
+        const int16_t v100 = sub(v97, v89);
+        t_words[l + 2000] = v100;
+        const int16_t v102 = shl(v82, 2);
+        const int16_t v103 = sub(v102, v78);
+        const int16_t v104 = shl(v83, 2);
+        const int16_t v105 = sub(v104, v80);
+        t_words[l + 2144] = v105;
+        const int16_t v107 = shl(v84, 2);
+        const int16_t v108 = sub(v107, v82);
+        t_words[l + 2288] = v108;
+        const int16_t v110 = shl(v85, 2);
+        const int16_t v111 = sub(v110, v83);
+        const int16_t v112 = mullo(v103, k0[l]);
+        const int16_t v113 = sub(v105, v112);
+        t_words[l + 128] = v113;
+        const int16_t v115 = mullo(v105, k0[l]);
+        const int16_t v116 = sub(v108, v115);
+        t_words[l + 272] = v116;
+        t_words[l + 2432] = v116;
+        const int16_t v119 = mullo(v108, k0[l]);
+        const int16_t v120 = sub(v111, v119);
+        t_words[l + 2576] = v120;
+    }
+    /* Toom-Cook: 720 = 9 × 144, vectors [Toom63] [Cook66] */
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = a[l + 288];
+        const int16_t v1 = a[l + 576];
         const int16_t v2 = add(v0, v1);
-        const int16_t v3 = v_words[l];
-        const int16_t v4 = v_words[l + 352];
-        const int16_t v5 = add(v3, v4);
-        const int16_t v6 = add(v2, v5);
-        const int16_t v7 = shl(v6, 1);
-        v_words2[l + 176] = v7;
-        const int16_t v9 = sub(v2, v5);
-        v_words2[l + 352] = v9;
-        const int16_t v11 = shl(v0, 2);
-        const int16_t v12 = add(v1, v11);
-        const int16_t v13 = shl(v3, 2);
-        const int16_t v14 = add(v4, v13);
-        const int16_t v15 = shl(v14, 1);
-        const int16_t v16 = add(v12, v15);
-        v_words2[l + 528] = v16;
-        const int16_t v18 = sub(v12, v15);
-        const int16_t v20 = mullo(v3, 3);
+        const int16_t v3 = a[l];
+        const int16_t v4 = add(v3, v2);
+        const int16_t v5 = a[l + 144];
+        const int16_t v6 = a[l + 432];
+        const int16_t v7 = add(v5, v6);
+        const int16_t v8 = add(v4, v7);
+        const int16_t v9 = sub(v4, v7);
+        v_words[l + 288] = v9;
+        const int16_t v11 = shl(v3, 2);
+        const int16_t v12 = add(v0, v11);
+        const int16_t v13 = shl(v12, 2);
+        const int16_t v14 = add(v1, v13);
+        const int16_t v15 = shl(v5, 2);
+        const int16_t v16 = add(v6, v15);
+        const int16_t v17 = shl(v16, 1);
+        const int16_t v18 = add(v14, v17);
+        const int16_t v19 = sub(v14, v17);
+        const int16_t v20 = shl(v1, 2);
         const int16_t v21 = add(v0, v20);
-        const int16_t v22 = mullo(v21, 3);
-        const int16_t v23 = add(v4, v22);
-        const int16_t v24 = mullo(v23, 3);
-        const int16_t v25 = add(v1, v24);
-        const int16_t v26 = shl(v1, 1);
-        v_words2[l] = v26;
-        const int16_t v29 = mullo(v18, -13107);
-        v_words2[l + 704] = v29;
-        const int16_t v31 = mullo(v25, -13107);
-        v_words2[l + 880] = v31;
-        const int16_t v34 = mullo(v3, 24);
-        v_words2[l + 1056] = v34;
+        const int16_t v22 = shl(v21, 2);
+        const int16_t v23 = add(v3, v22);
+        const int16_t v24 = shl(v6, 2);
+        const int16_t v25 = add(v5, v24);
+        const int16_t v26 = shl(v25, 1);
+        const int16_t v27 = add(v23, v26);
+        const int16_t v28 = sub(v23, v26);
+        const int16_t v30 = mullo(v3, 3);
+        const int16_t v31 = add(v5, v30);
+        const int16_t v32 = mullo(v31, 3);
+        const int16_t v33 = add(v0, v32);
+        const int16_t v34 = mullo(v33, 3);
+        const int16_t v35 = add(v6, v34);
+        const int16_t v36 = mullo(v35, 3);
+        const int16_t v37 = add(v1, v36);
+        const int16_t v39 = mullo(v1, 6);
+        v_words[l] = v39;
+        const int16_t v41 = shl(v8, 1);
+        v_words[l + 144] = v41;
+        const int16_t v44 = mullo(v18, 13107);
+        v_words[l + 432] = v44;
+        const int16_t v47 = mullo(v19, -23593);
+        v_words[l + 576] = v47;
+        const int16_t v49 = mullo(v27, -23593);
+        v_words[l + 720] = v49;
+        const int16_t v52 = mullo(v28, 20597);
+        v_words[l + 864] = v52;
+        const int16_t v55 = mullo(v37, 749);
+        v_words[l + 1008] = v55;
+        const int16_t v58 = mullo(v3, 18);
+        v_words[l + 1152] = v58;
     }
-    /* Karatsuba: 176 = 9 × 44, diagonals [Karatsuba63] [Winograd80 §IV] */
-    for (int i5 = 0; i5 < 7; i5++) {
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = a[l + 384];
+        const int16_t v1 = back2[l + 16];
+        const int16_t v2 = add(v0, v1);
+        const int16_t v3 = a[l + 96];
+        const int16_t v4 = add(v3, v2);
+        const int16_t v5 = a[l + 240];
+        const int16_t v6 = a[l + 528];
+        const int16_t v7 = add(v5, v6);
+        const int16_t v8 = add(v4, v7);
+        const int16_t v9 = sub(v4, v7);
+        v_words[l + 384] = v9;
+        const int16_t v11 = shl(v3, 2);
+        const int16_t v12 = add(v0, v11);
+        const int16_t v13 = shl(v12, 2);
+        const int16_t v14 = add(v1, v13);
+        const int16_t v15 = shl(v5, 2);
+        const int16_t v16 = add(v6, v15);
+        const int16_t v17 = shl(v16, 1);
+        const int16_t v18 = add(v14, v17);
+        const int16_t v19 = sub(v14, v17);
+        const int16_t v20 = shl(v1, 2);
+        const int16_t v21 = add(v0, v20);
+        const int16_t v22 = shl(v21, 2);
+        const int16_t v23 = add(v3, v22);
+        const int16_t v24 = shl(v6, 2);
+        const int16_t v25 = add(v5, v24);
+        const int16_t v26 = shl(v25, 1);
+        const int16_t v27 = add(v23, v26);
+        const int16_t v28 = sub(v23, v26);
+        const int16_t v30 = mullo(v3, k0[l]);
+        const int16_t v31 = add(v5, v30);
+        const int16_t v32 = mullo(v31, k0[l]);
+        const int16_t v33 = add(v0, v32);
+        const int16_t v34 = mullo(v33, k0[l]);
+        const int16_t v35 = add(v6, v34);
+        const int16_t v36 = mullo(v35, k0[l]);
+        const int16_t v37 = add(v1, v36);
+        const int16_t v39 = mullo(v1, k1[l]);
+        v_words[l + 96] = v39;
+        const int16_t v41 = shl(v8, 1);
+        v_words[l + 240] = v41;
+        const int16_t v44 = mullo(v18, k2[l]);
+        v_words[l + 528] = v44;
+        const int16_t v47 = mullo(v19, k3[l]);
+        v_words[l + 672] = v47;
+        const int16_t v49 = mullo(v27, k3[l]);
+        v_words[l + 816] = v49;
+        const int16_t v52 = mullo(v28, k4[l]);
+        v_words[l + 960] = v52;
+        const int16_t v55 = mullo(v37, k5[l]);
+        v_words[l + 1104] = v55;
+        const int16_t v58 = mullo(v3, k6[l]);
+        v_words[l + 1248] = v58;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = a[l + 400];
+        const int16_t v1 = back2[l + 32];
+        const int16_t v2 = add(v0, v1);
+        const int16_t v3 = a[l + 112];
+        const int16_t v4 = add(v3, v2);
+        const int16_t v5 = a[l + 256];
+        const int16_t v6 = a[l + 544];
+        const int16_t v7 = add(v5, v6);
+        const int16_t v8 = add(v4, v7);
+        const int16_t v9 = sub(v4, v7);
+        v_words[l + 400] = v9;
+        const int16_t v11 = shl(v3, 2);
+        const int16_t v12 = add(v0, v11);
+        const int16_t v13 = shl(v12, 2);
+        const int16_t v14 = add(v1, v13);
+        const int16_t v15 = shl(v5, 2);
+        const int16_t v16 = add(v6, v15);
+        const int16_t v17 = shl(v16, 1);
+        const int16_t v18 = add(v14, v17);
+        const int16_t v19 = sub(v14, v17);
+        const int16_t v20 = shl(v1, 2);
+        const int16_t v21 = add(v0, v20);
+        const int16_t v22 = shl(v21, 2);
+        const int16_t v23 = add(v3, v22);
+        const int16_t v24 = shl(v6, 2);
+        const int16_t v25 = add(v5, v24);
+        const int16_t v26 = shl(v25, 1);
+        const int16_t v27 = add(v23, v26);
+        const int16_t v28 = sub(v23, v26);
+        const int16_t v30 = mullo(v3, k0[l]);
+        const int16_t v31 = add(v5, v30);
+        const int16_t v32 = mullo(v31, k0[l]);
+        const int16_t v33 = add(v0, v32);
+        const int16_t v34 = mullo(v33, k0[l]);
+        const int16_t v35 = add(v6, v34);
+        const int16_t v36 = mullo(v35, k0[l]);
+        const int16_t v37 = add(v1, v36);
+        const int16_t v39 = mullo(v1, k1[l]);
+        v_words[l + 112] = v39;
+        const int16_t v41 = shl(v8, 1);
+        v_words[l + 256] = v41;
+        const int16_t v44 = mullo(v18, k2[l]);
+        v_words[l + 544] = v44;
+        const int16_t v47 = mullo(v19, k3[l]);
+        v_words[l + 688] = v47;
+        const int16_t v49 = mullo(v27, k3[l]);
+        v_words[l + 832] = v49;
+        const int16_t v52 = mullo(v28, k4[l]);
+        v_words[l + 976] = v52;
+        const int16_t v55 = mullo(v37, k5[l]);
+        v_words[l + 1120] = v55;
+        const int16_t v58 = mullo(v3, k6[l]);
+        v_words[l + 1264] = v58;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = a[l + 416];
+        const int16_t v1 = back2[l + 48];
+        const int16_t v2 = add(v0, v1);
+        const int16_t v3 = a[l + 128];
+        const int16_t v4 = add(v3, v2);
+        const int16_t v5 = a[l + 272];
+        const int16_t v6 = a[l + 560];
+        const int16_t v7 = add(v5, v6);
+        const int16_t v8 = add(v4, v7);
+        const int16_t v9 = sub(v4, v7);
+        v_words[l + 416] = v9;
+        const int16_t v11 = shl(v3, 2);
+        const int16_t v12 = add(v0, v11);
+        const int16_t v13 = shl(v12, 2);
+        const int16_t v14 = add(v1, v13);
+        const int16_t v15 = shl(v5, 2);
+        const int16_t v16 = add(v6, v15);
+        const int16_t v17 = shl(v16, 1);
+        const int16_t v18 = add(v14, v17);
+        const int16_t v19 = sub(v14, v17);
+        const int16_t v20 = shl(v1, 2);
+        const int16_t v21 = add(v0, v20);
+        const int16_t v22 = shl(v21, 2);
+        const int16_t v23 = add(v3, v22);
+        const int16_t v24 = shl(v6, 2);
+        const int16_t v25 = add(v5, v24);
+        const int16_t v26 = shl(v25, 1);
+        const int16_t v27 = add(v23, v26);
+        const int16_t v28 = sub(v23, v26);
+        const int16_t v30 = mullo(v3, k0[l]);
+        const int16_t v31 = add(v5, v30);
+        const int16_t v32 = mullo(v31, k0[l]);
+        const int16_t v33 = add(v0, v32);
+        const int16_t v34 = mullo(v33, k0[l]);
+        const int16_t v35 = add(v6, v34);
+        const int16_t v36 = mullo(v35, k0[l]);
+        const int16_t v37 = add(v1, v36);
+        const int16_t v39 = mullo(v1, k1[l]);
+        v_words[l + 128] = v39;
+        const int16_t v41 = shl(v8, 1);
+        v_words[l + 272] = v41;
+        const int16_t v44 = mullo(v18, k2[l]);
+        v_words[l + 560] = v44;
+        const int16_t v47 = mullo(v19, k3[l]);
+        v_words[l + 704] = v47;
+        const int16_t v49 = mullo(v27, k3[l]);
+        v_words[l + 848] = v49;
+        const int16_t v52 = mullo(v28, k4[l]);
+        v_words[l + 992] = v52;
+        const int16_t v55 = mullo(v37, k5[l]);
+        v_words[l + 1136] = v55;
+        const int16_t v58 = mullo(v3, k6[l]);
+        v_words[l + 1280] = v58;
+    }
+    /* Toom-Cook: 144 = 5 × 48, diagonals [Toom63] [Cook66] */
+    for (int i2 = 0; i2 < 9; i2++) {
         {
-            int16_t *const p0 = t_words2 + 352 * i5;
-            int16_t *const p1 = t_words3 + 528 * i5;
-            for (int l = 0; l < 32; l++) {
-                const int16_t v0 = p0[l];
-                const int16_t v1 = p0[l + 88];
+            int16_t *const p0 = t_words + 288 * i2;
+            int16_t *const p1 = t_words2 + 480 * i2;
+            for (int l = 0; l < 48; l++) {
+                const int16_t v0 = p0[l + 96];
+                const int16_t v1 = p0[l];
                 const int16_t v2 = sub(v0, v1);
-                const int16_t v3 = p0[l + 44];
-                const int16_t v4 = p0[l + 132];
+                const int16_t v3 = p0[l + 144];
+                const int16_t v4 = p0[l + 48];
                 const int16_t v5 = sub(v3, v4);
-                p1[l + 132] = v5;
-                const int16_t v7 = p0[l + 176];
-                const int16_t v8 = sub(v1, v7);
-                p1[l + 176] = v8;
-                const int16_t v10 = p0[l + 220];
-                const int16_t v11 = sub(v4, v10);
-                p1[l + 220] = v11;
-                const int16_t v13 = p0[l + 264];
-                const int16_t v14 = sub(v7, v13);
-                p1[l + 264] = v14;
-                const int16_t v16 = p0[l + 308];
-                const int16_t v17 = sub(v10, v16);
-                const int16_t v18 = sub(v1, v4);
-                p1[l] = v18;
-                const int16_t v20 = sub(v4, v7);
-                p1[l + 44] = v20;
-                const int16_t v22 = sub(v7, v10);
-                p1[l + 88] = v22;
-                const int16_t v24 = sub(v2, v5);
-                p1[l + 308] = v24;
-                const int16_t v26 = sub(v5, v8);
-                p1[l + 352] = v26;
-                const int16_t v28 = sub(v8, v11);
-                p1[l + 396] = v28;
-                const int16_t v30 = sub(v11, v14);
-                p1[l + 440] = v30;
-                const int16_t v32 = sub(v14, v17);
-                p1[l + 484] = v32;
-            }
-        }
-        {
-            int16_t *const p0 = t_words2 + 352 * i5;
-            int16_t *const p1 = t_words3 + 528 * i5;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 28];
-                const int16_t v1 = p0[l + 116];
-                const int16_t v2 = sub(v0, v1);
-                const int16_t v3 = p0[l + 72];
-                const int16_t v4 = p0[l + 160];
-                const int16_t v5 = sub(v3, v4);
-                p1[l + 160] = v5;
-                const int16_t v7 = p0[l + 204];
-                const int16_t v8 = sub(v1, v7);
-                p1[l + 204] = v8;
-                const int16_t v10 = p0[l + 248];
-                const int16_t v11 = sub(v4, v10);
-                p1[l + 248] = v11;
-                const int16_t v13 = p0[l + 292];
-                const int16_t v14 = sub(v7, v13);
-                p1[l + 292] = v14;
-                const int16_t v16 = p0[l + 336];
-                const int16_t v17 = sub(v10, v16);
-                const int16_t v18 = sub(v1, v4);
-                p1[l + 28] = v18;
-                const int16_t v20 = sub(v4, v7);
-                p1[l + 72] = v20;
-                const int16_t v22 = sub(v7, v10);
-                p1[l + 116] = v22;
-                const int16_t v24 = sub(v2, v5);
-                p1[l + 336] = v24;
-                const int16_t v26 = sub(v5, v8);
-                p1[l + 380] = v26;
-                const int16_t v28 = sub(v8, v11);
-                p1[l + 424] = v28;
-                const int16_t v30 = sub(v11, v14);
-                p1[l + 468] = v30;
-                const int16_t v32 = sub(v14, v17);
-                p1[l + 512] = v32;
+                p1[l + 288] = v5;
+                const int16_t v7 = p0[l + 192];
+                const int16_t v8 = sub(v7, v0);
+                p1[l + 336] = v8;
+                const int16_t v10 = p0[l + 240];
+                const int16_t v11 = sub(v10, v3);
+                const int16_t v12 = shl(v2, 1);
+                const int16_t v13 = sub(v5, v12);
+                p1[l] = v13;
+                const int16_t v15 = shl(v5, 1);
+                const int16_t v16 = sub(v8, v15);
+                p1[l + 48] = v16;
+                p1[l + 384] = v16;
+                const int16_t v19 = shl(v8, 1);
+                const int16_t v20 = sub(v11, v19);
+                p1[l + 432] = v20;
+                const int16_t v22 = shl(v4, 1);
+                const int16_t v23 = sub(v0, v22);
+                const int16_t v24 = shl(v0, 1);
+                const int16_t v25 = sub(v3, v24);
+                const int16_t v26 = shl(v3, 1);
+                const int16_t v27 = sub(v7, v26);
+                const int16_t v28 = add(v23, v25);
+                p1[l + 96] = v28;
+                const int16_t v30 = sub(v25, v23);
+                p1[l + 192] = v30;
+                const int16_t v32 = add(v25, v27);
+                p1[l + 144] = v32;
+                const int16_t v34 = sub(v27, v25);
+                p1[l + 240] = v34;
             }
         }
     }
-    /* Karatsuba: 176 = 9 × 44, vectors [Karatsuba63] [Winograd80 §IV] */
-    for (int i7 = 0; i7 < 7; i7++) {
+    /* Toom-Cook: 144 = 5 × 48, vectors [Toom63] [Cook66] */
+    for (int i4 = 0; i4 < 9; i4++) {
         {
-            int16_t *const p0 = v_words2 + 176 * i7;
-            int16_t *const p1 = v_words3 + 220 * i7;
-            for (int l = 0; l < 32; l++) {
+            int16_t *const p0 = v_words + 144 * i4;
+            int16_t *const p1 = v_words2 + 240 * i4;
+            for (int l = 0; l < 48; l++) {
                 const int16_t v0 = p0[l];
-                const int16_t v1 = p0[l + 88];
+                const int16_t v1 = p0[l + 96];
                 const int16_t v2 = add(v0, v1);
-                p1[l + 88] = v2;
-                const int16_t v4 = p0[l + 44];
-                const int16_t v5 = p0[l + 132];
-                const int16_t v6 = add(v4, v5);
-                p1[l + 44] = v6;
-                const int16_t v8 = add(v2, v6);
-                p1[l] = v8;
-                const int16_t v10 = add(v1, v5);
-                p1[l + 132] = v10;
-                const int16_t v12 = add(v0, v4);
-                p1[l + 176] = v12;
-            }
-        }
-        {
-            int16_t *const p0 = v_words2 + 176 * i7;
-            int16_t *const p1 = v_words3 + 220 * i7;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 28];
-                const int16_t v1 = p0[l + 116];
-                const int16_t v2 = add(v0, v1);
-                p1[l + 116] = v2;
-                const int16_t v4 = p0[l + 72];
-                const int16_t v5 = p0[l + 160];
-                const int16_t v6 = add(v4, v5);
-                p1[l + 72] = v6;
-                const int16_t v8 = add(v2, v6);
-                p1[l + 28] = v8;
-                const int16_t v10 = add(v1, v5);
-                p1[l + 160] = v10;
-                const int16_t v12 = add(v0, v4);
-                p1[l + 204] = v12;
+                const int16_t v3 = p0[l + 48];
+                const int16_t v4 = add(v3, v2);
+                const int16_t v6 = mullo(v4, -3);
+                p1[l + 48] = v6;
+                const int16_t v8 = sub(v3, v2);
+                p1[l + 96] = v8;
+                const int16_t v10 = shl(v3, 1);
+                const int16_t v11 = add(v1, v10);
+                const int16_t v12 = shl(v0, 2);
+                const int16_t v13 = add(v11, v12);
+                p1[l + 144] = v13;
+                const int16_t v16 = mullo(v1, 3);
+                p1[l] = v16;
+                const int16_t v19 = mullo(v0, 6);
+                p1[l + 192] = v19;
             }
         }
     }
-    /* products 1 to 16 of size 44, in lanes */
-    for (int i9 = 0; i9 < 5; i9++) {
+    /* products 1 to 16 of size 48, in lanes */
+    for (int i6 = 0; i6 < 6; i6++) {
+        {
+            int16_t *const p0 = t_words2 + 16 * i6;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l];
+                const int16_t v1 = p0[l + 384];
+                const int16_t v2 = p0[l + 768];
+                const int16_t v3 = p0[l + 1152];
+                between[4 * l] = v0;
+                between[4 * l + 1] = v1;
+                between[4 * l + 2] = v2;
+                between[4 * l + 3] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = t_words2 + 16 * i6;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 96];
+                const int16_t v1 = p0[l + 480];
+                const int16_t v2 = p0[l + 864];
+                const int16_t v3 = p0[l + 1248];
+                between[4 * l + 64] = v0;
+                between[4 * l + 65] = v1;
+                between[4 * l + 66] = v2;
+                between[4 * l + 67] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = t_words2 + 16 * i6;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 192];
+                const int16_t v1 = p0[l + 576];
+                const int16_t v2 = p0[l + 960];
+                const int16_t v3 = p0[l + 1344];
+                between[4 * l + 128] = v0;
+                between[4 * l + 129] = v1;
+                between[4 * l + 130] = v2;
+                between[4 * l + 131] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = t_words2 + 16 * i6;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 288];
+                const int16_t v1 = p0[l + 672];
+                const int16_t v2 = p0[l + 1056];
+                const int16_t v3 = p0[l + 1440];
+                between[4 * l + 192] = v0;
+                between[4 * l + 193] = v1;
+                between[4 * l + 194] = v2;
+                between[4 * l + 195] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_t + 256 * i6;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = between[l];
+                const int16_t v1 = between[l + 64];
+                const int16_t v2 = between[l + 128];
+                const int16_t v3 = between[l + 192];
+                p0[4 * l] = v0;
+                p0[4 * l + 1] = v1;
+                p0[4 * l + 2] = v2;
+                p0[4 * l + 3] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_t + 256 * i6;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = between[l + 16];
+                const int16_t v1 = between[l + 80];
+                const int16_t v2 = between[l + 144];
+                const int16_t v3 = between[l + 208];
+                p0[4 * l + 64] = v0;
+                p0[4 * l + 65] = v1;
+                p0[4 * l + 66] = v2;
+                p0[4 * l + 67] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_t + 256 * i6;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = between[l + 32];
+                const int16_t v1 = between[l + 96];
+                const int16_t v2 = between[l + 160];
+                const int16_t v3 = between[l + 224];
+                p0[4 * l + 128] = v0;
+                p0[4 * l + 129] = v1;
+                p0[4 * l + 130] = v2;
+                p0[4 * l + 131] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_t + 256 * i6;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = between[l + 48];
+                const int16_t v1 = between[l + 112];
+                const int16_t v2 = between[l + 176];
+                const int16_t v3 = between[l + 240];
+                p0[4 * l + 192] = v0;
+                p0[4 * l + 193] = v1;
+                p0[4 * l + 194] = v2;
+                p0[4 * l + 195] = v3;
+            }
+        }
+    }
+    for (int i7 = 0; i7 < 3; i7++) {
+        {
+            int16_t *const p0 = v_words2 + 16 * i7;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l];
+                const int16_t v1 = p0[l + 192];
+                const int16_t v2 = p0[l + 384];
+                const int16_t v3 = p0[l + 576];
+                between[4 * l] = v0;
+                between[4 * l + 1] = v1;
+                between[4 * l + 2] = v2;
+                between[4 * l + 3] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = v_words2 + 16 * i7;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 48];
+                const int16_t v1 = p0[l + 240];
+                const int16_t v2 = p0[l + 432];
+                const int16_t v3 = p0[l + 624];
+                between[4 * l + 64] = v0;
+                between[4 * l + 65] = v1;
+                between[4 * l + 66] = v2;
+                between[4 * l + 67] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = v_words2 + 16 * i7;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 96];
+                const int16_t v1 = p0[l + 288];
+                const int16_t v2 = p0[l + 480];
+                const int16_t v3 = p0[l + 672];
+                between[4 * l + 128] = v0;
+                between[4 * l + 129] = v1;
+                between[4 * l + 130] = v2;
+                between[4 * l + 131] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = v_words2 + 16 * i7;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 144];
+                const int16_t v1 = p0[l + 336];
+                const int16_t v2 = p0[l + 528];
+                const int16_t v3 = p0[l + 720];
+                between[4 * l + 192] = v0;
+                between[4 * l + 193] = v1;
+                between[4 * l + 194] = v2;
+                between[4 * l + 195] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_v + 256 * i7;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = between[l];
+                const int16_t v1 = between[l + 64];
+                const int16_t v2 = between[l + 128];
+                const int16_t v3 = between[l + 192];
+                p0[4 * l] = v0;
+                p0[4 * l + 1] = v1;
+                p0[4 * l + 2] = v2;
+                p0[4 * l + 3] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_v + 256 * i7;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = between[l + 16];
+                const int16_t v1 = between[l + 80];
+                const int16_t v2 = between[l + 144];
+                const int16_t v3 = between[l + 208];
+                p0[4 * l + 64] = v0;
+                p0[4 * l + 65] = v1;
+                p0[4 * l + 66] = v2;
+                p0[4 * l + 67] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_v + 256 * i7;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = between[l + 32];
+                const int16_t v1 = between[l + 96];
+                const int16_t v2 = between[l + 160];
+                const int16_t v3 = between[l + 224];
+                p0[4 * l + 128] = v0;
+                p0[4 * l + 129] = v1;
+                p0[4 * l + 130] = v2;
+                p0[4 * l + 131] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_v + 256 * i7;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = between[l + 48];
+                const int16_t v1 = between[l + 112];
+                const int16_t v2 = between[l + 176];
+                const int16_t v3 = between[l + 240];
+                p0[4 * l + 192] = v0;
+                p0[4 * l + 193] = v1;
+                p0[4 * l + 194] = v2;
+                p0[4 * l + 195] = v3;
+            }
+        }
+    }
+    lanes48_c(lane_c, lane_t, lane_v);
+    for (int i8 = 0; i8 < 3; i8++) {
+        {
+            int16_t *const p0 = lane_c + 256 * i8;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l];
+                const int16_t v1 = p0[l + 64];
+                const int16_t v2 = p0[l + 128];
+                const int16_t v3 = p0[l + 192];
+                between[4 * l] = v0;
+                between[4 * l + 1] = v1;
+                between[4 * l + 2] = v2;
+                between[4 * l + 3] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_c + 256 * i8;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 16];
+                const int16_t v1 = p0[l + 80];
+                const int16_t v2 = p0[l + 144];
+                const int16_t v3 = p0[l + 208];
+                between[4 * l + 64] = v0;
+                between[4 * l + 65] = v1;
+                between[4 * l + 66] = v2;
+                between[4 * l + 67] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_c + 256 * i8;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 32];
+                const int16_t v1 = p0[l + 96];
+                const int16_t v2 = p0[l + 160];
+                const int16_t v3 = p0[l + 224];
+                between[4 * l + 128] = v0;
+                between[4 * l + 129] = v1;
+                between[4 * l + 130] = v2;
+                between[4 * l + 131] = v3;
+            }
+        }
+        {
+            int16_t *const p0 = lane_c + 256 * i8;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = p0[l + 48];
+                const int16_t v1 = p0[l + 112];
+                const int16_t v2 = p0[l + 176];
+                const int16_t v3 = p0[l + 240];
+                between[4 * l + 192] = v0;
+                between[4 * l + 193] = v1;
+                between[4 * l + 194] = v2;
+                between[4 * l + 195] = v3;
+            }
+        }
+        for (int l = 0; l < 16; l++) {
+            const int16_t v0 = between[l];
+            const int16_t v1 = between[l + 64];
+            const int16_t v2 = between[l + 128];
+            const int16_t v3 = between[l + 192];
+            beside[4 * l] = v0;
+            beside[4 * l + 1] = v1;
+            beside[4 * l + 2] = v2;
+            beside[4 * l + 3] = v3;
+        }
+        for (int l = 0; l < 16; l++) {
+            const int16_t v0 = between[l + 16];
+            const int16_t v1 = between[l + 80];
+            const int16_t v2 = between[l + 144];
+            const int16_t v3 = between[l + 208];
+            beside[4 * l + 64] = v0;
+            beside[4 * l + 65] = v1;
+            beside[4 * l + 66] = v2;
+            beside[4 * l + 67] = v3;
+        }
+        for (int l = 0; l < 16; l++) {
+            const int16_t v0 = between[l + 32];
+            const int16_t v1 = between[l + 96];
+            const int16_t v2 = between[l + 160];
+            const int16_t v3 = between[l + 224];
+            beside[4 * l + 128] = v0;
+            beside[4 * l + 129] = v1;
+            beside[4 * l + 130] = v2;
+            beside[4 * l + 131] = v3;
+        }
+        for (int l = 0; l < 16; l++) {
+            const int16_t v0 = between[l + 48];
+            const int16_t v1 = between[l + 112];
+            const int16_t v2 = between[l + 176];
+            const int16_t v3 = between[l + 240];
+            beside[4 * l + 192] = v0;
+            beside[4 * l + 193] = v1;
+            beside[4 * l + 194] = v2;
+            beside[4 * l + 195] = v3;
+        }
+        {
+            int16_t *const p0 = rows + 16 * i8;
+            for (int l = 0; l < 16; l++) {
+                const int16_t v0 = beside[l];
+                p0[l] = v0;
+                const int16_t v2 = beside[l + 16];
+                p0[l + 48] = v2;
+                const int16_t v4 = beside[l + 32];
+                p0[l + 96] = v4;
+                const int16_t v6 = beside[l + 48];
+                p0[l + 144] = v6;
+                const int16_t v8 = beside[l + 64];
+                p0[l + 192] = v8;
+                const int16_t v10 = beside[l + 80];
+                p0[l + 240] = v10;
+                const int16_t v12 = beside[l + 96];
+                p0[l + 288] = v12;
+                const int16_t v14 = beside[l + 112];
+                p0[l + 336] = v14;
+                const int16_t v16 = beside[l + 128];
+                p0[l + 384] = v16;
+                const int16_t v18 = beside[l + 144];
+                p0[l + 432] = v18;
+                const int16_t v20 = beside[l + 160];
+                p0[l + 480] = v20;
+                const int16_t v22 = beside[l + 176];
+                p0[l + 528] = v22;
+                const int16_t v24 = beside[l + 192];
+                p0[l + 576] = v24;
+                const int16_t v26 = beside[l + 208];
+                p0[l + 624] = v26;
+                const int16_t v28 = beside[l + 224];
+                p0[l + 672] = v28;
+                const int16_t v30 = beside[l + 240];
+                p0[l + 720] = v30;
+            }
+        }
+    }
+    /* products 17 to 32 of size 48, in lanes */
+    for (int i9 = 0; i9 < 6; i9++) {
         {
             int16_t *const p0 = t_words2 + 16 * i9;
-            int16_t *const p1 = t_words3 + 16 * i9;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 132];
-                const int16_t v1 = p0[l + 1540];
-                const int16_t v2 = p1[l + 528];
-                const int16_t v3 = p1[l + 2640];
+                const int16_t v0 = p0[l + 1536];
+                const int16_t v1 = p0[l + 1920];
+                const int16_t v2 = p0[l + 2304];
+                const int16_t v3 = p0[l + 2688];
                 between[4 * l] = v0;
                 between[4 * l + 1] = v1;
                 between[4 * l + 2] = v2;
@@ -850,12 +2215,11 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
         }
         {
             int16_t *const p0 = t_words2 + 16 * i9;
-            int16_t *const p1 = t_words3 + 16 * i9;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 484];
-                const int16_t v1 = p0[l + 1892];
-                const int16_t v2 = p1[l + 1056];
-                const int16_t v3 = p1[l + 3168];
+                const int16_t v0 = p0[l + 1632];
+                const int16_t v1 = p0[l + 2016];
+                const int16_t v2 = p0[l + 2400];
+                const int16_t v3 = p0[l + 2784];
                 between[4 * l + 64] = v0;
                 between[4 * l + 65] = v1;
                 between[4 * l + 66] = v2;
@@ -864,12 +2228,11 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
         }
         {
             int16_t *const p0 = t_words2 + 16 * i9;
-            int16_t *const p1 = t_words3 + 16 * i9;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 836];
-                const int16_t v1 = p0[l + 2244];
-                const int16_t v2 = p1[l + 1584];
-                const int16_t v3 = p1[l + 44];
+                const int16_t v0 = p0[l + 1728];
+                const int16_t v1 = p0[l + 2112];
+                const int16_t v2 = p0[l + 2496];
+                const int16_t v3 = p0[l + 2880];
                 between[4 * l + 128] = v0;
                 between[4 * l + 129] = v1;
                 between[4 * l + 130] = v2;
@@ -878,12 +2241,11 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
         }
         {
             int16_t *const p0 = t_words2 + 16 * i9;
-            int16_t *const p1 = t_words3 + 16 * i9;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 1188];
-                const int16_t v1 = p1[l];
-                const int16_t v2 = p1[l + 2112];
-                const int16_t v3 = p1[l + 572];
+                const int16_t v0 = p0[l + 1824];
+                const int16_t v1 = p0[l + 2208];
+                const int16_t v2 = p0[l + 2592];
+                const int16_t v3 = p0[l + 2976];
                 between[4 * l + 192] = v0;
                 between[4 * l + 193] = v1;
                 between[4 * l + 194] = v2;
@@ -943,94 +2305,14 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
             }
         }
     }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words2[l + 204];
-        const int16_t v1 = t_words2[l + 1612];
-        const int16_t v2 = t_words3[l + 600];
-        const int16_t v3 = t_words3[l + 2712];
-        between[4 * l] = v0;
-        between[4 * l + 1] = v1;
-        between[4 * l + 2] = v2;
-        between[4 * l + 3] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words2[l + 556];
-        const int16_t v1 = t_words2[l + 1964];
-        const int16_t v2 = t_words3[l + 1128];
-        const int16_t v3 = t_words3[l + 3240];
-        between[4 * l + 64] = v0;
-        between[4 * l + 65] = v1;
-        between[4 * l + 66] = v2;
-        between[4 * l + 67] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words2[l + 908];
-        const int16_t v1 = t_words2[l + 2316];
-        const int16_t v2 = t_words3[l + 1656];
-        const int16_t v3 = t_words3[l + 116];
-        between[4 * l + 128] = v0;
-        between[4 * l + 129] = v1;
-        between[4 * l + 130] = v2;
-        between[4 * l + 131] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words2[l + 1260];
-        const int16_t v1 = t_words3[l + 72];
-        const int16_t v2 = t_words3[l + 2184];
-        const int16_t v3 = t_words3[l + 644];
-        between[4 * l + 192] = v0;
-        between[4 * l + 193] = v1;
-        between[4 * l + 194] = v2;
-        between[4 * l + 195] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l];
-        const int16_t v1 = between[l + 64];
-        const int16_t v2 = between[l + 128];
-        const int16_t v3 = between[l + 192];
-        lane_t[4 * l + 1152] = v0;
-        lane_t[4 * l + 1153] = v1;
-        lane_t[4 * l + 1154] = v2;
-        lane_t[4 * l + 1155] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 16];
-        const int16_t v1 = between[l + 80];
-        const int16_t v2 = between[l + 144];
-        const int16_t v3 = between[l + 208];
-        lane_t[4 * l + 1216] = v0;
-        lane_t[4 * l + 1217] = v1;
-        lane_t[4 * l + 1218] = v2;
-        lane_t[4 * l + 1219] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 32];
-        const int16_t v1 = between[l + 96];
-        const int16_t v2 = between[l + 160];
-        const int16_t v3 = between[l + 224];
-        lane_t[4 * l + 1280] = v0;
-        lane_t[4 * l + 1281] = v1;
-        lane_t[4 * l + 1282] = v2;
-        lane_t[4 * l + 1283] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 48];
-        const int16_t v1 = between[l + 112];
-        const int16_t v2 = between[l + 176];
-        const int16_t v3 = between[l + 240];
-        lane_t[4 * l + 1344] = v0;
-        lane_t[4 * l + 1345] = v1;
-        lane_t[4 * l + 1346] = v2;
-        lane_t[4 * l + 1347] = v3;
-    }
-    for (int i10 = 0; i10 < 2; i10++) {
+    for (int i10 = 0; i10 < 3; i10++) {
         {
-            int16_t *const p0 = v_words3 + 16 * i10;
+            int16_t *const p0 = v_words2 + 16 * i10;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l];
-                const int16_t v1 = p0[l + 880];
-                const int16_t v2 = p0[l + 264];
-                const int16_t v3 = p0[l + 1144];
+                const int16_t v0 = p0[l + 768];
+                const int16_t v1 = p0[l + 960];
+                const int16_t v2 = p0[l + 1152];
+                const int16_t v3 = p0[l + 1344];
                 between[4 * l] = v0;
                 between[4 * l + 1] = v1;
                 between[4 * l + 2] = v2;
@@ -1038,12 +2320,12 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i10;
+            int16_t *const p0 = v_words2 + 16 * i10;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 220];
-                const int16_t v1 = p0[l + 1100];
-                const int16_t v2 = p0[l + 484];
-                const int16_t v3 = p0[l + 1364];
+                const int16_t v0 = p0[l + 816];
+                const int16_t v1 = p0[l + 1008];
+                const int16_t v2 = p0[l + 1200];
+                const int16_t v3 = p0[l + 1392];
                 between[4 * l + 64] = v0;
                 between[4 * l + 65] = v1;
                 between[4 * l + 66] = v2;
@@ -1051,12 +2333,12 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i10;
+            int16_t *const p0 = v_words2 + 16 * i10;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 440];
-                const int16_t v1 = p0[l + 1320];
-                const int16_t v2 = p0[l + 704];
-                const int16_t v3 = p0[l + 88];
+                const int16_t v0 = p0[l + 864];
+                const int16_t v1 = p0[l + 1056];
+                const int16_t v2 = p0[l + 1248];
+                const int16_t v3 = p0[l + 1440];
                 between[4 * l + 128] = v0;
                 between[4 * l + 129] = v1;
                 between[4 * l + 130] = v2;
@@ -1064,12 +2346,12 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i10;
+            int16_t *const p0 = v_words2 + 16 * i10;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 660];
-                const int16_t v1 = p0[l + 44];
-                const int16_t v2 = p0[l + 924];
-                const int16_t v3 = p0[l + 308];
+                const int16_t v0 = p0[l + 912];
+                const int16_t v1 = p0[l + 1104];
+                const int16_t v2 = p0[l + 1296];
+                const int16_t v3 = p0[l + 1488];
                 between[4 * l + 192] = v0;
                 between[4 * l + 193] = v1;
                 between[4 * l + 194] = v2;
@@ -1129,88 +2411,8 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
             }
         }
     }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 28];
-        const int16_t v1 = v_words3[l + 908];
-        const int16_t v2 = v_words3[l + 292];
-        const int16_t v3 = v_words3[l + 1172];
-        between[4 * l] = v0;
-        between[4 * l + 1] = v1;
-        between[4 * l + 2] = v2;
-        between[4 * l + 3] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 248];
-        const int16_t v1 = v_words3[l + 1128];
-        const int16_t v2 = v_words3[l + 512];
-        const int16_t v3 = v_words3[l + 1392];
-        between[4 * l + 64] = v0;
-        between[4 * l + 65] = v1;
-        between[4 * l + 66] = v2;
-        between[4 * l + 67] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 468];
-        const int16_t v1 = v_words3[l + 1348];
-        const int16_t v2 = v_words3[l + 732];
-        const int16_t v3 = v_words3[l + 116];
-        between[4 * l + 128] = v0;
-        between[4 * l + 129] = v1;
-        between[4 * l + 130] = v2;
-        between[4 * l + 131] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 688];
-        const int16_t v1 = v_words3[l + 72];
-        const int16_t v2 = v_words3[l + 952];
-        const int16_t v3 = v_words3[l + 336];
-        between[4 * l + 192] = v0;
-        between[4 * l + 193] = v1;
-        between[4 * l + 194] = v2;
-        between[4 * l + 195] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l];
-        const int16_t v1 = between[l + 64];
-        const int16_t v2 = between[l + 128];
-        const int16_t v3 = between[l + 192];
-        lane_v[4 * l + 448] = v0;
-        lane_v[4 * l + 449] = v1;
-        lane_v[4 * l + 450] = v2;
-        lane_v[4 * l + 451] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 16];
-        const int16_t v1 = between[l + 80];
-        const int16_t v2 = between[l + 144];
-        const int16_t v3 = between[l + 208];
-        lane_v[4 * l + 512] = v0;
-        lane_v[4 * l + 513] = v1;
-        lane_v[4 * l + 514] = v2;
-        lane_v[4 * l + 515] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 32];
-        const int16_t v1 = between[l + 96];
-        const int16_t v2 = between[l + 160];
-        const int16_t v3 = between[l + 224];
-        lane_v[4 * l + 576] = v0;
-        lane_v[4 * l + 577] = v1;
-        lane_v[4 * l + 578] = v2;
-        lane_v[4 * l + 579] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 48];
-        const int16_t v1 = between[l + 112];
-        const int16_t v2 = between[l + 176];
-        const int16_t v3 = between[l + 240];
-        lane_v[4 * l + 640] = v0;
-        lane_v[4 * l + 641] = v1;
-        lane_v[4 * l + 642] = v2;
-        lane_v[4 * l + 643] = v3;
-    }
-    lanes44_c(lane_c, lane_t, lane_v);
-    for (int i11 = 0; i11 < 2; i11++) {
+    lanes48_c(lane_c, lane_t, lane_v);
+    for (int i11 = 0; i11 < 3; i11++) {
         {
             int16_t *const p0 = lane_c + 256 * i11;
             for (int l = 0; l < 16; l++) {
@@ -1307,163 +2509,49 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
             int16_t *const p0 = rows + 16 * i11;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = beside[l];
-                p0[l] = v0;
+                p0[l + 768] = v0;
                 const int16_t v2 = beside[l + 16];
-                p0[l + 44] = v2;
+                p0[l + 816] = v2;
                 const int16_t v4 = beside[l + 32];
-                p0[l + 88] = v4;
+                p0[l + 864] = v4;
                 const int16_t v6 = beside[l + 48];
-                p0[l + 132] = v6;
+                p0[l + 912] = v6;
                 const int16_t v8 = beside[l + 64];
-                p0[l + 176] = v8;
+                p0[l + 960] = v8;
                 const int16_t v10 = beside[l + 80];
-                p0[l + 220] = v10;
+                p0[l + 1008] = v10;
                 const int16_t v12 = beside[l + 96];
-                p0[l + 264] = v12;
+                p0[l + 1056] = v12;
                 const int16_t v14 = beside[l + 112];
-                p0[l + 308] = v14;
+                p0[l + 1104] = v14;
                 const int16_t v16 = beside[l + 128];
-                p0[l + 352] = v16;
+                p0[l + 1152] = v16;
                 const int16_t v18 = beside[l + 144];
-                p0[l + 396] = v18;
+                p0[l + 1200] = v18;
                 const int16_t v20 = beside[l + 160];
-                p0[l + 440] = v20;
+                p0[l + 1248] = v20;
                 const int16_t v22 = beside[l + 176];
-                p0[l + 484] = v22;
+                p0[l + 1296] = v22;
                 const int16_t v24 = beside[l + 192];
-                p0[l + 528] = v24;
+                p0[l + 1344] = v24;
                 const int16_t v26 = beside[l + 208];
-                p0[l + 572] = v26;
+                p0[l + 1392] = v26;
                 const int16_t v28 = beside[l + 224];
-                p0[l + 616] = v28;
+                p0[l + 1440] = v28;
                 const int16_t v30 = beside[l + 240];
-                p0[l + 660] = v30;
+                p0[l + 1488] = v30;
             }
         }
     }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = lane_c[l + 448];
-        const int16_t v1 = lane_c[l + 512];
-        const int16_t v2 = lane_c[l + 576];
-        const int16_t v3 = lane_c[l + 640];
-        between[4 * l] = v0;
-        between[4 * l + 1] = v1;
-        between[4 * l + 2] = v2;
-        between[4 * l + 3] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = lane_c[l + 464];
-        const int16_t v1 = lane_c[l + 528];
-        const int16_t v2 = lane_c[l + 592];
-        const int16_t v3 = lane_c[l + 656];
-        between[4 * l + 64] = v0;
-        between[4 * l + 65] = v1;
-        between[4 * l + 66] = v2;
-        between[4 * l + 67] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = lane_c[l + 480];
-        const int16_t v1 = lane_c[l + 544];
-        const int16_t v2 = lane_c[l + 608];
-        const int16_t v3 = lane_c[l + 672];
-        between[4 * l + 128] = v0;
-        between[4 * l + 129] = v1;
-        between[4 * l + 130] = v2;
-        between[4 * l + 131] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = lane_c[l + 496];
-        const int16_t v1 = lane_c[l + 560];
-        const int16_t v2 = lane_c[l + 624];
-        const int16_t v3 = lane_c[l + 688];
-        between[4 * l + 192] = v0;
-        between[4 * l + 193] = v1;
-        between[4 * l + 194] = v2;
-        between[4 * l + 195] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l];
-        const int16_t v1 = between[l + 64];
-        const int16_t v2 = between[l + 128];
-        const int16_t v3 = between[l + 192];
-        beside[4 * l] = v0;
-        beside[4 * l + 1] = v1;
-        beside[4 * l + 2] = v2;
-        beside[4 * l + 3] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 16];
-        const int16_t v1 = between[l + 80];
-        const int16_t v2 = between[l + 144];
-        const int16_t v3 = between[l + 208];
-        beside[4 * l + 64] = v0;
-        beside[4 * l + 65] = v1;
-        beside[4 * l + 66] = v2;
-        beside[4 * l + 67] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 32];
-        const int16_t v1 = between[l + 96];
-        const int16_t v2 = between[l + 160];
-        const int16_t v3 = between[l + 224];
-        beside[4 * l + 128] = v0;
-        beside[4 * l + 129] = v1;
-        beside[4 * l + 130] = v2;
-        beside[4 * l + 131] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 48];
-        const int16_t v1 = between[l + 112];
-        const int16_t v2 = between[l + 176];
-        const int16_t v3 = between[l + 240];
-        beside[4 * l + 192] = v0;
-        beside[4 * l + 193] = v1;
-        beside[4 * l + 194] = v2;
-        beside[4 * l + 195] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = beside[l];
-        rows[l + 28] = v0;
-        const int16_t v2 = beside[l + 16];
-        rows[l + 72] = v2;
-        const int16_t v4 = beside[l + 32];
-        rows[l + 116] = v4;
-        const int16_t v6 = beside[l + 48];
-        rows[l + 160] = v6;
-        const int16_t v8 = beside[l + 64];
-        rows[l + 204] = v8;
-        const int16_t v10 = beside[l + 80];
-        rows[l + 248] = v10;
-        const int16_t v12 = beside[l + 96];
-        rows[l + 292] = v12;
-        const int16_t v14 = beside[l + 112];
-        rows[l + 336] = v14;
-        const int16_t v16 = beside[l + 128];
-        rows[l + 380] = v16;
-        const int16_t v18 = beside[l + 144];
-        rows[l + 424] = v18;
-        const int16_t v20 = beside[l + 160];
-        rows[l + 468] = v20;
-        const int16_t v22 = beside[l + 176];
-        rows[l + 512] = v22;
-        const int16_t v24 = beside[l + 192];
-        rows[l + 556] = v24;
-        const int16_t v26 = beside[l + 208];
-        rows[l + 600] = v26;
-        const int16_t v28 = beside[l + 224];
-        rows[l + 644] = v28;
-        const int16_t v30 = beside[l + 240];
-        rows[l + 688] = v30;
-    }
-    /* products 17 to 32 of size 44, in lanes */
-    for (int i12 = 0; i12 < 5; i12++) {
+    /* products 33 to 45 of size 48, in lanes */
+    for (int i12 = 0; i12 < 6; i12++) {
         {
-            int16_t *const p0 = t_words3 + 16 * i12;
+            int16_t *const p0 = t_words2 + 16 * i12;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 1100];
-                const int16_t v1 = p0[l + 3212];
-                const int16_t v2 = p0[l + 1716];
-                const int16_t v3 = p0[l + 308];
+                const int16_t v0 = p0[l + 3072];
+                const int16_t v1 = p0[l + 3456];
+                const int16_t v2 = p0[l + 3840];
+                const int16_t v3 = p0[l + 4224];
                 between[4 * l] = v0;
                 between[4 * l + 1] = v1;
                 between[4 * l + 2] = v2;
@@ -1471,12 +2559,12 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i12;
+            int16_t *const p0 = t_words2 + 16 * i12;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 1628];
-                const int16_t v1 = p0[l + 132];
-                const int16_t v2 = p0[l + 2244];
-                const int16_t v3 = p0[l + 836];
+                const int16_t v0 = p0[l + 3168];
+                const int16_t v1 = p0[l + 3552];
+                const int16_t v2 = p0[l + 3936];
+                const int16_t v3 = p0[l + 4224];
                 between[4 * l + 64] = v0;
                 between[4 * l + 65] = v1;
                 between[4 * l + 66] = v2;
@@ -1484,12 +2572,12 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i12;
+            int16_t *const p0 = t_words2 + 16 * i12;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 2156];
-                const int16_t v1 = p0[l + 660];
-                const int16_t v2 = p0[l + 2772];
-                const int16_t v3 = p0[l + 1364];
+                const int16_t v0 = p0[l + 3264];
+                const int16_t v1 = p0[l + 3648];
+                const int16_t v2 = p0[l + 4032];
+                const int16_t v3 = p0[l + 4224];
                 between[4 * l + 128] = v0;
                 between[4 * l + 129] = v1;
                 between[4 * l + 130] = v2;
@@ -1497,12 +2585,12 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i12;
+            int16_t *const p0 = t_words2 + 16 * i12;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 2684];
-                const int16_t v1 = p0[l + 1188];
-                const int16_t v2 = p0[l + 3300];
-                const int16_t v3 = p0[l + 1892];
+                const int16_t v0 = p0[l + 3360];
+                const int16_t v1 = p0[l + 3744];
+                const int16_t v2 = p0[l + 4128];
+                const int16_t v3 = p0[l + 4224];
                 between[4 * l + 192] = v0;
                 between[4 * l + 193] = v1;
                 between[4 * l + 194] = v2;
@@ -1562,95 +2650,14 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
             }
         }
     }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 1172];
-        const int16_t v1 = t_words3[l + 3284];
-        const int16_t v2 = t_words3[l + 1788];
-        const int16_t v3 = t_words3[l + 380];
-        between[4 * l] = v0;
-        between[4 * l + 1] = v1;
-        between[4 * l + 2] = v2;
-        between[4 * l + 3] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 1700];
-        const int16_t v1 = t_words3[l + 204];
-        const int16_t v2 = t_words3[l + 2316];
-        const int16_t v3 = t_words3[l + 908];
-        between[4 * l + 64] = v0;
-        between[4 * l + 65] = v1;
-        between[4 * l + 66] = v2;
-        between[4 * l + 67] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 2228];
-        const int16_t v1 = t_words3[l + 732];
-        const int16_t v2 = t_words3[l + 2844];
-        const int16_t v3 = t_words3[l + 1436];
-        between[4 * l + 128] = v0;
-        between[4 * l + 129] = v1;
-        between[4 * l + 130] = v2;
-        between[4 * l + 131] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 2756];
-        const int16_t v1 = t_words3[l + 1260];
-        const int16_t v2 = t_words3[l + 3372];
-        const int16_t v3 = t_words3[l + 1964];
-        between[4 * l + 192] = v0;
-        between[4 * l + 193] = v1;
-        between[4 * l + 194] = v2;
-        between[4 * l + 195] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l];
-        const int16_t v1 = between[l + 64];
-        const int16_t v2 = between[l + 128];
-        const int16_t v3 = between[l + 192];
-        lane_t[4 * l + 1152] = v0;
-        lane_t[4 * l + 1153] = v1;
-        lane_t[4 * l + 1154] = v2;
-        lane_t[4 * l + 1155] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 16];
-        const int16_t v1 = between[l + 80];
-        const int16_t v2 = between[l + 144];
-        const int16_t v3 = between[l + 208];
-        lane_t[4 * l + 1216] = v0;
-        lane_t[4 * l + 1217] = v1;
-        lane_t[4 * l + 1218] = v2;
-        lane_t[4 * l + 1219] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 32];
-        const int16_t v1 = between[l + 96];
-        const int16_t v2 = between[l + 160];
-        const int16_t v3 = between[l + 224];
-        lane_t[4 * l + 1280] = v0;
-        lane_t[4 * l + 1281] = v1;
-        lane_t[4 * l + 1282] = v2;
-        lane_t[4 * l + 1283] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 48];
-        const int16_t v1 = between[l + 112];
-        const int16_t v2 = between[l + 176];
-        const int16_t v3 = between[l + 240];
-        lane_t[4 * l + 1344] = v0;
-        lane_t[4 * l + 1345] = v1;
-        lane_t[4 * l + 1346] = v2;
-        lane_t[4 * l + 1347] = v3;
-    }
-    for (int i13 = 0; i13 < 2; i13++) {
+    for (int i13 = 0; i13 < 3; i13++) {
         {
-            int16_t *const p0 = v_words3 + 16 * i13;
-            int16_t *const p1 = v_words2 + 16 * i13;
+            int16_t *const p0 = v_words2 + 16 * i13;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 528];
-                const int16_t v1 = p0[l + 1408];
-                const int16_t v2 = p0[l + 792];
-                const int16_t v3 = p1[l + 132];
+                const int16_t v0 = p0[l + 1536];
+                const int16_t v1 = p0[l + 1728];
+                const int16_t v2 = p0[l + 1920];
+                const int16_t v3 = p0[l + 2112];
                 between[4 * l] = v0;
                 between[4 * l + 1] = v1;
                 between[4 * l + 2] = v2;
@@ -1658,13 +2665,12 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i13;
-            int16_t *const p1 = v_words2 + 16 * i13;
+            int16_t *const p0 = v_words2 + 16 * i13;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 748];
-                const int16_t v1 = p0[l + 132];
-                const int16_t v2 = p0[l + 1012];
-                const int16_t v3 = p1[l + 308];
+                const int16_t v0 = p0[l + 1584];
+                const int16_t v1 = p0[l + 1776];
+                const int16_t v2 = p0[l + 1968];
+                const int16_t v3 = p0[l + 2112];
                 between[4 * l + 64] = v0;
                 between[4 * l + 65] = v1;
                 between[4 * l + 66] = v2;
@@ -1672,13 +2678,12 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i13;
-            int16_t *const p1 = v_words2 + 16 * i13;
+            int16_t *const p0 = v_words2 + 16 * i13;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 968];
-                const int16_t v1 = p0[l + 352];
-                const int16_t v2 = p0[l + 1232];
-                const int16_t v3 = p1[l + 484];
+                const int16_t v0 = p0[l + 1632];
+                const int16_t v1 = p0[l + 1824];
+                const int16_t v2 = p0[l + 2016];
+                const int16_t v3 = p0[l + 2112];
                 between[4 * l + 128] = v0;
                 between[4 * l + 129] = v1;
                 between[4 * l + 130] = v2;
@@ -1686,13 +2691,12 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i13;
-            int16_t *const p1 = v_words2 + 16 * i13;
+            int16_t *const p0 = v_words2 + 16 * i13;
             for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 1188];
-                const int16_t v1 = p0[l + 572];
-                const int16_t v2 = p0[l + 1452];
-                const int16_t v3 = p1[l + 660];
+                const int16_t v0 = p0[l + 1680];
+                const int16_t v1 = p0[l + 1872];
+                const int16_t v2 = p0[l + 2064];
+                const int16_t v3 = p0[l + 2112];
                 between[4 * l + 192] = v0;
                 between[4 * l + 193] = v1;
                 between[4 * l + 194] = v2;
@@ -1752,88 +2756,8 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
             }
         }
     }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 556];
-        const int16_t v1 = v_words3[l + 1436];
-        const int16_t v2 = v_words3[l + 820];
-        const int16_t v3 = v_words2[l + 160];
-        between[4 * l] = v0;
-        between[4 * l + 1] = v1;
-        between[4 * l + 2] = v2;
-        between[4 * l + 3] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 776];
-        const int16_t v1 = v_words3[l + 160];
-        const int16_t v2 = v_words3[l + 1040];
-        const int16_t v3 = v_words2[l + 336];
-        between[4 * l + 64] = v0;
-        between[4 * l + 65] = v1;
-        between[4 * l + 66] = v2;
-        between[4 * l + 67] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 996];
-        const int16_t v1 = v_words3[l + 380];
-        const int16_t v2 = v_words3[l + 1260];
-        const int16_t v3 = v_words2[l + 512];
-        between[4 * l + 128] = v0;
-        between[4 * l + 129] = v1;
-        between[4 * l + 130] = v2;
-        between[4 * l + 131] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 1216];
-        const int16_t v1 = v_words3[l + 600];
-        const int16_t v2 = v_words3[l + 1480];
-        const int16_t v3 = v_words2[l + 688];
-        between[4 * l + 192] = v0;
-        between[4 * l + 193] = v1;
-        between[4 * l + 194] = v2;
-        between[4 * l + 195] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l];
-        const int16_t v1 = between[l + 64];
-        const int16_t v2 = between[l + 128];
-        const int16_t v3 = between[l + 192];
-        lane_v[4 * l + 448] = v0;
-        lane_v[4 * l + 449] = v1;
-        lane_v[4 * l + 450] = v2;
-        lane_v[4 * l + 451] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 16];
-        const int16_t v1 = between[l + 80];
-        const int16_t v2 = between[l + 144];
-        const int16_t v3 = between[l + 208];
-        lane_v[4 * l + 512] = v0;
-        lane_v[4 * l + 513] = v1;
-        lane_v[4 * l + 514] = v2;
-        lane_v[4 * l + 515] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 32];
-        const int16_t v1 = between[l + 96];
-        const int16_t v2 = between[l + 160];
-        const int16_t v3 = between[l + 224];
-        lane_v[4 * l + 576] = v0;
-        lane_v[4 * l + 577] = v1;
-        lane_v[4 * l + 578] = v2;
-        lane_v[4 * l + 579] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 48];
-        const int16_t v1 = between[l + 112];
-        const int16_t v2 = between[l + 176];
-        const int16_t v3 = between[l + 240];
-        lane_v[4 * l + 640] = v0;
-        lane_v[4 * l + 641] = v1;
-        lane_v[4 * l + 642] = v2;
-        lane_v[4 * l + 643] = v3;
-    }
-    lanes44_c(lane_c, lane_t, lane_v);
-    for (int i14 = 0; i14 < 2; i14++) {
+    lanes48_c(lane_c, lane_t, lane_v);
+    for (int i14 = 0; i14 < 3; i14++) {
         {
             int16_t *const p0 = lane_c + 256 * i14;
             for (int l = 0; l < 16; l++) {
@@ -1930,1587 +2854,301 @@ void ntruhps2048677_mul_c(int16_t c[677], const int16_t a[677], const int16_t b[
             int16_t *const p0 = rows + 16 * i14;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = beside[l];
-                p0[l + 704] = v0;
+                p0[l + 1536] = v0;
                 const int16_t v2 = beside[l + 16];
-                p0[l + 748] = v2;
+                p0[l + 1584] = v2;
                 const int16_t v4 = beside[l + 32];
-                p0[l + 792] = v4;
+                p0[l + 1632] = v4;
                 const int16_t v6 = beside[l + 48];
-                p0[l + 836] = v6;
+                p0[l + 1680] = v6;
                 const int16_t v8 = beside[l + 64];
-                p0[l + 880] = v8;
+                p0[l + 1728] = v8;
                 const int16_t v10 = beside[l + 80];
-                p0[l + 924] = v10;
+                p0[l + 1776] = v10;
                 const int16_t v12 = beside[l + 96];
-                p0[l + 968] = v12;
+                p0[l + 1824] = v12;
                 const int16_t v14 = beside[l + 112];
-                p0[l + 1012] = v14;
+                p0[l + 1872] = v14;
                 const int16_t v16 = beside[l + 128];
-                p0[l + 1056] = v16;
+                p0[l + 1920] = v16;
                 const int16_t v18 = beside[l + 144];
-                p0[l + 1100] = v18;
+                p0[l + 1968] = v18;
                 const int16_t v20 = beside[l + 160];
-                p0[l + 1144] = v20;
+                p0[l + 2016] = v20;
                 const int16_t v22 = beside[l + 176];
-                p0[l + 1188] = v22;
+                p0[l + 2064] = v22;
                 const int16_t v24 = beside[l + 192];
-                p0[l + 1232] = v24;
+                p0[l + 2112] = v24;
                 const int16_t v26 = beside[l + 208];
-                p0[l + 1276] = v26;
+                p0[l + 2160] = v26;
                 const int16_t v28 = beside[l + 224];
-                p0[l + 1320] = v28;
+                p0[l + 2208] = v28;
                 const int16_t v30 = beside[l + 240];
-                p0[l + 1364] = v30;
+                p0[l + 2256] = v30;
             }
         }
     }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = lane_c[l + 448];
-        const int16_t v1 = lane_c[l + 512];
-        const int16_t v2 = lane_c[l + 576];
-        const int16_t v3 = lane_c[l + 640];
-        between[4 * l] = v0;
-        between[4 * l + 1] = v1;
-        between[4 * l + 2] = v2;
-        between[4 * l + 3] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = lane_c[l + 464];
-        const int16_t v1 = lane_c[l + 528];
-        const int16_t v2 = lane_c[l + 592];
-        const int16_t v3 = lane_c[l + 656];
-        between[4 * l + 64] = v0;
-        between[4 * l + 65] = v1;
-        between[4 * l + 66] = v2;
-        between[4 * l + 67] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = lane_c[l + 480];
-        const int16_t v1 = lane_c[l + 544];
-        const int16_t v2 = lane_c[l + 608];
-        const int16_t v3 = lane_c[l + 672];
-        between[4 * l + 128] = v0;
-        between[4 * l + 129] = v1;
-        between[4 * l + 130] = v2;
-        between[4 * l + 131] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = lane_c[l + 496];
-        const int16_t v1 = lane_c[l + 560];
-        const int16_t v2 = lane_c[l + 624];
-        const int16_t v3 = lane_c[l + 688];
-        between[4 * l + 192] = v0;
-        between[4 * l + 193] = v1;
-        between[4 * l + 194] = v2;
-        between[4 * l + 195] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l];
-        const int16_t v1 = between[l + 64];
-        const int16_t v2 = between[l + 128];
-        const int16_t v3 = between[l + 192];
-        beside[4 * l] = v0;
-        beside[4 * l + 1] = v1;
-        beside[4 * l + 2] = v2;
-        beside[4 * l + 3] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 16];
-        const int16_t v1 = between[l + 80];
-        const int16_t v2 = between[l + 144];
-        const int16_t v3 = between[l + 208];
-        beside[4 * l + 64] = v0;
-        beside[4 * l + 65] = v1;
-        beside[4 * l + 66] = v2;
-        beside[4 * l + 67] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 32];
-        const int16_t v1 = between[l + 96];
-        const int16_t v2 = between[l + 160];
-        const int16_t v3 = between[l + 224];
-        beside[4 * l + 128] = v0;
-        beside[4 * l + 129] = v1;
-        beside[4 * l + 130] = v2;
-        beside[4 * l + 131] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 48];
-        const int16_t v1 = between[l + 112];
-        const int16_t v2 = between[l + 176];
-        const int16_t v3 = between[l + 240];
-        beside[4 * l + 192] = v0;
-        beside[4 * l + 193] = v1;
-        beside[4 * l + 194] = v2;
-        beside[4 * l + 195] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = beside[l];
-        rows[l + 732] = v0;
-        const int16_t v2 = beside[l + 16];
-        rows[l + 776] = v2;
-        const int16_t v4 = beside[l + 32];
-        rows[l + 820] = v4;
-        const int16_t v6 = beside[l + 48];
-        rows[l + 864] = v6;
-        const int16_t v8 = beside[l + 64];
-        rows[l + 908] = v8;
-        const int16_t v10 = beside[l + 80];
-        rows[l + 952] = v10;
-        const int16_t v12 = beside[l + 96];
-        rows[l + 996] = v12;
-        const int16_t v14 = beside[l + 112];
-        rows[l + 1040] = v14;
-        const int16_t v16 = beside[l + 128];
-        rows[l + 1084] = v16;
-        const int16_t v18 = beside[l + 144];
-        rows[l + 1128] = v18;
-        const int16_t v20 = beside[l + 160];
-        rows[l + 1172] = v20;
-        const int16_t v22 = beside[l + 176];
-        rows[l + 1216] = v22;
-        const int16_t v24 = beside[l + 192];
-        rows[l + 1260] = v24;
-        const int16_t v26 = beside[l + 208];
-        rows[l + 1304] = v26;
-        const int16_t v28 = beside[l + 224];
-        rows[l + 1348] = v28;
-        const int16_t v30 = beside[l + 240];
-        rows[l + 1392] = v30;
-    }
-    /* products 33 to 48 of size 44, in lanes */
-    for (int i15 = 0; i15 < 5; i15++) {
+    /* Toom-Cook: 144 = 5 × 48, sums of products [Toom63] [Cook66] */
+    for (int i15 = 0; i15 < 9; i15++) {
         {
-            int16_t *const p0 = t_words3 + 16 * i15;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 2420];
-                const int16_t v1 = p0[l + 880];
-                const int16_t v2 = p0[l + 2992];
-                const int16_t v3 = p0[l + 1276];
-                between[4 * l] = v0;
-                between[4 * l + 1] = v1;
-                between[4 * l + 2] = v2;
-                between[4 * l + 3] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = t_words3 + 16 * i15;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 2948];
-                const int16_t v1 = p0[l + 1408];
-                const int16_t v2 = p0[l + 3520];
-                const int16_t v3 = p0[l + 1804];
-                between[4 * l + 64] = v0;
-                between[4 * l + 65] = v1;
-                between[4 * l + 66] = v2;
-                between[4 * l + 67] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = t_words3 + 16 * i15;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 3476];
-                const int16_t v1 = p0[l + 1936];
-                const int16_t v2 = p0[l + 220];
-                const int16_t v3 = p0[l + 2332];
-                between[4 * l + 128] = v0;
-                between[4 * l + 129] = v1;
-                between[4 * l + 130] = v2;
-                between[4 * l + 131] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = t_words3 + 16 * i15;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 352];
-                const int16_t v1 = p0[l + 2464];
-                const int16_t v2 = p0[l + 748];
-                const int16_t v3 = p0[l + 2860];
-                between[4 * l + 192] = v0;
-                between[4 * l + 193] = v1;
-                between[4 * l + 194] = v2;
-                between[4 * l + 195] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_t + 256 * i15;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l];
-                const int16_t v1 = between[l + 64];
-                const int16_t v2 = between[l + 128];
-                const int16_t v3 = between[l + 192];
-                p0[4 * l] = v0;
-                p0[4 * l + 1] = v1;
-                p0[4 * l + 2] = v2;
-                p0[4 * l + 3] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_t + 256 * i15;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 16];
-                const int16_t v1 = between[l + 80];
-                const int16_t v2 = between[l + 144];
-                const int16_t v3 = between[l + 208];
-                p0[4 * l + 64] = v0;
-                p0[4 * l + 65] = v1;
-                p0[4 * l + 66] = v2;
-                p0[4 * l + 67] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_t + 256 * i15;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 32];
-                const int16_t v1 = between[l + 96];
-                const int16_t v2 = between[l + 160];
-                const int16_t v3 = between[l + 224];
-                p0[4 * l + 128] = v0;
-                p0[4 * l + 129] = v1;
-                p0[4 * l + 130] = v2;
-                p0[4 * l + 131] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_t + 256 * i15;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 48];
-                const int16_t v1 = between[l + 112];
-                const int16_t v2 = between[l + 176];
-                const int16_t v3 = between[l + 240];
-                p0[4 * l + 192] = v0;
-                p0[4 * l + 193] = v1;
-                p0[4 * l + 194] = v2;
-                p0[4 * l + 195] = v3;
-            }
-        }
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 2492];
-        const int16_t v1 = t_words3[l + 952];
-        const int16_t v2 = t_words3[l + 3064];
-        const int16_t v3 = t_words3[l + 1348];
-        between[4 * l] = v0;
-        between[4 * l + 1] = v1;
-        between[4 * l + 2] = v2;
-        between[4 * l + 3] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 3020];
-        const int16_t v1 = t_words3[l + 1480];
-        const int16_t v2 = t_words3[l + 3592];
-        const int16_t v3 = t_words3[l + 1876];
-        between[4 * l + 64] = v0;
-        between[4 * l + 65] = v1;
-        between[4 * l + 66] = v2;
-        between[4 * l + 67] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 3548];
-        const int16_t v1 = t_words3[l + 2008];
-        const int16_t v2 = t_words3[l + 292];
-        const int16_t v3 = t_words3[l + 2404];
-        between[4 * l + 128] = v0;
-        between[4 * l + 129] = v1;
-        between[4 * l + 130] = v2;
-        between[4 * l + 131] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 424];
-        const int16_t v1 = t_words3[l + 2536];
-        const int16_t v2 = t_words3[l + 820];
-        const int16_t v3 = t_words3[l + 2932];
-        between[4 * l + 192] = v0;
-        between[4 * l + 193] = v1;
-        between[4 * l + 194] = v2;
-        between[4 * l + 195] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l];
-        const int16_t v1 = between[l + 64];
-        const int16_t v2 = between[l + 128];
-        const int16_t v3 = between[l + 192];
-        lane_t[4 * l + 1152] = v0;
-        lane_t[4 * l + 1153] = v1;
-        lane_t[4 * l + 1154] = v2;
-        lane_t[4 * l + 1155] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 16];
-        const int16_t v1 = between[l + 80];
-        const int16_t v2 = between[l + 144];
-        const int16_t v3 = between[l + 208];
-        lane_t[4 * l + 1216] = v0;
-        lane_t[4 * l + 1217] = v1;
-        lane_t[4 * l + 1218] = v2;
-        lane_t[4 * l + 1219] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 32];
-        const int16_t v1 = between[l + 96];
-        const int16_t v2 = between[l + 160];
-        const int16_t v3 = between[l + 224];
-        lane_t[4 * l + 1280] = v0;
-        lane_t[4 * l + 1281] = v1;
-        lane_t[4 * l + 1282] = v2;
-        lane_t[4 * l + 1283] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 48];
-        const int16_t v1 = between[l + 112];
-        const int16_t v2 = between[l + 176];
-        const int16_t v3 = between[l + 240];
-        lane_t[4 * l + 1344] = v0;
-        lane_t[4 * l + 1345] = v1;
-        lane_t[4 * l + 1346] = v2;
-        lane_t[4 * l + 1347] = v3;
-    }
-    for (int i16 = 0; i16 < 2; i16++) {
-        {
-            int16_t *const p0 = v_words2 + 16 * i16;
-            int16_t *const p1 = v_words3 + 16 * i16;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 836];
-                const int16_t v1 = p0[l + 264];
-                const int16_t v2 = p0[l + 968];
-                const int16_t v3 = p1[l + 616];
-                between[4 * l] = v0;
-                between[4 * l + 1] = v1;
-                between[4 * l + 2] = v2;
-                between[4 * l + 3] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = v_words2 + 16 * i16;
-            int16_t *const p1 = v_words3 + 16 * i16;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 1012];
-                const int16_t v1 = p0[l + 440];
-                const int16_t v2 = p0[l + 1144];
-                const int16_t v3 = p1[l + 836];
-                between[4 * l + 64] = v0;
-                between[4 * l + 65] = v1;
-                between[4 * l + 66] = v2;
-                between[4 * l + 67] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = v_words2 + 16 * i16;
-            int16_t *const p1 = v_words3 + 16 * i16;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 1188];
-                const int16_t v1 = p0[l + 616];
-                const int16_t v2 = p1[l + 176];
-                const int16_t v3 = p1[l + 1056];
-                between[4 * l + 128] = v0;
-                between[4 * l + 129] = v1;
-                between[4 * l + 130] = v2;
-                between[4 * l + 131] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = v_words2 + 16 * i16;
-            int16_t *const p1 = v_words3 + 16 * i16;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 88];
-                const int16_t v1 = p0[l + 792];
-                const int16_t v2 = p1[l + 396];
-                const int16_t v3 = p1[l + 1276];
-                between[4 * l + 192] = v0;
-                between[4 * l + 193] = v1;
-                between[4 * l + 194] = v2;
-                between[4 * l + 195] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_v + 256 * i16;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l];
-                const int16_t v1 = between[l + 64];
-                const int16_t v2 = between[l + 128];
-                const int16_t v3 = between[l + 192];
-                p0[4 * l] = v0;
-                p0[4 * l + 1] = v1;
-                p0[4 * l + 2] = v2;
-                p0[4 * l + 3] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_v + 256 * i16;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 16];
-                const int16_t v1 = between[l + 80];
-                const int16_t v2 = between[l + 144];
-                const int16_t v3 = between[l + 208];
-                p0[4 * l + 64] = v0;
-                p0[4 * l + 65] = v1;
-                p0[4 * l + 66] = v2;
-                p0[4 * l + 67] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_v + 256 * i16;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 32];
-                const int16_t v1 = between[l + 96];
-                const int16_t v2 = between[l + 160];
-                const int16_t v3 = between[l + 224];
-                p0[4 * l + 128] = v0;
-                p0[4 * l + 129] = v1;
-                p0[4 * l + 130] = v2;
-                p0[4 * l + 131] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_v + 256 * i16;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 48];
-                const int16_t v1 = between[l + 112];
-                const int16_t v2 = between[l + 176];
-                const int16_t v3 = between[l + 240];
-                p0[4 * l + 192] = v0;
-                p0[4 * l + 193] = v1;
-                p0[4 * l + 194] = v2;
-                p0[4 * l + 195] = v3;
-            }
-        }
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 864];
-        const int16_t v1 = v_words2[l + 292];
-        const int16_t v2 = v_words2[l + 996];
-        const int16_t v3 = v_words3[l + 644];
-        between[4 * l] = v0;
-        between[4 * l + 1] = v1;
-        between[4 * l + 2] = v2;
-        between[4 * l + 3] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 1040];
-        const int16_t v1 = v_words2[l + 468];
-        const int16_t v2 = v_words2[l + 1172];
-        const int16_t v3 = v_words3[l + 864];
-        between[4 * l + 64] = v0;
-        between[4 * l + 65] = v1;
-        between[4 * l + 66] = v2;
-        between[4 * l + 67] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 1216];
-        const int16_t v1 = v_words2[l + 644];
-        const int16_t v2 = v_words3[l + 204];
-        const int16_t v3 = v_words3[l + 1084];
-        between[4 * l + 128] = v0;
-        between[4 * l + 129] = v1;
-        between[4 * l + 130] = v2;
-        between[4 * l + 131] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 116];
-        const int16_t v1 = v_words2[l + 820];
-        const int16_t v2 = v_words3[l + 424];
-        const int16_t v3 = v_words3[l + 1304];
-        between[4 * l + 192] = v0;
-        between[4 * l + 193] = v1;
-        between[4 * l + 194] = v2;
-        between[4 * l + 195] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l];
-        const int16_t v1 = between[l + 64];
-        const int16_t v2 = between[l + 128];
-        const int16_t v3 = between[l + 192];
-        lane_v[4 * l + 448] = v0;
-        lane_v[4 * l + 449] = v1;
-        lane_v[4 * l + 450] = v2;
-        lane_v[4 * l + 451] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 16];
-        const int16_t v1 = between[l + 80];
-        const int16_t v2 = between[l + 144];
-        const int16_t v3 = between[l + 208];
-        lane_v[4 * l + 512] = v0;
-        lane_v[4 * l + 513] = v1;
-        lane_v[4 * l + 514] = v2;
-        lane_v[4 * l + 515] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 32];
-        const int16_t v1 = between[l + 96];
-        const int16_t v2 = between[l + 160];
-        const int16_t v3 = between[l + 224];
-        lane_v[4 * l + 576] = v0;
-        lane_v[4 * l + 577] = v1;
-        lane_v[4 * l + 578] = v2;
-        lane_v[4 * l + 579] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 48];
-        const int16_t v1 = between[l + 112];
-        const int16_t v2 = between[l + 176];
-        const int16_t v3 = between[l + 240];
-        lane_v[4 * l + 640] = v0;
-        lane_v[4 * l + 641] = v1;
-        lane_v[4 * l + 642] = v2;
-        lane_v[4 * l + 643] = v3;
-    }
-    lanes44_c(lane_c, lane_t, lane_v);
-    for (int i17 = 0; i17 < 2; i17++) {
-        {
-            int16_t *const p0 = lane_c + 256 * i17;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l];
-                const int16_t v1 = p0[l + 64];
-                const int16_t v2 = p0[l + 128];
-                const int16_t v3 = p0[l + 192];
-                between[4 * l] = v0;
-                between[4 * l + 1] = v1;
-                between[4 * l + 2] = v2;
-                between[4 * l + 3] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_c + 256 * i17;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 16];
-                const int16_t v1 = p0[l + 80];
-                const int16_t v2 = p0[l + 144];
-                const int16_t v3 = p0[l + 208];
-                between[4 * l + 64] = v0;
-                between[4 * l + 65] = v1;
-                between[4 * l + 66] = v2;
-                between[4 * l + 67] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_c + 256 * i17;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 32];
-                const int16_t v1 = p0[l + 96];
-                const int16_t v2 = p0[l + 160];
-                const int16_t v3 = p0[l + 224];
-                between[4 * l + 128] = v0;
-                between[4 * l + 129] = v1;
-                between[4 * l + 130] = v2;
-                between[4 * l + 131] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_c + 256 * i17;
-            for (int l = 0; l < 16; l++) {
+            int16_t *const p0 = rows + 240 * i15;
+            int16_t *const p1 = joined1 + 144 * i15;
+            for (int l = 0; l < 48; l++) {
                 const int16_t v0 = p0[l + 48];
-                const int16_t v1 = p0[l + 112];
-                const int16_t v2 = p0[l + 176];
-                const int16_t v3 = p0[l + 240];
-                between[4 * l + 192] = v0;
-                between[4 * l + 193] = v1;
-                between[4 * l + 194] = v2;
-                between[4 * l + 195] = v3;
-            }
-        }
-        for (int l = 0; l < 16; l++) {
-            const int16_t v0 = between[l];
-            const int16_t v1 = between[l + 64];
-            const int16_t v2 = between[l + 128];
-            const int16_t v3 = between[l + 192];
-            beside[4 * l] = v0;
-            beside[4 * l + 1] = v1;
-            beside[4 * l + 2] = v2;
-            beside[4 * l + 3] = v3;
-        }
-        for (int l = 0; l < 16; l++) {
-            const int16_t v0 = between[l + 16];
-            const int16_t v1 = between[l + 80];
-            const int16_t v2 = between[l + 144];
-            const int16_t v3 = between[l + 208];
-            beside[4 * l + 64] = v0;
-            beside[4 * l + 65] = v1;
-            beside[4 * l + 66] = v2;
-            beside[4 * l + 67] = v3;
-        }
-        for (int l = 0; l < 16; l++) {
-            const int16_t v0 = between[l + 32];
-            const int16_t v1 = between[l + 96];
-            const int16_t v2 = between[l + 160];
-            const int16_t v3 = between[l + 224];
-            beside[4 * l + 128] = v0;
-            beside[4 * l + 129] = v1;
-            beside[4 * l + 130] = v2;
-            beside[4 * l + 131] = v3;
-        }
-        for (int l = 0; l < 16; l++) {
-            const int16_t v0 = between[l + 48];
-            const int16_t v1 = between[l + 112];
-            const int16_t v2 = between[l + 176];
-            const int16_t v3 = between[l + 240];
-            beside[4 * l + 192] = v0;
-            beside[4 * l + 193] = v1;
-            beside[4 * l + 194] = v2;
-            beside[4 * l + 195] = v3;
-        }
-        {
-            int16_t *const p0 = rows + 16 * i17;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = beside[l];
-                p0[l + 1408] = v0;
-                const int16_t v2 = beside[l + 16];
-                p0[l + 1452] = v2;
-                const int16_t v4 = beside[l + 32];
-                p0[l + 1496] = v4;
-                const int16_t v6 = beside[l + 48];
-                p0[l + 1540] = v6;
-                const int16_t v8 = beside[l + 64];
-                p0[l + 1584] = v8;
-                const int16_t v10 = beside[l + 80];
-                p0[l + 1628] = v10;
-                const int16_t v12 = beside[l + 96];
-                p0[l + 1672] = v12;
-                const int16_t v14 = beside[l + 112];
-                p0[l + 1716] = v14;
-                const int16_t v16 = beside[l + 128];
-                p0[l + 1760] = v16;
-                const int16_t v18 = beside[l + 144];
-                p0[l + 1804] = v18;
-                const int16_t v20 = beside[l + 160];
-                p0[l + 1848] = v20;
-                const int16_t v22 = beside[l + 176];
-                p0[l + 1892] = v22;
-                const int16_t v24 = beside[l + 192];
-                p0[l + 1936] = v24;
-                const int16_t v26 = beside[l + 208];
-                p0[l + 1980] = v26;
-                const int16_t v28 = beside[l + 224];
-                p0[l + 2024] = v28;
-                const int16_t v30 = beside[l + 240];
-                p0[l + 2068] = v30;
-            }
-        }
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = lane_c[l + 448];
-        const int16_t v1 = lane_c[l + 512];
-        const int16_t v2 = lane_c[l + 576];
-        const int16_t v3 = lane_c[l + 640];
-        between[4 * l] = v0;
-        between[4 * l + 1] = v1;
-        between[4 * l + 2] = v2;
-        between[4 * l + 3] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = lane_c[l + 464];
-        const int16_t v1 = lane_c[l + 528];
-        const int16_t v2 = lane_c[l + 592];
-        const int16_t v3 = lane_c[l + 656];
-        between[4 * l + 64] = v0;
-        between[4 * l + 65] = v1;
-        between[4 * l + 66] = v2;
-        between[4 * l + 67] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = lane_c[l + 480];
-        const int16_t v1 = lane_c[l + 544];
-        const int16_t v2 = lane_c[l + 608];
-        const int16_t v3 = lane_c[l + 672];
-        between[4 * l + 128] = v0;
-        between[4 * l + 129] = v1;
-        between[4 * l + 130] = v2;
-        between[4 * l + 131] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = lane_c[l + 496];
-        const int16_t v1 = lane_c[l + 560];
-        const int16_t v2 = lane_c[l + 624];
-        const int16_t v3 = lane_c[l + 688];
-        between[4 * l + 192] = v0;
-        between[4 * l + 193] = v1;
-        between[4 * l + 194] = v2;
-        between[4 * l + 195] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l];
-        const int16_t v1 = between[l + 64];
-        const int16_t v2 = between[l + 128];
-        const int16_t v3 = between[l + 192];
-        beside[4 * l] = v0;
-        beside[4 * l + 1] = v1;
-        beside[4 * l + 2] = v2;
-        beside[4 * l + 3] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 16];
-        const int16_t v1 = between[l + 80];
-        const int16_t v2 = between[l + 144];
-        const int16_t v3 = between[l + 208];
-        beside[4 * l + 64] = v0;
-        beside[4 * l + 65] = v1;
-        beside[4 * l + 66] = v2;
-        beside[4 * l + 67] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 32];
-        const int16_t v1 = between[l + 96];
-        const int16_t v2 = between[l + 160];
-        const int16_t v3 = between[l + 224];
-        beside[4 * l + 128] = v0;
-        beside[4 * l + 129] = v1;
-        beside[4 * l + 130] = v2;
-        beside[4 * l + 131] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 48];
-        const int16_t v1 = between[l + 112];
-        const int16_t v2 = between[l + 176];
-        const int16_t v3 = between[l + 240];
-        beside[4 * l + 192] = v0;
-        beside[4 * l + 193] = v1;
-        beside[4 * l + 194] = v2;
-        beside[4 * l + 195] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = beside[l];
-        rows[l + 1436] = v0;
-        const int16_t v2 = beside[l + 16];
-        rows[l + 1480] = v2;
-        const int16_t v4 = beside[l + 32];
-        rows[l + 1524] = v4;
-        const int16_t v6 = beside[l + 48];
-        rows[l + 1568] = v6;
-        const int16_t v8 = beside[l + 64];
-        rows[l + 1612] = v8;
-        const int16_t v10 = beside[l + 80];
-        rows[l + 1656] = v10;
-        const int16_t v12 = beside[l + 96];
-        rows[l + 1700] = v12;
-        const int16_t v14 = beside[l + 112];
-        rows[l + 1744] = v14;
-        const int16_t v16 = beside[l + 128];
-        rows[l + 1788] = v16;
-        const int16_t v18 = beside[l + 144];
-        rows[l + 1832] = v18;
-        const int16_t v20 = beside[l + 160];
-        rows[l + 1876] = v20;
-        const int16_t v22 = beside[l + 176];
-        rows[l + 1920] = v22;
-        const int16_t v24 = beside[l + 192];
-        rows[l + 1964] = v24;
-        const int16_t v26 = beside[l + 208];
-        rows[l + 2008] = v26;
-        const int16_t v28 = beside[l + 224];
-        rows[l + 2052] = v28;
-        const int16_t v30 = beside[l + 240];
-        rows[l + 2096] = v30;
-    }
-    /* products 49 to 63 of size 44, in lanes */
-    for (int i18 = 0; i18 < 5; i18++) {
-        {
-            int16_t *const p0 = t_words3 + 16 * i18;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 3388];
-                const int16_t v1 = p0[l + 1980];
-                const int16_t v2 = p0[l + 440];
-                const int16_t v3 = p0[l + 2552];
-                between[4 * l] = v0;
-                between[4 * l + 1] = v1;
-                between[4 * l + 2] = v2;
-                between[4 * l + 3] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = t_words3 + 16 * i18;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 396];
-                const int16_t v1 = p0[l + 2508];
-                const int16_t v2 = p0[l + 968];
-                const int16_t v3 = p0[l + 3080];
-                between[4 * l + 64] = v0;
-                between[4 * l + 65] = v1;
-                between[4 * l + 66] = v2;
-                between[4 * l + 67] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = t_words3 + 16 * i18;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 924];
-                const int16_t v1 = p0[l + 3036];
-                const int16_t v2 = p0[l + 1496];
-                const int16_t v3 = p0[l + 3608];
-                between[4 * l + 128] = v0;
-                between[4 * l + 129] = v1;
-                between[4 * l + 130] = v2;
-                between[4 * l + 131] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = t_words3 + 16 * i18;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 1452];
-                const int16_t v1 = p0[l + 3564];
-                const int16_t v2 = p0[l + 2024];
-                const int16_t v3 = p0[l + 3608];
-                between[4 * l + 192] = v0;
-                between[4 * l + 193] = v1;
-                between[4 * l + 194] = v2;
-                between[4 * l + 195] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_t + 256 * i18;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l];
-                const int16_t v1 = between[l + 64];
-                const int16_t v2 = between[l + 128];
-                const int16_t v3 = between[l + 192];
-                p0[4 * l] = v0;
-                p0[4 * l + 1] = v1;
-                p0[4 * l + 2] = v2;
-                p0[4 * l + 3] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_t + 256 * i18;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 16];
-                const int16_t v1 = between[l + 80];
-                const int16_t v2 = between[l + 144];
-                const int16_t v3 = between[l + 208];
-                p0[4 * l + 64] = v0;
-                p0[4 * l + 65] = v1;
-                p0[4 * l + 66] = v2;
-                p0[4 * l + 67] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_t + 256 * i18;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 32];
-                const int16_t v1 = between[l + 96];
-                const int16_t v2 = between[l + 160];
-                const int16_t v3 = between[l + 224];
-                p0[4 * l + 128] = v0;
-                p0[4 * l + 129] = v1;
-                p0[4 * l + 130] = v2;
-                p0[4 * l + 131] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_t + 256 * i18;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 48];
-                const int16_t v1 = between[l + 112];
-                const int16_t v2 = between[l + 176];
-                const int16_t v3 = between[l + 240];
-                p0[4 * l + 192] = v0;
-                p0[4 * l + 193] = v1;
-                p0[4 * l + 194] = v2;
-                p0[4 * l + 195] = v3;
-            }
-        }
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 3460];
-        const int16_t v1 = t_words3[l + 2052];
-        const int16_t v2 = t_words3[l + 512];
-        const int16_t v3 = t_words3[l + 2624];
-        between[4 * l] = v0;
-        between[4 * l + 1] = v1;
-        between[4 * l + 2] = v2;
-        between[4 * l + 3] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 468];
-        const int16_t v1 = t_words3[l + 2580];
-        const int16_t v2 = t_words3[l + 1040];
-        const int16_t v3 = t_words3[l + 3152];
-        between[4 * l + 64] = v0;
-        between[4 * l + 65] = v1;
-        between[4 * l + 66] = v2;
-        between[4 * l + 67] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 996];
-        const int16_t v1 = t_words3[l + 3108];
-        const int16_t v2 = t_words3[l + 1568];
-        const int16_t v3 = t_words3[l + 3680];
-        between[4 * l + 128] = v0;
-        between[4 * l + 129] = v1;
-        between[4 * l + 130] = v2;
-        between[4 * l + 131] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 1524];
-        const int16_t v1 = t_words3[l + 3636];
-        const int16_t v2 = t_words3[l + 2096];
-        const int16_t v3 = t_words3[l + 3680];
-        between[4 * l + 192] = v0;
-        between[4 * l + 193] = v1;
-        between[4 * l + 194] = v2;
-        between[4 * l + 195] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l];
-        const int16_t v1 = between[l + 64];
-        const int16_t v2 = between[l + 128];
-        const int16_t v3 = between[l + 192];
-        lane_t[4 * l + 1152] = v0;
-        lane_t[4 * l + 1153] = v1;
-        lane_t[4 * l + 1154] = v2;
-        lane_t[4 * l + 1155] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 16];
-        const int16_t v1 = between[l + 80];
-        const int16_t v2 = between[l + 144];
-        const int16_t v3 = between[l + 208];
-        lane_t[4 * l + 1216] = v0;
-        lane_t[4 * l + 1217] = v1;
-        lane_t[4 * l + 1218] = v2;
-        lane_t[4 * l + 1219] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 32];
-        const int16_t v1 = between[l + 96];
-        const int16_t v2 = between[l + 160];
-        const int16_t v3 = between[l + 224];
-        lane_t[4 * l + 1280] = v0;
-        lane_t[4 * l + 1281] = v1;
-        lane_t[4 * l + 1282] = v2;
-        lane_t[4 * l + 1283] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 48];
-        const int16_t v1 = between[l + 112];
-        const int16_t v2 = between[l + 176];
-        const int16_t v3 = between[l + 240];
-        lane_t[4 * l + 1344] = v0;
-        lane_t[4 * l + 1345] = v1;
-        lane_t[4 * l + 1346] = v2;
-        lane_t[4 * l + 1347] = v3;
-    }
-    for (int i19 = 0; i19 < 2; i19++) {
-        {
-            int16_t *const p0 = v_words3 + 16 * i19;
-            int16_t *const p1 = v_words2 + 16 * i19;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 1496];
-                const int16_t v1 = p1[l + 572];
-                const int16_t v2 = p1[l];
-                const int16_t v3 = p1[l + 704];
-                between[4 * l] = v0;
-                between[4 * l + 1] = v1;
-                between[4 * l + 2] = v2;
-                between[4 * l + 3] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = v_words2 + 16 * i19;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 44];
-                const int16_t v1 = p0[l + 748];
-                const int16_t v2 = p0[l + 176];
-                const int16_t v3 = p0[l + 880];
-                between[4 * l + 64] = v0;
-                between[4 * l + 65] = v1;
-                between[4 * l + 66] = v2;
-                between[4 * l + 67] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = v_words2 + 16 * i19;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 220];
-                const int16_t v1 = p0[l + 924];
-                const int16_t v2 = p0[l + 352];
-                const int16_t v3 = p0[l + 1056];
-                between[4 * l + 128] = v0;
-                between[4 * l + 129] = v1;
-                between[4 * l + 130] = v2;
-                between[4 * l + 131] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = v_words2 + 16 * i19;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 396];
-                const int16_t v1 = p0[l + 1100];
-                const int16_t v2 = p0[l + 528];
-                const int16_t v3 = p0[l + 1056];
-                between[4 * l + 192] = v0;
-                between[4 * l + 193] = v1;
-                between[4 * l + 194] = v2;
-                between[4 * l + 195] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_v + 256 * i19;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l];
-                const int16_t v1 = between[l + 64];
-                const int16_t v2 = between[l + 128];
-                const int16_t v3 = between[l + 192];
-                p0[4 * l] = v0;
-                p0[4 * l + 1] = v1;
-                p0[4 * l + 2] = v2;
-                p0[4 * l + 3] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_v + 256 * i19;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 16];
-                const int16_t v1 = between[l + 80];
-                const int16_t v2 = between[l + 144];
-                const int16_t v3 = between[l + 208];
-                p0[4 * l + 64] = v0;
-                p0[4 * l + 65] = v1;
-                p0[4 * l + 66] = v2;
-                p0[4 * l + 67] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_v + 256 * i19;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 32];
-                const int16_t v1 = between[l + 96];
-                const int16_t v2 = between[l + 160];
-                const int16_t v3 = between[l + 224];
-                p0[4 * l + 128] = v0;
-                p0[4 * l + 129] = v1;
-                p0[4 * l + 130] = v2;
-                p0[4 * l + 131] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_v + 256 * i19;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = between[l + 48];
-                const int16_t v1 = between[l + 112];
-                const int16_t v2 = between[l + 176];
-                const int16_t v3 = between[l + 240];
-                p0[4 * l + 192] = v0;
-                p0[4 * l + 193] = v1;
-                p0[4 * l + 194] = v2;
-                p0[4 * l + 195] = v3;
-            }
-        }
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 1524];
-        const int16_t v1 = v_words2[l + 600];
-        const int16_t v2 = v_words2[l + 28];
-        const int16_t v3 = v_words2[l + 732];
-        between[4 * l] = v0;
-        between[4 * l + 1] = v1;
-        between[4 * l + 2] = v2;
-        between[4 * l + 3] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 72];
-        const int16_t v1 = v_words2[l + 776];
-        const int16_t v2 = v_words2[l + 204];
-        const int16_t v3 = v_words2[l + 908];
-        between[4 * l + 64] = v0;
-        between[4 * l + 65] = v1;
-        between[4 * l + 66] = v2;
-        between[4 * l + 67] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 248];
-        const int16_t v1 = v_words2[l + 952];
-        const int16_t v2 = v_words2[l + 380];
-        const int16_t v3 = v_words2[l + 1084];
-        between[4 * l + 128] = v0;
-        between[4 * l + 129] = v1;
-        between[4 * l + 130] = v2;
-        between[4 * l + 131] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 424];
-        const int16_t v1 = v_words2[l + 1128];
-        const int16_t v2 = v_words2[l + 556];
-        const int16_t v3 = v_words2[l + 1084];
-        between[4 * l + 192] = v0;
-        between[4 * l + 193] = v1;
-        between[4 * l + 194] = v2;
-        between[4 * l + 195] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l];
-        const int16_t v1 = between[l + 64];
-        const int16_t v2 = between[l + 128];
-        const int16_t v3 = between[l + 192];
-        lane_v[4 * l + 448] = v0;
-        lane_v[4 * l + 449] = v1;
-        lane_v[4 * l + 450] = v2;
-        lane_v[4 * l + 451] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 16];
-        const int16_t v1 = between[l + 80];
-        const int16_t v2 = between[l + 144];
-        const int16_t v3 = between[l + 208];
-        lane_v[4 * l + 512] = v0;
-        lane_v[4 * l + 513] = v1;
-        lane_v[4 * l + 514] = v2;
-        lane_v[4 * l + 515] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 32];
-        const int16_t v1 = between[l + 96];
-        const int16_t v2 = between[l + 160];
-        const int16_t v3 = between[l + 224];
-        lane_v[4 * l + 576] = v0;
-        lane_v[4 * l + 577] = v1;
-        lane_v[4 * l + 578] = v2;
-        lane_v[4 * l + 579] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 48];
-        const int16_t v1 = between[l + 112];
-        const int16_t v2 = between[l + 176];
-        const int16_t v3 = between[l + 240];
-        lane_v[4 * l + 640] = v0;
-        lane_v[4 * l + 641] = v1;
-        lane_v[4 * l + 642] = v2;
-        lane_v[4 * l + 643] = v3;
-    }
-    lanes44_c(lane_c, lane_t, lane_v);
-    for (int i20 = 0; i20 < 2; i20++) {
-        {
-            int16_t *const p0 = lane_c + 256 * i20;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l];
-                const int16_t v1 = p0[l + 64];
-                const int16_t v2 = p0[l + 128];
-                const int16_t v3 = p0[l + 192];
-                between[4 * l] = v0;
-                between[4 * l + 1] = v1;
-                between[4 * l + 2] = v2;
-                between[4 * l + 3] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_c + 256 * i20;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 16];
-                const int16_t v1 = p0[l + 80];
-                const int16_t v2 = p0[l + 144];
-                const int16_t v3 = p0[l + 208];
-                between[4 * l + 64] = v0;
-                between[4 * l + 65] = v1;
-                between[4 * l + 66] = v2;
-                between[4 * l + 67] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_c + 256 * i20;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 32];
                 const int16_t v1 = p0[l + 96];
-                const int16_t v2 = p0[l + 160];
-                const int16_t v3 = p0[l + 224];
-                between[4 * l + 128] = v0;
-                between[4 * l + 129] = v1;
-                between[4 * l + 130] = v2;
-                between[4 * l + 131] = v3;
-            }
-        }
-        {
-            int16_t *const p0 = lane_c + 256 * i20;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 48];
-                const int16_t v1 = p0[l + 112];
-                const int16_t v2 = p0[l + 176];
-                const int16_t v3 = p0[l + 240];
-                between[4 * l + 192] = v0;
-                between[4 * l + 193] = v1;
-                between[4 * l + 194] = v2;
-                between[4 * l + 195] = v3;
-            }
-        }
-        for (int l = 0; l < 16; l++) {
-            const int16_t v0 = between[l];
-            const int16_t v1 = between[l + 64];
-            const int16_t v2 = between[l + 128];
-            const int16_t v3 = between[l + 192];
-            beside[4 * l] = v0;
-            beside[4 * l + 1] = v1;
-            beside[4 * l + 2] = v2;
-            beside[4 * l + 3] = v3;
-        }
-        for (int l = 0; l < 16; l++) {
-            const int16_t v0 = between[l + 16];
-            const int16_t v1 = between[l + 80];
-            const int16_t v2 = between[l + 144];
-            const int16_t v3 = between[l + 208];
-            beside[4 * l + 64] = v0;
-            beside[4 * l + 65] = v1;
-            beside[4 * l + 66] = v2;
-            beside[4 * l + 67] = v3;
-        }
-        for (int l = 0; l < 16; l++) {
-            const int16_t v0 = between[l + 32];
-            const int16_t v1 = between[l + 96];
-            const int16_t v2 = between[l + 160];
-            const int16_t v3 = between[l + 224];
-            beside[4 * l + 128] = v0;
-            beside[4 * l + 129] = v1;
-            beside[4 * l + 130] = v2;
-            beside[4 * l + 131] = v3;
-        }
-        for (int l = 0; l < 16; l++) {
-            const int16_t v0 = between[l + 48];
-            const int16_t v1 = between[l + 112];
-            const int16_t v2 = between[l + 176];
-            const int16_t v3 = between[l + 240];
-            beside[4 * l + 192] = v0;
-            beside[4 * l + 193] = v1;
-            beside[4 * l + 194] = v2;
-            beside[4 * l + 195] = v3;
-        }
-        {
-            int16_t *const p0 = rows + 16 * i20;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = beside[l];
-                p0[l + 2112] = v0;
-                const int16_t v2 = beside[l + 16];
-                p0[l + 2156] = v2;
-                const int16_t v4 = beside[l + 32];
-                p0[l + 2200] = v4;
-                const int16_t v6 = beside[l + 48];
-                p0[l + 2244] = v6;
-                const int16_t v8 = beside[l + 64];
-                p0[l + 2288] = v8;
-                const int16_t v10 = beside[l + 80];
-                p0[l + 2332] = v10;
-                const int16_t v12 = beside[l + 96];
-                p0[l + 2376] = v12;
-                const int16_t v14 = beside[l + 112];
-                p0[l + 2420] = v14;
-                const int16_t v16 = beside[l + 128];
-                p0[l + 2464] = v16;
-                const int16_t v18 = beside[l + 144];
-                p0[l + 2508] = v18;
-                const int16_t v20 = beside[l + 160];
-                p0[l + 2552] = v20;
-                const int16_t v22 = beside[l + 176];
-                p0[l + 2596] = v22;
-                const int16_t v24 = beside[l + 192];
-                p0[l + 2640] = v24;
-                const int16_t v26 = beside[l + 208];
-                p0[l + 2684] = v26;
-                const int16_t v28 = beside[l + 224];
-                p0[l + 2728] = v28;
-                const int16_t v30 = beside[l + 240];
-                p0[l + 2772] = v30;
-            }
-        }
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = lane_c[l + 448];
-        const int16_t v1 = lane_c[l + 512];
-        const int16_t v2 = lane_c[l + 576];
-        const int16_t v3 = lane_c[l + 640];
-        between[4 * l] = v0;
-        between[4 * l + 1] = v1;
-        between[4 * l + 2] = v2;
-        between[4 * l + 3] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = lane_c[l + 464];
-        const int16_t v1 = lane_c[l + 528];
-        const int16_t v2 = lane_c[l + 592];
-        const int16_t v3 = lane_c[l + 656];
-        between[4 * l + 64] = v0;
-        between[4 * l + 65] = v1;
-        between[4 * l + 66] = v2;
-        between[4 * l + 67] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = lane_c[l + 480];
-        const int16_t v1 = lane_c[l + 544];
-        const int16_t v2 = lane_c[l + 608];
-        const int16_t v3 = lane_c[l + 672];
-        between[4 * l + 128] = v0;
-        between[4 * l + 129] = v1;
-        between[4 * l + 130] = v2;
-        between[4 * l + 131] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = lane_c[l + 496];
-        const int16_t v1 = lane_c[l + 560];
-        const int16_t v2 = lane_c[l + 624];
-        const int16_t v3 = lane_c[l + 688];
-        between[4 * l + 192] = v0;
-        between[4 * l + 193] = v1;
-        between[4 * l + 194] = v2;
-        between[4 * l + 195] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l];
-        const int16_t v1 = between[l + 64];
-        const int16_t v2 = between[l + 128];
-        const int16_t v3 = between[l + 192];
-        beside[4 * l] = v0;
-        beside[4 * l + 1] = v1;
-        beside[4 * l + 2] = v2;
-        beside[4 * l + 3] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 16];
-        const int16_t v1 = between[l + 80];
-        const int16_t v2 = between[l + 144];
-        const int16_t v3 = between[l + 208];
-        beside[4 * l + 64] = v0;
-        beside[4 * l + 65] = v1;
-        beside[4 * l + 66] = v2;
-        beside[4 * l + 67] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 32];
-        const int16_t v1 = between[l + 96];
-        const int16_t v2 = between[l + 160];
-        const int16_t v3 = between[l + 224];
-        beside[4 * l + 128] = v0;
-        beside[4 * l + 129] = v1;
-        beside[4 * l + 130] = v2;
-        beside[4 * l + 131] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = between[l + 48];
-        const int16_t v1 = between[l + 112];
-        const int16_t v2 = between[l + 176];
-        const int16_t v3 = between[l + 240];
-        beside[4 * l + 192] = v0;
-        beside[4 * l + 193] = v1;
-        beside[4 * l + 194] = v2;
-        beside[4 * l + 195] = v3;
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = beside[l];
-        rows[l + 2140] = v0;
-        const int16_t v2 = beside[l + 16];
-        rows[l + 2184] = v2;
-        const int16_t v4 = beside[l + 32];
-        rows[l + 2228] = v4;
-        const int16_t v6 = beside[l + 48];
-        rows[l + 2272] = v6;
-        const int16_t v8 = beside[l + 64];
-        rows[l + 2316] = v8;
-        const int16_t v10 = beside[l + 80];
-        rows[l + 2360] = v10;
-        const int16_t v12 = beside[l + 96];
-        rows[l + 2404] = v12;
-        const int16_t v14 = beside[l + 112];
-        rows[l + 2448] = v14;
-        const int16_t v16 = beside[l + 128];
-        rows[l + 2492] = v16;
-        const int16_t v18 = beside[l + 144];
-        rows[l + 2536] = v18;
-        const int16_t v20 = beside[l + 160];
-        rows[l + 2580] = v20;
-        const int16_t v22 = beside[l + 176];
-        rows[l + 2624] = v22;
-        const int16_t v24 = beside[l + 192];
-        rows[l + 2668] = v24;
-        const int16_t v26 = beside[l + 208];
-        rows[l + 2712] = v26;
-        const int16_t v28 = beside[l + 224];
-        rows[l + 2756] = v28;
-        const int16_t v30 = beside[l + 240];
-        rows[l + 2800] = v30;
-    }
-    /* Karatsuba: 176 = 9 × 44, sums of products [Karatsuba63] [Winograd80 §IV] */
-    for (int i21 = 0; i21 < 7; i21++) {
-        {
-            int16_t *const p0 = rows + 44 * i21;
-            int16_t *const p1 = joined1 + 176 * i21;
-            for (int l = 0; l < 32; l++) {
-                const int16_t v0 = p0[l];
-                const int16_t v1 = p0[l + 308];
                 const int16_t v2 = add(v0, v1);
-                const int16_t v3 = p0[l + 616];
-                const int16_t v4 = sub(v0, v3);
-                const int16_t v5 = p0[l + 924];
-                const int16_t v6 = p0[l + 1232];
-                const int16_t v7 = add(v5, v6);
-                const int16_t v8 = p0[l + 1540];
-                const int16_t v9 = sub(v5, v8);
-                const int16_t v10 = p0[l + 1848];
-                const int16_t v11 = p0[l + 2156];
-                const int16_t v12 = add(v10, v11);
-                const int16_t v13 = p0[l + 2464];
-                const int16_t v14 = sub(v10, v13);
-                const int16_t v15 = add(v2, v7);
-                p1[l] = v15;
-                const int16_t v17 = add(v4, v9);
-                p1[l + 44] = v17;
-                const int16_t v19 = sub(v2, v12);
-                p1[l + 88] = v19;
-                const int16_t v21 = sub(v4, v14);
-                p1[l + 132] = v21;
-            }
-        }
-        {
-            int16_t *const p0 = rows + 44 * i21;
-            int16_t *const p1 = joined1 + 176 * i21;
-            for (int l = 0; l < 16; l++) {
-                const int16_t v0 = p0[l + 28];
-                const int16_t v1 = p0[l + 336];
-                const int16_t v2 = add(v0, v1);
-                const int16_t v3 = p0[l + 644];
-                const int16_t v4 = sub(v0, v3);
-                const int16_t v5 = p0[l + 952];
-                const int16_t v6 = p0[l + 1260];
-                const int16_t v7 = add(v5, v6);
-                const int16_t v8 = p0[l + 1568];
-                const int16_t v9 = sub(v5, v8);
-                const int16_t v10 = p0[l + 1876];
-                const int16_t v11 = p0[l + 2184];
-                const int16_t v12 = add(v10, v11);
-                const int16_t v13 = p0[l + 2492];
-                const int16_t v14 = sub(v10, v13);
-                const int16_t v15 = add(v2, v7);
-                p1[l + 28] = v15;
-                const int16_t v17 = add(v4, v9);
-                p1[l + 72] = v17;
-                const int16_t v19 = sub(v2, v12);
-                p1[l + 116] = v19;
-                const int16_t v21 = sub(v4, v14);
-                p1[l + 160] = v21;
+                const int16_t v3 = sub(v0, v1);
+                const int16_t v4 = p0[l];
+                const int16_t v5 = add(v4, v2);
+                const int16_t v6 = p0[l + 144];
+                const int16_t v7 = add(v6, v5);
+                p1[l] = v7;
+                const int16_t v9 = shl(v6, 1);
+                const int16_t v10 = add(v3, v9);
+                p1[l + 48] = v10;
+                const int16_t v12 = shl(v6, 2);
+                const int16_t v13 = add(v2, v12);
+                const int16_t v14 = p0[l + 192];
+                const int16_t v15 = add(v14, v13);
+                p1[l + 96] = v15;
             }
         }
     }
-    /* Toom-Cook: 704 = 7 × 176, sums of products [Toom63] [Cook66] */
-    for (int l = 0; l < 144; l++) {
-        const int16_t v0 = joined1[l + 176];
-        const int16_t v1 = joined1[l + 352];
+    /* Toom-Cook: 720 = 9 × 144, sums of products [Toom63] [Cook66] */
+    for (int l = 0; l < 96; l++) {
+        const int16_t v0 = joined1[l + 144];
+        const int16_t v1 = joined1[l + 288];
         const int16_t v2 = add(v0, v1);
         const int16_t v3 = sub(v0, v1);
-        const int16_t v4 = joined1[l + 528];
+        const int16_t v4 = joined1[l + 432];
+        const int16_t v5 = joined1[l + 576];
+        const int16_t v6 = add(v4, v5);
+        const int16_t v7 = sub(v4, v5);
+        const int16_t v8 = joined1[l + 720];
+        const int16_t v9 = joined1[l + 864];
+        const int16_t v10 = add(v8, v9);
+        const int16_t v11 = sub(v8, v9);
+        const int16_t v12 = joined1[l];
+        const int16_t v13 = add(v12, v2);
+        const int16_t v14 = add(v6, v13);
+        const int16_t v15 = shl(v10, 4);
+        const int16_t v16 = add(v14, v15);
+        const int16_t v17 = joined1[l + 1008];
+        const int16_t v18 = add(v17, v16);
+        const int16_t v20 = mullo(v18, -19418);
+        const int16_t v21 = sar(v20, 5);
+        c[l] = v21;
+        const int16_t v23 = shl(v11, 2);
+        const int16_t v24 = add(v7, v23);
+        const int16_t v25 = shl(v24, 1);
+        const int16_t v26 = add(v3, v25);
+        const int16_t v28 = mullo(v17, 3);
+        const int16_t v29 = add(v26, v28);
+        const int16_t v30 = mullo(v29, -19418);
+        const int16_t v31 = sar(v30, 5);
+        c[l + 144] = v31;
+        const int16_t v33 = add(v6, v10);
+        const int16_t v34 = shl(v33, 2);
+        const int16_t v35 = add(v2, v34);
+        const int16_t v37 = mullo(v17, 9);
+        const int16_t v38 = add(v35, v37);
+        const int16_t v39 = mullo(v38, -19418);
+        const int16_t v40 = sar(v39, 5);
+        c[l + 288] = v40;
+        const int16_t v42 = shl(v7, 2);
+        const int16_t v43 = add(v11, v42);
+        const int16_t v44 = shl(v43, 1);
+        const int16_t v45 = add(v3, v44);
+        const int16_t v47 = mullo(v17, 27);
+        const int16_t v48 = add(v45, v47);
+        const int16_t v49 = mullo(v48, -19418);
+        const int16_t v50 = sar(v49, 5);
+        c[l + 432] = v50;
+        const int16_t v52 = shl(v6, 4);
+        const int16_t v53 = add(v2, v52);
+        const int16_t v54 = add(v10, v53);
+        const int16_t v56 = mullo(v17, 81);
+        const int16_t v57 = add(v54, v56);
+        const int16_t v58 = joined1[l + 1152];
+        const int16_t v59 = add(v58, v57);
+        const int16_t v60 = mullo(v59, -19418);
+        const int16_t v61 = sar(v60, 5);
+        c[l + 576] = v61;
+    }
+    {
+        int16_t w62[16];
+        for (int l = 0; l < 16; l++) {
+            const int16_t v0 = joined1[l + 240];
+            const int16_t v1 = joined1[l + 384];
+            const int16_t v2 = add(v0, v1);
+            const int16_t v3 = sub(v0, v1);
+            const int16_t v4 = joined1[l + 528];
+            const int16_t v5 = joined1[l + 672];
+            const int16_t v6 = add(v4, v5);
+            const int16_t v7 = sub(v4, v5);
+            const int16_t v8 = joined1[l + 816];
+            const int16_t v9 = joined1[l + 960];
+            const int16_t v10 = add(v8, v9);
+            const int16_t v11 = sub(v8, v9);
+            const int16_t v12 = joined1[l + 96];
+            const int16_t v13 = add(v12, v2);
+            const int16_t v14 = add(v6, v13);
+            const int16_t v15 = shl(v10, 4);
+            const int16_t v16 = add(v14, v15);
+            const int16_t v17 = joined1[l + 1104];
+            const int16_t v18 = add(v17, v16);
+            const int16_t v20 = mullo(v18, k7[l]);
+            const int16_t v21 = sar(v20, 5);
+            c[l + 96] = v21;
+            const int16_t v23 = shl(v11, 2);
+            const int16_t v24 = add(v7, v23);
+            const int16_t v25 = shl(v24, 1);
+            const int16_t v26 = add(v3, v25);
+            const int16_t v28 = mullo(v17, k0[l]);
+            const int16_t v29 = add(v26, v28);
+            const int16_t v30 = mullo(v29, k7[l]);
+            const int16_t v31 = sar(v30, 5);
+            c[l + 240] = v31;
+            const int16_t v33 = add(v6, v10);
+            const int16_t v34 = shl(v33, 2);
+            const int16_t v35 = add(v2, v34);
+            const int16_t v37 = mullo(v17, k8[l]);
+            const int16_t v38 = add(v35, v37);
+            const int16_t v39 = mullo(v38, k7[l]);
+            const int16_t v40 = sar(v39, 5);
+            c[l + 384] = v40;
+            const int16_t v42 = shl(v7, 2);
+            const int16_t v43 = add(v11, v42);
+            const int16_t v44 = shl(v43, 1);
+            const int16_t v45 = add(v3, v44);
+            const int16_t v47 = mullo(v17, k9[l]);
+            const int16_t v48 = add(v45, v47);
+            const int16_t v49 = mullo(v48, k7[l]);
+            const int16_t v50 = sar(v49, 5);
+            c[l + 528] = v50;
+            const int16_t v52 = shl(v6, 4);
+            const int16_t v53 = add(v2, v52);
+            const int16_t v54 = add(v10, v53);
+            const int16_t v56 = mullo(v17, k10[l]);
+            const int16_t v57 = add(v54, v56);
+            const int16_t v58 = joined1[l + 1248];
+            const int16_t v59 = add(v58, v57);
+            const int16_t v60 = mullo(v59, k7[l]);
+            const int16_t v61 = sar(v60, 5);
+            w62[l] = v61;
+        }
+        for (int l = 0; l < 5; l++) {
+            c[l + 672] = w62[l];
+        }
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = joined1[l + 256];
+        const int16_t v1 = joined1[l + 400];
+        const int16_t v2 = add(v0, v1);
+        const int16_t v3 = sub(v0, v1);
+        const int16_t v4 = joined1[l + 544];
+        const int16_t v5 = joined1[l + 688];
+        const int16_t v6 = add(v4, v5);
+        const int16_t v7 = sub(v4, v5);
+        const int16_t v8 = joined1[l + 832];
+        const int16_t v9 = joined1[l + 976];
+        const int16_t v10 = add(v8, v9);
+        const int16_t v11 = sub(v8, v9);
+        const int16_t v12 = joined1[l + 112];
+        const int16_t v13 = add(v12, v2);
+        const int16_t v14 = add(v6, v13);
+        const int16_t v15 = shl(v10, 4);
+        const int16_t v16 = add(v14, v15);
+        const int16_t v17 = joined1[l + 1120];
+        const int16_t v18 = add(v17, v16);
+        const int16_t v20 = mullo(v18, k7[l]);
+        const int16_t v21 = sar(v20, 5);
+        c[l + 112] = v21;
+        const int16_t v23 = shl(v11, 2);
+        const int16_t v24 = add(v7, v23);
+        const int16_t v25 = shl(v24, 1);
+        const int16_t v26 = add(v3, v25);
+        const int16_t v28 = mullo(v17, k0[l]);
+        const int16_t v29 = add(v26, v28);
+        const int16_t v30 = mullo(v29, k7[l]);
+        const int16_t v31 = sar(v30, 5);
+        c[l + 256] = v31;
+        const int16_t v33 = add(v6, v10);
+        const int16_t v34 = shl(v33, 2);
+        const int16_t v35 = add(v2, v34);
+        const int16_t v37 = mullo(v17, k8[l]);
+        const int16_t v38 = add(v35, v37);
+        const int16_t v39 = mullo(v38, k7[l]);
+        const int16_t v40 = sar(v39, 5);
+        c[l + 400] = v40;
+        const int16_t v42 = shl(v7, 2);
+        const int16_t v43 = add(v11, v42);
+        const int16_t v44 = shl(v43, 1);
+        const int16_t v45 = add(v3, v44);
+        const int16_t v47 = mullo(v17, k9[l]);
+        const int16_t v48 = add(v45, v47);
+        const int16_t v49 = mullo(v48, k7[l]);
+        const int16_t v50 = sar(v49, 5);
+        c[l + 544] = v50;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = joined1[l + 272];
+        const int16_t v1 = joined1[l + 416];
+        const int16_t v2 = add(v0, v1);
+        const int16_t v3 = sub(v0, v1);
+        const int16_t v4 = joined1[l + 560];
         const int16_t v5 = joined1[l + 704];
         const int16_t v6 = add(v4, v5);
         const int16_t v7 = sub(v4, v5);
-        const int16_t v8 = joined1[l];
-        const int16_t v9 = add(v8, v2);
-        const int16_t v10 = add(v6, v9);
-        const int16_t v11 = joined1[l + 880];
-        const int16_t v12 = add(v11, v10);
-        const int16_t v14 = mullo(v12, -21844);
-        const int16_t v15 = sar(v14, 5);
-        c[l] = v15;
-        const int16_t v17 = shl(v7, 1);
-        const int16_t v18 = add(v3, v17);
-        const int16_t v20 = mullo(v11, 3);
-        const int16_t v21 = add(v18, v20);
-        const int16_t v22 = mullo(v21, -21844);
-        const int16_t v23 = sar(v22, 5);
-        c[l + 176] = v23;
-        const int16_t v25 = shl(v6, 2);
-        const int16_t v26 = add(v2, v25);
-        const int16_t v28 = mullo(v11, 9);
+        const int16_t v8 = joined1[l + 848];
+        const int16_t v9 = joined1[l + 992];
+        const int16_t v10 = add(v8, v9);
+        const int16_t v11 = sub(v8, v9);
+        const int16_t v12 = joined1[l + 128];
+        const int16_t v13 = add(v12, v2);
+        const int16_t v14 = add(v6, v13);
+        const int16_t v15 = shl(v10, 4);
+        const int16_t v16 = add(v14, v15);
+        const int16_t v17 = joined1[l + 1136];
+        const int16_t v18 = add(v17, v16);
+        const int16_t v20 = mullo(v18, k7[l]);
+        const int16_t v21 = sar(v20, 5);
+        c[l + 128] = v21;
+        const int16_t v23 = shl(v11, 2);
+        const int16_t v24 = add(v7, v23);
+        const int16_t v25 = shl(v24, 1);
+        const int16_t v26 = add(v3, v25);
+        const int16_t v28 = mullo(v17, k0[l]);
         const int16_t v29 = add(v26, v28);
-        const int16_t v30 = mullo(v29, -21844);
+        const int16_t v30 = mullo(v29, k7[l]);
         const int16_t v31 = sar(v30, 5);
-        c[l + 352] = v31;
-        const int16_t v33 = shl(v7, 3);
-        const int16_t v34 = add(v3, v33);
-        const int16_t v36 = mullo(v11, 27);
-        const int16_t v37 = add(v34, v36);
-        const int16_t v38 = joined1[l + 1056];
-        const int16_t v39 = add(v38, v37);
-        const int16_t v40 = mullo(v39, -21844);
-        const int16_t v41 = sar(v40, 5);
-        c[l + 528] = v41;
-    }
-    {
-        int16_t w42[16];
-        for (int l = 0; l < 16; l++) {
-            const int16_t v0 = joined1[l + 320];
-            const int16_t v1 = joined1[l + 496];
-            const int16_t v2 = add(v0, v1);
-            const int16_t v3 = sub(v0, v1);
-            const int16_t v4 = joined1[l + 672];
-            const int16_t v5 = joined1[l + 848];
-            const int16_t v6 = add(v4, v5);
-            const int16_t v7 = sub(v4, v5);
-            const int16_t v8 = joined1[l + 144];
-            const int16_t v9 = add(v8, v2);
-            const int16_t v10 = add(v6, v9);
-            const int16_t v11 = joined1[l + 1024];
-            const int16_t v12 = add(v11, v10);
-            const int16_t v14 = mullo(v12, k0[l]);
-            const int16_t v15 = sar(v14, 5);
-            c[l + 144] = v15;
-            const int16_t v17 = shl(v7, 1);
-            const int16_t v18 = add(v3, v17);
-            const int16_t v20 = mullo(v11, k1[l]);
-            const int16_t v21 = add(v18, v20);
-            const int16_t v22 = mullo(v21, k0[l]);
-            const int16_t v23 = sar(v22, 5);
-            c[l + 320] = v23;
-            const int16_t v25 = shl(v6, 2);
-            const int16_t v26 = add(v2, v25);
-            const int16_t v28 = mullo(v11, k2[l]);
-            const int16_t v29 = add(v26, v28);
-            const int16_t v30 = mullo(v29, k0[l]);
-            const int16_t v31 = sar(v30, 5);
-            c[l + 496] = v31;
-            const int16_t v33 = shl(v7, 3);
-            const int16_t v34 = add(v3, v33);
-            const int16_t v36 = mullo(v11, k3[l]);
-            const int16_t v37 = add(v34, v36);
-            const int16_t v38 = joined1[l + 1200];
-            const int16_t v39 = add(v38, v37);
-            const int16_t v40 = mullo(v39, k0[l]);
-            const int16_t v41 = sar(v40, 5);
-            w42[l] = v41;
-        }
-        for (int l = 0; l < 5; l++) {
-            c[l + 672] = w42[l];
-        }
-    }
-    for (int l = 0; l < 16; l++) {
-        const int16_t v0 = joined1[l + 336];
-        const int16_t v1 = joined1[l + 512];
-        const int16_t v2 = add(v0, v1);
-        const int16_t v3 = sub(v0, v1);
-        const int16_t v4 = joined1[l + 688];
-        const int16_t v5 = joined1[l + 864];
-        const int16_t v6 = add(v4, v5);
-        const int16_t v7 = sub(v4, v5);
-        const int16_t v8 = joined1[l + 160];
-        const int16_t v9 = add(v8, v2);
-        const int16_t v10 = add(v6, v9);
-        const int16_t v11 = joined1[l + 1040];
-        const int16_t v12 = add(v11, v10);
-        const int16_t v14 = mullo(v12, k0[l]);
-        const int16_t v15 = sar(v14, 5);
-        c[l + 160] = v15;
-        const int16_t v17 = shl(v7, 1);
-        const int16_t v18 = add(v3, v17);
-        const int16_t v20 = mullo(v11, k1[l]);
-        const int16_t v21 = add(v18, v20);
-        const int16_t v22 = mullo(v21, k0[l]);
-        const int16_t v23 = sar(v22, 5);
-        c[l + 336] = v23;
-        const int16_t v25 = shl(v6, 2);
-        const int16_t v26 = add(v2, v25);
-        const int16_t v28 = mullo(v11, k2[l]);
-        const int16_t v29 = add(v26, v28);
-        const int16_t v30 = mullo(v29, k0[l]);
-        const int16_t v31 = sar(v30, 5);
-        c[l + 512] = v31;
+        c[l + 272] = v31;
+        const int16_t v33 = add(v6, v10);
+        const int16_t v34 = shl(v33, 2);
+        const int16_t v35 = add(v2, v34);
+        const int16_t v37 = mullo(v17, k8[l]);
+        const int16_t v38 = add(v35, v37);
+        const int16_t v39 = mullo(v38, k7[l]);
+        const int16_t v40 = sar(v39, 5);
+        c[l + 416] = v40;
+        const int16_t v42 = shl(v7, 2);
+        const int16_t v43 = add(v11, v42);
+        const int16_t v44 = shl(v43, 1);
+        const int16_t v45 = add(v3, v44);
+        const int16_t v47 = mullo(v17, k9[l]);
+        const int16_t v48 = add(v45, v47);
+        const int16_t v49 = mullo(v48, k7[l]);
+        const int16_t v50 = sar(v49, 5);
+        c[l + 560] = v50;
     }
 }
 #undef add
-#undef lanes44_c
+#undef lanes48_c
 #undef mullo
 #undef sar
 #undef shl
 #undef sub
-#undef toeplitz11_c
+#undef toeplitz6_c
 #undef word
 #undef ntruhps2048677_mul_c
 #endif

@@ -50,8 +50,7 @@
  *   full = 10922
  *
  * ntruhps4096821_mul_c: a[i] in [-2048, 2047], b[i] in [-2048, 2047]; then c[i] in [-2048, 2047]. Ranges by stage, proven for the program by interval analysis:
- *   [-2048, 2047] diagonals of the matrix
- *   [-2048, 2047] the vector, padded with zeros
+ *   [-2048, 2047] ends of the operands, padded with zeros
  *   [-32768, 32767] Toom-Cook: 832 = 7 × 208, diagonals
  *   [-32768, 32767] Toom-Cook: 832 = 7 × 208, vectors
  *   [-32768, 32767] Karatsuba: 208 = 9 × 52, diagonals
@@ -78,7 +77,7 @@
  *   [-32768, 32767] Karatsuba: 832 = 9 × 208, sums of products
  *   [-32768, 32767] Karatsuba: 208 = 9 × 52, sums of products
  *   [-32768, 32767] Toom-Cook: 832 = 7 × 208, sums of products
- *   Operations on registers of 16 words: 6370 multiplies, 8677 additions, 286 shifts and logic, 0 shuffles, 7427 loads, 4808 stores; 0 reductions, 0 modular products.
+ *   Operations on registers of 16 words: 6370 multiplies, 8677 additions, 286 shifts and logic, 0 shuffles, 7274 loads, 4658 stores; 0 reductions, 0 modular products.
  *
  * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
  */
@@ -133,18 +132,18 @@ static void toeplitz13_c(int16_t *restrict out, const int16_t *restrict diagonal
     /* Toeplitz matrices of size 13 times vectors [Winograd80 §IV] */
     for (int l = 0; l < 16; l++) {
         const int16_t v0 = vector[l];
-        const int16_t v1 = diagonals[l + 192];
+        const int16_t v1 = diagonals[l + 208];
         const int16_t v2 = mullo(v1, v0);
-        const int16_t v3 = diagonals[l + 208];
+        const int16_t v3 = diagonals[l + 224];
         const int16_t v4 = mullo(v3, v0);
-        const int16_t v5 = diagonals[l + 224];
+        const int16_t v5 = diagonals[l + 240];
         const int16_t v6 = mullo(v5, v0);
-        const int16_t v7 = diagonals[l + 240];
+        const int16_t v7 = diagonals[l + 256];
         const int16_t v8 = mullo(v7, v0);
-        const int16_t v9 = diagonals[l + 256];
+        const int16_t v9 = diagonals[l + 272];
         const int16_t v10 = mullo(v9, v0);
         const int16_t v11 = vector[l + 16];
-        const int16_t v12 = diagonals[l + 176];
+        const int16_t v12 = diagonals[l + 192];
         const int16_t v13 = mullo(v12, v11);
         const int16_t v14 = add(v2, v13);
         const int16_t v15 = mullo(v1, v11);
@@ -156,7 +155,7 @@ static void toeplitz13_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v21 = mullo(v7, v11);
         const int16_t v22 = add(v10, v21);
         const int16_t v23 = vector[l + 32];
-        const int16_t v24 = diagonals[l + 160];
+        const int16_t v24 = diagonals[l + 176];
         const int16_t v25 = mullo(v24, v23);
         const int16_t v26 = add(v14, v25);
         const int16_t v27 = mullo(v12, v23);
@@ -168,7 +167,7 @@ static void toeplitz13_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v33 = mullo(v5, v23);
         const int16_t v34 = add(v22, v33);
         const int16_t v35 = vector[l + 48];
-        const int16_t v36 = diagonals[l + 144];
+        const int16_t v36 = diagonals[l + 160];
         const int16_t v37 = mullo(v36, v35);
         const int16_t v38 = add(v26, v37);
         const int16_t v39 = mullo(v24, v35);
@@ -180,7 +179,7 @@ static void toeplitz13_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v45 = mullo(v3, v35);
         const int16_t v46 = add(v34, v45);
         const int16_t v47 = vector[l + 64];
-        const int16_t v48 = diagonals[l + 128];
+        const int16_t v48 = diagonals[l + 144];
         const int16_t v49 = mullo(v48, v47);
         const int16_t v50 = add(v38, v49);
         const int16_t v51 = mullo(v36, v47);
@@ -192,7 +191,7 @@ static void toeplitz13_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v57 = mullo(v1, v47);
         const int16_t v58 = add(v46, v57);
         const int16_t v59 = vector[l + 80];
-        const int16_t v60 = diagonals[l + 112];
+        const int16_t v60 = diagonals[l + 128];
         const int16_t v61 = mullo(v60, v59);
         const int16_t v62 = add(v50, v61);
         const int16_t v63 = mullo(v48, v59);
@@ -204,7 +203,7 @@ static void toeplitz13_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v69 = mullo(v12, v59);
         const int16_t v70 = add(v58, v69);
         const int16_t v71 = vector[l + 96];
-        const int16_t v72 = diagonals[l + 96];
+        const int16_t v72 = diagonals[l + 112];
         const int16_t v73 = mullo(v72, v71);
         const int16_t v74 = add(v62, v73);
         const int16_t v75 = mullo(v60, v71);
@@ -216,7 +215,7 @@ static void toeplitz13_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v81 = mullo(v24, v71);
         const int16_t v82 = add(v70, v81);
         const int16_t v83 = vector[l + 112];
-        const int16_t v84 = diagonals[l + 80];
+        const int16_t v84 = diagonals[l + 96];
         const int16_t v85 = mullo(v84, v83);
         const int16_t v86 = add(v74, v85);
         const int16_t v87 = mullo(v72, v83);
@@ -228,7 +227,7 @@ static void toeplitz13_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v93 = mullo(v36, v83);
         const int16_t v94 = add(v82, v93);
         const int16_t v95 = vector[l + 128];
-        const int16_t v96 = diagonals[l + 64];
+        const int16_t v96 = diagonals[l + 80];
         const int16_t v97 = mullo(v96, v95);
         const int16_t v98 = add(v86, v97);
         const int16_t v99 = mullo(v84, v95);
@@ -240,7 +239,7 @@ static void toeplitz13_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v105 = mullo(v48, v95);
         const int16_t v106 = add(v94, v105);
         const int16_t v107 = vector[l + 144];
-        const int16_t v108 = diagonals[l + 48];
+        const int16_t v108 = diagonals[l + 64];
         const int16_t v109 = mullo(v108, v107);
         const int16_t v110 = add(v98, v109);
         const int16_t v111 = mullo(v96, v107);
@@ -252,7 +251,7 @@ static void toeplitz13_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v117 = mullo(v60, v107);
         const int16_t v118 = add(v106, v117);
         const int16_t v119 = vector[l + 160];
-        const int16_t v120 = diagonals[l + 32];
+        const int16_t v120 = diagonals[l + 48];
         const int16_t v121 = mullo(v120, v119);
         const int16_t v122 = add(v110, v121);
         const int16_t v123 = mullo(v108, v119);
@@ -264,7 +263,7 @@ static void toeplitz13_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v129 = mullo(v72, v119);
         const int16_t v130 = add(v118, v129);
         const int16_t v131 = vector[l + 176];
-        const int16_t v132 = diagonals[l + 16];
+        const int16_t v132 = diagonals[l + 32];
         const int16_t v133 = mullo(v132, v131);
         const int16_t v134 = add(v122, v133);
         const int16_t v135 = mullo(v120, v131);
@@ -276,7 +275,7 @@ static void toeplitz13_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v141 = mullo(v84, v131);
         const int16_t v142 = add(v130, v141);
         const int16_t v143 = vector[l + 192];
-        const int16_t v144 = diagonals[l];
+        const int16_t v144 = diagonals[l + 16];
         const int16_t v145 = mullo(v144, v143);
         const int16_t v146 = add(v134, v145);
         const int16_t v147 = mullo(v132, v143);
@@ -292,272 +291,276 @@ static void toeplitz13_c(int16_t *restrict out, const int16_t *restrict diagonal
         out[l + 32] = v150;
         out[l + 48] = v152;
         out[l + 64] = v154;
-        const int16_t v160 = vector[l];
-        const int16_t v161 = diagonals[l + 272];
-        const int16_t v162 = mullo(v161, v160);
-        const int16_t v163 = diagonals[l + 288];
-        const int16_t v164 = mullo(v163, v160);
-        const int16_t v165 = diagonals[l + 304];
-        const int16_t v166 = mullo(v165, v160);
-        const int16_t v167 = diagonals[l + 320];
-        const int16_t v168 = mullo(v167, v160);
-        const int16_t v169 = diagonals[l + 336];
-        const int16_t v170 = mullo(v169, v160);
-        const int16_t v171 = vector[l + 16];
-        const int16_t v172 = diagonals[l + 256];
-        const int16_t v173 = mullo(v172, v171);
-        const int16_t v174 = add(v162, v173);
-        const int16_t v175 = mullo(v161, v171);
-        const int16_t v176 = add(v164, v175);
-        const int16_t v177 = mullo(v163, v171);
-        const int16_t v178 = add(v166, v177);
-        const int16_t v179 = mullo(v165, v171);
-        const int16_t v180 = add(v168, v179);
-        const int16_t v181 = mullo(v167, v171);
-        const int16_t v182 = add(v170, v181);
-        const int16_t v183 = vector[l + 32];
-        const int16_t v184 = diagonals[l + 240];
-        const int16_t v185 = mullo(v184, v183);
-        const int16_t v186 = add(v174, v185);
-        const int16_t v187 = mullo(v172, v183);
-        const int16_t v188 = add(v176, v187);
-        const int16_t v189 = mullo(v161, v183);
-        const int16_t v190 = add(v178, v189);
-        const int16_t v191 = mullo(v163, v183);
-        const int16_t v192 = add(v180, v191);
-        const int16_t v193 = mullo(v165, v183);
-        const int16_t v194 = add(v182, v193);
-        const int16_t v195 = vector[l + 48];
-        const int16_t v196 = diagonals[l + 224];
-        const int16_t v197 = mullo(v196, v195);
-        const int16_t v198 = add(v186, v197);
-        const int16_t v199 = mullo(v184, v195);
-        const int16_t v200 = add(v188, v199);
-        const int16_t v201 = mullo(v172, v195);
-        const int16_t v202 = add(v190, v201);
-        const int16_t v203 = mullo(v161, v195);
-        const int16_t v204 = add(v192, v203);
-        const int16_t v205 = mullo(v163, v195);
-        const int16_t v206 = add(v194, v205);
-        const int16_t v207 = vector[l + 64];
-        const int16_t v208 = diagonals[l + 208];
-        const int16_t v209 = mullo(v208, v207);
-        const int16_t v210 = add(v198, v209);
-        const int16_t v211 = mullo(v196, v207);
-        const int16_t v212 = add(v200, v211);
-        const int16_t v213 = mullo(v184, v207);
-        const int16_t v214 = add(v202, v213);
-        const int16_t v215 = mullo(v172, v207);
-        const int16_t v216 = add(v204, v215);
-        const int16_t v217 = mullo(v161, v207);
-        const int16_t v218 = add(v206, v217);
-        const int16_t v219 = vector[l + 80];
-        const int16_t v220 = diagonals[l + 192];
-        const int16_t v221 = mullo(v220, v219);
-        const int16_t v222 = add(v210, v221);
-        const int16_t v223 = mullo(v208, v219);
-        const int16_t v224 = add(v212, v223);
-        const int16_t v225 = mullo(v196, v219);
-        const int16_t v226 = add(v214, v225);
-        const int16_t v227 = mullo(v184, v219);
-        const int16_t v228 = add(v216, v227);
-        const int16_t v229 = mullo(v172, v219);
-        const int16_t v230 = add(v218, v229);
-        const int16_t v231 = vector[l + 96];
-        const int16_t v232 = diagonals[l + 176];
-        const int16_t v233 = mullo(v232, v231);
-        const int16_t v234 = add(v222, v233);
-        const int16_t v235 = mullo(v220, v231);
-        const int16_t v236 = add(v224, v235);
-        const int16_t v237 = mullo(v208, v231);
-        const int16_t v238 = add(v226, v237);
-        const int16_t v239 = mullo(v196, v231);
-        const int16_t v240 = add(v228, v239);
-        const int16_t v241 = mullo(v184, v231);
-        const int16_t v242 = add(v230, v241);
-        const int16_t v243 = vector[l + 112];
-        const int16_t v244 = diagonals[l + 160];
-        const int16_t v245 = mullo(v244, v243);
-        const int16_t v246 = add(v234, v245);
-        const int16_t v247 = mullo(v232, v243);
-        const int16_t v248 = add(v236, v247);
-        const int16_t v249 = mullo(v220, v243);
-        const int16_t v250 = add(v238, v249);
-        const int16_t v251 = mullo(v208, v243);
-        const int16_t v252 = add(v240, v251);
-        const int16_t v253 = mullo(v196, v243);
-        const int16_t v254 = add(v242, v253);
-        const int16_t v255 = vector[l + 128];
-        const int16_t v256 = diagonals[l + 144];
-        const int16_t v257 = mullo(v256, v255);
-        const int16_t v258 = add(v246, v257);
-        const int16_t v259 = mullo(v244, v255);
-        const int16_t v260 = add(v248, v259);
-        const int16_t v261 = mullo(v232, v255);
-        const int16_t v262 = add(v250, v261);
-        const int16_t v263 = mullo(v220, v255);
-        const int16_t v264 = add(v252, v263);
-        const int16_t v265 = mullo(v208, v255);
-        const int16_t v266 = add(v254, v265);
-        const int16_t v267 = vector[l + 144];
-        const int16_t v268 = diagonals[l + 128];
-        const int16_t v269 = mullo(v268, v267);
-        const int16_t v270 = add(v258, v269);
-        const int16_t v271 = mullo(v256, v267);
-        const int16_t v272 = add(v260, v271);
-        const int16_t v273 = mullo(v244, v267);
-        const int16_t v274 = add(v262, v273);
-        const int16_t v275 = mullo(v232, v267);
-        const int16_t v276 = add(v264, v275);
-        const int16_t v277 = mullo(v220, v267);
-        const int16_t v278 = add(v266, v277);
-        const int16_t v279 = vector[l + 160];
-        const int16_t v280 = diagonals[l + 112];
-        const int16_t v281 = mullo(v280, v279);
-        const int16_t v282 = add(v270, v281);
-        const int16_t v283 = mullo(v268, v279);
-        const int16_t v284 = add(v272, v283);
-        const int16_t v285 = mullo(v256, v279);
-        const int16_t v286 = add(v274, v285);
-        const int16_t v287 = mullo(v244, v279);
-        const int16_t v288 = add(v276, v287);
-        const int16_t v289 = mullo(v232, v279);
-        const int16_t v290 = add(v278, v289);
-        const int16_t v291 = vector[l + 176];
-        const int16_t v292 = diagonals[l + 96];
-        const int16_t v293 = mullo(v292, v291);
-        const int16_t v294 = add(v282, v293);
-        const int16_t v295 = mullo(v280, v291);
-        const int16_t v296 = add(v284, v295);
-        const int16_t v297 = mullo(v268, v291);
-        const int16_t v298 = add(v286, v297);
-        const int16_t v299 = mullo(v256, v291);
-        const int16_t v300 = add(v288, v299);
-        const int16_t v301 = mullo(v244, v291);
-        const int16_t v302 = add(v290, v301);
-        const int16_t v303 = vector[l + 192];
-        const int16_t v304 = diagonals[l + 80];
-        const int16_t v305 = mullo(v304, v303);
-        const int16_t v306 = add(v294, v305);
-        const int16_t v307 = mullo(v292, v303);
-        const int16_t v308 = add(v296, v307);
-        const int16_t v309 = mullo(v280, v303);
-        const int16_t v310 = add(v298, v309);
-        const int16_t v311 = mullo(v268, v303);
-        const int16_t v312 = add(v300, v311);
-        const int16_t v313 = mullo(v256, v303);
-        const int16_t v314 = add(v302, v313);
-        out[l + 80] = v306;
-        out[l + 96] = v308;
-        out[l + 112] = v310;
-        out[l + 128] = v312;
-        out[l + 144] = v314;
-        const int16_t v320 = vector[l];
-        const int16_t v321 = diagonals[l + 352];
-        const int16_t v322 = mullo(v321, v320);
-        const int16_t v323 = diagonals[l + 368];
-        const int16_t v324 = mullo(v323, v320);
-        const int16_t v325 = diagonals[l + 384];
-        const int16_t v326 = mullo(v325, v320);
-        const int16_t v327 = vector[l + 16];
-        const int16_t v328 = diagonals[l + 336];
-        const int16_t v329 = mullo(v328, v327);
-        const int16_t v330 = add(v322, v329);
-        const int16_t v331 = mullo(v321, v327);
-        const int16_t v332 = add(v324, v331);
-        const int16_t v333 = mullo(v323, v327);
-        const int16_t v334 = add(v326, v333);
-        const int16_t v335 = vector[l + 32];
-        const int16_t v336 = diagonals[l + 320];
-        const int16_t v337 = mullo(v336, v335);
-        const int16_t v338 = add(v330, v337);
-        const int16_t v339 = mullo(v328, v335);
-        const int16_t v340 = add(v332, v339);
-        const int16_t v341 = mullo(v321, v335);
-        const int16_t v342 = add(v334, v341);
-        const int16_t v343 = vector[l + 48];
-        const int16_t v344 = diagonals[l + 304];
-        const int16_t v345 = mullo(v344, v343);
-        const int16_t v346 = add(v338, v345);
-        const int16_t v347 = mullo(v336, v343);
-        const int16_t v348 = add(v340, v347);
-        const int16_t v349 = mullo(v328, v343);
-        const int16_t v350 = add(v342, v349);
-        const int16_t v351 = vector[l + 64];
-        const int16_t v352 = diagonals[l + 288];
-        const int16_t v353 = mullo(v352, v351);
-        const int16_t v354 = add(v346, v353);
-        const int16_t v355 = mullo(v344, v351);
-        const int16_t v356 = add(v348, v355);
-        const int16_t v357 = mullo(v336, v351);
-        const int16_t v358 = add(v350, v357);
-        const int16_t v359 = vector[l + 80];
-        const int16_t v360 = diagonals[l + 272];
-        const int16_t v361 = mullo(v360, v359);
-        const int16_t v362 = add(v354, v361);
-        const int16_t v363 = mullo(v352, v359);
-        const int16_t v364 = add(v356, v363);
-        const int16_t v365 = mullo(v344, v359);
-        const int16_t v366 = add(v358, v365);
-        const int16_t v367 = vector[l + 96];
-        const int16_t v368 = diagonals[l + 256];
-        const int16_t v369 = mullo(v368, v367);
-        const int16_t v370 = add(v362, v369);
-        const int16_t v371 = mullo(v360, v367);
-        const int16_t v372 = add(v364, v371);
-        const int16_t v373 = mullo(v352, v367);
-        const int16_t v374 = add(v366, v373);
-        const int16_t v375 = vector[l + 112];
-        const int16_t v376 = diagonals[l + 240];
-        const int16_t v377 = mullo(v376, v375);
-        const int16_t v378 = add(v370, v377);
-        const int16_t v379 = mullo(v368, v375);
-        const int16_t v380 = add(v372, v379);
-        const int16_t v381 = mullo(v360, v375);
-        const int16_t v382 = add(v374, v381);
-        const int16_t v383 = vector[l + 128];
-        const int16_t v384 = diagonals[l + 224];
-        const int16_t v385 = mullo(v384, v383);
-        const int16_t v386 = add(v378, v385);
-        const int16_t v387 = mullo(v376, v383);
-        const int16_t v388 = add(v380, v387);
-        const int16_t v389 = mullo(v368, v383);
-        const int16_t v390 = add(v382, v389);
-        const int16_t v391 = vector[l + 144];
-        const int16_t v392 = diagonals[l + 208];
-        const int16_t v393 = mullo(v392, v391);
-        const int16_t v394 = add(v386, v393);
-        const int16_t v395 = mullo(v384, v391);
-        const int16_t v396 = add(v388, v395);
-        const int16_t v397 = mullo(v376, v391);
-        const int16_t v398 = add(v390, v397);
-        const int16_t v399 = vector[l + 160];
-        const int16_t v400 = diagonals[l + 192];
-        const int16_t v401 = mullo(v400, v399);
-        const int16_t v402 = add(v394, v401);
-        const int16_t v403 = mullo(v392, v399);
-        const int16_t v404 = add(v396, v403);
-        const int16_t v405 = mullo(v384, v399);
-        const int16_t v406 = add(v398, v405);
-        const int16_t v407 = vector[l + 176];
-        const int16_t v408 = diagonals[l + 176];
-        const int16_t v409 = mullo(v408, v407);
-        const int16_t v410 = add(v402, v409);
-        const int16_t v411 = mullo(v400, v407);
-        const int16_t v412 = add(v404, v411);
-        const int16_t v413 = mullo(v392, v407);
-        const int16_t v414 = add(v406, v413);
-        const int16_t v415 = vector[l + 192];
-        const int16_t v416 = diagonals[l + 160];
-        const int16_t v417 = mullo(v416, v415);
-        const int16_t v418 = add(v410, v417);
-        const int16_t v419 = mullo(v408, v415);
-        const int16_t v420 = add(v412, v419);
-        const int16_t v421 = mullo(v400, v415);
-        const int16_t v422 = add(v414, v421);
-        out[l + 160] = v418;
-        out[l + 176] = v420;
-        out[l + 192] = v422;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = vector[l];
+        const int16_t v1 = diagonals[l + 288];
+        const int16_t v2 = mullo(v1, v0);
+        const int16_t v3 = diagonals[l + 304];
+        const int16_t v4 = mullo(v3, v0);
+        const int16_t v5 = diagonals[l + 320];
+        const int16_t v6 = mullo(v5, v0);
+        const int16_t v7 = diagonals[l + 336];
+        const int16_t v8 = mullo(v7, v0);
+        const int16_t v9 = diagonals[l + 352];
+        const int16_t v10 = mullo(v9, v0);
+        const int16_t v11 = vector[l + 16];
+        const int16_t v12 = diagonals[l + 272];
+        const int16_t v13 = mullo(v12, v11);
+        const int16_t v14 = add(v2, v13);
+        const int16_t v15 = mullo(v1, v11);
+        const int16_t v16 = add(v4, v15);
+        const int16_t v17 = mullo(v3, v11);
+        const int16_t v18 = add(v6, v17);
+        const int16_t v19 = mullo(v5, v11);
+        const int16_t v20 = add(v8, v19);
+        const int16_t v21 = mullo(v7, v11);
+        const int16_t v22 = add(v10, v21);
+        const int16_t v23 = vector[l + 32];
+        const int16_t v24 = diagonals[l + 256];
+        const int16_t v25 = mullo(v24, v23);
+        const int16_t v26 = add(v14, v25);
+        const int16_t v27 = mullo(v12, v23);
+        const int16_t v28 = add(v16, v27);
+        const int16_t v29 = mullo(v1, v23);
+        const int16_t v30 = add(v18, v29);
+        const int16_t v31 = mullo(v3, v23);
+        const int16_t v32 = add(v20, v31);
+        const int16_t v33 = mullo(v5, v23);
+        const int16_t v34 = add(v22, v33);
+        const int16_t v35 = vector[l + 48];
+        const int16_t v36 = diagonals[l + 240];
+        const int16_t v37 = mullo(v36, v35);
+        const int16_t v38 = add(v26, v37);
+        const int16_t v39 = mullo(v24, v35);
+        const int16_t v40 = add(v28, v39);
+        const int16_t v41 = mullo(v12, v35);
+        const int16_t v42 = add(v30, v41);
+        const int16_t v43 = mullo(v1, v35);
+        const int16_t v44 = add(v32, v43);
+        const int16_t v45 = mullo(v3, v35);
+        const int16_t v46 = add(v34, v45);
+        const int16_t v47 = vector[l + 64];
+        const int16_t v48 = diagonals[l + 224];
+        const int16_t v49 = mullo(v48, v47);
+        const int16_t v50 = add(v38, v49);
+        const int16_t v51 = mullo(v36, v47);
+        const int16_t v52 = add(v40, v51);
+        const int16_t v53 = mullo(v24, v47);
+        const int16_t v54 = add(v42, v53);
+        const int16_t v55 = mullo(v12, v47);
+        const int16_t v56 = add(v44, v55);
+        const int16_t v57 = mullo(v1, v47);
+        const int16_t v58 = add(v46, v57);
+        const int16_t v59 = vector[l + 80];
+        const int16_t v60 = diagonals[l + 208];
+        const int16_t v61 = mullo(v60, v59);
+        const int16_t v62 = add(v50, v61);
+        const int16_t v63 = mullo(v48, v59);
+        const int16_t v64 = add(v52, v63);
+        const int16_t v65 = mullo(v36, v59);
+        const int16_t v66 = add(v54, v65);
+        const int16_t v67 = mullo(v24, v59);
+        const int16_t v68 = add(v56, v67);
+        const int16_t v69 = mullo(v12, v59);
+        const int16_t v70 = add(v58, v69);
+        const int16_t v71 = vector[l + 96];
+        const int16_t v72 = diagonals[l + 192];
+        const int16_t v73 = mullo(v72, v71);
+        const int16_t v74 = add(v62, v73);
+        const int16_t v75 = mullo(v60, v71);
+        const int16_t v76 = add(v64, v75);
+        const int16_t v77 = mullo(v48, v71);
+        const int16_t v78 = add(v66, v77);
+        const int16_t v79 = mullo(v36, v71);
+        const int16_t v80 = add(v68, v79);
+        const int16_t v81 = mullo(v24, v71);
+        const int16_t v82 = add(v70, v81);
+        const int16_t v83 = vector[l + 112];
+        const int16_t v84 = diagonals[l + 176];
+        const int16_t v85 = mullo(v84, v83);
+        const int16_t v86 = add(v74, v85);
+        const int16_t v87 = mullo(v72, v83);
+        const int16_t v88 = add(v76, v87);
+        const int16_t v89 = mullo(v60, v83);
+        const int16_t v90 = add(v78, v89);
+        const int16_t v91 = mullo(v48, v83);
+        const int16_t v92 = add(v80, v91);
+        const int16_t v93 = mullo(v36, v83);
+        const int16_t v94 = add(v82, v93);
+        const int16_t v95 = vector[l + 128];
+        const int16_t v96 = diagonals[l + 160];
+        const int16_t v97 = mullo(v96, v95);
+        const int16_t v98 = add(v86, v97);
+        const int16_t v99 = mullo(v84, v95);
+        const int16_t v100 = add(v88, v99);
+        const int16_t v101 = mullo(v72, v95);
+        const int16_t v102 = add(v90, v101);
+        const int16_t v103 = mullo(v60, v95);
+        const int16_t v104 = add(v92, v103);
+        const int16_t v105 = mullo(v48, v95);
+        const int16_t v106 = add(v94, v105);
+        const int16_t v107 = vector[l + 144];
+        const int16_t v108 = diagonals[l + 144];
+        const int16_t v109 = mullo(v108, v107);
+        const int16_t v110 = add(v98, v109);
+        const int16_t v111 = mullo(v96, v107);
+        const int16_t v112 = add(v100, v111);
+        const int16_t v113 = mullo(v84, v107);
+        const int16_t v114 = add(v102, v113);
+        const int16_t v115 = mullo(v72, v107);
+        const int16_t v116 = add(v104, v115);
+        const int16_t v117 = mullo(v60, v107);
+        const int16_t v118 = add(v106, v117);
+        const int16_t v119 = vector[l + 160];
+        const int16_t v120 = diagonals[l + 128];
+        const int16_t v121 = mullo(v120, v119);
+        const int16_t v122 = add(v110, v121);
+        const int16_t v123 = mullo(v108, v119);
+        const int16_t v124 = add(v112, v123);
+        const int16_t v125 = mullo(v96, v119);
+        const int16_t v126 = add(v114, v125);
+        const int16_t v127 = mullo(v84, v119);
+        const int16_t v128 = add(v116, v127);
+        const int16_t v129 = mullo(v72, v119);
+        const int16_t v130 = add(v118, v129);
+        const int16_t v131 = vector[l + 176];
+        const int16_t v132 = diagonals[l + 112];
+        const int16_t v133 = mullo(v132, v131);
+        const int16_t v134 = add(v122, v133);
+        const int16_t v135 = mullo(v120, v131);
+        const int16_t v136 = add(v124, v135);
+        const int16_t v137 = mullo(v108, v131);
+        const int16_t v138 = add(v126, v137);
+        const int16_t v139 = mullo(v96, v131);
+        const int16_t v140 = add(v128, v139);
+        const int16_t v141 = mullo(v84, v131);
+        const int16_t v142 = add(v130, v141);
+        const int16_t v143 = vector[l + 192];
+        const int16_t v144 = diagonals[l + 96];
+        const int16_t v145 = mullo(v144, v143);
+        const int16_t v146 = add(v134, v145);
+        const int16_t v147 = mullo(v132, v143);
+        const int16_t v148 = add(v136, v147);
+        const int16_t v149 = mullo(v120, v143);
+        const int16_t v150 = add(v138, v149);
+        const int16_t v151 = mullo(v108, v143);
+        const int16_t v152 = add(v140, v151);
+        const int16_t v153 = mullo(v96, v143);
+        const int16_t v154 = add(v142, v153);
+        out[l + 80] = v146;
+        out[l + 96] = v148;
+        out[l + 112] = v150;
+        out[l + 128] = v152;
+        out[l + 144] = v154;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = vector[l];
+        const int16_t v1 = diagonals[l + 368];
+        const int16_t v2 = mullo(v1, v0);
+        const int16_t v3 = diagonals[l + 384];
+        const int16_t v4 = mullo(v3, v0);
+        const int16_t v5 = diagonals[l + 400];
+        const int16_t v6 = mullo(v5, v0);
+        const int16_t v7 = vector[l + 16];
+        const int16_t v8 = diagonals[l + 352];
+        const int16_t v9 = mullo(v8, v7);
+        const int16_t v10 = add(v2, v9);
+        const int16_t v11 = mullo(v1, v7);
+        const int16_t v12 = add(v4, v11);
+        const int16_t v13 = mullo(v3, v7);
+        const int16_t v14 = add(v6, v13);
+        const int16_t v15 = vector[l + 32];
+        const int16_t v16 = diagonals[l + 336];
+        const int16_t v17 = mullo(v16, v15);
+        const int16_t v18 = add(v10, v17);
+        const int16_t v19 = mullo(v8, v15);
+        const int16_t v20 = add(v12, v19);
+        const int16_t v21 = mullo(v1, v15);
+        const int16_t v22 = add(v14, v21);
+        const int16_t v23 = vector[l + 48];
+        const int16_t v24 = diagonals[l + 320];
+        const int16_t v25 = mullo(v24, v23);
+        const int16_t v26 = add(v18, v25);
+        const int16_t v27 = mullo(v16, v23);
+        const int16_t v28 = add(v20, v27);
+        const int16_t v29 = mullo(v8, v23);
+        const int16_t v30 = add(v22, v29);
+        const int16_t v31 = vector[l + 64];
+        const int16_t v32 = diagonals[l + 304];
+        const int16_t v33 = mullo(v32, v31);
+        const int16_t v34 = add(v26, v33);
+        const int16_t v35 = mullo(v24, v31);
+        const int16_t v36 = add(v28, v35);
+        const int16_t v37 = mullo(v16, v31);
+        const int16_t v38 = add(v30, v37);
+        const int16_t v39 = vector[l + 80];
+        const int16_t v40 = diagonals[l + 288];
+        const int16_t v41 = mullo(v40, v39);
+        const int16_t v42 = add(v34, v41);
+        const int16_t v43 = mullo(v32, v39);
+        const int16_t v44 = add(v36, v43);
+        const int16_t v45 = mullo(v24, v39);
+        const int16_t v46 = add(v38, v45);
+        const int16_t v47 = vector[l + 96];
+        const int16_t v48 = diagonals[l + 272];
+        const int16_t v49 = mullo(v48, v47);
+        const int16_t v50 = add(v42, v49);
+        const int16_t v51 = mullo(v40, v47);
+        const int16_t v52 = add(v44, v51);
+        const int16_t v53 = mullo(v32, v47);
+        const int16_t v54 = add(v46, v53);
+        const int16_t v55 = vector[l + 112];
+        const int16_t v56 = diagonals[l + 256];
+        const int16_t v57 = mullo(v56, v55);
+        const int16_t v58 = add(v50, v57);
+        const int16_t v59 = mullo(v48, v55);
+        const int16_t v60 = add(v52, v59);
+        const int16_t v61 = mullo(v40, v55);
+        const int16_t v62 = add(v54, v61);
+        const int16_t v63 = vector[l + 128];
+        const int16_t v64 = diagonals[l + 240];
+        const int16_t v65 = mullo(v64, v63);
+        const int16_t v66 = add(v58, v65);
+        const int16_t v67 = mullo(v56, v63);
+        const int16_t v68 = add(v60, v67);
+        const int16_t v69 = mullo(v48, v63);
+        const int16_t v70 = add(v62, v69);
+        const int16_t v71 = vector[l + 144];
+        const int16_t v72 = diagonals[l + 224];
+        const int16_t v73 = mullo(v72, v71);
+        const int16_t v74 = add(v66, v73);
+        const int16_t v75 = mullo(v64, v71);
+        const int16_t v76 = add(v68, v75);
+        const int16_t v77 = mullo(v56, v71);
+        const int16_t v78 = add(v70, v77);
+        const int16_t v79 = vector[l + 160];
+        const int16_t v80 = diagonals[l + 208];
+        const int16_t v81 = mullo(v80, v79);
+        const int16_t v82 = add(v74, v81);
+        const int16_t v83 = mullo(v72, v79);
+        const int16_t v84 = add(v76, v83);
+        const int16_t v85 = mullo(v64, v79);
+        const int16_t v86 = add(v78, v85);
+        const int16_t v87 = vector[l + 176];
+        const int16_t v88 = diagonals[l + 192];
+        const int16_t v89 = mullo(v88, v87);
+        const int16_t v90 = add(v82, v89);
+        const int16_t v91 = mullo(v80, v87);
+        const int16_t v92 = add(v84, v91);
+        const int16_t v93 = mullo(v72, v87);
+        const int16_t v94 = add(v86, v93);
+        const int16_t v95 = vector[l + 192];
+        const int16_t v96 = diagonals[l + 176];
+        const int16_t v97 = mullo(v96, v95);
+        const int16_t v98 = add(v90, v97);
+        const int16_t v99 = mullo(v88, v95);
+        const int16_t v100 = add(v92, v99);
+        const int16_t v101 = mullo(v80, v95);
+        const int16_t v102 = add(v94, v101);
+        out[l + 160] = v98;
+        out[l + 176] = v100;
+        out[l + 192] = v102;
     }
 }
 
@@ -661,27 +664,36 @@ static void lanes52_c(int16_t *restrict out, const int16_t *restrict diagonals, 
 void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[821])
 {
     static const int16_t k0[16] = {
-        21846, 21846, 21846, 21846, 21846, 21846, 21846, 21846,
-        21846, 21846, 21846, 21846, 21846, 21846, 21846, 21846
-    };
-    static const int16_t k1[16] = {
         3, 3, 3, 3, 3, 3, 3, 3,
         3, 3, 3, 3, 3, 3, 3, 3
     };
+    static const int16_t k1[16] = {
+        -13107, -13107, -13107, -13107, -13107, -13107, -13107, -13107,
+        -13107, -13107, -13107, -13107, -13107, -13107, -13107, -13107
+    };
     static const int16_t k2[16] = {
+        24, 24, 24, 24, 24, 24, 24, 24,
+        24, 24, 24, 24, 24, 24, 24, 24
+    };
+    static const int16_t k3[16] = {
+        21846, 21846, 21846, 21846, 21846, 21846, 21846, 21846,
+        21846, 21846, 21846, 21846, 21846, 21846, 21846, 21846
+    };
+    static const int16_t k4[16] = {
         9, 9, 9, 9, 9, 9, 9, 9,
         9, 9, 9, 9, 9, 9, 9, 9
     };
-    static const int16_t k3[16] = {
+    static const int16_t k5[16] = {
         27, 27, 27, 27, 27, 27, 27, 27,
         27, 27, 27, 27, 27, 27, 27, 27
     };
-    int16_t t_words[1664];
-    int16_t v_words[832];
-    int16_t t_words2[2912];
-    int16_t v_words2[1456];
-    int16_t t_words3[4368];
-    int16_t v_words3[1820];
+    int16_t front[32];
+    int16_t back[32];
+    int16_t back2[32];
+    int16_t t_words[2912];
+    int16_t v_words[1456];
+    int16_t t_words2[4368];
+    int16_t v_words2[1820];
     int16_t rows[3328];
     int16_t lane_t[1664];
     int16_t lane_v[832];
@@ -689,54 +701,46 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
     int16_t between[256];
     int16_t beside[256];
     int16_t joined1[1456];
-    /* diagonals of the matrix [Winograd80 §IV] */
+    /* ends of the operands, padded with zeros */
     for (int l = 0; l < 16; l++) {
-        t_words[l] = 0;
-        t_words[l + 1648] = 0;
-    }
-    for (int l = 0; l < 816; l++) {
-        const int16_t v0 = b[l + 1];
-        t_words[l + 11] = v0;
+        front[l] = 0;
+        front[l + 16] = 0;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = b[l + 805];
-        t_words[l + 815] = v0;
-    }
-    for (int l = 0; l < 816; l++) {
         const int16_t v0 = b[l];
-        t_words[l + 831] = v0;
+        front[l + 11] = v0;
+    }
+    for (int l = 0; l < 16; l++) {
+        back[l] = 0;
+        back[l + 16] = 0;
     }
     for (int l = 0; l < 16; l++) {
         const int16_t v0 = b[l + 805];
-        t_words[l + 1636] = v0;
+        back[l + 5] = v0;
     }
-    /* the vector, padded with zeros */
     for (int l = 0; l < 16; l++) {
-        v_words[l + 816] = 0;
-    }
-    for (int l = 0; l < 816; l++) {
-        const int16_t v0 = a[l];
-        v_words[l] = v0;
+        back2[l] = 0;
+        back2[l + 16] = 0;
     }
     for (int l = 0; l < 16; l++) {
         const int16_t v0 = a[l + 805];
-        v_words[l + 805] = v0;
+        back2[l + 5] = v0;
     }
     /* Toom-Cook: 832 = 7 × 208, diagonals [Toom63] [Cook66] */
-    for (int l = 0; l < 208; l++) {
-        const int16_t v0 = t_words[l + 416];
-        const int16_t v1 = t_words[l];
+    for (int l = 0; l < 176; l++) {
+        const int16_t v0 = b[l + 421];
+        const int16_t v1 = b[l + 5];
         const int16_t v2 = sub(v0, v1);
-        const int16_t v3 = t_words[l + 624];
-        const int16_t v4 = t_words[l + 208];
+        const int16_t v3 = b[l + 629];
+        const int16_t v4 = b[l + 213];
         const int16_t v5 = sub(v3, v4);
-        const int16_t v6 = t_words[l + 832];
+        const int16_t v6 = b[l + 16];
         const int16_t v7 = sub(v6, v0);
-        const int16_t v8 = t_words[l + 1040];
+        const int16_t v8 = b[l + 224];
         const int16_t v9 = sub(v8, v3);
-        const int16_t v10 = t_words[l + 1248];
+        const int16_t v10 = b[l + 432];
         const int16_t v11 = sub(v10, v6);
-        const int16_t v12 = t_words[l + 1456];
+        const int16_t v12 = b[l + 640];
         const int16_t v13 = sub(v12, v8);
         const int16_t v14 = shl(v4, 2);
         const int16_t v15 = sub(v3, v14);
@@ -750,19 +754,19 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         const int16_t v23 = sub(v7, v22);
         const int16_t v24 = shl(v5, 2);
         const int16_t v25 = sub(v9, v24);
-        t_words2[l + 2080] = v25;
+        t_words[l + 2096] = v25;
         const int16_t v27 = shl(v7, 2);
         const int16_t v28 = sub(v11, v27);
-        t_words2[l + 2288] = v28;
+        t_words[l + 2304] = v28;
         const int16_t v30 = shl(v9, 2);
         const int16_t v31 = sub(v13, v30);
         const int16_t v33 = mullo(v23, 3);
         const int16_t v34 = mullo(v25, 3);
         const int16_t v35 = sub(v28, v34);
-        t_words2[l + 2496] = v35;
+        t_words[l + 2512] = v35;
         const int16_t v37 = mullo(v28, 3);
         const int16_t v38 = sub(v31, v37);
-        t_words2[l + 2704] = v38;
+        t_words[l + 2720] = v38;
         const int16_t v40 = mullo(v15, 3);
         const int16_t v41 = sub(v17, v40);
         const int16_t v42 = mullo(v17, 3);
@@ -776,48 +780,198 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         const int16_t v50 = mullo(v9, 3);
         const int16_t v51 = sub(v50, v11);
         const int16_t v52 = sub(v33, v25);
-        t_words2[l] = v52;
+        t_words[l + 16] = v52;
         const int16_t v54 = add(v41, v43);
-        t_words2[l + 416] = v54;
+        t_words[l + 432] = v54;
         const int16_t v56 = sub(v43, v41);
-        t_words2[l + 832] = v56;
+        t_words[l + 848] = v56;
         const int16_t v58 = shl(v47, 1);
         const int16_t v59 = add(v49, v58);
-        t_words2[l + 1248] = v59;
+        t_words[l + 1264] = v59;
         const int16_t v61 = sub(v49, v58);
-        t_words2[l + 1664] = v61;
+        t_words[l + 1680] = v61;
         const int16_t v63 = sub(v34, v28);
-        t_words2[l + 208] = v63;
+        t_words[l + 224] = v63;
         const int16_t v65 = add(v43, v45);
-        t_words2[l + 624] = v65;
+        t_words[l + 640] = v65;
         const int16_t v67 = sub(v45, v43);
-        t_words2[l + 1040] = v67;
+        t_words[l + 1056] = v67;
         const int16_t v69 = shl(v49, 1);
         const int16_t v70 = add(v51, v69);
-        t_words2[l + 1456] = v70;
+        t_words[l + 1472] = v70;
         const int16_t v72 = sub(v51, v69);
-        t_words2[l + 1872] = v72;
+        t_words[l + 1888] = v72;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = b[l + 405];
+        const int16_t v1 = front[l];
+        const int16_t v2 = sub(v0, v1);
+        const int16_t v3 = b[l + 613];
+        const int16_t v4 = b[l + 197];
+        const int16_t v5 = sub(v3, v4);
+        const int16_t v6 = b[l];
+        const int16_t v7 = sub(v6, v0);
+        const int16_t v8 = b[l + 208];
+        const int16_t v9 = sub(v8, v3);
+        const int16_t v10 = b[l + 416];
+        const int16_t v11 = sub(v10, v6);
+        const int16_t v12 = b[l + 624];
+        const int16_t v13 = sub(v12, v8);
+        const int16_t v14 = shl(v4, 2);
+        const int16_t v15 = sub(v3, v14);
+        const int16_t v16 = shl(v0, 2);
+        const int16_t v17 = sub(v6, v16);
+        const int16_t v18 = shl(v3, 2);
+        const int16_t v19 = sub(v8, v18);
+        const int16_t v20 = shl(v6, 2);
+        const int16_t v21 = sub(v10, v20);
+        const int16_t v22 = shl(v2, 2);
+        const int16_t v23 = sub(v7, v22);
+        const int16_t v24 = shl(v5, 2);
+        const int16_t v25 = sub(v9, v24);
+        t_words[l + 2080] = v25;
+        const int16_t v27 = shl(v7, 2);
+        const int16_t v28 = sub(v11, v27);
+        t_words[l + 2288] = v28;
+        const int16_t v30 = shl(v9, 2);
+        const int16_t v31 = sub(v13, v30);
+        const int16_t v33 = mullo(v23, k0[l]);
+        const int16_t v34 = mullo(v25, k0[l]);
+        const int16_t v35 = sub(v28, v34);
+        t_words[l + 2496] = v35;
+        const int16_t v37 = mullo(v28, k0[l]);
+        const int16_t v38 = sub(v31, v37);
+        t_words[l + 2704] = v38;
+        const int16_t v40 = mullo(v15, k0[l]);
+        const int16_t v41 = sub(v17, v40);
+        const int16_t v42 = mullo(v17, k0[l]);
+        const int16_t v43 = sub(v19, v42);
+        const int16_t v44 = mullo(v19, k0[l]);
+        const int16_t v45 = sub(v21, v44);
+        const int16_t v46 = mullo(v5, k0[l]);
+        const int16_t v47 = sub(v46, v7);
+        const int16_t v48 = mullo(v7, k0[l]);
+        const int16_t v49 = sub(v48, v9);
+        const int16_t v50 = mullo(v9, k0[l]);
+        const int16_t v51 = sub(v50, v11);
+        const int16_t v52 = sub(v33, v25);
+        t_words[l] = v52;
+        const int16_t v54 = add(v41, v43);
+        t_words[l + 416] = v54;
+        const int16_t v56 = sub(v43, v41);
+        t_words[l + 832] = v56;
+        const int16_t v58 = shl(v47, 1);
+        const int16_t v59 = add(v49, v58);
+        t_words[l + 1248] = v59;
+        const int16_t v61 = sub(v49, v58);
+        t_words[l + 1664] = v61;
+        const int16_t v63 = sub(v34, v28);
+        t_words[l + 208] = v63;
+        const int16_t v65 = add(v43, v45);
+        t_words[l + 624] = v65;
+        const int16_t v67 = sub(v45, v43);
+        t_words[l + 1040] = v67;
+        const int16_t v69 = shl(v49, 1);
+        const int16_t v70 = add(v51, v69);
+        t_words[l + 1456] = v70;
+        const int16_t v72 = sub(v51, v69);
+        t_words[l + 1872] = v72;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = b[l + 597];
+        const int16_t v1 = b[l + 181];
+        const int16_t v2 = sub(v0, v1);
+        const int16_t v3 = b[l + 805];
+        const int16_t v4 = b[l + 389];
+        const int16_t v5 = sub(v3, v4);
+        const int16_t v6 = b[l + 192];
+        const int16_t v7 = sub(v6, v0);
+        const int16_t v8 = b[l + 400];
+        const int16_t v9 = sub(v8, v3);
+        const int16_t v10 = b[l + 608];
+        const int16_t v11 = sub(v10, v6);
+        const int16_t v12 = back[l + 16];
+        const int16_t v13 = sub(v12, v8);
+        const int16_t v14 = shl(v4, 2);
+        const int16_t v15 = sub(v3, v14);
+        const int16_t v16 = shl(v0, 2);
+        const int16_t v17 = sub(v6, v16);
+        const int16_t v18 = shl(v3, 2);
+        const int16_t v19 = sub(v8, v18);
+        const int16_t v20 = shl(v6, 2);
+        const int16_t v21 = sub(v10, v20);
+        const int16_t v22 = shl(v2, 2);
+        const int16_t v23 = sub(v7, v22);
+        const int16_t v24 = shl(v5, 2);
+        const int16_t v25 = sub(v9, v24);
+        t_words[l + 2272] = v25;
+        const int16_t v27 = shl(v7, 2);
+        const int16_t v28 = sub(v11, v27);
+        t_words[l + 2480] = v28;
+        const int16_t v30 = shl(v9, 2);
+        const int16_t v31 = sub(v13, v30);
+        const int16_t v33 = mullo(v23, k0[l]);
+        const int16_t v34 = mullo(v25, k0[l]);
+        const int16_t v35 = sub(v28, v34);
+        t_words[l + 2688] = v35;
+        const int16_t v37 = mullo(v28, k0[l]);
+        const int16_t v38 = sub(v31, v37);
+        t_words[l + 2896] = v38;
+        const int16_t v40 = mullo(v15, k0[l]);
+        const int16_t v41 = sub(v17, v40);
+        const int16_t v42 = mullo(v17, k0[l]);
+        const int16_t v43 = sub(v19, v42);
+        const int16_t v44 = mullo(v19, k0[l]);
+        const int16_t v45 = sub(v21, v44);
+        const int16_t v46 = mullo(v5, k0[l]);
+        const int16_t v47 = sub(v46, v7);
+        const int16_t v48 = mullo(v7, k0[l]);
+        const int16_t v49 = sub(v48, v9);
+        const int16_t v50 = mullo(v9, k0[l]);
+        const int16_t v51 = sub(v50, v11);
+        const int16_t v52 = sub(v33, v25);
+        t_words[l + 192] = v52;
+        const int16_t v54 = add(v41, v43);
+        t_words[l + 608] = v54;
+        const int16_t v56 = sub(v43, v41);
+        t_words[l + 1024] = v56;
+        const int16_t v58 = shl(v47, 1);
+        const int16_t v59 = add(v49, v58);
+        t_words[l + 1440] = v59;
+        const int16_t v61 = sub(v49, v58);
+        t_words[l + 1856] = v61;
+        const int16_t v63 = sub(v34, v28);
+        t_words[l + 400] = v63;
+        const int16_t v65 = add(v43, v45);
+        t_words[l + 816] = v65;
+        const int16_t v67 = sub(v45, v43);
+        t_words[l + 1232] = v67;
+        const int16_t v69 = shl(v49, 1);
+        const int16_t v70 = add(v51, v69);
+        t_words[l + 1648] = v70;
+        const int16_t v72 = sub(v51, v69);
+        t_words[l + 2064] = v72;
     }
     /* Toom-Cook: 832 = 7 × 208, vectors [Toom63] [Cook66] */
-    for (int l = 0; l < 208; l++) {
-        const int16_t v0 = v_words[l + 208];
-        const int16_t v1 = v_words[l + 624];
+    for (int l = 0; l < 192; l++) {
+        const int16_t v0 = a[l + 208];
+        const int16_t v1 = a[l + 624];
         const int16_t v2 = add(v0, v1);
-        const int16_t v3 = v_words[l];
-        const int16_t v4 = v_words[l + 416];
+        const int16_t v3 = a[l];
+        const int16_t v4 = a[l + 416];
         const int16_t v5 = add(v3, v4);
         const int16_t v6 = add(v2, v5);
         const int16_t v7 = shl(v6, 1);
-        v_words2[l + 208] = v7;
+        v_words[l + 208] = v7;
         const int16_t v9 = sub(v2, v5);
-        v_words2[l + 416] = v9;
+        v_words[l + 416] = v9;
         const int16_t v11 = shl(v0, 2);
         const int16_t v12 = add(v1, v11);
         const int16_t v13 = shl(v3, 2);
         const int16_t v14 = add(v4, v13);
         const int16_t v15 = shl(v14, 1);
         const int16_t v16 = add(v12, v15);
-        v_words2[l + 624] = v16;
+        v_words[l + 624] = v16;
         const int16_t v18 = sub(v12, v15);
         const int16_t v20 = mullo(v3, 3);
         const int16_t v21 = add(v0, v20);
@@ -826,19 +980,54 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         const int16_t v24 = mullo(v23, 3);
         const int16_t v25 = add(v1, v24);
         const int16_t v26 = shl(v1, 1);
-        v_words2[l] = v26;
+        v_words[l] = v26;
         const int16_t v29 = mullo(v18, -13107);
-        v_words2[l + 832] = v29;
+        v_words[l + 832] = v29;
         const int16_t v31 = mullo(v25, -13107);
-        v_words2[l + 1040] = v31;
+        v_words[l + 1040] = v31;
         const int16_t v34 = mullo(v3, 24);
-        v_words2[l + 1248] = v34;
+        v_words[l + 1248] = v34;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = a[l + 400];
+        const int16_t v1 = back2[l + 16];
+        const int16_t v2 = add(v0, v1);
+        const int16_t v3 = a[l + 192];
+        const int16_t v4 = a[l + 608];
+        const int16_t v5 = add(v3, v4);
+        const int16_t v6 = add(v2, v5);
+        const int16_t v7 = shl(v6, 1);
+        v_words[l + 400] = v7;
+        const int16_t v9 = sub(v2, v5);
+        v_words[l + 608] = v9;
+        const int16_t v11 = shl(v0, 2);
+        const int16_t v12 = add(v1, v11);
+        const int16_t v13 = shl(v3, 2);
+        const int16_t v14 = add(v4, v13);
+        const int16_t v15 = shl(v14, 1);
+        const int16_t v16 = add(v12, v15);
+        v_words[l + 816] = v16;
+        const int16_t v18 = sub(v12, v15);
+        const int16_t v20 = mullo(v3, k0[l]);
+        const int16_t v21 = add(v0, v20);
+        const int16_t v22 = mullo(v21, k0[l]);
+        const int16_t v23 = add(v4, v22);
+        const int16_t v24 = mullo(v23, k0[l]);
+        const int16_t v25 = add(v1, v24);
+        const int16_t v26 = shl(v1, 1);
+        v_words[l + 192] = v26;
+        const int16_t v29 = mullo(v18, k1[l]);
+        v_words[l + 1024] = v29;
+        const int16_t v31 = mullo(v25, k1[l]);
+        v_words[l + 1232] = v31;
+        const int16_t v34 = mullo(v3, k2[l]);
+        v_words[l + 1440] = v34;
     }
     /* Karatsuba: 208 = 9 × 52, diagonals [Karatsuba63] [Winograd80 §IV] */
-    for (int i5 = 0; i5 < 7; i5++) {
+    for (int i2 = 0; i2 < 7; i2++) {
         {
-            int16_t *const p0 = t_words2 + 416 * i5;
-            int16_t *const p1 = t_words3 + 624 * i5;
+            int16_t *const p0 = t_words + 416 * i2;
+            int16_t *const p1 = t_words2 + 624 * i2;
             for (int l = 0; l < 48; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 104];
@@ -877,8 +1066,8 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words2 + 416 * i5;
-            int16_t *const p1 = t_words3 + 624 * i5;
+            int16_t *const p0 = t_words + 416 * i2;
+            int16_t *const p1 = t_words2 + 624 * i2;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 36];
                 const int16_t v1 = p0[l + 140];
@@ -918,10 +1107,10 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         }
     }
     /* Karatsuba: 208 = 9 × 52, vectors [Karatsuba63] [Winograd80 §IV] */
-    for (int i7 = 0; i7 < 7; i7++) {
+    for (int i4 = 0; i4 < 7; i4++) {
         {
-            int16_t *const p0 = v_words2 + 208 * i7;
-            int16_t *const p1 = v_words3 + 260 * i7;
+            int16_t *const p0 = v_words + 208 * i4;
+            int16_t *const p1 = v_words2 + 260 * i4;
             for (int l = 0; l < 48; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 104];
@@ -940,8 +1129,8 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words2 + 208 * i7;
-            int16_t *const p1 = v_words3 + 260 * i7;
+            int16_t *const p0 = v_words + 208 * i4;
+            int16_t *const p1 = v_words2 + 260 * i4;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 36];
                 const int16_t v1 = p0[l + 140];
@@ -961,10 +1150,10 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         }
     }
     /* products 1 to 16 of size 52, in lanes */
-    for (int i9 = 0; i9 < 6; i9++) {
+    for (int i6 = 0; i6 < 6; i6++) {
         {
-            int16_t *const p0 = t_words2 + 16 * i9;
-            int16_t *const p1 = t_words3 + 16 * i9;
+            int16_t *const p0 = t_words + 16 * i6;
+            int16_t *const p1 = t_words2 + 16 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 156];
                 const int16_t v1 = p0[l + 1820];
@@ -977,8 +1166,8 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words2 + 16 * i9;
-            int16_t *const p1 = t_words3 + 16 * i9;
+            int16_t *const p0 = t_words + 16 * i6;
+            int16_t *const p1 = t_words2 + 16 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 572];
                 const int16_t v1 = p0[l + 2236];
@@ -991,8 +1180,8 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words2 + 16 * i9;
-            int16_t *const p1 = t_words3 + 16 * i9;
+            int16_t *const p0 = t_words + 16 * i6;
+            int16_t *const p1 = t_words2 + 16 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 988];
                 const int16_t v1 = p0[l + 2652];
@@ -1005,8 +1194,8 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words2 + 16 * i9;
-            int16_t *const p1 = t_words3 + 16 * i9;
+            int16_t *const p0 = t_words + 16 * i6;
+            int16_t *const p1 = t_words2 + 16 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1404];
                 const int16_t v1 = p1[l];
@@ -1019,7 +1208,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i9;
+            int16_t *const p0 = lane_t + 256 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l];
                 const int16_t v1 = between[l + 64];
@@ -1032,7 +1221,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i9;
+            int16_t *const p0 = lane_t + 256 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 16];
                 const int16_t v1 = between[l + 80];
@@ -1045,7 +1234,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i9;
+            int16_t *const p0 = lane_t + 256 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 32];
                 const int16_t v1 = between[l + 96];
@@ -1058,7 +1247,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i9;
+            int16_t *const p0 = lane_t + 256 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 48];
                 const int16_t v1 = between[l + 112];
@@ -1072,40 +1261,40 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         }
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words2[l + 244];
-        const int16_t v1 = t_words2[l + 1908];
-        const int16_t v2 = t_words3[l + 712];
-        const int16_t v3 = t_words3[l + 3208];
+        const int16_t v0 = t_words[l + 244];
+        const int16_t v1 = t_words[l + 1908];
+        const int16_t v2 = t_words2[l + 712];
+        const int16_t v3 = t_words2[l + 3208];
         between[4 * l] = v0;
         between[4 * l + 1] = v1;
         between[4 * l + 2] = v2;
         between[4 * l + 3] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words2[l + 660];
-        const int16_t v1 = t_words2[l + 2324];
-        const int16_t v2 = t_words3[l + 1336];
-        const int16_t v3 = t_words3[l + 3832];
+        const int16_t v0 = t_words[l + 660];
+        const int16_t v1 = t_words[l + 2324];
+        const int16_t v2 = t_words2[l + 1336];
+        const int16_t v3 = t_words2[l + 3832];
         between[4 * l + 64] = v0;
         between[4 * l + 65] = v1;
         between[4 * l + 66] = v2;
         between[4 * l + 67] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words2[l + 1076];
-        const int16_t v1 = t_words2[l + 2740];
-        const int16_t v2 = t_words3[l + 1960];
-        const int16_t v3 = t_words3[l + 140];
+        const int16_t v0 = t_words[l + 1076];
+        const int16_t v1 = t_words[l + 2740];
+        const int16_t v2 = t_words2[l + 1960];
+        const int16_t v3 = t_words2[l + 140];
         between[4 * l + 128] = v0;
         between[4 * l + 129] = v1;
         between[4 * l + 130] = v2;
         between[4 * l + 131] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words2[l + 1492];
-        const int16_t v1 = t_words3[l + 88];
-        const int16_t v2 = t_words3[l + 2584];
-        const int16_t v3 = t_words3[l + 764];
+        const int16_t v0 = t_words[l + 1492];
+        const int16_t v1 = t_words2[l + 88];
+        const int16_t v2 = t_words2[l + 2584];
+        const int16_t v3 = t_words2[l + 764];
         between[4 * l + 192] = v0;
         between[4 * l + 193] = v1;
         between[4 * l + 194] = v2;
@@ -1151,9 +1340,9 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         lane_t[4 * l + 1602] = v2;
         lane_t[4 * l + 1603] = v3;
     }
-    for (int i10 = 0; i10 < 3; i10++) {
+    for (int i7 = 0; i7 < 3; i7++) {
         {
-            int16_t *const p0 = v_words3 + 16 * i10;
+            int16_t *const p0 = v_words2 + 16 * i7;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 1040];
@@ -1166,7 +1355,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i10;
+            int16_t *const p0 = v_words2 + 16 * i7;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 260];
                 const int16_t v1 = p0[l + 1300];
@@ -1179,7 +1368,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i10;
+            int16_t *const p0 = v_words2 + 16 * i7;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 520];
                 const int16_t v1 = p0[l + 1560];
@@ -1192,7 +1381,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i10;
+            int16_t *const p0 = v_words2 + 16 * i7;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 780];
                 const int16_t v1 = p0[l + 52];
@@ -1205,7 +1394,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i10;
+            int16_t *const p0 = lane_v + 256 * i7;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l];
                 const int16_t v1 = between[l + 64];
@@ -1218,7 +1407,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i10;
+            int16_t *const p0 = lane_v + 256 * i7;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 16];
                 const int16_t v1 = between[l + 80];
@@ -1231,7 +1420,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i10;
+            int16_t *const p0 = lane_v + 256 * i7;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 32];
                 const int16_t v1 = between[l + 96];
@@ -1244,7 +1433,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i10;
+            int16_t *const p0 = lane_v + 256 * i7;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 48];
                 const int16_t v1 = between[l + 112];
@@ -1258,40 +1447,40 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         }
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 36];
-        const int16_t v1 = v_words3[l + 1076];
-        const int16_t v2 = v_words3[l + 348];
-        const int16_t v3 = v_words3[l + 1388];
+        const int16_t v0 = v_words2[l + 36];
+        const int16_t v1 = v_words2[l + 1076];
+        const int16_t v2 = v_words2[l + 348];
+        const int16_t v3 = v_words2[l + 1388];
         between[4 * l] = v0;
         between[4 * l + 1] = v1;
         between[4 * l + 2] = v2;
         between[4 * l + 3] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 296];
-        const int16_t v1 = v_words3[l + 1336];
-        const int16_t v2 = v_words3[l + 608];
-        const int16_t v3 = v_words3[l + 1648];
+        const int16_t v0 = v_words2[l + 296];
+        const int16_t v1 = v_words2[l + 1336];
+        const int16_t v2 = v_words2[l + 608];
+        const int16_t v3 = v_words2[l + 1648];
         between[4 * l + 64] = v0;
         between[4 * l + 65] = v1;
         between[4 * l + 66] = v2;
         between[4 * l + 67] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 556];
-        const int16_t v1 = v_words3[l + 1596];
-        const int16_t v2 = v_words3[l + 868];
-        const int16_t v3 = v_words3[l + 140];
+        const int16_t v0 = v_words2[l + 556];
+        const int16_t v1 = v_words2[l + 1596];
+        const int16_t v2 = v_words2[l + 868];
+        const int16_t v3 = v_words2[l + 140];
         between[4 * l + 128] = v0;
         between[4 * l + 129] = v1;
         between[4 * l + 130] = v2;
         between[4 * l + 131] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 816];
-        const int16_t v1 = v_words3[l + 88];
-        const int16_t v2 = v_words3[l + 1128];
-        const int16_t v3 = v_words3[l + 400];
+        const int16_t v0 = v_words2[l + 816];
+        const int16_t v1 = v_words2[l + 88];
+        const int16_t v2 = v_words2[l + 1128];
+        const int16_t v3 = v_words2[l + 400];
         between[4 * l + 192] = v0;
         between[4 * l + 193] = v1;
         between[4 * l + 194] = v2;
@@ -1338,9 +1527,9 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         lane_v[4 * l + 771] = v3;
     }
     lanes52_c(lane_c, lane_t, lane_v);
-    for (int i11 = 0; i11 < 3; i11++) {
+    for (int i8 = 0; i8 < 3; i8++) {
         {
-            int16_t *const p0 = lane_c + 256 * i11;
+            int16_t *const p0 = lane_c + 256 * i8;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 64];
@@ -1353,7 +1542,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i11;
+            int16_t *const p0 = lane_c + 256 * i8;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 16];
                 const int16_t v1 = p0[l + 80];
@@ -1366,7 +1555,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i11;
+            int16_t *const p0 = lane_c + 256 * i8;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 32];
                 const int16_t v1 = p0[l + 96];
@@ -1379,7 +1568,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i11;
+            int16_t *const p0 = lane_c + 256 * i8;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 48];
                 const int16_t v1 = p0[l + 112];
@@ -1432,7 +1621,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             beside[4 * l + 195] = v3;
         }
         {
-            int16_t *const p0 = rows + 16 * i11;
+            int16_t *const p0 = rows + 16 * i8;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = beside[l];
                 p0[l] = v0;
@@ -1584,9 +1773,9 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         rows[l + 816] = v30;
     }
     /* products 17 to 32 of size 52, in lanes */
-    for (int i12 = 0; i12 < 6; i12++) {
+    for (int i9 = 0; i9 < 6; i9++) {
         {
-            int16_t *const p0 = t_words3 + 16 * i12;
+            int16_t *const p0 = t_words2 + 16 * i9;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1300];
                 const int16_t v1 = p0[l + 3796];
@@ -1599,7 +1788,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i12;
+            int16_t *const p0 = t_words2 + 16 * i9;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1924];
                 const int16_t v1 = p0[l + 156];
@@ -1612,7 +1801,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i12;
+            int16_t *const p0 = t_words2 + 16 * i9;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 2548];
                 const int16_t v1 = p0[l + 780];
@@ -1625,7 +1814,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i12;
+            int16_t *const p0 = t_words2 + 16 * i9;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 3172];
                 const int16_t v1 = p0[l + 1404];
@@ -1638,7 +1827,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i12;
+            int16_t *const p0 = lane_t + 256 * i9;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l];
                 const int16_t v1 = between[l + 64];
@@ -1651,7 +1840,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i12;
+            int16_t *const p0 = lane_t + 256 * i9;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 16];
                 const int16_t v1 = between[l + 80];
@@ -1664,7 +1853,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i12;
+            int16_t *const p0 = lane_t + 256 * i9;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 32];
                 const int16_t v1 = between[l + 96];
@@ -1677,7 +1866,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i12;
+            int16_t *const p0 = lane_t + 256 * i9;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 48];
                 const int16_t v1 = between[l + 112];
@@ -1691,40 +1880,40 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         }
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 1388];
-        const int16_t v1 = t_words3[l + 3884];
-        const int16_t v2 = t_words3[l + 2116];
-        const int16_t v3 = t_words3[l + 452];
+        const int16_t v0 = t_words2[l + 1388];
+        const int16_t v1 = t_words2[l + 3884];
+        const int16_t v2 = t_words2[l + 2116];
+        const int16_t v3 = t_words2[l + 452];
         between[4 * l] = v0;
         between[4 * l + 1] = v1;
         between[4 * l + 2] = v2;
         between[4 * l + 3] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 2012];
-        const int16_t v1 = t_words3[l + 244];
-        const int16_t v2 = t_words3[l + 2740];
-        const int16_t v3 = t_words3[l + 1076];
+        const int16_t v0 = t_words2[l + 2012];
+        const int16_t v1 = t_words2[l + 244];
+        const int16_t v2 = t_words2[l + 2740];
+        const int16_t v3 = t_words2[l + 1076];
         between[4 * l + 64] = v0;
         between[4 * l + 65] = v1;
         between[4 * l + 66] = v2;
         between[4 * l + 67] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 2636];
-        const int16_t v1 = t_words3[l + 868];
-        const int16_t v2 = t_words3[l + 3364];
-        const int16_t v3 = t_words3[l + 1700];
+        const int16_t v0 = t_words2[l + 2636];
+        const int16_t v1 = t_words2[l + 868];
+        const int16_t v2 = t_words2[l + 3364];
+        const int16_t v3 = t_words2[l + 1700];
         between[4 * l + 128] = v0;
         between[4 * l + 129] = v1;
         between[4 * l + 130] = v2;
         between[4 * l + 131] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 3260];
-        const int16_t v1 = t_words3[l + 1492];
-        const int16_t v2 = t_words3[l + 3988];
-        const int16_t v3 = t_words3[l + 2324];
+        const int16_t v0 = t_words2[l + 3260];
+        const int16_t v1 = t_words2[l + 1492];
+        const int16_t v2 = t_words2[l + 3988];
+        const int16_t v3 = t_words2[l + 2324];
         between[4 * l + 192] = v0;
         between[4 * l + 193] = v1;
         between[4 * l + 194] = v2;
@@ -1770,10 +1959,10 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         lane_t[4 * l + 1602] = v2;
         lane_t[4 * l + 1603] = v3;
     }
-    for (int i13 = 0; i13 < 3; i13++) {
+    for (int i10 = 0; i10 < 3; i10++) {
         {
-            int16_t *const p0 = v_words3 + 16 * i13;
-            int16_t *const p1 = v_words2 + 16 * i13;
+            int16_t *const p0 = v_words2 + 16 * i10;
+            int16_t *const p1 = v_words + 16 * i10;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 624];
                 const int16_t v1 = p0[l + 1664];
@@ -1786,8 +1975,8 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i13;
-            int16_t *const p1 = v_words2 + 16 * i13;
+            int16_t *const p0 = v_words2 + 16 * i10;
+            int16_t *const p1 = v_words + 16 * i10;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 884];
                 const int16_t v1 = p0[l + 156];
@@ -1800,8 +1989,8 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i13;
-            int16_t *const p1 = v_words2 + 16 * i13;
+            int16_t *const p0 = v_words2 + 16 * i10;
+            int16_t *const p1 = v_words + 16 * i10;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1144];
                 const int16_t v1 = p0[l + 416];
@@ -1814,8 +2003,8 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i13;
-            int16_t *const p1 = v_words2 + 16 * i13;
+            int16_t *const p0 = v_words2 + 16 * i10;
+            int16_t *const p1 = v_words + 16 * i10;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1404];
                 const int16_t v1 = p0[l + 676];
@@ -1828,7 +2017,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i13;
+            int16_t *const p0 = lane_v + 256 * i10;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l];
                 const int16_t v1 = between[l + 64];
@@ -1841,7 +2030,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i13;
+            int16_t *const p0 = lane_v + 256 * i10;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 16];
                 const int16_t v1 = between[l + 80];
@@ -1854,7 +2043,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i13;
+            int16_t *const p0 = lane_v + 256 * i10;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 32];
                 const int16_t v1 = between[l + 96];
@@ -1867,7 +2056,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i13;
+            int16_t *const p0 = lane_v + 256 * i10;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 48];
                 const int16_t v1 = between[l + 112];
@@ -1881,40 +2070,40 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         }
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 660];
-        const int16_t v1 = v_words3[l + 1700];
-        const int16_t v2 = v_words3[l + 972];
-        const int16_t v3 = v_words2[l + 192];
+        const int16_t v0 = v_words2[l + 660];
+        const int16_t v1 = v_words2[l + 1700];
+        const int16_t v2 = v_words2[l + 972];
+        const int16_t v3 = v_words[l + 192];
         between[4 * l] = v0;
         between[4 * l + 1] = v1;
         between[4 * l + 2] = v2;
         between[4 * l + 3] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 920];
-        const int16_t v1 = v_words3[l + 192];
-        const int16_t v2 = v_words3[l + 1232];
-        const int16_t v3 = v_words2[l + 400];
+        const int16_t v0 = v_words2[l + 920];
+        const int16_t v1 = v_words2[l + 192];
+        const int16_t v2 = v_words2[l + 1232];
+        const int16_t v3 = v_words[l + 400];
         between[4 * l + 64] = v0;
         between[4 * l + 65] = v1;
         between[4 * l + 66] = v2;
         between[4 * l + 67] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 1180];
-        const int16_t v1 = v_words3[l + 452];
-        const int16_t v2 = v_words3[l + 1492];
-        const int16_t v3 = v_words2[l + 608];
+        const int16_t v0 = v_words2[l + 1180];
+        const int16_t v1 = v_words2[l + 452];
+        const int16_t v2 = v_words2[l + 1492];
+        const int16_t v3 = v_words[l + 608];
         between[4 * l + 128] = v0;
         between[4 * l + 129] = v1;
         between[4 * l + 130] = v2;
         between[4 * l + 131] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 1440];
-        const int16_t v1 = v_words3[l + 712];
-        const int16_t v2 = v_words3[l + 1752];
-        const int16_t v3 = v_words2[l + 816];
+        const int16_t v0 = v_words2[l + 1440];
+        const int16_t v1 = v_words2[l + 712];
+        const int16_t v2 = v_words2[l + 1752];
+        const int16_t v3 = v_words[l + 816];
         between[4 * l + 192] = v0;
         between[4 * l + 193] = v1;
         between[4 * l + 194] = v2;
@@ -1961,9 +2150,9 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         lane_v[4 * l + 771] = v3;
     }
     lanes52_c(lane_c, lane_t, lane_v);
-    for (int i14 = 0; i14 < 3; i14++) {
+    for (int i11 = 0; i11 < 3; i11++) {
         {
-            int16_t *const p0 = lane_c + 256 * i14;
+            int16_t *const p0 = lane_c + 256 * i11;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 64];
@@ -1976,7 +2165,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i14;
+            int16_t *const p0 = lane_c + 256 * i11;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 16];
                 const int16_t v1 = p0[l + 80];
@@ -1989,7 +2178,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i14;
+            int16_t *const p0 = lane_c + 256 * i11;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 32];
                 const int16_t v1 = p0[l + 96];
@@ -2002,7 +2191,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i14;
+            int16_t *const p0 = lane_c + 256 * i11;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 48];
                 const int16_t v1 = p0[l + 112];
@@ -2055,7 +2244,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             beside[4 * l + 195] = v3;
         }
         {
-            int16_t *const p0 = rows + 16 * i14;
+            int16_t *const p0 = rows + 16 * i11;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = beside[l];
                 p0[l + 832] = v0;
@@ -2207,9 +2396,9 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         rows[l + 1648] = v30;
     }
     /* products 33 to 48 of size 52, in lanes */
-    for (int i15 = 0; i15 < 6; i15++) {
+    for (int i12 = 0; i12 < 6; i12++) {
         {
-            int16_t *const p0 = t_words3 + 16 * i15;
+            int16_t *const p0 = t_words2 + 16 * i12;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 2860];
                 const int16_t v1 = p0[l + 1040];
@@ -2222,7 +2411,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i15;
+            int16_t *const p0 = t_words2 + 16 * i12;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 3484];
                 const int16_t v1 = p0[l + 1664];
@@ -2235,7 +2424,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i15;
+            int16_t *const p0 = t_words2 + 16 * i12;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 4108];
                 const int16_t v1 = p0[l + 2288];
@@ -2248,7 +2437,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i15;
+            int16_t *const p0 = t_words2 + 16 * i12;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 416];
                 const int16_t v1 = p0[l + 2912];
@@ -2261,7 +2450,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i15;
+            int16_t *const p0 = lane_t + 256 * i12;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l];
                 const int16_t v1 = between[l + 64];
@@ -2274,7 +2463,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i15;
+            int16_t *const p0 = lane_t + 256 * i12;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 16];
                 const int16_t v1 = between[l + 80];
@@ -2287,7 +2476,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i15;
+            int16_t *const p0 = lane_t + 256 * i12;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 32];
                 const int16_t v1 = between[l + 96];
@@ -2300,7 +2489,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i15;
+            int16_t *const p0 = lane_t + 256 * i12;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 48];
                 const int16_t v1 = between[l + 112];
@@ -2314,40 +2503,40 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         }
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 2948];
-        const int16_t v1 = t_words3[l + 1128];
-        const int16_t v2 = t_words3[l + 3624];
-        const int16_t v3 = t_words3[l + 1596];
+        const int16_t v0 = t_words2[l + 2948];
+        const int16_t v1 = t_words2[l + 1128];
+        const int16_t v2 = t_words2[l + 3624];
+        const int16_t v3 = t_words2[l + 1596];
         between[4 * l] = v0;
         between[4 * l + 1] = v1;
         between[4 * l + 2] = v2;
         between[4 * l + 3] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 3572];
-        const int16_t v1 = t_words3[l + 1752];
-        const int16_t v2 = t_words3[l + 4248];
-        const int16_t v3 = t_words3[l + 2220];
+        const int16_t v0 = t_words2[l + 3572];
+        const int16_t v1 = t_words2[l + 1752];
+        const int16_t v2 = t_words2[l + 4248];
+        const int16_t v3 = t_words2[l + 2220];
         between[4 * l + 64] = v0;
         between[4 * l + 65] = v1;
         between[4 * l + 66] = v2;
         between[4 * l + 67] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 4196];
-        const int16_t v1 = t_words3[l + 2376];
-        const int16_t v2 = t_words3[l + 348];
-        const int16_t v3 = t_words3[l + 2844];
+        const int16_t v0 = t_words2[l + 4196];
+        const int16_t v1 = t_words2[l + 2376];
+        const int16_t v2 = t_words2[l + 348];
+        const int16_t v3 = t_words2[l + 2844];
         between[4 * l + 128] = v0;
         between[4 * l + 129] = v1;
         between[4 * l + 130] = v2;
         between[4 * l + 131] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 504];
-        const int16_t v1 = t_words3[l + 3000];
-        const int16_t v2 = t_words3[l + 972];
-        const int16_t v3 = t_words3[l + 3468];
+        const int16_t v0 = t_words2[l + 504];
+        const int16_t v1 = t_words2[l + 3000];
+        const int16_t v2 = t_words2[l + 972];
+        const int16_t v3 = t_words2[l + 3468];
         between[4 * l + 192] = v0;
         between[4 * l + 193] = v1;
         between[4 * l + 194] = v2;
@@ -2393,10 +2582,10 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         lane_t[4 * l + 1602] = v2;
         lane_t[4 * l + 1603] = v3;
     }
-    for (int i16 = 0; i16 < 3; i16++) {
+    for (int i13 = 0; i13 < 3; i13++) {
         {
-            int16_t *const p0 = v_words2 + 16 * i16;
-            int16_t *const p1 = v_words3 + 16 * i16;
+            int16_t *const p0 = v_words + 16 * i13;
+            int16_t *const p1 = v_words2 + 16 * i13;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 988];
                 const int16_t v1 = p0[l + 312];
@@ -2409,8 +2598,8 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words2 + 16 * i16;
-            int16_t *const p1 = v_words3 + 16 * i16;
+            int16_t *const p0 = v_words + 16 * i13;
+            int16_t *const p1 = v_words2 + 16 * i13;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1196];
                 const int16_t v1 = p0[l + 520];
@@ -2423,8 +2612,8 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words2 + 16 * i16;
-            int16_t *const p1 = v_words3 + 16 * i16;
+            int16_t *const p0 = v_words + 16 * i13;
+            int16_t *const p1 = v_words2 + 16 * i13;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1404];
                 const int16_t v1 = p0[l + 728];
@@ -2437,8 +2626,8 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words2 + 16 * i16;
-            int16_t *const p1 = v_words3 + 16 * i16;
+            int16_t *const p0 = v_words + 16 * i13;
+            int16_t *const p1 = v_words2 + 16 * i13;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 104];
                 const int16_t v1 = p0[l + 936];
@@ -2451,7 +2640,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i16;
+            int16_t *const p0 = lane_v + 256 * i13;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l];
                 const int16_t v1 = between[l + 64];
@@ -2464,7 +2653,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i16;
+            int16_t *const p0 = lane_v + 256 * i13;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 16];
                 const int16_t v1 = between[l + 80];
@@ -2477,7 +2666,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i16;
+            int16_t *const p0 = lane_v + 256 * i13;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 32];
                 const int16_t v1 = between[l + 96];
@@ -2490,7 +2679,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i16;
+            int16_t *const p0 = lane_v + 256 * i13;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 48];
                 const int16_t v1 = between[l + 112];
@@ -2504,40 +2693,40 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         }
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 1024];
-        const int16_t v1 = v_words2[l + 348];
-        const int16_t v2 = v_words2[l + 1180];
-        const int16_t v3 = v_words3[l + 764];
+        const int16_t v0 = v_words[l + 1024];
+        const int16_t v1 = v_words[l + 348];
+        const int16_t v2 = v_words[l + 1180];
+        const int16_t v3 = v_words2[l + 764];
         between[4 * l] = v0;
         between[4 * l + 1] = v1;
         between[4 * l + 2] = v2;
         between[4 * l + 3] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 1232];
-        const int16_t v1 = v_words2[l + 556];
-        const int16_t v2 = v_words2[l + 1388];
-        const int16_t v3 = v_words3[l + 1024];
+        const int16_t v0 = v_words[l + 1232];
+        const int16_t v1 = v_words[l + 556];
+        const int16_t v2 = v_words[l + 1388];
+        const int16_t v3 = v_words2[l + 1024];
         between[4 * l + 64] = v0;
         between[4 * l + 65] = v1;
         between[4 * l + 66] = v2;
         between[4 * l + 67] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 1440];
-        const int16_t v1 = v_words2[l + 764];
-        const int16_t v2 = v_words3[l + 244];
-        const int16_t v3 = v_words3[l + 1284];
+        const int16_t v0 = v_words[l + 1440];
+        const int16_t v1 = v_words[l + 764];
+        const int16_t v2 = v_words2[l + 244];
+        const int16_t v3 = v_words2[l + 1284];
         between[4 * l + 128] = v0;
         between[4 * l + 129] = v1;
         between[4 * l + 130] = v2;
         between[4 * l + 131] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 140];
-        const int16_t v1 = v_words2[l + 972];
-        const int16_t v2 = v_words3[l + 504];
-        const int16_t v3 = v_words3[l + 1544];
+        const int16_t v0 = v_words[l + 140];
+        const int16_t v1 = v_words[l + 972];
+        const int16_t v2 = v_words2[l + 504];
+        const int16_t v3 = v_words2[l + 1544];
         between[4 * l + 192] = v0;
         between[4 * l + 193] = v1;
         between[4 * l + 194] = v2;
@@ -2584,9 +2773,9 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         lane_v[4 * l + 771] = v3;
     }
     lanes52_c(lane_c, lane_t, lane_v);
-    for (int i17 = 0; i17 < 3; i17++) {
+    for (int i14 = 0; i14 < 3; i14++) {
         {
-            int16_t *const p0 = lane_c + 256 * i17;
+            int16_t *const p0 = lane_c + 256 * i14;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 64];
@@ -2599,7 +2788,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i17;
+            int16_t *const p0 = lane_c + 256 * i14;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 16];
                 const int16_t v1 = p0[l + 80];
@@ -2612,7 +2801,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i17;
+            int16_t *const p0 = lane_c + 256 * i14;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 32];
                 const int16_t v1 = p0[l + 96];
@@ -2625,7 +2814,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i17;
+            int16_t *const p0 = lane_c + 256 * i14;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 48];
                 const int16_t v1 = p0[l + 112];
@@ -2678,7 +2867,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             beside[4 * l + 195] = v3;
         }
         {
-            int16_t *const p0 = rows + 16 * i17;
+            int16_t *const p0 = rows + 16 * i14;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = beside[l];
                 p0[l + 1664] = v0;
@@ -2830,9 +3019,9 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         rows[l + 2480] = v30;
     }
     /* products 49 to 63 of size 52, in lanes */
-    for (int i18 = 0; i18 < 6; i18++) {
+    for (int i15 = 0; i15 < 6; i15++) {
         {
-            int16_t *const p0 = t_words3 + 16 * i18;
+            int16_t *const p0 = t_words2 + 16 * i15;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 4004];
                 const int16_t v1 = p0[l + 2340];
@@ -2845,7 +3034,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i18;
+            int16_t *const p0 = t_words2 + 16 * i15;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 468];
                 const int16_t v1 = p0[l + 2964];
@@ -2858,7 +3047,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i18;
+            int16_t *const p0 = t_words2 + 16 * i15;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1092];
                 const int16_t v1 = p0[l + 3588];
@@ -2871,7 +3060,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i18;
+            int16_t *const p0 = t_words2 + 16 * i15;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1716];
                 const int16_t v1 = p0[l + 4212];
@@ -2884,7 +3073,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i18;
+            int16_t *const p0 = lane_t + 256 * i15;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l];
                 const int16_t v1 = between[l + 64];
@@ -2897,7 +3086,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i18;
+            int16_t *const p0 = lane_t + 256 * i15;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 16];
                 const int16_t v1 = between[l + 80];
@@ -2910,7 +3099,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i18;
+            int16_t *const p0 = lane_t + 256 * i15;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 32];
                 const int16_t v1 = between[l + 96];
@@ -2923,7 +3112,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i18;
+            int16_t *const p0 = lane_t + 256 * i15;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 48];
                 const int16_t v1 = between[l + 112];
@@ -2937,40 +3126,40 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         }
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 4092];
-        const int16_t v1 = t_words3[l + 2428];
-        const int16_t v2 = t_words3[l + 608];
-        const int16_t v3 = t_words3[l + 3104];
+        const int16_t v0 = t_words2[l + 4092];
+        const int16_t v1 = t_words2[l + 2428];
+        const int16_t v2 = t_words2[l + 608];
+        const int16_t v3 = t_words2[l + 3104];
         between[4 * l] = v0;
         between[4 * l + 1] = v1;
         between[4 * l + 2] = v2;
         between[4 * l + 3] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 556];
-        const int16_t v1 = t_words3[l + 3052];
-        const int16_t v2 = t_words3[l + 1232];
-        const int16_t v3 = t_words3[l + 3728];
+        const int16_t v0 = t_words2[l + 556];
+        const int16_t v1 = t_words2[l + 3052];
+        const int16_t v2 = t_words2[l + 1232];
+        const int16_t v3 = t_words2[l + 3728];
         between[4 * l + 64] = v0;
         between[4 * l + 65] = v1;
         between[4 * l + 66] = v2;
         between[4 * l + 67] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 1180];
-        const int16_t v1 = t_words3[l + 3676];
-        const int16_t v2 = t_words3[l + 1856];
-        const int16_t v3 = t_words3[l + 4352];
+        const int16_t v0 = t_words2[l + 1180];
+        const int16_t v1 = t_words2[l + 3676];
+        const int16_t v2 = t_words2[l + 1856];
+        const int16_t v3 = t_words2[l + 4352];
         between[4 * l + 128] = v0;
         between[4 * l + 129] = v1;
         between[4 * l + 130] = v2;
         between[4 * l + 131] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 1804];
-        const int16_t v1 = t_words3[l + 4300];
-        const int16_t v2 = t_words3[l + 2480];
-        const int16_t v3 = t_words3[l + 4352];
+        const int16_t v0 = t_words2[l + 1804];
+        const int16_t v1 = t_words2[l + 4300];
+        const int16_t v2 = t_words2[l + 2480];
+        const int16_t v3 = t_words2[l + 4352];
         between[4 * l + 192] = v0;
         between[4 * l + 193] = v1;
         between[4 * l + 194] = v2;
@@ -3016,10 +3205,10 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         lane_t[4 * l + 1602] = v2;
         lane_t[4 * l + 1603] = v3;
     }
-    for (int i19 = 0; i19 < 3; i19++) {
+    for (int i16 = 0; i16 < 3; i16++) {
         {
-            int16_t *const p0 = v_words3 + 16 * i19;
-            int16_t *const p1 = v_words2 + 16 * i19;
+            int16_t *const p0 = v_words2 + 16 * i16;
+            int16_t *const p1 = v_words + 16 * i16;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1768];
                 const int16_t v1 = p1[l + 676];
@@ -3032,7 +3221,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words2 + 16 * i19;
+            int16_t *const p0 = v_words + 16 * i16;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 52];
                 const int16_t v1 = p0[l + 884];
@@ -3045,7 +3234,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words2 + 16 * i19;
+            int16_t *const p0 = v_words + 16 * i16;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 260];
                 const int16_t v1 = p0[l + 1092];
@@ -3058,7 +3247,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = v_words2 + 16 * i19;
+            int16_t *const p0 = v_words + 16 * i16;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 468];
                 const int16_t v1 = p0[l + 1300];
@@ -3071,7 +3260,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i19;
+            int16_t *const p0 = lane_v + 256 * i16;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l];
                 const int16_t v1 = between[l + 64];
@@ -3084,7 +3273,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i19;
+            int16_t *const p0 = lane_v + 256 * i16;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 16];
                 const int16_t v1 = between[l + 80];
@@ -3097,7 +3286,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i19;
+            int16_t *const p0 = lane_v + 256 * i16;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 32];
                 const int16_t v1 = between[l + 96];
@@ -3110,7 +3299,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i19;
+            int16_t *const p0 = lane_v + 256 * i16;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 48];
                 const int16_t v1 = between[l + 112];
@@ -3124,40 +3313,40 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         }
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 1804];
-        const int16_t v1 = v_words2[l + 712];
-        const int16_t v2 = v_words2[l + 36];
-        const int16_t v3 = v_words2[l + 868];
+        const int16_t v0 = v_words2[l + 1804];
+        const int16_t v1 = v_words[l + 712];
+        const int16_t v2 = v_words[l + 36];
+        const int16_t v3 = v_words[l + 868];
         between[4 * l] = v0;
         between[4 * l + 1] = v1;
         between[4 * l + 2] = v2;
         between[4 * l + 3] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 88];
-        const int16_t v1 = v_words2[l + 920];
-        const int16_t v2 = v_words2[l + 244];
-        const int16_t v3 = v_words2[l + 1076];
+        const int16_t v0 = v_words[l + 88];
+        const int16_t v1 = v_words[l + 920];
+        const int16_t v2 = v_words[l + 244];
+        const int16_t v3 = v_words[l + 1076];
         between[4 * l + 64] = v0;
         between[4 * l + 65] = v1;
         between[4 * l + 66] = v2;
         between[4 * l + 67] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 296];
-        const int16_t v1 = v_words2[l + 1128];
-        const int16_t v2 = v_words2[l + 452];
-        const int16_t v3 = v_words2[l + 1284];
+        const int16_t v0 = v_words[l + 296];
+        const int16_t v1 = v_words[l + 1128];
+        const int16_t v2 = v_words[l + 452];
+        const int16_t v3 = v_words[l + 1284];
         between[4 * l + 128] = v0;
         between[4 * l + 129] = v1;
         between[4 * l + 130] = v2;
         between[4 * l + 131] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 504];
-        const int16_t v1 = v_words2[l + 1336];
-        const int16_t v2 = v_words2[l + 660];
-        const int16_t v3 = v_words2[l + 1284];
+        const int16_t v0 = v_words[l + 504];
+        const int16_t v1 = v_words[l + 1336];
+        const int16_t v2 = v_words[l + 660];
+        const int16_t v3 = v_words[l + 1284];
         between[4 * l + 192] = v0;
         between[4 * l + 193] = v1;
         between[4 * l + 194] = v2;
@@ -3204,9 +3393,9 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         lane_v[4 * l + 771] = v3;
     }
     lanes52_c(lane_c, lane_t, lane_v);
-    for (int i20 = 0; i20 < 3; i20++) {
+    for (int i17 = 0; i17 < 3; i17++) {
         {
-            int16_t *const p0 = lane_c + 256 * i20;
+            int16_t *const p0 = lane_c + 256 * i17;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 64];
@@ -3219,7 +3408,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i20;
+            int16_t *const p0 = lane_c + 256 * i17;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 16];
                 const int16_t v1 = p0[l + 80];
@@ -3232,7 +3421,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i20;
+            int16_t *const p0 = lane_c + 256 * i17;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 32];
                 const int16_t v1 = p0[l + 96];
@@ -3245,7 +3434,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i20;
+            int16_t *const p0 = lane_c + 256 * i17;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 48];
                 const int16_t v1 = p0[l + 112];
@@ -3298,7 +3487,7 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             beside[4 * l + 195] = v3;
         }
         {
-            int16_t *const p0 = rows + 16 * i20;
+            int16_t *const p0 = rows + 16 * i17;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = beside[l];
                 p0[l + 2496] = v0;
@@ -3450,10 +3639,10 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
         rows[l + 3312] = v30;
     }
     /* Karatsuba: 208 = 9 × 52, sums of products [Karatsuba63] [Winograd80 §IV] */
-    for (int i21 = 0; i21 < 7; i21++) {
+    for (int i18 = 0; i18 < 7; i18++) {
         {
-            int16_t *const p0 = rows + 52 * i21;
-            int16_t *const p1 = joined1 + 208 * i21;
+            int16_t *const p0 = rows + 52 * i18;
+            int16_t *const p1 = joined1 + 208 * i18;
             for (int l = 0; l < 48; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 364];
@@ -3481,8 +3670,8 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             }
         }
         {
-            int16_t *const p0 = rows + 52 * i21;
-            int16_t *const p1 = joined1 + 208 * i21;
+            int16_t *const p0 = rows + 52 * i18;
+            int16_t *const p1 = joined1 + 208 * i18;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 36];
                 const int16_t v1 = p0[l + 400];
@@ -3568,30 +3757,30 @@ void ntruhps4096821_mul_c(int16_t c[821], const int16_t a[821], const int16_t b[
             const int16_t v10 = add(v6, v9);
             const int16_t v11 = joined1[l + 1232];
             const int16_t v12 = add(v11, v10);
-            const int16_t v14 = mullo(v12, k0[l]);
+            const int16_t v14 = mullo(v12, k3[l]);
             const int16_t v15 = sar(v14, 4);
             c[l + 192] = v15;
             const int16_t v17 = shl(v7, 1);
             const int16_t v18 = add(v3, v17);
-            const int16_t v20 = mullo(v11, k1[l]);
+            const int16_t v20 = mullo(v11, k0[l]);
             const int16_t v21 = add(v18, v20);
-            const int16_t v22 = mullo(v21, k0[l]);
+            const int16_t v22 = mullo(v21, k3[l]);
             const int16_t v23 = sar(v22, 4);
             c[l + 400] = v23;
             const int16_t v25 = shl(v6, 2);
             const int16_t v26 = add(v2, v25);
-            const int16_t v28 = mullo(v11, k2[l]);
+            const int16_t v28 = mullo(v11, k4[l]);
             const int16_t v29 = add(v26, v28);
-            const int16_t v30 = mullo(v29, k0[l]);
+            const int16_t v30 = mullo(v29, k3[l]);
             const int16_t v31 = sar(v30, 4);
             c[l + 608] = v31;
             const int16_t v33 = shl(v7, 3);
             const int16_t v34 = add(v3, v33);
-            const int16_t v36 = mullo(v11, k3[l]);
+            const int16_t v36 = mullo(v11, k5[l]);
             const int16_t v37 = add(v34, v36);
             const int16_t v38 = joined1[l + 1440];
             const int16_t v39 = add(v38, v37);
-            const int16_t v40 = mullo(v39, k0[l]);
+            const int16_t v40 = mullo(v39, k3[l]);
             const int16_t v41 = sar(v40, 4);
             w42[l] = v41;
         }

@@ -3,7 +3,7 @@
 #define ntruhrss701_mul_avx2 RF_NS(ntruhrss701_mul_avx2)
 #define lanes44 rf_ntruhrss701_avx2_lanes44
 #define pair rf_ntruhrss701_avx2_pair
-#define toeplitz11 rf_ntruhrss701_avx2_toeplitz11
+#define toeplitz22 rf_ntruhrss701_avx2_toeplitz22
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
 #endif
@@ -48,35 +48,34 @@
  *   full = 10922
  *
  * ntruhrss701_mul_avx2: a[i] in [-4096, 4095], b[i] in [-4096, 4095]; then c[i] in [-4096, 4095]. Ranges by stage, proven for the program by interval analysis:
- *   [-4096, 4095] diagonals of the matrix
- *   [-4096, 4095] the vector, padded with zeros
+ *   [-4096, 4095] ends of the operands, padded with zeros
  *   [-32768, 32767] Toom-Cook: 704 = 7 × 176, diagonals
  *   [-32768, 32767] Toom-Cook: 704 = 7 × 176, vectors
  *   [-32768, 32767] Karatsuba: 176 = 9 × 44, diagonals
  *   [-32768, 32767] Karatsuba: 176 = 9 × 44, vectors
  *   [-32768, 32767] products 1 to 16 of size 44, in lanes
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, diagonals
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, vectors
- *   [-32768, 32767] Toeplitz matrices of size 11 times vectors
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, sums of products
+ *   [-32768, 32767] Karatsuba: 704 = 3 × 352, diagonals
+ *   [-32768, 32767] Karatsuba: 704 = 3 × 352, vectors
+ *   [-32768, 32767] Toeplitz matrices of size 22 = 3 × 11 times vectors
+ *   [-32768, 32767] Karatsuba: 704 = 3 × 352, sums of products
  *   [-32768, 32767] products 17 to 32 of size 44, in lanes
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, diagonals
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, vectors
- *   [-32768, 32767] Toeplitz matrices of size 11 times vectors
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, sums of products
+ *   [-32768, 32767] Karatsuba: 704 = 3 × 352, diagonals
+ *   [-32768, 32767] Karatsuba: 704 = 3 × 352, vectors
+ *   [-32768, 32767] Toeplitz matrices of size 22 = 3 × 11 times vectors
+ *   [-32768, 32767] Karatsuba: 704 = 3 × 352, sums of products
  *   [-32768, 32767] products 33 to 48 of size 44, in lanes
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, diagonals
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, vectors
- *   [-32768, 32767] Toeplitz matrices of size 11 times vectors
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, sums of products
+ *   [-32768, 32767] Karatsuba: 704 = 3 × 352, diagonals
+ *   [-32768, 32767] Karatsuba: 704 = 3 × 352, vectors
+ *   [-32768, 32767] Toeplitz matrices of size 22 = 3 × 11 times vectors
+ *   [-32768, 32767] Karatsuba: 704 = 3 × 352, sums of products
  *   [-32768, 32767] products 49 to 63 of size 44, in lanes
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, diagonals
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, vectors
- *   [-32768, 32767] Toeplitz matrices of size 11 times vectors
- *   [-32768, 32767] Karatsuba: 704 = 9 × 176, sums of products
+ *   [-32768, 32767] Karatsuba: 704 = 3 × 352, diagonals
+ *   [-32768, 32767] Karatsuba: 704 = 3 × 352, vectors
+ *   [-32768, 32767] Toeplitz matrices of size 22 = 3 × 11 times vectors
+ *   [-32768, 32767] Karatsuba: 704 = 3 × 352, sums of products
  *   [-32768, 32767] Karatsuba: 176 = 9 × 44, sums of products
  *   [-32768, 32767] Toom-Cook: 704 = 7 × 176, sums of products
- *   Operations on registers of 16 words: 4598 multiplies, 6472 additions, 242 shifts and logic, 2304 shuffles, 4382 loads, 2939 stores; 0 reductions, 0 modular products.
+ *   Operations on registers of 16 words: 4598 multiplies, 6996 additions, 242 shifts and logic, 2304 shuffles, 5393 loads, 2417 stores; 0 reductions, 0 modular products.
  *
  * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
  */
@@ -87,413 +86,1179 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-ter")
 #endif
+/* Sums of products in this order, and no words kept for later: there are too few registers. */
+#define KEEP(sum) __asm__("" : "+x"(sum))
+#define FENCE __asm__ volatile("" ::: "memory")
 #define TARGET __attribute__((target("avx2")))
 /* Two neighbouring words read as one, whatever type they were stored as. */
 typedef int32_t pair __attribute__((may_alias, aligned(2)));
 
 TARGET __attribute__((noinline))
-static void toeplitz11(int16_t out[176], const int16_t diagonals[352], const int16_t vector[176])
+static void toeplitz22(int16_t out[352], const int16_t diagonals[704], const int16_t vector[352])
 {
+    int16_t middle[176] __attribute__((aligned(64)));
 
-    /* Toeplitz matrices of size 11 times vectors [Winograd80 §IV] */
+    /* Toeplitz matrices of size 22 = 3 × 11 times vectors [Karatsuba63] [Winograd80 §IV] */
     {
+        FENCE;
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(vector));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(diagonals + 160));
-        const __m256i v2 = _mm256_mullo_epi16(v1, v0);
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(diagonals + 176));
-        const __m256i v4 = _mm256_mullo_epi16(v3, v0);
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(diagonals + 192));
-        const __m256i v6 = _mm256_mullo_epi16(v5, v0);
-        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(diagonals + 208));
-        const __m256i v8 = _mm256_mullo_epi16(v7, v0);
-        const __m256i v9 = _mm256_loadu_si256((const __m256i *)(diagonals + 224));
-        const __m256i v10 = _mm256_mullo_epi16(v9, v0);
-        const __m256i v11 = _mm256_loadu_si256((const __m256i *)(diagonals + 240));
-        const __m256i v12 = _mm256_mullo_epi16(v11, v0);
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(vector + 176));
+        const __m256i v2 = _mm256_add_epi16(v0, v1);
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(diagonals + 352));
+        const __m256i v4 = _mm256_mullo_epi16(v3, v2);
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(diagonals + 368));
+        const __m256i v6 = _mm256_mullo_epi16(v5, v2);
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(diagonals + 384));
+        const __m256i v8 = _mm256_mullo_epi16(v7, v2);
+        const __m256i v9 = _mm256_loadu_si256((const __m256i *)(diagonals + 400));
+        const __m256i v10 = _mm256_mullo_epi16(v9, v2);
+        const __m256i v11 = _mm256_loadu_si256((const __m256i *)(diagonals + 416));
+        const __m256i v12 = _mm256_mullo_epi16(v11, v2);
+        const __m256i v13 = _mm256_loadu_si256((const __m256i *)(diagonals + 432));
+        const __m256i v14 = _mm256_mullo_epi16(v13, v2);
+        const __m256i v15 = _mm256_loadu_si256((const __m256i *)(vector + 16));
+        const __m256i v16 = _mm256_loadu_si256((const __m256i *)(vector + 192));
+        const __m256i v17 = _mm256_add_epi16(v15, v16);
+        const __m256i v18 = _mm256_loadu_si256((const __m256i *)(diagonals + 336));
+        const __m256i v19 = _mm256_mullo_epi16(v18, v17);
+        const __m256i v20 = _mm256_add_epi16(v4, v19);
+        const __m256i v21 = _mm256_mullo_epi16(v3, v17);
+        const __m256i v22 = _mm256_add_epi16(v6, v21);
+        const __m256i v23 = _mm256_mullo_epi16(v5, v17);
+        const __m256i v24 = _mm256_add_epi16(v8, v23);
+        const __m256i v25 = _mm256_mullo_epi16(v7, v17);
+        const __m256i v26 = _mm256_add_epi16(v10, v25);
+        const __m256i v27 = _mm256_mullo_epi16(v9, v17);
+        const __m256i v28 = _mm256_add_epi16(v12, v27);
+        const __m256i v29 = _mm256_mullo_epi16(v11, v17);
+        const __m256i v30 = _mm256_add_epi16(v14, v29);
+        const __m256i v31 = _mm256_loadu_si256((const __m256i *)(vector + 32));
+        const __m256i v32 = _mm256_loadu_si256((const __m256i *)(vector + 208));
+        const __m256i v33 = _mm256_add_epi16(v31, v32);
+        const __m256i v34 = _mm256_loadu_si256((const __m256i *)(diagonals + 320));
+        const __m256i v35 = _mm256_mullo_epi16(v34, v33);
+        __m256i v36 = _mm256_add_epi16(v20, v35); KEEP(v36);
+        const __m256i v37 = _mm256_mullo_epi16(v18, v33);
+        __m256i v38 = _mm256_add_epi16(v22, v37); KEEP(v38);
+        const __m256i v39 = _mm256_mullo_epi16(v3, v33);
+        __m256i v40 = _mm256_add_epi16(v24, v39); KEEP(v40);
+        const __m256i v41 = _mm256_mullo_epi16(v5, v33);
+        __m256i v42 = _mm256_add_epi16(v26, v41); KEEP(v42);
+        const __m256i v43 = _mm256_mullo_epi16(v7, v33);
+        __m256i v44 = _mm256_add_epi16(v28, v43); KEEP(v44);
+        const __m256i v45 = _mm256_mullo_epi16(v9, v33);
+        __m256i v46 = _mm256_add_epi16(v30, v45); KEEP(v46);
+        const __m256i v47 = _mm256_loadu_si256((const __m256i *)(vector + 48));
+        const __m256i v48 = _mm256_loadu_si256((const __m256i *)(vector + 224));
+        const __m256i v49 = _mm256_add_epi16(v47, v48);
+        const __m256i v50 = _mm256_loadu_si256((const __m256i *)(diagonals + 304));
+        const __m256i v51 = _mm256_mullo_epi16(v50, v49);
+        __m256i v52 = _mm256_add_epi16(v36, v51); KEEP(v52);
+        const __m256i v53 = _mm256_mullo_epi16(v34, v49);
+        __m256i v54 = _mm256_add_epi16(v38, v53); KEEP(v54);
+        const __m256i v55 = _mm256_mullo_epi16(v18, v49);
+        __m256i v56 = _mm256_add_epi16(v40, v55); KEEP(v56);
+        const __m256i v57 = _mm256_mullo_epi16(v3, v49);
+        __m256i v58 = _mm256_add_epi16(v42, v57); KEEP(v58);
+        const __m256i v59 = _mm256_mullo_epi16(v5, v49);
+        __m256i v60 = _mm256_add_epi16(v44, v59); KEEP(v60);
+        const __m256i v61 = _mm256_mullo_epi16(v7, v49);
+        __m256i v62 = _mm256_add_epi16(v46, v61); KEEP(v62);
+        const __m256i v63 = _mm256_loadu_si256((const __m256i *)(vector + 64));
+        const __m256i v64 = _mm256_loadu_si256((const __m256i *)(vector + 240));
+        const __m256i v65 = _mm256_add_epi16(v63, v64);
+        const __m256i v66 = _mm256_loadu_si256((const __m256i *)(diagonals + 288));
+        const __m256i v67 = _mm256_mullo_epi16(v66, v65);
+        __m256i v68 = _mm256_add_epi16(v52, v67); KEEP(v68);
+        const __m256i v69 = _mm256_mullo_epi16(v50, v65);
+        __m256i v70 = _mm256_add_epi16(v54, v69); KEEP(v70);
+        const __m256i v71 = _mm256_mullo_epi16(v34, v65);
+        __m256i v72 = _mm256_add_epi16(v56, v71); KEEP(v72);
+        const __m256i v73 = _mm256_mullo_epi16(v18, v65);
+        __m256i v74 = _mm256_add_epi16(v58, v73); KEEP(v74);
+        const __m256i v75 = _mm256_mullo_epi16(v3, v65);
+        __m256i v76 = _mm256_add_epi16(v60, v75); KEEP(v76);
+        const __m256i v77 = _mm256_mullo_epi16(v5, v65);
+        __m256i v78 = _mm256_add_epi16(v62, v77); KEEP(v78);
+        const __m256i v79 = _mm256_loadu_si256((const __m256i *)(vector + 80));
+        const __m256i v80 = _mm256_loadu_si256((const __m256i *)(vector + 256));
+        const __m256i v81 = _mm256_add_epi16(v79, v80);
+        const __m256i v82 = _mm256_loadu_si256((const __m256i *)(diagonals + 272));
+        const __m256i v83 = _mm256_mullo_epi16(v82, v81);
+        __m256i v84 = _mm256_add_epi16(v68, v83); KEEP(v84);
+        const __m256i v85 = _mm256_mullo_epi16(v66, v81);
+        __m256i v86 = _mm256_add_epi16(v70, v85); KEEP(v86);
+        const __m256i v87 = _mm256_mullo_epi16(v50, v81);
+        __m256i v88 = _mm256_add_epi16(v72, v87); KEEP(v88);
+        const __m256i v89 = _mm256_mullo_epi16(v34, v81);
+        __m256i v90 = _mm256_add_epi16(v74, v89); KEEP(v90);
+        const __m256i v91 = _mm256_mullo_epi16(v18, v81);
+        __m256i v92 = _mm256_add_epi16(v76, v91); KEEP(v92);
+        const __m256i v93 = _mm256_mullo_epi16(v3, v81);
+        __m256i v94 = _mm256_add_epi16(v78, v93); KEEP(v94);
+        const __m256i v95 = _mm256_loadu_si256((const __m256i *)(vector + 96));
+        const __m256i v96 = _mm256_loadu_si256((const __m256i *)(vector + 272));
+        const __m256i v97 = _mm256_add_epi16(v95, v96);
+        const __m256i v98 = _mm256_loadu_si256((const __m256i *)(diagonals + 256));
+        const __m256i v99 = _mm256_mullo_epi16(v98, v97);
+        __m256i v100 = _mm256_add_epi16(v84, v99); KEEP(v100);
+        const __m256i v101 = _mm256_mullo_epi16(v82, v97);
+        __m256i v102 = _mm256_add_epi16(v86, v101); KEEP(v102);
+        const __m256i v103 = _mm256_mullo_epi16(v66, v97);
+        __m256i v104 = _mm256_add_epi16(v88, v103); KEEP(v104);
+        const __m256i v105 = _mm256_mullo_epi16(v50, v97);
+        __m256i v106 = _mm256_add_epi16(v90, v105); KEEP(v106);
+        const __m256i v107 = _mm256_mullo_epi16(v34, v97);
+        __m256i v108 = _mm256_add_epi16(v92, v107); KEEP(v108);
+        const __m256i v109 = _mm256_mullo_epi16(v18, v97);
+        __m256i v110 = _mm256_add_epi16(v94, v109); KEEP(v110);
+        const __m256i v111 = _mm256_loadu_si256((const __m256i *)(vector + 112));
+        const __m256i v112 = _mm256_loadu_si256((const __m256i *)(vector + 288));
+        const __m256i v113 = _mm256_add_epi16(v111, v112);
+        const __m256i v114 = _mm256_loadu_si256((const __m256i *)(diagonals + 240));
+        const __m256i v115 = _mm256_mullo_epi16(v114, v113);
+        __m256i v116 = _mm256_add_epi16(v100, v115); KEEP(v116);
+        const __m256i v117 = _mm256_mullo_epi16(v98, v113);
+        __m256i v118 = _mm256_add_epi16(v102, v117); KEEP(v118);
+        const __m256i v119 = _mm256_mullo_epi16(v82, v113);
+        __m256i v120 = _mm256_add_epi16(v104, v119); KEEP(v120);
+        const __m256i v121 = _mm256_mullo_epi16(v66, v113);
+        __m256i v122 = _mm256_add_epi16(v106, v121); KEEP(v122);
+        const __m256i v123 = _mm256_mullo_epi16(v50, v113);
+        __m256i v124 = _mm256_add_epi16(v108, v123); KEEP(v124);
+        const __m256i v125 = _mm256_mullo_epi16(v34, v113);
+        __m256i v126 = _mm256_add_epi16(v110, v125); KEEP(v126);
+        const __m256i v127 = _mm256_loadu_si256((const __m256i *)(vector + 128));
+        const __m256i v128 = _mm256_loadu_si256((const __m256i *)(vector + 304));
+        const __m256i v129 = _mm256_add_epi16(v127, v128);
+        const __m256i v130 = _mm256_loadu_si256((const __m256i *)(diagonals + 224));
+        const __m256i v131 = _mm256_mullo_epi16(v130, v129);
+        __m256i v132 = _mm256_add_epi16(v116, v131); KEEP(v132);
+        const __m256i v133 = _mm256_mullo_epi16(v114, v129);
+        __m256i v134 = _mm256_add_epi16(v118, v133); KEEP(v134);
+        const __m256i v135 = _mm256_mullo_epi16(v98, v129);
+        __m256i v136 = _mm256_add_epi16(v120, v135); KEEP(v136);
+        const __m256i v137 = _mm256_mullo_epi16(v82, v129);
+        __m256i v138 = _mm256_add_epi16(v122, v137); KEEP(v138);
+        const __m256i v139 = _mm256_mullo_epi16(v66, v129);
+        __m256i v140 = _mm256_add_epi16(v124, v139); KEEP(v140);
+        const __m256i v141 = _mm256_mullo_epi16(v50, v129);
+        __m256i v142 = _mm256_add_epi16(v126, v141); KEEP(v142);
+        const __m256i v143 = _mm256_loadu_si256((const __m256i *)(vector + 144));
+        const __m256i v144 = _mm256_loadu_si256((const __m256i *)(vector + 320));
+        const __m256i v145 = _mm256_add_epi16(v143, v144);
+        const __m256i v146 = _mm256_loadu_si256((const __m256i *)(diagonals + 208));
+        const __m256i v147 = _mm256_mullo_epi16(v146, v145);
+        __m256i v148 = _mm256_add_epi16(v132, v147); KEEP(v148);
+        const __m256i v149 = _mm256_mullo_epi16(v130, v145);
+        __m256i v150 = _mm256_add_epi16(v134, v149); KEEP(v150);
+        const __m256i v151 = _mm256_mullo_epi16(v114, v145);
+        __m256i v152 = _mm256_add_epi16(v136, v151); KEEP(v152);
+        const __m256i v153 = _mm256_mullo_epi16(v98, v145);
+        __m256i v154 = _mm256_add_epi16(v138, v153); KEEP(v154);
+        const __m256i v155 = _mm256_mullo_epi16(v82, v145);
+        __m256i v156 = _mm256_add_epi16(v140, v155); KEEP(v156);
+        const __m256i v157 = _mm256_mullo_epi16(v66, v145);
+        __m256i v158 = _mm256_add_epi16(v142, v157); KEEP(v158);
+        const __m256i v159 = _mm256_loadu_si256((const __m256i *)(vector + 160));
+        const __m256i v160 = _mm256_loadu_si256((const __m256i *)(vector + 336));
+        const __m256i v161 = _mm256_add_epi16(v159, v160);
+        const __m256i v162 = _mm256_loadu_si256((const __m256i *)(diagonals + 192));
+        const __m256i v163 = _mm256_mullo_epi16(v162, v161);
+        __m256i v164 = _mm256_add_epi16(v148, v163); KEEP(v164);
+        const __m256i v165 = _mm256_mullo_epi16(v146, v161);
+        __m256i v166 = _mm256_add_epi16(v150, v165); KEEP(v166);
+        const __m256i v167 = _mm256_mullo_epi16(v130, v161);
+        __m256i v168 = _mm256_add_epi16(v152, v167); KEEP(v168);
+        const __m256i v169 = _mm256_mullo_epi16(v114, v161);
+        __m256i v170 = _mm256_add_epi16(v154, v169); KEEP(v170);
+        const __m256i v171 = _mm256_mullo_epi16(v98, v161);
+        __m256i v172 = _mm256_add_epi16(v156, v171); KEEP(v172);
+        const __m256i v173 = _mm256_mullo_epi16(v82, v161);
+        __m256i v174 = _mm256_add_epi16(v158, v173); KEEP(v174);
+        _mm256_storeu_si256((__m256i *)(middle), v164);
+        _mm256_storeu_si256((__m256i *)(middle + 16), v166);
+        _mm256_storeu_si256((__m256i *)(middle + 32), v168);
+        _mm256_storeu_si256((__m256i *)(middle + 48), v170);
+        _mm256_storeu_si256((__m256i *)(middle + 64), v172);
+        _mm256_storeu_si256((__m256i *)(middle + 80), v174);
+    }
+    {
+        FENCE;
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(vector));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(vector + 176));
+        const __m256i v2 = _mm256_add_epi16(v0, v1);
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(diagonals + 448));
+        const __m256i v4 = _mm256_mullo_epi16(v3, v2);
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(diagonals + 464));
+        const __m256i v6 = _mm256_mullo_epi16(v5, v2);
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(diagonals + 480));
+        const __m256i v8 = _mm256_mullo_epi16(v7, v2);
+        const __m256i v9 = _mm256_loadu_si256((const __m256i *)(diagonals + 496));
+        const __m256i v10 = _mm256_mullo_epi16(v9, v2);
+        const __m256i v11 = _mm256_loadu_si256((const __m256i *)(diagonals + 512));
+        const __m256i v12 = _mm256_mullo_epi16(v11, v2);
         const __m256i v13 = _mm256_loadu_si256((const __m256i *)(vector + 16));
-        const __m256i v14 = _mm256_loadu_si256((const __m256i *)(diagonals + 144));
-        const __m256i v15 = _mm256_mullo_epi16(v14, v13);
-        const __m256i v16 = _mm256_add_epi16(v2, v15);
-        const __m256i v17 = _mm256_mullo_epi16(v1, v13);
+        const __m256i v14 = _mm256_loadu_si256((const __m256i *)(vector + 192));
+        const __m256i v15 = _mm256_add_epi16(v13, v14);
+        const __m256i v16 = _mm256_loadu_si256((const __m256i *)(diagonals + 432));
+        const __m256i v17 = _mm256_mullo_epi16(v16, v15);
         const __m256i v18 = _mm256_add_epi16(v4, v17);
-        const __m256i v19 = _mm256_mullo_epi16(v3, v13);
+        const __m256i v19 = _mm256_mullo_epi16(v3, v15);
         const __m256i v20 = _mm256_add_epi16(v6, v19);
-        const __m256i v21 = _mm256_mullo_epi16(v5, v13);
+        const __m256i v21 = _mm256_mullo_epi16(v5, v15);
         const __m256i v22 = _mm256_add_epi16(v8, v21);
-        const __m256i v23 = _mm256_mullo_epi16(v7, v13);
+        const __m256i v23 = _mm256_mullo_epi16(v7, v15);
         const __m256i v24 = _mm256_add_epi16(v10, v23);
-        const __m256i v25 = _mm256_mullo_epi16(v9, v13);
+        const __m256i v25 = _mm256_mullo_epi16(v9, v15);
         const __m256i v26 = _mm256_add_epi16(v12, v25);
         const __m256i v27 = _mm256_loadu_si256((const __m256i *)(vector + 32));
-        const __m256i v28 = _mm256_loadu_si256((const __m256i *)(diagonals + 128));
-        const __m256i v29 = _mm256_mullo_epi16(v28, v27);
-        const __m256i v30 = _mm256_add_epi16(v16, v29);
-        const __m256i v31 = _mm256_mullo_epi16(v14, v27);
-        const __m256i v32 = _mm256_add_epi16(v18, v31);
-        const __m256i v33 = _mm256_mullo_epi16(v1, v27);
-        const __m256i v34 = _mm256_add_epi16(v20, v33);
-        const __m256i v35 = _mm256_mullo_epi16(v3, v27);
-        const __m256i v36 = _mm256_add_epi16(v22, v35);
-        const __m256i v37 = _mm256_mullo_epi16(v5, v27);
-        const __m256i v38 = _mm256_add_epi16(v24, v37);
-        const __m256i v39 = _mm256_mullo_epi16(v7, v27);
-        const __m256i v40 = _mm256_add_epi16(v26, v39);
+        const __m256i v28 = _mm256_loadu_si256((const __m256i *)(vector + 208));
+        const __m256i v29 = _mm256_add_epi16(v27, v28);
+        const __m256i v30 = _mm256_loadu_si256((const __m256i *)(diagonals + 416));
+        const __m256i v31 = _mm256_mullo_epi16(v30, v29);
+        __m256i v32 = _mm256_add_epi16(v18, v31); KEEP(v32);
+        const __m256i v33 = _mm256_mullo_epi16(v16, v29);
+        __m256i v34 = _mm256_add_epi16(v20, v33); KEEP(v34);
+        const __m256i v35 = _mm256_mullo_epi16(v3, v29);
+        __m256i v36 = _mm256_add_epi16(v22, v35); KEEP(v36);
+        const __m256i v37 = _mm256_mullo_epi16(v5, v29);
+        __m256i v38 = _mm256_add_epi16(v24, v37); KEEP(v38);
+        const __m256i v39 = _mm256_mullo_epi16(v7, v29);
+        __m256i v40 = _mm256_add_epi16(v26, v39); KEEP(v40);
         const __m256i v41 = _mm256_loadu_si256((const __m256i *)(vector + 48));
-        const __m256i v42 = _mm256_loadu_si256((const __m256i *)(diagonals + 112));
-        const __m256i v43 = _mm256_mullo_epi16(v42, v41);
-        const __m256i v44 = _mm256_add_epi16(v30, v43);
-        const __m256i v45 = _mm256_mullo_epi16(v28, v41);
-        const __m256i v46 = _mm256_add_epi16(v32, v45);
-        const __m256i v47 = _mm256_mullo_epi16(v14, v41);
-        const __m256i v48 = _mm256_add_epi16(v34, v47);
-        const __m256i v49 = _mm256_mullo_epi16(v1, v41);
-        const __m256i v50 = _mm256_add_epi16(v36, v49);
-        const __m256i v51 = _mm256_mullo_epi16(v3, v41);
-        const __m256i v52 = _mm256_add_epi16(v38, v51);
-        const __m256i v53 = _mm256_mullo_epi16(v5, v41);
-        const __m256i v54 = _mm256_add_epi16(v40, v53);
+        const __m256i v42 = _mm256_loadu_si256((const __m256i *)(vector + 224));
+        const __m256i v43 = _mm256_add_epi16(v41, v42);
+        const __m256i v44 = _mm256_loadu_si256((const __m256i *)(diagonals + 400));
+        const __m256i v45 = _mm256_mullo_epi16(v44, v43);
+        __m256i v46 = _mm256_add_epi16(v32, v45); KEEP(v46);
+        const __m256i v47 = _mm256_mullo_epi16(v30, v43);
+        __m256i v48 = _mm256_add_epi16(v34, v47); KEEP(v48);
+        const __m256i v49 = _mm256_mullo_epi16(v16, v43);
+        __m256i v50 = _mm256_add_epi16(v36, v49); KEEP(v50);
+        const __m256i v51 = _mm256_mullo_epi16(v3, v43);
+        __m256i v52 = _mm256_add_epi16(v38, v51); KEEP(v52);
+        const __m256i v53 = _mm256_mullo_epi16(v5, v43);
+        __m256i v54 = _mm256_add_epi16(v40, v53); KEEP(v54);
         const __m256i v55 = _mm256_loadu_si256((const __m256i *)(vector + 64));
-        const __m256i v56 = _mm256_loadu_si256((const __m256i *)(diagonals + 96));
-        const __m256i v57 = _mm256_mullo_epi16(v56, v55);
-        const __m256i v58 = _mm256_add_epi16(v44, v57);
-        const __m256i v59 = _mm256_mullo_epi16(v42, v55);
-        const __m256i v60 = _mm256_add_epi16(v46, v59);
-        const __m256i v61 = _mm256_mullo_epi16(v28, v55);
-        const __m256i v62 = _mm256_add_epi16(v48, v61);
-        const __m256i v63 = _mm256_mullo_epi16(v14, v55);
-        const __m256i v64 = _mm256_add_epi16(v50, v63);
-        const __m256i v65 = _mm256_mullo_epi16(v1, v55);
-        const __m256i v66 = _mm256_add_epi16(v52, v65);
-        const __m256i v67 = _mm256_mullo_epi16(v3, v55);
-        const __m256i v68 = _mm256_add_epi16(v54, v67);
+        const __m256i v56 = _mm256_loadu_si256((const __m256i *)(vector + 240));
+        const __m256i v57 = _mm256_add_epi16(v55, v56);
+        const __m256i v58 = _mm256_loadu_si256((const __m256i *)(diagonals + 384));
+        const __m256i v59 = _mm256_mullo_epi16(v58, v57);
+        __m256i v60 = _mm256_add_epi16(v46, v59); KEEP(v60);
+        const __m256i v61 = _mm256_mullo_epi16(v44, v57);
+        __m256i v62 = _mm256_add_epi16(v48, v61); KEEP(v62);
+        const __m256i v63 = _mm256_mullo_epi16(v30, v57);
+        __m256i v64 = _mm256_add_epi16(v50, v63); KEEP(v64);
+        const __m256i v65 = _mm256_mullo_epi16(v16, v57);
+        __m256i v66 = _mm256_add_epi16(v52, v65); KEEP(v66);
+        const __m256i v67 = _mm256_mullo_epi16(v3, v57);
+        __m256i v68 = _mm256_add_epi16(v54, v67); KEEP(v68);
         const __m256i v69 = _mm256_loadu_si256((const __m256i *)(vector + 80));
-        const __m256i v70 = _mm256_loadu_si256((const __m256i *)(diagonals + 80));
-        const __m256i v71 = _mm256_mullo_epi16(v70, v69);
-        const __m256i v72 = _mm256_add_epi16(v58, v71);
-        const __m256i v73 = _mm256_mullo_epi16(v56, v69);
-        const __m256i v74 = _mm256_add_epi16(v60, v73);
-        const __m256i v75 = _mm256_mullo_epi16(v42, v69);
-        const __m256i v76 = _mm256_add_epi16(v62, v75);
-        const __m256i v77 = _mm256_mullo_epi16(v28, v69);
-        const __m256i v78 = _mm256_add_epi16(v64, v77);
-        const __m256i v79 = _mm256_mullo_epi16(v14, v69);
-        const __m256i v80 = _mm256_add_epi16(v66, v79);
-        const __m256i v81 = _mm256_mullo_epi16(v1, v69);
-        const __m256i v82 = _mm256_add_epi16(v68, v81);
+        const __m256i v70 = _mm256_loadu_si256((const __m256i *)(vector + 256));
+        const __m256i v71 = _mm256_add_epi16(v69, v70);
+        const __m256i v72 = _mm256_loadu_si256((const __m256i *)(diagonals + 368));
+        const __m256i v73 = _mm256_mullo_epi16(v72, v71);
+        __m256i v74 = _mm256_add_epi16(v60, v73); KEEP(v74);
+        const __m256i v75 = _mm256_mullo_epi16(v58, v71);
+        __m256i v76 = _mm256_add_epi16(v62, v75); KEEP(v76);
+        const __m256i v77 = _mm256_mullo_epi16(v44, v71);
+        __m256i v78 = _mm256_add_epi16(v64, v77); KEEP(v78);
+        const __m256i v79 = _mm256_mullo_epi16(v30, v71);
+        __m256i v80 = _mm256_add_epi16(v66, v79); KEEP(v80);
+        const __m256i v81 = _mm256_mullo_epi16(v16, v71);
+        __m256i v82 = _mm256_add_epi16(v68, v81); KEEP(v82);
         const __m256i v83 = _mm256_loadu_si256((const __m256i *)(vector + 96));
-        const __m256i v84 = _mm256_loadu_si256((const __m256i *)(diagonals + 64));
-        const __m256i v85 = _mm256_mullo_epi16(v84, v83);
-        const __m256i v86 = _mm256_add_epi16(v72, v85);
-        const __m256i v87 = _mm256_mullo_epi16(v70, v83);
-        const __m256i v88 = _mm256_add_epi16(v74, v87);
-        const __m256i v89 = _mm256_mullo_epi16(v56, v83);
-        const __m256i v90 = _mm256_add_epi16(v76, v89);
-        const __m256i v91 = _mm256_mullo_epi16(v42, v83);
-        const __m256i v92 = _mm256_add_epi16(v78, v91);
-        const __m256i v93 = _mm256_mullo_epi16(v28, v83);
-        const __m256i v94 = _mm256_add_epi16(v80, v93);
-        const __m256i v95 = _mm256_mullo_epi16(v14, v83);
-        const __m256i v96 = _mm256_add_epi16(v82, v95);
+        const __m256i v84 = _mm256_loadu_si256((const __m256i *)(vector + 272));
+        const __m256i v85 = _mm256_add_epi16(v83, v84);
+        const __m256i v86 = _mm256_loadu_si256((const __m256i *)(diagonals + 352));
+        const __m256i v87 = _mm256_mullo_epi16(v86, v85);
+        __m256i v88 = _mm256_add_epi16(v74, v87); KEEP(v88);
+        const __m256i v89 = _mm256_mullo_epi16(v72, v85);
+        __m256i v90 = _mm256_add_epi16(v76, v89); KEEP(v90);
+        const __m256i v91 = _mm256_mullo_epi16(v58, v85);
+        __m256i v92 = _mm256_add_epi16(v78, v91); KEEP(v92);
+        const __m256i v93 = _mm256_mullo_epi16(v44, v85);
+        __m256i v94 = _mm256_add_epi16(v80, v93); KEEP(v94);
+        const __m256i v95 = _mm256_mullo_epi16(v30, v85);
+        __m256i v96 = _mm256_add_epi16(v82, v95); KEEP(v96);
         const __m256i v97 = _mm256_loadu_si256((const __m256i *)(vector + 112));
-        const __m256i v98 = _mm256_loadu_si256((const __m256i *)(diagonals + 48));
-        const __m256i v99 = _mm256_mullo_epi16(v98, v97);
-        const __m256i v100 = _mm256_add_epi16(v86, v99);
-        const __m256i v101 = _mm256_mullo_epi16(v84, v97);
-        const __m256i v102 = _mm256_add_epi16(v88, v101);
-        const __m256i v103 = _mm256_mullo_epi16(v70, v97);
-        const __m256i v104 = _mm256_add_epi16(v90, v103);
-        const __m256i v105 = _mm256_mullo_epi16(v56, v97);
-        const __m256i v106 = _mm256_add_epi16(v92, v105);
-        const __m256i v107 = _mm256_mullo_epi16(v42, v97);
-        const __m256i v108 = _mm256_add_epi16(v94, v107);
-        const __m256i v109 = _mm256_mullo_epi16(v28, v97);
-        const __m256i v110 = _mm256_add_epi16(v96, v109);
+        const __m256i v98 = _mm256_loadu_si256((const __m256i *)(vector + 288));
+        const __m256i v99 = _mm256_add_epi16(v97, v98);
+        const __m256i v100 = _mm256_loadu_si256((const __m256i *)(diagonals + 336));
+        const __m256i v101 = _mm256_mullo_epi16(v100, v99);
+        __m256i v102 = _mm256_add_epi16(v88, v101); KEEP(v102);
+        const __m256i v103 = _mm256_mullo_epi16(v86, v99);
+        __m256i v104 = _mm256_add_epi16(v90, v103); KEEP(v104);
+        const __m256i v105 = _mm256_mullo_epi16(v72, v99);
+        __m256i v106 = _mm256_add_epi16(v92, v105); KEEP(v106);
+        const __m256i v107 = _mm256_mullo_epi16(v58, v99);
+        __m256i v108 = _mm256_add_epi16(v94, v107); KEEP(v108);
+        const __m256i v109 = _mm256_mullo_epi16(v44, v99);
+        __m256i v110 = _mm256_add_epi16(v96, v109); KEEP(v110);
         const __m256i v111 = _mm256_loadu_si256((const __m256i *)(vector + 128));
-        const __m256i v112 = _mm256_loadu_si256((const __m256i *)(diagonals + 32));
-        const __m256i v113 = _mm256_mullo_epi16(v112, v111);
-        const __m256i v114 = _mm256_add_epi16(v100, v113);
-        const __m256i v115 = _mm256_mullo_epi16(v98, v111);
-        const __m256i v116 = _mm256_add_epi16(v102, v115);
-        const __m256i v117 = _mm256_mullo_epi16(v84, v111);
-        const __m256i v118 = _mm256_add_epi16(v104, v117);
-        const __m256i v119 = _mm256_mullo_epi16(v70, v111);
-        const __m256i v120 = _mm256_add_epi16(v106, v119);
-        const __m256i v121 = _mm256_mullo_epi16(v56, v111);
-        const __m256i v122 = _mm256_add_epi16(v108, v121);
-        const __m256i v123 = _mm256_mullo_epi16(v42, v111);
-        const __m256i v124 = _mm256_add_epi16(v110, v123);
+        const __m256i v112 = _mm256_loadu_si256((const __m256i *)(vector + 304));
+        const __m256i v113 = _mm256_add_epi16(v111, v112);
+        const __m256i v114 = _mm256_loadu_si256((const __m256i *)(diagonals + 320));
+        const __m256i v115 = _mm256_mullo_epi16(v114, v113);
+        __m256i v116 = _mm256_add_epi16(v102, v115); KEEP(v116);
+        const __m256i v117 = _mm256_mullo_epi16(v100, v113);
+        __m256i v118 = _mm256_add_epi16(v104, v117); KEEP(v118);
+        const __m256i v119 = _mm256_mullo_epi16(v86, v113);
+        __m256i v120 = _mm256_add_epi16(v106, v119); KEEP(v120);
+        const __m256i v121 = _mm256_mullo_epi16(v72, v113);
+        __m256i v122 = _mm256_add_epi16(v108, v121); KEEP(v122);
+        const __m256i v123 = _mm256_mullo_epi16(v58, v113);
+        __m256i v124 = _mm256_add_epi16(v110, v123); KEEP(v124);
         const __m256i v125 = _mm256_loadu_si256((const __m256i *)(vector + 144));
-        const __m256i v126 = _mm256_loadu_si256((const __m256i *)(diagonals + 16));
-        const __m256i v127 = _mm256_mullo_epi16(v126, v125);
-        const __m256i v128 = _mm256_add_epi16(v114, v127);
-        const __m256i v129 = _mm256_mullo_epi16(v112, v125);
-        const __m256i v130 = _mm256_add_epi16(v116, v129);
-        const __m256i v131 = _mm256_mullo_epi16(v98, v125);
-        const __m256i v132 = _mm256_add_epi16(v118, v131);
-        const __m256i v133 = _mm256_mullo_epi16(v84, v125);
-        const __m256i v134 = _mm256_add_epi16(v120, v133);
-        const __m256i v135 = _mm256_mullo_epi16(v70, v125);
-        const __m256i v136 = _mm256_add_epi16(v122, v135);
-        const __m256i v137 = _mm256_mullo_epi16(v56, v125);
-        const __m256i v138 = _mm256_add_epi16(v124, v137);
+        const __m256i v126 = _mm256_loadu_si256((const __m256i *)(vector + 320));
+        const __m256i v127 = _mm256_add_epi16(v125, v126);
+        const __m256i v128 = _mm256_loadu_si256((const __m256i *)(diagonals + 304));
+        const __m256i v129 = _mm256_mullo_epi16(v128, v127);
+        __m256i v130 = _mm256_add_epi16(v116, v129); KEEP(v130);
+        const __m256i v131 = _mm256_mullo_epi16(v114, v127);
+        __m256i v132 = _mm256_add_epi16(v118, v131); KEEP(v132);
+        const __m256i v133 = _mm256_mullo_epi16(v100, v127);
+        __m256i v134 = _mm256_add_epi16(v120, v133); KEEP(v134);
+        const __m256i v135 = _mm256_mullo_epi16(v86, v127);
+        __m256i v136 = _mm256_add_epi16(v122, v135); KEEP(v136);
+        const __m256i v137 = _mm256_mullo_epi16(v72, v127);
+        __m256i v138 = _mm256_add_epi16(v124, v137); KEEP(v138);
         const __m256i v139 = _mm256_loadu_si256((const __m256i *)(vector + 160));
-        const __m256i v140 = _mm256_loadu_si256((const __m256i *)(diagonals));
-        const __m256i v141 = _mm256_mullo_epi16(v140, v139);
-        const __m256i v142 = _mm256_add_epi16(v128, v141);
-        const __m256i v143 = _mm256_mullo_epi16(v126, v139);
-        const __m256i v144 = _mm256_add_epi16(v130, v143);
-        const __m256i v145 = _mm256_mullo_epi16(v112, v139);
-        const __m256i v146 = _mm256_add_epi16(v132, v145);
-        const __m256i v147 = _mm256_mullo_epi16(v98, v139);
-        const __m256i v148 = _mm256_add_epi16(v134, v147);
-        const __m256i v149 = _mm256_mullo_epi16(v84, v139);
-        const __m256i v150 = _mm256_add_epi16(v136, v149);
-        const __m256i v151 = _mm256_mullo_epi16(v70, v139);
-        const __m256i v152 = _mm256_add_epi16(v138, v151);
-        _mm256_storeu_si256((__m256i *)(out), v142);
-        _mm256_storeu_si256((__m256i *)(out + 16), v144);
-        _mm256_storeu_si256((__m256i *)(out + 32), v146);
-        _mm256_storeu_si256((__m256i *)(out + 48), v148);
-        _mm256_storeu_si256((__m256i *)(out + 64), v150);
-        _mm256_storeu_si256((__m256i *)(out + 80), v152);
-        const __m256i v159 = _mm256_loadu_si256((const __m256i *)(vector));
-        const __m256i v160 = _mm256_loadu_si256((const __m256i *)(diagonals + 256));
-        const __m256i v161 = _mm256_mullo_epi16(v160, v159);
-        const __m256i v162 = _mm256_loadu_si256((const __m256i *)(diagonals + 272));
-        const __m256i v163 = _mm256_mullo_epi16(v162, v159);
-        const __m256i v164 = _mm256_loadu_si256((const __m256i *)(diagonals + 288));
-        const __m256i v165 = _mm256_mullo_epi16(v164, v159);
-        const __m256i v166 = _mm256_loadu_si256((const __m256i *)(diagonals + 304));
-        const __m256i v167 = _mm256_mullo_epi16(v166, v159);
-        const __m256i v168 = _mm256_loadu_si256((const __m256i *)(diagonals + 320));
-        const __m256i v169 = _mm256_mullo_epi16(v168, v159);
-        const __m256i v170 = _mm256_loadu_si256((const __m256i *)(vector + 16));
-        const __m256i v171 = _mm256_loadu_si256((const __m256i *)(diagonals + 240));
-        const __m256i v172 = _mm256_mullo_epi16(v171, v170);
-        const __m256i v173 = _mm256_add_epi16(v161, v172);
-        const __m256i v174 = _mm256_mullo_epi16(v160, v170);
-        const __m256i v175 = _mm256_add_epi16(v163, v174);
-        const __m256i v176 = _mm256_mullo_epi16(v162, v170);
-        const __m256i v177 = _mm256_add_epi16(v165, v176);
-        const __m256i v178 = _mm256_mullo_epi16(v164, v170);
-        const __m256i v179 = _mm256_add_epi16(v167, v178);
-        const __m256i v180 = _mm256_mullo_epi16(v166, v170);
-        const __m256i v181 = _mm256_add_epi16(v169, v180);
-        const __m256i v182 = _mm256_loadu_si256((const __m256i *)(vector + 32));
-        const __m256i v183 = _mm256_loadu_si256((const __m256i *)(diagonals + 224));
-        const __m256i v184 = _mm256_mullo_epi16(v183, v182);
-        const __m256i v185 = _mm256_add_epi16(v173, v184);
-        const __m256i v186 = _mm256_mullo_epi16(v171, v182);
-        const __m256i v187 = _mm256_add_epi16(v175, v186);
-        const __m256i v188 = _mm256_mullo_epi16(v160, v182);
-        const __m256i v189 = _mm256_add_epi16(v177, v188);
-        const __m256i v190 = _mm256_mullo_epi16(v162, v182);
-        const __m256i v191 = _mm256_add_epi16(v179, v190);
-        const __m256i v192 = _mm256_mullo_epi16(v164, v182);
-        const __m256i v193 = _mm256_add_epi16(v181, v192);
-        const __m256i v194 = _mm256_loadu_si256((const __m256i *)(vector + 48));
-        const __m256i v195 = _mm256_loadu_si256((const __m256i *)(diagonals + 208));
-        const __m256i v196 = _mm256_mullo_epi16(v195, v194);
-        const __m256i v197 = _mm256_add_epi16(v185, v196);
-        const __m256i v198 = _mm256_mullo_epi16(v183, v194);
-        const __m256i v199 = _mm256_add_epi16(v187, v198);
-        const __m256i v200 = _mm256_mullo_epi16(v171, v194);
-        const __m256i v201 = _mm256_add_epi16(v189, v200);
-        const __m256i v202 = _mm256_mullo_epi16(v160, v194);
-        const __m256i v203 = _mm256_add_epi16(v191, v202);
-        const __m256i v204 = _mm256_mullo_epi16(v162, v194);
-        const __m256i v205 = _mm256_add_epi16(v193, v204);
-        const __m256i v206 = _mm256_loadu_si256((const __m256i *)(vector + 64));
-        const __m256i v207 = _mm256_loadu_si256((const __m256i *)(diagonals + 192));
-        const __m256i v208 = _mm256_mullo_epi16(v207, v206);
-        const __m256i v209 = _mm256_add_epi16(v197, v208);
-        const __m256i v210 = _mm256_mullo_epi16(v195, v206);
-        const __m256i v211 = _mm256_add_epi16(v199, v210);
-        const __m256i v212 = _mm256_mullo_epi16(v183, v206);
-        const __m256i v213 = _mm256_add_epi16(v201, v212);
-        const __m256i v214 = _mm256_mullo_epi16(v171, v206);
-        const __m256i v215 = _mm256_add_epi16(v203, v214);
-        const __m256i v216 = _mm256_mullo_epi16(v160, v206);
-        const __m256i v217 = _mm256_add_epi16(v205, v216);
-        const __m256i v218 = _mm256_loadu_si256((const __m256i *)(vector + 80));
-        const __m256i v219 = _mm256_loadu_si256((const __m256i *)(diagonals + 176));
-        const __m256i v220 = _mm256_mullo_epi16(v219, v218);
-        const __m256i v221 = _mm256_add_epi16(v209, v220);
-        const __m256i v222 = _mm256_mullo_epi16(v207, v218);
-        const __m256i v223 = _mm256_add_epi16(v211, v222);
-        const __m256i v224 = _mm256_mullo_epi16(v195, v218);
-        const __m256i v225 = _mm256_add_epi16(v213, v224);
-        const __m256i v226 = _mm256_mullo_epi16(v183, v218);
-        const __m256i v227 = _mm256_add_epi16(v215, v226);
-        const __m256i v228 = _mm256_mullo_epi16(v171, v218);
-        const __m256i v229 = _mm256_add_epi16(v217, v228);
-        const __m256i v230 = _mm256_loadu_si256((const __m256i *)(vector + 96));
-        const __m256i v231 = _mm256_loadu_si256((const __m256i *)(diagonals + 160));
-        const __m256i v232 = _mm256_mullo_epi16(v231, v230);
-        const __m256i v233 = _mm256_add_epi16(v221, v232);
-        const __m256i v234 = _mm256_mullo_epi16(v219, v230);
-        const __m256i v235 = _mm256_add_epi16(v223, v234);
-        const __m256i v236 = _mm256_mullo_epi16(v207, v230);
-        const __m256i v237 = _mm256_add_epi16(v225, v236);
-        const __m256i v238 = _mm256_mullo_epi16(v195, v230);
-        const __m256i v239 = _mm256_add_epi16(v227, v238);
-        const __m256i v240 = _mm256_mullo_epi16(v183, v230);
-        const __m256i v241 = _mm256_add_epi16(v229, v240);
-        const __m256i v242 = _mm256_loadu_si256((const __m256i *)(vector + 112));
-        const __m256i v243 = _mm256_loadu_si256((const __m256i *)(diagonals + 144));
-        const __m256i v244 = _mm256_mullo_epi16(v243, v242);
-        const __m256i v245 = _mm256_add_epi16(v233, v244);
-        const __m256i v246 = _mm256_mullo_epi16(v231, v242);
-        const __m256i v247 = _mm256_add_epi16(v235, v246);
-        const __m256i v248 = _mm256_mullo_epi16(v219, v242);
-        const __m256i v249 = _mm256_add_epi16(v237, v248);
-        const __m256i v250 = _mm256_mullo_epi16(v207, v242);
-        const __m256i v251 = _mm256_add_epi16(v239, v250);
-        const __m256i v252 = _mm256_mullo_epi16(v195, v242);
-        const __m256i v253 = _mm256_add_epi16(v241, v252);
-        const __m256i v254 = _mm256_loadu_si256((const __m256i *)(vector + 128));
-        const __m256i v255 = _mm256_loadu_si256((const __m256i *)(diagonals + 128));
-        const __m256i v256 = _mm256_mullo_epi16(v255, v254);
-        const __m256i v257 = _mm256_add_epi16(v245, v256);
-        const __m256i v258 = _mm256_mullo_epi16(v243, v254);
-        const __m256i v259 = _mm256_add_epi16(v247, v258);
-        const __m256i v260 = _mm256_mullo_epi16(v231, v254);
-        const __m256i v261 = _mm256_add_epi16(v249, v260);
-        const __m256i v262 = _mm256_mullo_epi16(v219, v254);
-        const __m256i v263 = _mm256_add_epi16(v251, v262);
-        const __m256i v264 = _mm256_mullo_epi16(v207, v254);
-        const __m256i v265 = _mm256_add_epi16(v253, v264);
-        const __m256i v266 = _mm256_loadu_si256((const __m256i *)(vector + 144));
-        const __m256i v267 = _mm256_loadu_si256((const __m256i *)(diagonals + 112));
-        const __m256i v268 = _mm256_mullo_epi16(v267, v266);
-        const __m256i v269 = _mm256_add_epi16(v257, v268);
-        const __m256i v270 = _mm256_mullo_epi16(v255, v266);
-        const __m256i v271 = _mm256_add_epi16(v259, v270);
-        const __m256i v272 = _mm256_mullo_epi16(v243, v266);
-        const __m256i v273 = _mm256_add_epi16(v261, v272);
-        const __m256i v274 = _mm256_mullo_epi16(v231, v266);
-        const __m256i v275 = _mm256_add_epi16(v263, v274);
-        const __m256i v276 = _mm256_mullo_epi16(v219, v266);
-        const __m256i v277 = _mm256_add_epi16(v265, v276);
-        const __m256i v278 = _mm256_loadu_si256((const __m256i *)(vector + 160));
-        const __m256i v279 = _mm256_loadu_si256((const __m256i *)(diagonals + 96));
-        const __m256i v280 = _mm256_mullo_epi16(v279, v278);
-        const __m256i v281 = _mm256_add_epi16(v269, v280);
-        const __m256i v282 = _mm256_mullo_epi16(v267, v278);
-        const __m256i v283 = _mm256_add_epi16(v271, v282);
-        const __m256i v284 = _mm256_mullo_epi16(v255, v278);
-        const __m256i v285 = _mm256_add_epi16(v273, v284);
-        const __m256i v286 = _mm256_mullo_epi16(v243, v278);
-        const __m256i v287 = _mm256_add_epi16(v275, v286);
-        const __m256i v288 = _mm256_mullo_epi16(v231, v278);
-        const __m256i v289 = _mm256_add_epi16(v277, v288);
-        _mm256_storeu_si256((__m256i *)(out + 96), v281);
-        _mm256_storeu_si256((__m256i *)(out + 112), v283);
-        _mm256_storeu_si256((__m256i *)(out + 128), v285);
-        _mm256_storeu_si256((__m256i *)(out + 144), v287);
-        _mm256_storeu_si256((__m256i *)(out + 160), v289);
+        const __m256i v140 = _mm256_loadu_si256((const __m256i *)(vector + 336));
+        const __m256i v141 = _mm256_add_epi16(v139, v140);
+        const __m256i v142 = _mm256_loadu_si256((const __m256i *)(diagonals + 288));
+        const __m256i v143 = _mm256_mullo_epi16(v142, v141);
+        __m256i v144 = _mm256_add_epi16(v130, v143); KEEP(v144);
+        const __m256i v145 = _mm256_mullo_epi16(v128, v141);
+        __m256i v146 = _mm256_add_epi16(v132, v145); KEEP(v146);
+        const __m256i v147 = _mm256_mullo_epi16(v114, v141);
+        __m256i v148 = _mm256_add_epi16(v134, v147); KEEP(v148);
+        const __m256i v149 = _mm256_mullo_epi16(v100, v141);
+        __m256i v150 = _mm256_add_epi16(v136, v149); KEEP(v150);
+        const __m256i v151 = _mm256_mullo_epi16(v86, v141);
+        __m256i v152 = _mm256_add_epi16(v138, v151); KEEP(v152);
+        _mm256_storeu_si256((__m256i *)(middle + 96), v144);
+        _mm256_storeu_si256((__m256i *)(middle + 112), v146);
+        _mm256_storeu_si256((__m256i *)(middle + 128), v148);
+        _mm256_storeu_si256((__m256i *)(middle + 144), v150);
+        _mm256_storeu_si256((__m256i *)(middle + 160), v152);
+    }
+    {
+        FENCE;
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(vector + 176));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(diagonals + 176));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(diagonals + 352));
+        const __m256i v3 = _mm256_sub_epi16(v1, v2);
+        const __m256i v4 = _mm256_mullo_epi16(v3, v0);
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(diagonals + 192));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(diagonals + 368));
+        const __m256i v7 = _mm256_sub_epi16(v5, v6);
+        const __m256i v8 = _mm256_mullo_epi16(v7, v0);
+        const __m256i v9 = _mm256_loadu_si256((const __m256i *)(diagonals + 208));
+        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(diagonals + 384));
+        const __m256i v11 = _mm256_sub_epi16(v9, v10);
+        const __m256i v12 = _mm256_mullo_epi16(v11, v0);
+        const __m256i v13 = _mm256_loadu_si256((const __m256i *)(diagonals + 224));
+        const __m256i v14 = _mm256_loadu_si256((const __m256i *)(diagonals + 400));
+        const __m256i v15 = _mm256_sub_epi16(v13, v14);
+        const __m256i v16 = _mm256_mullo_epi16(v15, v0);
+        const __m256i v17 = _mm256_loadu_si256((const __m256i *)(diagonals + 240));
+        const __m256i v18 = _mm256_loadu_si256((const __m256i *)(diagonals + 416));
+        const __m256i v19 = _mm256_sub_epi16(v17, v18);
+        const __m256i v20 = _mm256_mullo_epi16(v19, v0);
+        const __m256i v21 = _mm256_loadu_si256((const __m256i *)(diagonals + 256));
+        const __m256i v22 = _mm256_loadu_si256((const __m256i *)(diagonals + 432));
+        const __m256i v23 = _mm256_sub_epi16(v21, v22);
+        const __m256i v24 = _mm256_mullo_epi16(v23, v0);
+        const __m256i v25 = _mm256_loadu_si256((const __m256i *)(vector + 192));
+        const __m256i v26 = _mm256_loadu_si256((const __m256i *)(diagonals + 160));
+        const __m256i v27 = _mm256_loadu_si256((const __m256i *)(diagonals + 336));
+        const __m256i v28 = _mm256_sub_epi16(v26, v27);
+        const __m256i v29 = _mm256_mullo_epi16(v28, v25);
+        const __m256i v30 = _mm256_add_epi16(v4, v29);
+        const __m256i v31 = _mm256_mullo_epi16(v3, v25);
+        const __m256i v32 = _mm256_add_epi16(v8, v31);
+        const __m256i v33 = _mm256_mullo_epi16(v7, v25);
+        const __m256i v34 = _mm256_add_epi16(v12, v33);
+        const __m256i v35 = _mm256_mullo_epi16(v11, v25);
+        const __m256i v36 = _mm256_add_epi16(v16, v35);
+        const __m256i v37 = _mm256_mullo_epi16(v15, v25);
+        const __m256i v38 = _mm256_add_epi16(v20, v37);
+        const __m256i v39 = _mm256_mullo_epi16(v19, v25);
+        const __m256i v40 = _mm256_add_epi16(v24, v39);
+        const __m256i v41 = _mm256_loadu_si256((const __m256i *)(vector + 208));
+        const __m256i v42 = _mm256_loadu_si256((const __m256i *)(diagonals + 144));
+        const __m256i v43 = _mm256_loadu_si256((const __m256i *)(diagonals + 320));
+        const __m256i v44 = _mm256_sub_epi16(v42, v43);
+        const __m256i v45 = _mm256_mullo_epi16(v44, v41);
+        __m256i v46 = _mm256_add_epi16(v30, v45); KEEP(v46);
+        const __m256i v47 = _mm256_mullo_epi16(v28, v41);
+        __m256i v48 = _mm256_add_epi16(v32, v47); KEEP(v48);
+        const __m256i v49 = _mm256_mullo_epi16(v3, v41);
+        __m256i v50 = _mm256_add_epi16(v34, v49); KEEP(v50);
+        const __m256i v51 = _mm256_mullo_epi16(v7, v41);
+        __m256i v52 = _mm256_add_epi16(v36, v51); KEEP(v52);
+        const __m256i v53 = _mm256_mullo_epi16(v11, v41);
+        __m256i v54 = _mm256_add_epi16(v38, v53); KEEP(v54);
+        const __m256i v55 = _mm256_mullo_epi16(v15, v41);
+        __m256i v56 = _mm256_add_epi16(v40, v55); KEEP(v56);
+        const __m256i v57 = _mm256_loadu_si256((const __m256i *)(vector + 224));
+        const __m256i v58 = _mm256_loadu_si256((const __m256i *)(diagonals + 128));
+        const __m256i v59 = _mm256_loadu_si256((const __m256i *)(diagonals + 304));
+        const __m256i v60 = _mm256_sub_epi16(v58, v59);
+        const __m256i v61 = _mm256_mullo_epi16(v60, v57);
+        __m256i v62 = _mm256_add_epi16(v46, v61); KEEP(v62);
+        const __m256i v63 = _mm256_mullo_epi16(v44, v57);
+        __m256i v64 = _mm256_add_epi16(v48, v63); KEEP(v64);
+        const __m256i v65 = _mm256_mullo_epi16(v28, v57);
+        __m256i v66 = _mm256_add_epi16(v50, v65); KEEP(v66);
+        const __m256i v67 = _mm256_mullo_epi16(v3, v57);
+        __m256i v68 = _mm256_add_epi16(v52, v67); KEEP(v68);
+        const __m256i v69 = _mm256_mullo_epi16(v7, v57);
+        __m256i v70 = _mm256_add_epi16(v54, v69); KEEP(v70);
+        const __m256i v71 = _mm256_mullo_epi16(v11, v57);
+        __m256i v72 = _mm256_add_epi16(v56, v71); KEEP(v72);
+        const __m256i v73 = _mm256_loadu_si256((const __m256i *)(vector + 240));
+        const __m256i v74 = _mm256_loadu_si256((const __m256i *)(diagonals + 112));
+        const __m256i v75 = _mm256_loadu_si256((const __m256i *)(diagonals + 288));
+        const __m256i v76 = _mm256_sub_epi16(v74, v75);
+        const __m256i v77 = _mm256_mullo_epi16(v76, v73);
+        __m256i v78 = _mm256_add_epi16(v62, v77); KEEP(v78);
+        const __m256i v79 = _mm256_mullo_epi16(v60, v73);
+        __m256i v80 = _mm256_add_epi16(v64, v79); KEEP(v80);
+        const __m256i v81 = _mm256_mullo_epi16(v44, v73);
+        __m256i v82 = _mm256_add_epi16(v66, v81); KEEP(v82);
+        const __m256i v83 = _mm256_mullo_epi16(v28, v73);
+        __m256i v84 = _mm256_add_epi16(v68, v83); KEEP(v84);
+        const __m256i v85 = _mm256_mullo_epi16(v3, v73);
+        __m256i v86 = _mm256_add_epi16(v70, v85); KEEP(v86);
+        const __m256i v87 = _mm256_mullo_epi16(v7, v73);
+        __m256i v88 = _mm256_add_epi16(v72, v87); KEEP(v88);
+        const __m256i v89 = _mm256_loadu_si256((const __m256i *)(vector + 256));
+        const __m256i v90 = _mm256_loadu_si256((const __m256i *)(diagonals + 96));
+        const __m256i v91 = _mm256_loadu_si256((const __m256i *)(diagonals + 272));
+        const __m256i v92 = _mm256_sub_epi16(v90, v91);
+        const __m256i v93 = _mm256_mullo_epi16(v92, v89);
+        __m256i v94 = _mm256_add_epi16(v78, v93); KEEP(v94);
+        const __m256i v95 = _mm256_mullo_epi16(v76, v89);
+        __m256i v96 = _mm256_add_epi16(v80, v95); KEEP(v96);
+        const __m256i v97 = _mm256_mullo_epi16(v60, v89);
+        __m256i v98 = _mm256_add_epi16(v82, v97); KEEP(v98);
+        const __m256i v99 = _mm256_mullo_epi16(v44, v89);
+        __m256i v100 = _mm256_add_epi16(v84, v99); KEEP(v100);
+        const __m256i v101 = _mm256_mullo_epi16(v28, v89);
+        __m256i v102 = _mm256_add_epi16(v86, v101); KEEP(v102);
+        const __m256i v103 = _mm256_mullo_epi16(v3, v89);
+        __m256i v104 = _mm256_add_epi16(v88, v103); KEEP(v104);
+        const __m256i v105 = _mm256_loadu_si256((const __m256i *)(vector + 272));
+        const __m256i v106 = _mm256_loadu_si256((const __m256i *)(diagonals + 80));
+        const __m256i v107 = _mm256_loadu_si256((const __m256i *)(diagonals + 256));
+        const __m256i v108 = _mm256_sub_epi16(v106, v107);
+        const __m256i v109 = _mm256_mullo_epi16(v108, v105);
+        __m256i v110 = _mm256_add_epi16(v94, v109); KEEP(v110);
+        const __m256i v111 = _mm256_mullo_epi16(v92, v105);
+        __m256i v112 = _mm256_add_epi16(v96, v111); KEEP(v112);
+        const __m256i v113 = _mm256_mullo_epi16(v76, v105);
+        __m256i v114 = _mm256_add_epi16(v98, v113); KEEP(v114);
+        const __m256i v115 = _mm256_mullo_epi16(v60, v105);
+        __m256i v116 = _mm256_add_epi16(v100, v115); KEEP(v116);
+        const __m256i v117 = _mm256_mullo_epi16(v44, v105);
+        __m256i v118 = _mm256_add_epi16(v102, v117); KEEP(v118);
+        const __m256i v119 = _mm256_mullo_epi16(v28, v105);
+        __m256i v120 = _mm256_add_epi16(v104, v119); KEEP(v120);
+        const __m256i v121 = _mm256_loadu_si256((const __m256i *)(vector + 288));
+        const __m256i v122 = _mm256_loadu_si256((const __m256i *)(diagonals + 64));
+        const __m256i v123 = _mm256_loadu_si256((const __m256i *)(diagonals + 240));
+        const __m256i v124 = _mm256_sub_epi16(v122, v123);
+        const __m256i v125 = _mm256_mullo_epi16(v124, v121);
+        __m256i v126 = _mm256_add_epi16(v110, v125); KEEP(v126);
+        const __m256i v127 = _mm256_mullo_epi16(v108, v121);
+        __m256i v128 = _mm256_add_epi16(v112, v127); KEEP(v128);
+        const __m256i v129 = _mm256_mullo_epi16(v92, v121);
+        __m256i v130 = _mm256_add_epi16(v114, v129); KEEP(v130);
+        const __m256i v131 = _mm256_mullo_epi16(v76, v121);
+        __m256i v132 = _mm256_add_epi16(v116, v131); KEEP(v132);
+        const __m256i v133 = _mm256_mullo_epi16(v60, v121);
+        __m256i v134 = _mm256_add_epi16(v118, v133); KEEP(v134);
+        const __m256i v135 = _mm256_mullo_epi16(v44, v121);
+        __m256i v136 = _mm256_add_epi16(v120, v135); KEEP(v136);
+        const __m256i v137 = _mm256_loadu_si256((const __m256i *)(vector + 304));
+        const __m256i v138 = _mm256_loadu_si256((const __m256i *)(diagonals + 48));
+        const __m256i v139 = _mm256_loadu_si256((const __m256i *)(diagonals + 224));
+        const __m256i v140 = _mm256_sub_epi16(v138, v139);
+        const __m256i v141 = _mm256_mullo_epi16(v140, v137);
+        __m256i v142 = _mm256_add_epi16(v126, v141); KEEP(v142);
+        const __m256i v143 = _mm256_mullo_epi16(v124, v137);
+        __m256i v144 = _mm256_add_epi16(v128, v143); KEEP(v144);
+        const __m256i v145 = _mm256_mullo_epi16(v108, v137);
+        __m256i v146 = _mm256_add_epi16(v130, v145); KEEP(v146);
+        const __m256i v147 = _mm256_mullo_epi16(v92, v137);
+        __m256i v148 = _mm256_add_epi16(v132, v147); KEEP(v148);
+        const __m256i v149 = _mm256_mullo_epi16(v76, v137);
+        __m256i v150 = _mm256_add_epi16(v134, v149); KEEP(v150);
+        const __m256i v151 = _mm256_mullo_epi16(v60, v137);
+        __m256i v152 = _mm256_add_epi16(v136, v151); KEEP(v152);
+        const __m256i v153 = _mm256_loadu_si256((const __m256i *)(vector + 320));
+        const __m256i v154 = _mm256_loadu_si256((const __m256i *)(diagonals + 32));
+        const __m256i v155 = _mm256_loadu_si256((const __m256i *)(diagonals + 208));
+        const __m256i v156 = _mm256_sub_epi16(v154, v155);
+        const __m256i v157 = _mm256_mullo_epi16(v156, v153);
+        __m256i v158 = _mm256_add_epi16(v142, v157); KEEP(v158);
+        const __m256i v159 = _mm256_mullo_epi16(v140, v153);
+        __m256i v160 = _mm256_add_epi16(v144, v159); KEEP(v160);
+        const __m256i v161 = _mm256_mullo_epi16(v124, v153);
+        __m256i v162 = _mm256_add_epi16(v146, v161); KEEP(v162);
+        const __m256i v163 = _mm256_mullo_epi16(v108, v153);
+        __m256i v164 = _mm256_add_epi16(v148, v163); KEEP(v164);
+        const __m256i v165 = _mm256_mullo_epi16(v92, v153);
+        __m256i v166 = _mm256_add_epi16(v150, v165); KEEP(v166);
+        const __m256i v167 = _mm256_mullo_epi16(v76, v153);
+        __m256i v168 = _mm256_add_epi16(v152, v167); KEEP(v168);
+        const __m256i v169 = _mm256_loadu_si256((const __m256i *)(vector + 336));
+        const __m256i v170 = _mm256_loadu_si256((const __m256i *)(diagonals + 16));
+        const __m256i v171 = _mm256_loadu_si256((const __m256i *)(diagonals + 192));
+        const __m256i v172 = _mm256_sub_epi16(v170, v171);
+        const __m256i v173 = _mm256_mullo_epi16(v172, v169);
+        __m256i v174 = _mm256_add_epi16(v158, v173); KEEP(v174);
+        const __m256i v175 = _mm256_mullo_epi16(v156, v169);
+        __m256i v176 = _mm256_add_epi16(v160, v175); KEEP(v176);
+        const __m256i v177 = _mm256_mullo_epi16(v140, v169);
+        __m256i v178 = _mm256_add_epi16(v162, v177); KEEP(v178);
+        const __m256i v179 = _mm256_mullo_epi16(v124, v169);
+        __m256i v180 = _mm256_add_epi16(v164, v179); KEEP(v180);
+        const __m256i v181 = _mm256_mullo_epi16(v108, v169);
+        __m256i v182 = _mm256_add_epi16(v166, v181); KEEP(v182);
+        const __m256i v183 = _mm256_mullo_epi16(v92, v169);
+        __m256i v184 = _mm256_add_epi16(v168, v183); KEEP(v184);
+        const __m256i v185 = _mm256_loadu_si256((const __m256i *)(middle));
+        const __m256i v186 = _mm256_add_epi16(v174, v185);
+        _mm256_storeu_si256((__m256i *)(out), v186);
+        const __m256i v188 = _mm256_loadu_si256((const __m256i *)(middle + 16));
+        const __m256i v189 = _mm256_add_epi16(v176, v188);
+        _mm256_storeu_si256((__m256i *)(out + 16), v189);
+        const __m256i v191 = _mm256_loadu_si256((const __m256i *)(middle + 32));
+        const __m256i v192 = _mm256_add_epi16(v178, v191);
+        _mm256_storeu_si256((__m256i *)(out + 32), v192);
+        const __m256i v194 = _mm256_loadu_si256((const __m256i *)(middle + 48));
+        const __m256i v195 = _mm256_add_epi16(v180, v194);
+        _mm256_storeu_si256((__m256i *)(out + 48), v195);
+        const __m256i v197 = _mm256_loadu_si256((const __m256i *)(middle + 64));
+        const __m256i v198 = _mm256_add_epi16(v182, v197);
+        _mm256_storeu_si256((__m256i *)(out + 64), v198);
+        const __m256i v200 = _mm256_loadu_si256((const __m256i *)(middle + 80));
+        const __m256i v201 = _mm256_add_epi16(v184, v200);
+        _mm256_storeu_si256((__m256i *)(out + 80), v201);
+    }
+    {
+        FENCE;
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(vector + 176));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(diagonals + 272));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(diagonals + 448));
+        const __m256i v3 = _mm256_sub_epi16(v1, v2);
+        const __m256i v4 = _mm256_mullo_epi16(v3, v0);
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(diagonals + 288));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(diagonals + 464));
+        const __m256i v7 = _mm256_sub_epi16(v5, v6);
+        const __m256i v8 = _mm256_mullo_epi16(v7, v0);
+        const __m256i v9 = _mm256_loadu_si256((const __m256i *)(diagonals + 304));
+        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(diagonals + 480));
+        const __m256i v11 = _mm256_sub_epi16(v9, v10);
+        const __m256i v12 = _mm256_mullo_epi16(v11, v0);
+        const __m256i v13 = _mm256_loadu_si256((const __m256i *)(diagonals + 320));
+        const __m256i v14 = _mm256_loadu_si256((const __m256i *)(diagonals + 496));
+        const __m256i v15 = _mm256_sub_epi16(v13, v14);
+        const __m256i v16 = _mm256_mullo_epi16(v15, v0);
+        const __m256i v17 = _mm256_loadu_si256((const __m256i *)(diagonals + 336));
+        const __m256i v18 = _mm256_loadu_si256((const __m256i *)(diagonals + 512));
+        const __m256i v19 = _mm256_sub_epi16(v17, v18);
+        const __m256i v20 = _mm256_mullo_epi16(v19, v0);
+        const __m256i v21 = _mm256_loadu_si256((const __m256i *)(vector + 192));
+        const __m256i v22 = _mm256_loadu_si256((const __m256i *)(diagonals + 256));
+        const __m256i v23 = _mm256_loadu_si256((const __m256i *)(diagonals + 432));
+        const __m256i v24 = _mm256_sub_epi16(v22, v23);
+        const __m256i v25 = _mm256_mullo_epi16(v24, v21);
+        const __m256i v26 = _mm256_add_epi16(v4, v25);
+        const __m256i v27 = _mm256_mullo_epi16(v3, v21);
+        const __m256i v28 = _mm256_add_epi16(v8, v27);
+        const __m256i v29 = _mm256_mullo_epi16(v7, v21);
+        const __m256i v30 = _mm256_add_epi16(v12, v29);
+        const __m256i v31 = _mm256_mullo_epi16(v11, v21);
+        const __m256i v32 = _mm256_add_epi16(v16, v31);
+        const __m256i v33 = _mm256_mullo_epi16(v15, v21);
+        const __m256i v34 = _mm256_add_epi16(v20, v33);
+        const __m256i v35 = _mm256_loadu_si256((const __m256i *)(vector + 208));
+        const __m256i v36 = _mm256_loadu_si256((const __m256i *)(diagonals + 240));
+        const __m256i v37 = _mm256_loadu_si256((const __m256i *)(diagonals + 416));
+        const __m256i v38 = _mm256_sub_epi16(v36, v37);
+        const __m256i v39 = _mm256_mullo_epi16(v38, v35);
+        __m256i v40 = _mm256_add_epi16(v26, v39); KEEP(v40);
+        const __m256i v41 = _mm256_mullo_epi16(v24, v35);
+        __m256i v42 = _mm256_add_epi16(v28, v41); KEEP(v42);
+        const __m256i v43 = _mm256_mullo_epi16(v3, v35);
+        __m256i v44 = _mm256_add_epi16(v30, v43); KEEP(v44);
+        const __m256i v45 = _mm256_mullo_epi16(v7, v35);
+        __m256i v46 = _mm256_add_epi16(v32, v45); KEEP(v46);
+        const __m256i v47 = _mm256_mullo_epi16(v11, v35);
+        __m256i v48 = _mm256_add_epi16(v34, v47); KEEP(v48);
+        const __m256i v49 = _mm256_loadu_si256((const __m256i *)(vector + 224));
+        const __m256i v50 = _mm256_loadu_si256((const __m256i *)(diagonals + 224));
+        const __m256i v51 = _mm256_loadu_si256((const __m256i *)(diagonals + 400));
+        const __m256i v52 = _mm256_sub_epi16(v50, v51);
+        const __m256i v53 = _mm256_mullo_epi16(v52, v49);
+        __m256i v54 = _mm256_add_epi16(v40, v53); KEEP(v54);
+        const __m256i v55 = _mm256_mullo_epi16(v38, v49);
+        __m256i v56 = _mm256_add_epi16(v42, v55); KEEP(v56);
+        const __m256i v57 = _mm256_mullo_epi16(v24, v49);
+        __m256i v58 = _mm256_add_epi16(v44, v57); KEEP(v58);
+        const __m256i v59 = _mm256_mullo_epi16(v3, v49);
+        __m256i v60 = _mm256_add_epi16(v46, v59); KEEP(v60);
+        const __m256i v61 = _mm256_mullo_epi16(v7, v49);
+        __m256i v62 = _mm256_add_epi16(v48, v61); KEEP(v62);
+        const __m256i v63 = _mm256_loadu_si256((const __m256i *)(vector + 240));
+        const __m256i v64 = _mm256_loadu_si256((const __m256i *)(diagonals + 208));
+        const __m256i v65 = _mm256_loadu_si256((const __m256i *)(diagonals + 384));
+        const __m256i v66 = _mm256_sub_epi16(v64, v65);
+        const __m256i v67 = _mm256_mullo_epi16(v66, v63);
+        __m256i v68 = _mm256_add_epi16(v54, v67); KEEP(v68);
+        const __m256i v69 = _mm256_mullo_epi16(v52, v63);
+        __m256i v70 = _mm256_add_epi16(v56, v69); KEEP(v70);
+        const __m256i v71 = _mm256_mullo_epi16(v38, v63);
+        __m256i v72 = _mm256_add_epi16(v58, v71); KEEP(v72);
+        const __m256i v73 = _mm256_mullo_epi16(v24, v63);
+        __m256i v74 = _mm256_add_epi16(v60, v73); KEEP(v74);
+        const __m256i v75 = _mm256_mullo_epi16(v3, v63);
+        __m256i v76 = _mm256_add_epi16(v62, v75); KEEP(v76);
+        const __m256i v77 = _mm256_loadu_si256((const __m256i *)(vector + 256));
+        const __m256i v78 = _mm256_loadu_si256((const __m256i *)(diagonals + 192));
+        const __m256i v79 = _mm256_loadu_si256((const __m256i *)(diagonals + 368));
+        const __m256i v80 = _mm256_sub_epi16(v78, v79);
+        const __m256i v81 = _mm256_mullo_epi16(v80, v77);
+        __m256i v82 = _mm256_add_epi16(v68, v81); KEEP(v82);
+        const __m256i v83 = _mm256_mullo_epi16(v66, v77);
+        __m256i v84 = _mm256_add_epi16(v70, v83); KEEP(v84);
+        const __m256i v85 = _mm256_mullo_epi16(v52, v77);
+        __m256i v86 = _mm256_add_epi16(v72, v85); KEEP(v86);
+        const __m256i v87 = _mm256_mullo_epi16(v38, v77);
+        __m256i v88 = _mm256_add_epi16(v74, v87); KEEP(v88);
+        const __m256i v89 = _mm256_mullo_epi16(v24, v77);
+        __m256i v90 = _mm256_add_epi16(v76, v89); KEEP(v90);
+        const __m256i v91 = _mm256_loadu_si256((const __m256i *)(vector + 272));
+        const __m256i v92 = _mm256_loadu_si256((const __m256i *)(diagonals + 176));
+        const __m256i v93 = _mm256_loadu_si256((const __m256i *)(diagonals + 352));
+        const __m256i v94 = _mm256_sub_epi16(v92, v93);
+        const __m256i v95 = _mm256_mullo_epi16(v94, v91);
+        __m256i v96 = _mm256_add_epi16(v82, v95); KEEP(v96);
+        const __m256i v97 = _mm256_mullo_epi16(v80, v91);
+        __m256i v98 = _mm256_add_epi16(v84, v97); KEEP(v98);
+        const __m256i v99 = _mm256_mullo_epi16(v66, v91);
+        __m256i v100 = _mm256_add_epi16(v86, v99); KEEP(v100);
+        const __m256i v101 = _mm256_mullo_epi16(v52, v91);
+        __m256i v102 = _mm256_add_epi16(v88, v101); KEEP(v102);
+        const __m256i v103 = _mm256_mullo_epi16(v38, v91);
+        __m256i v104 = _mm256_add_epi16(v90, v103); KEEP(v104);
+        const __m256i v105 = _mm256_loadu_si256((const __m256i *)(vector + 288));
+        const __m256i v106 = _mm256_loadu_si256((const __m256i *)(diagonals + 160));
+        const __m256i v107 = _mm256_loadu_si256((const __m256i *)(diagonals + 336));
+        const __m256i v108 = _mm256_sub_epi16(v106, v107);
+        const __m256i v109 = _mm256_mullo_epi16(v108, v105);
+        __m256i v110 = _mm256_add_epi16(v96, v109); KEEP(v110);
+        const __m256i v111 = _mm256_mullo_epi16(v94, v105);
+        __m256i v112 = _mm256_add_epi16(v98, v111); KEEP(v112);
+        const __m256i v113 = _mm256_mullo_epi16(v80, v105);
+        __m256i v114 = _mm256_add_epi16(v100, v113); KEEP(v114);
+        const __m256i v115 = _mm256_mullo_epi16(v66, v105);
+        __m256i v116 = _mm256_add_epi16(v102, v115); KEEP(v116);
+        const __m256i v117 = _mm256_mullo_epi16(v52, v105);
+        __m256i v118 = _mm256_add_epi16(v104, v117); KEEP(v118);
+        const __m256i v119 = _mm256_loadu_si256((const __m256i *)(vector + 304));
+        const __m256i v120 = _mm256_loadu_si256((const __m256i *)(diagonals + 144));
+        const __m256i v121 = _mm256_loadu_si256((const __m256i *)(diagonals + 320));
+        const __m256i v122 = _mm256_sub_epi16(v120, v121);
+        const __m256i v123 = _mm256_mullo_epi16(v122, v119);
+        __m256i v124 = _mm256_add_epi16(v110, v123); KEEP(v124);
+        const __m256i v125 = _mm256_mullo_epi16(v108, v119);
+        __m256i v126 = _mm256_add_epi16(v112, v125); KEEP(v126);
+        const __m256i v127 = _mm256_mullo_epi16(v94, v119);
+        __m256i v128 = _mm256_add_epi16(v114, v127); KEEP(v128);
+        const __m256i v129 = _mm256_mullo_epi16(v80, v119);
+        __m256i v130 = _mm256_add_epi16(v116, v129); KEEP(v130);
+        const __m256i v131 = _mm256_mullo_epi16(v66, v119);
+        __m256i v132 = _mm256_add_epi16(v118, v131); KEEP(v132);
+        const __m256i v133 = _mm256_loadu_si256((const __m256i *)(vector + 320));
+        const __m256i v134 = _mm256_loadu_si256((const __m256i *)(diagonals + 128));
+        const __m256i v135 = _mm256_loadu_si256((const __m256i *)(diagonals + 304));
+        const __m256i v136 = _mm256_sub_epi16(v134, v135);
+        const __m256i v137 = _mm256_mullo_epi16(v136, v133);
+        __m256i v138 = _mm256_add_epi16(v124, v137); KEEP(v138);
+        const __m256i v139 = _mm256_mullo_epi16(v122, v133);
+        __m256i v140 = _mm256_add_epi16(v126, v139); KEEP(v140);
+        const __m256i v141 = _mm256_mullo_epi16(v108, v133);
+        __m256i v142 = _mm256_add_epi16(v128, v141); KEEP(v142);
+        const __m256i v143 = _mm256_mullo_epi16(v94, v133);
+        __m256i v144 = _mm256_add_epi16(v130, v143); KEEP(v144);
+        const __m256i v145 = _mm256_mullo_epi16(v80, v133);
+        __m256i v146 = _mm256_add_epi16(v132, v145); KEEP(v146);
+        const __m256i v147 = _mm256_loadu_si256((const __m256i *)(vector + 336));
+        const __m256i v148 = _mm256_loadu_si256((const __m256i *)(diagonals + 112));
+        const __m256i v149 = _mm256_loadu_si256((const __m256i *)(diagonals + 288));
+        const __m256i v150 = _mm256_sub_epi16(v148, v149);
+        const __m256i v151 = _mm256_mullo_epi16(v150, v147);
+        __m256i v152 = _mm256_add_epi16(v138, v151); KEEP(v152);
+        const __m256i v153 = _mm256_mullo_epi16(v136, v147);
+        __m256i v154 = _mm256_add_epi16(v140, v153); KEEP(v154);
+        const __m256i v155 = _mm256_mullo_epi16(v122, v147);
+        __m256i v156 = _mm256_add_epi16(v142, v155); KEEP(v156);
+        const __m256i v157 = _mm256_mullo_epi16(v108, v147);
+        __m256i v158 = _mm256_add_epi16(v144, v157); KEEP(v158);
+        const __m256i v159 = _mm256_mullo_epi16(v94, v147);
+        __m256i v160 = _mm256_add_epi16(v146, v159); KEEP(v160);
+        const __m256i v161 = _mm256_loadu_si256((const __m256i *)(middle + 96));
+        const __m256i v162 = _mm256_add_epi16(v152, v161);
+        _mm256_storeu_si256((__m256i *)(out + 96), v162);
+        const __m256i v164 = _mm256_loadu_si256((const __m256i *)(middle + 112));
+        const __m256i v165 = _mm256_add_epi16(v154, v164);
+        _mm256_storeu_si256((__m256i *)(out + 112), v165);
+        const __m256i v167 = _mm256_loadu_si256((const __m256i *)(middle + 128));
+        const __m256i v168 = _mm256_add_epi16(v156, v167);
+        _mm256_storeu_si256((__m256i *)(out + 128), v168);
+        const __m256i v170 = _mm256_loadu_si256((const __m256i *)(middle + 144));
+        const __m256i v171 = _mm256_add_epi16(v158, v170);
+        _mm256_storeu_si256((__m256i *)(out + 144), v171);
+        const __m256i v173 = _mm256_loadu_si256((const __m256i *)(middle + 160));
+        const __m256i v174 = _mm256_add_epi16(v160, v173);
+        _mm256_storeu_si256((__m256i *)(out + 160), v174);
+    }
+    {
+        FENCE;
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(vector));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(diagonals + 528));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(diagonals + 352));
+        const __m256i v3 = _mm256_sub_epi16(v1, v2);
+        const __m256i v4 = _mm256_mullo_epi16(v3, v0);
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(diagonals + 544));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(diagonals + 368));
+        const __m256i v7 = _mm256_sub_epi16(v5, v6);
+        const __m256i v8 = _mm256_mullo_epi16(v7, v0);
+        const __m256i v9 = _mm256_loadu_si256((const __m256i *)(diagonals + 560));
+        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(diagonals + 384));
+        const __m256i v11 = _mm256_sub_epi16(v9, v10);
+        const __m256i v12 = _mm256_mullo_epi16(v11, v0);
+        const __m256i v13 = _mm256_loadu_si256((const __m256i *)(diagonals + 576));
+        const __m256i v14 = _mm256_loadu_si256((const __m256i *)(diagonals + 400));
+        const __m256i v15 = _mm256_sub_epi16(v13, v14);
+        const __m256i v16 = _mm256_mullo_epi16(v15, v0);
+        const __m256i v17 = _mm256_loadu_si256((const __m256i *)(diagonals + 592));
+        const __m256i v18 = _mm256_loadu_si256((const __m256i *)(diagonals + 416));
+        const __m256i v19 = _mm256_sub_epi16(v17, v18);
+        const __m256i v20 = _mm256_mullo_epi16(v19, v0);
+        const __m256i v21 = _mm256_loadu_si256((const __m256i *)(diagonals + 608));
+        const __m256i v22 = _mm256_loadu_si256((const __m256i *)(diagonals + 432));
+        const __m256i v23 = _mm256_sub_epi16(v21, v22);
+        const __m256i v24 = _mm256_mullo_epi16(v23, v0);
+        const __m256i v25 = _mm256_loadu_si256((const __m256i *)(vector + 16));
+        const __m256i v26 = _mm256_loadu_si256((const __m256i *)(diagonals + 512));
+        const __m256i v27 = _mm256_loadu_si256((const __m256i *)(diagonals + 336));
+        const __m256i v28 = _mm256_sub_epi16(v26, v27);
+        const __m256i v29 = _mm256_mullo_epi16(v28, v25);
+        const __m256i v30 = _mm256_add_epi16(v4, v29);
+        const __m256i v31 = _mm256_mullo_epi16(v3, v25);
+        const __m256i v32 = _mm256_add_epi16(v8, v31);
+        const __m256i v33 = _mm256_mullo_epi16(v7, v25);
+        const __m256i v34 = _mm256_add_epi16(v12, v33);
+        const __m256i v35 = _mm256_mullo_epi16(v11, v25);
+        const __m256i v36 = _mm256_add_epi16(v16, v35);
+        const __m256i v37 = _mm256_mullo_epi16(v15, v25);
+        const __m256i v38 = _mm256_add_epi16(v20, v37);
+        const __m256i v39 = _mm256_mullo_epi16(v19, v25);
+        const __m256i v40 = _mm256_add_epi16(v24, v39);
+        const __m256i v41 = _mm256_loadu_si256((const __m256i *)(vector + 32));
+        const __m256i v42 = _mm256_loadu_si256((const __m256i *)(diagonals + 496));
+        const __m256i v43 = _mm256_loadu_si256((const __m256i *)(diagonals + 320));
+        const __m256i v44 = _mm256_sub_epi16(v42, v43);
+        const __m256i v45 = _mm256_mullo_epi16(v44, v41);
+        __m256i v46 = _mm256_add_epi16(v30, v45); KEEP(v46);
+        const __m256i v47 = _mm256_mullo_epi16(v28, v41);
+        __m256i v48 = _mm256_add_epi16(v32, v47); KEEP(v48);
+        const __m256i v49 = _mm256_mullo_epi16(v3, v41);
+        __m256i v50 = _mm256_add_epi16(v34, v49); KEEP(v50);
+        const __m256i v51 = _mm256_mullo_epi16(v7, v41);
+        __m256i v52 = _mm256_add_epi16(v36, v51); KEEP(v52);
+        const __m256i v53 = _mm256_mullo_epi16(v11, v41);
+        __m256i v54 = _mm256_add_epi16(v38, v53); KEEP(v54);
+        const __m256i v55 = _mm256_mullo_epi16(v15, v41);
+        __m256i v56 = _mm256_add_epi16(v40, v55); KEEP(v56);
+        const __m256i v57 = _mm256_loadu_si256((const __m256i *)(vector + 48));
+        const __m256i v58 = _mm256_loadu_si256((const __m256i *)(diagonals + 480));
+        const __m256i v59 = _mm256_loadu_si256((const __m256i *)(diagonals + 304));
+        const __m256i v60 = _mm256_sub_epi16(v58, v59);
+        const __m256i v61 = _mm256_mullo_epi16(v60, v57);
+        __m256i v62 = _mm256_add_epi16(v46, v61); KEEP(v62);
+        const __m256i v63 = _mm256_mullo_epi16(v44, v57);
+        __m256i v64 = _mm256_add_epi16(v48, v63); KEEP(v64);
+        const __m256i v65 = _mm256_mullo_epi16(v28, v57);
+        __m256i v66 = _mm256_add_epi16(v50, v65); KEEP(v66);
+        const __m256i v67 = _mm256_mullo_epi16(v3, v57);
+        __m256i v68 = _mm256_add_epi16(v52, v67); KEEP(v68);
+        const __m256i v69 = _mm256_mullo_epi16(v7, v57);
+        __m256i v70 = _mm256_add_epi16(v54, v69); KEEP(v70);
+        const __m256i v71 = _mm256_mullo_epi16(v11, v57);
+        __m256i v72 = _mm256_add_epi16(v56, v71); KEEP(v72);
+        const __m256i v73 = _mm256_loadu_si256((const __m256i *)(vector + 64));
+        const __m256i v74 = _mm256_loadu_si256((const __m256i *)(diagonals + 464));
+        const __m256i v75 = _mm256_loadu_si256((const __m256i *)(diagonals + 288));
+        const __m256i v76 = _mm256_sub_epi16(v74, v75);
+        const __m256i v77 = _mm256_mullo_epi16(v76, v73);
+        __m256i v78 = _mm256_add_epi16(v62, v77); KEEP(v78);
+        const __m256i v79 = _mm256_mullo_epi16(v60, v73);
+        __m256i v80 = _mm256_add_epi16(v64, v79); KEEP(v80);
+        const __m256i v81 = _mm256_mullo_epi16(v44, v73);
+        __m256i v82 = _mm256_add_epi16(v66, v81); KEEP(v82);
+        const __m256i v83 = _mm256_mullo_epi16(v28, v73);
+        __m256i v84 = _mm256_add_epi16(v68, v83); KEEP(v84);
+        const __m256i v85 = _mm256_mullo_epi16(v3, v73);
+        __m256i v86 = _mm256_add_epi16(v70, v85); KEEP(v86);
+        const __m256i v87 = _mm256_mullo_epi16(v7, v73);
+        __m256i v88 = _mm256_add_epi16(v72, v87); KEEP(v88);
+        const __m256i v89 = _mm256_loadu_si256((const __m256i *)(vector + 80));
+        const __m256i v90 = _mm256_loadu_si256((const __m256i *)(diagonals + 448));
+        const __m256i v91 = _mm256_loadu_si256((const __m256i *)(diagonals + 272));
+        const __m256i v92 = _mm256_sub_epi16(v90, v91);
+        const __m256i v93 = _mm256_mullo_epi16(v92, v89);
+        __m256i v94 = _mm256_add_epi16(v78, v93); KEEP(v94);
+        const __m256i v95 = _mm256_mullo_epi16(v76, v89);
+        __m256i v96 = _mm256_add_epi16(v80, v95); KEEP(v96);
+        const __m256i v97 = _mm256_mullo_epi16(v60, v89);
+        __m256i v98 = _mm256_add_epi16(v82, v97); KEEP(v98);
+        const __m256i v99 = _mm256_mullo_epi16(v44, v89);
+        __m256i v100 = _mm256_add_epi16(v84, v99); KEEP(v100);
+        const __m256i v101 = _mm256_mullo_epi16(v28, v89);
+        __m256i v102 = _mm256_add_epi16(v86, v101); KEEP(v102);
+        const __m256i v103 = _mm256_mullo_epi16(v3, v89);
+        __m256i v104 = _mm256_add_epi16(v88, v103); KEEP(v104);
+        const __m256i v105 = _mm256_loadu_si256((const __m256i *)(vector + 96));
+        const __m256i v106 = _mm256_loadu_si256((const __m256i *)(diagonals + 432));
+        const __m256i v107 = _mm256_loadu_si256((const __m256i *)(diagonals + 256));
+        const __m256i v108 = _mm256_sub_epi16(v106, v107);
+        const __m256i v109 = _mm256_mullo_epi16(v108, v105);
+        __m256i v110 = _mm256_add_epi16(v94, v109); KEEP(v110);
+        const __m256i v111 = _mm256_mullo_epi16(v92, v105);
+        __m256i v112 = _mm256_add_epi16(v96, v111); KEEP(v112);
+        const __m256i v113 = _mm256_mullo_epi16(v76, v105);
+        __m256i v114 = _mm256_add_epi16(v98, v113); KEEP(v114);
+        const __m256i v115 = _mm256_mullo_epi16(v60, v105);
+        __m256i v116 = _mm256_add_epi16(v100, v115); KEEP(v116);
+        const __m256i v117 = _mm256_mullo_epi16(v44, v105);
+        __m256i v118 = _mm256_add_epi16(v102, v117); KEEP(v118);
+        const __m256i v119 = _mm256_mullo_epi16(v28, v105);
+        __m256i v120 = _mm256_add_epi16(v104, v119); KEEP(v120);
+        const __m256i v121 = _mm256_loadu_si256((const __m256i *)(vector + 112));
+        const __m256i v122 = _mm256_loadu_si256((const __m256i *)(diagonals + 416));
+        const __m256i v123 = _mm256_loadu_si256((const __m256i *)(diagonals + 240));
+        const __m256i v124 = _mm256_sub_epi16(v122, v123);
+        const __m256i v125 = _mm256_mullo_epi16(v124, v121);
+        __m256i v126 = _mm256_add_epi16(v110, v125); KEEP(v126);
+        const __m256i v127 = _mm256_mullo_epi16(v108, v121);
+        __m256i v128 = _mm256_add_epi16(v112, v127); KEEP(v128);
+        const __m256i v129 = _mm256_mullo_epi16(v92, v121);
+        __m256i v130 = _mm256_add_epi16(v114, v129); KEEP(v130);
+        const __m256i v131 = _mm256_mullo_epi16(v76, v121);
+        __m256i v132 = _mm256_add_epi16(v116, v131); KEEP(v132);
+        const __m256i v133 = _mm256_mullo_epi16(v60, v121);
+        __m256i v134 = _mm256_add_epi16(v118, v133); KEEP(v134);
+        const __m256i v135 = _mm256_mullo_epi16(v44, v121);
+        __m256i v136 = _mm256_add_epi16(v120, v135); KEEP(v136);
+        const __m256i v137 = _mm256_loadu_si256((const __m256i *)(vector + 128));
+        const __m256i v138 = _mm256_loadu_si256((const __m256i *)(diagonals + 400));
+        const __m256i v139 = _mm256_loadu_si256((const __m256i *)(diagonals + 224));
+        const __m256i v140 = _mm256_sub_epi16(v138, v139);
+        const __m256i v141 = _mm256_mullo_epi16(v140, v137);
+        __m256i v142 = _mm256_add_epi16(v126, v141); KEEP(v142);
+        const __m256i v143 = _mm256_mullo_epi16(v124, v137);
+        __m256i v144 = _mm256_add_epi16(v128, v143); KEEP(v144);
+        const __m256i v145 = _mm256_mullo_epi16(v108, v137);
+        __m256i v146 = _mm256_add_epi16(v130, v145); KEEP(v146);
+        const __m256i v147 = _mm256_mullo_epi16(v92, v137);
+        __m256i v148 = _mm256_add_epi16(v132, v147); KEEP(v148);
+        const __m256i v149 = _mm256_mullo_epi16(v76, v137);
+        __m256i v150 = _mm256_add_epi16(v134, v149); KEEP(v150);
+        const __m256i v151 = _mm256_mullo_epi16(v60, v137);
+        __m256i v152 = _mm256_add_epi16(v136, v151); KEEP(v152);
+        const __m256i v153 = _mm256_loadu_si256((const __m256i *)(vector + 144));
+        const __m256i v154 = _mm256_loadu_si256((const __m256i *)(diagonals + 384));
+        const __m256i v155 = _mm256_loadu_si256((const __m256i *)(diagonals + 208));
+        const __m256i v156 = _mm256_sub_epi16(v154, v155);
+        const __m256i v157 = _mm256_mullo_epi16(v156, v153);
+        __m256i v158 = _mm256_add_epi16(v142, v157); KEEP(v158);
+        const __m256i v159 = _mm256_mullo_epi16(v140, v153);
+        __m256i v160 = _mm256_add_epi16(v144, v159); KEEP(v160);
+        const __m256i v161 = _mm256_mullo_epi16(v124, v153);
+        __m256i v162 = _mm256_add_epi16(v146, v161); KEEP(v162);
+        const __m256i v163 = _mm256_mullo_epi16(v108, v153);
+        __m256i v164 = _mm256_add_epi16(v148, v163); KEEP(v164);
+        const __m256i v165 = _mm256_mullo_epi16(v92, v153);
+        __m256i v166 = _mm256_add_epi16(v150, v165); KEEP(v166);
+        const __m256i v167 = _mm256_mullo_epi16(v76, v153);
+        __m256i v168 = _mm256_add_epi16(v152, v167); KEEP(v168);
+        const __m256i v169 = _mm256_loadu_si256((const __m256i *)(vector + 160));
+        const __m256i v170 = _mm256_loadu_si256((const __m256i *)(diagonals + 368));
+        const __m256i v171 = _mm256_loadu_si256((const __m256i *)(diagonals + 192));
+        const __m256i v172 = _mm256_sub_epi16(v170, v171);
+        const __m256i v173 = _mm256_mullo_epi16(v172, v169);
+        __m256i v174 = _mm256_add_epi16(v158, v173); KEEP(v174);
+        const __m256i v175 = _mm256_mullo_epi16(v156, v169);
+        __m256i v176 = _mm256_add_epi16(v160, v175); KEEP(v176);
+        const __m256i v177 = _mm256_mullo_epi16(v140, v169);
+        __m256i v178 = _mm256_add_epi16(v162, v177); KEEP(v178);
+        const __m256i v179 = _mm256_mullo_epi16(v124, v169);
+        __m256i v180 = _mm256_add_epi16(v164, v179); KEEP(v180);
+        const __m256i v181 = _mm256_mullo_epi16(v108, v169);
+        __m256i v182 = _mm256_add_epi16(v166, v181); KEEP(v182);
+        const __m256i v183 = _mm256_mullo_epi16(v92, v169);
+        __m256i v184 = _mm256_add_epi16(v168, v183); KEEP(v184);
+        const __m256i v185 = _mm256_loadu_si256((const __m256i *)(middle));
+        const __m256i v186 = _mm256_add_epi16(v174, v185);
+        _mm256_storeu_si256((__m256i *)(out + 176), v186);
+        const __m256i v188 = _mm256_loadu_si256((const __m256i *)(middle + 16));
+        const __m256i v189 = _mm256_add_epi16(v176, v188);
+        _mm256_storeu_si256((__m256i *)(out + 192), v189);
+        const __m256i v191 = _mm256_loadu_si256((const __m256i *)(middle + 32));
+        const __m256i v192 = _mm256_add_epi16(v178, v191);
+        _mm256_storeu_si256((__m256i *)(out + 208), v192);
+        const __m256i v194 = _mm256_loadu_si256((const __m256i *)(middle + 48));
+        const __m256i v195 = _mm256_add_epi16(v180, v194);
+        _mm256_storeu_si256((__m256i *)(out + 224), v195);
+        const __m256i v197 = _mm256_loadu_si256((const __m256i *)(middle + 64));
+        const __m256i v198 = _mm256_add_epi16(v182, v197);
+        _mm256_storeu_si256((__m256i *)(out + 240), v198);
+        const __m256i v200 = _mm256_loadu_si256((const __m256i *)(middle + 80));
+        const __m256i v201 = _mm256_add_epi16(v184, v200);
+        _mm256_storeu_si256((__m256i *)(out + 256), v201);
+    }
+    {
+        FENCE;
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(vector));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(diagonals + 624));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(diagonals + 448));
+        const __m256i v3 = _mm256_sub_epi16(v1, v2);
+        const __m256i v4 = _mm256_mullo_epi16(v3, v0);
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(diagonals + 640));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(diagonals + 464));
+        const __m256i v7 = _mm256_sub_epi16(v5, v6);
+        const __m256i v8 = _mm256_mullo_epi16(v7, v0);
+        const __m256i v9 = _mm256_loadu_si256((const __m256i *)(diagonals + 656));
+        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(diagonals + 480));
+        const __m256i v11 = _mm256_sub_epi16(v9, v10);
+        const __m256i v12 = _mm256_mullo_epi16(v11, v0);
+        const __m256i v13 = _mm256_loadu_si256((const __m256i *)(diagonals + 672));
+        const __m256i v14 = _mm256_loadu_si256((const __m256i *)(diagonals + 496));
+        const __m256i v15 = _mm256_sub_epi16(v13, v14);
+        const __m256i v16 = _mm256_mullo_epi16(v15, v0);
+        const __m256i v17 = _mm256_loadu_si256((const __m256i *)(diagonals + 688));
+        const __m256i v18 = _mm256_loadu_si256((const __m256i *)(diagonals + 512));
+        const __m256i v19 = _mm256_sub_epi16(v17, v18);
+        const __m256i v20 = _mm256_mullo_epi16(v19, v0);
+        const __m256i v21 = _mm256_loadu_si256((const __m256i *)(vector + 16));
+        const __m256i v22 = _mm256_loadu_si256((const __m256i *)(diagonals + 608));
+        const __m256i v23 = _mm256_loadu_si256((const __m256i *)(diagonals + 432));
+        const __m256i v24 = _mm256_sub_epi16(v22, v23);
+        const __m256i v25 = _mm256_mullo_epi16(v24, v21);
+        const __m256i v26 = _mm256_add_epi16(v4, v25);
+        const __m256i v27 = _mm256_mullo_epi16(v3, v21);
+        const __m256i v28 = _mm256_add_epi16(v8, v27);
+        const __m256i v29 = _mm256_mullo_epi16(v7, v21);
+        const __m256i v30 = _mm256_add_epi16(v12, v29);
+        const __m256i v31 = _mm256_mullo_epi16(v11, v21);
+        const __m256i v32 = _mm256_add_epi16(v16, v31);
+        const __m256i v33 = _mm256_mullo_epi16(v15, v21);
+        const __m256i v34 = _mm256_add_epi16(v20, v33);
+        const __m256i v35 = _mm256_loadu_si256((const __m256i *)(vector + 32));
+        const __m256i v36 = _mm256_loadu_si256((const __m256i *)(diagonals + 592));
+        const __m256i v37 = _mm256_loadu_si256((const __m256i *)(diagonals + 416));
+        const __m256i v38 = _mm256_sub_epi16(v36, v37);
+        const __m256i v39 = _mm256_mullo_epi16(v38, v35);
+        __m256i v40 = _mm256_add_epi16(v26, v39); KEEP(v40);
+        const __m256i v41 = _mm256_mullo_epi16(v24, v35);
+        __m256i v42 = _mm256_add_epi16(v28, v41); KEEP(v42);
+        const __m256i v43 = _mm256_mullo_epi16(v3, v35);
+        __m256i v44 = _mm256_add_epi16(v30, v43); KEEP(v44);
+        const __m256i v45 = _mm256_mullo_epi16(v7, v35);
+        __m256i v46 = _mm256_add_epi16(v32, v45); KEEP(v46);
+        const __m256i v47 = _mm256_mullo_epi16(v11, v35);
+        __m256i v48 = _mm256_add_epi16(v34, v47); KEEP(v48);
+        const __m256i v49 = _mm256_loadu_si256((const __m256i *)(vector + 48));
+        const __m256i v50 = _mm256_loadu_si256((const __m256i *)(diagonals + 576));
+        const __m256i v51 = _mm256_loadu_si256((const __m256i *)(diagonals + 400));
+        const __m256i v52 = _mm256_sub_epi16(v50, v51);
+        const __m256i v53 = _mm256_mullo_epi16(v52, v49);
+        __m256i v54 = _mm256_add_epi16(v40, v53); KEEP(v54);
+        const __m256i v55 = _mm256_mullo_epi16(v38, v49);
+        __m256i v56 = _mm256_add_epi16(v42, v55); KEEP(v56);
+        const __m256i v57 = _mm256_mullo_epi16(v24, v49);
+        __m256i v58 = _mm256_add_epi16(v44, v57); KEEP(v58);
+        const __m256i v59 = _mm256_mullo_epi16(v3, v49);
+        __m256i v60 = _mm256_add_epi16(v46, v59); KEEP(v60);
+        const __m256i v61 = _mm256_mullo_epi16(v7, v49);
+        __m256i v62 = _mm256_add_epi16(v48, v61); KEEP(v62);
+        const __m256i v63 = _mm256_loadu_si256((const __m256i *)(vector + 64));
+        const __m256i v64 = _mm256_loadu_si256((const __m256i *)(diagonals + 560));
+        const __m256i v65 = _mm256_loadu_si256((const __m256i *)(diagonals + 384));
+        const __m256i v66 = _mm256_sub_epi16(v64, v65);
+        const __m256i v67 = _mm256_mullo_epi16(v66, v63);
+        __m256i v68 = _mm256_add_epi16(v54, v67); KEEP(v68);
+        const __m256i v69 = _mm256_mullo_epi16(v52, v63);
+        __m256i v70 = _mm256_add_epi16(v56, v69); KEEP(v70);
+        const __m256i v71 = _mm256_mullo_epi16(v38, v63);
+        __m256i v72 = _mm256_add_epi16(v58, v71); KEEP(v72);
+        const __m256i v73 = _mm256_mullo_epi16(v24, v63);
+        __m256i v74 = _mm256_add_epi16(v60, v73); KEEP(v74);
+        const __m256i v75 = _mm256_mullo_epi16(v3, v63);
+        __m256i v76 = _mm256_add_epi16(v62, v75); KEEP(v76);
+        const __m256i v77 = _mm256_loadu_si256((const __m256i *)(vector + 80));
+        const __m256i v78 = _mm256_loadu_si256((const __m256i *)(diagonals + 544));
+        const __m256i v79 = _mm256_loadu_si256((const __m256i *)(diagonals + 368));
+        const __m256i v80 = _mm256_sub_epi16(v78, v79);
+        const __m256i v81 = _mm256_mullo_epi16(v80, v77);
+        __m256i v82 = _mm256_add_epi16(v68, v81); KEEP(v82);
+        const __m256i v83 = _mm256_mullo_epi16(v66, v77);
+        __m256i v84 = _mm256_add_epi16(v70, v83); KEEP(v84);
+        const __m256i v85 = _mm256_mullo_epi16(v52, v77);
+        __m256i v86 = _mm256_add_epi16(v72, v85); KEEP(v86);
+        const __m256i v87 = _mm256_mullo_epi16(v38, v77);
+        __m256i v88 = _mm256_add_epi16(v74, v87); KEEP(v88);
+        const __m256i v89 = _mm256_mullo_epi16(v24, v77);
+        __m256i v90 = _mm256_add_epi16(v76, v89); KEEP(v90);
+        const __m256i v91 = _mm256_loadu_si256((const __m256i *)(vector + 96));
+        const __m256i v92 = _mm256_loadu_si256((const __m256i *)(diagonals + 528));
+        const __m256i v93 = _mm256_loadu_si256((const __m256i *)(diagonals + 352));
+        const __m256i v94 = _mm256_sub_epi16(v92, v93);
+        const __m256i v95 = _mm256_mullo_epi16(v94, v91);
+        __m256i v96 = _mm256_add_epi16(v82, v95); KEEP(v96);
+        const __m256i v97 = _mm256_mullo_epi16(v80, v91);
+        __m256i v98 = _mm256_add_epi16(v84, v97); KEEP(v98);
+        const __m256i v99 = _mm256_mullo_epi16(v66, v91);
+        __m256i v100 = _mm256_add_epi16(v86, v99); KEEP(v100);
+        const __m256i v101 = _mm256_mullo_epi16(v52, v91);
+        __m256i v102 = _mm256_add_epi16(v88, v101); KEEP(v102);
+        const __m256i v103 = _mm256_mullo_epi16(v38, v91);
+        __m256i v104 = _mm256_add_epi16(v90, v103); KEEP(v104);
+        const __m256i v105 = _mm256_loadu_si256((const __m256i *)(vector + 112));
+        const __m256i v106 = _mm256_loadu_si256((const __m256i *)(diagonals + 512));
+        const __m256i v107 = _mm256_loadu_si256((const __m256i *)(diagonals + 336));
+        const __m256i v108 = _mm256_sub_epi16(v106, v107);
+        const __m256i v109 = _mm256_mullo_epi16(v108, v105);
+        __m256i v110 = _mm256_add_epi16(v96, v109); KEEP(v110);
+        const __m256i v111 = _mm256_mullo_epi16(v94, v105);
+        __m256i v112 = _mm256_add_epi16(v98, v111); KEEP(v112);
+        const __m256i v113 = _mm256_mullo_epi16(v80, v105);
+        __m256i v114 = _mm256_add_epi16(v100, v113); KEEP(v114);
+        const __m256i v115 = _mm256_mullo_epi16(v66, v105);
+        __m256i v116 = _mm256_add_epi16(v102, v115); KEEP(v116);
+        const __m256i v117 = _mm256_mullo_epi16(v52, v105);
+        __m256i v118 = _mm256_add_epi16(v104, v117); KEEP(v118);
+        const __m256i v119 = _mm256_loadu_si256((const __m256i *)(vector + 128));
+        const __m256i v120 = _mm256_loadu_si256((const __m256i *)(diagonals + 496));
+        const __m256i v121 = _mm256_loadu_si256((const __m256i *)(diagonals + 320));
+        const __m256i v122 = _mm256_sub_epi16(v120, v121);
+        const __m256i v123 = _mm256_mullo_epi16(v122, v119);
+        __m256i v124 = _mm256_add_epi16(v110, v123); KEEP(v124);
+        const __m256i v125 = _mm256_mullo_epi16(v108, v119);
+        __m256i v126 = _mm256_add_epi16(v112, v125); KEEP(v126);
+        const __m256i v127 = _mm256_mullo_epi16(v94, v119);
+        __m256i v128 = _mm256_add_epi16(v114, v127); KEEP(v128);
+        const __m256i v129 = _mm256_mullo_epi16(v80, v119);
+        __m256i v130 = _mm256_add_epi16(v116, v129); KEEP(v130);
+        const __m256i v131 = _mm256_mullo_epi16(v66, v119);
+        __m256i v132 = _mm256_add_epi16(v118, v131); KEEP(v132);
+        const __m256i v133 = _mm256_loadu_si256((const __m256i *)(vector + 144));
+        const __m256i v134 = _mm256_loadu_si256((const __m256i *)(diagonals + 480));
+        const __m256i v135 = _mm256_loadu_si256((const __m256i *)(diagonals + 304));
+        const __m256i v136 = _mm256_sub_epi16(v134, v135);
+        const __m256i v137 = _mm256_mullo_epi16(v136, v133);
+        __m256i v138 = _mm256_add_epi16(v124, v137); KEEP(v138);
+        const __m256i v139 = _mm256_mullo_epi16(v122, v133);
+        __m256i v140 = _mm256_add_epi16(v126, v139); KEEP(v140);
+        const __m256i v141 = _mm256_mullo_epi16(v108, v133);
+        __m256i v142 = _mm256_add_epi16(v128, v141); KEEP(v142);
+        const __m256i v143 = _mm256_mullo_epi16(v94, v133);
+        __m256i v144 = _mm256_add_epi16(v130, v143); KEEP(v144);
+        const __m256i v145 = _mm256_mullo_epi16(v80, v133);
+        __m256i v146 = _mm256_add_epi16(v132, v145); KEEP(v146);
+        const __m256i v147 = _mm256_loadu_si256((const __m256i *)(vector + 160));
+        const __m256i v148 = _mm256_loadu_si256((const __m256i *)(diagonals + 464));
+        const __m256i v149 = _mm256_loadu_si256((const __m256i *)(diagonals + 288));
+        const __m256i v150 = _mm256_sub_epi16(v148, v149);
+        const __m256i v151 = _mm256_mullo_epi16(v150, v147);
+        __m256i v152 = _mm256_add_epi16(v138, v151); KEEP(v152);
+        const __m256i v153 = _mm256_mullo_epi16(v136, v147);
+        __m256i v154 = _mm256_add_epi16(v140, v153); KEEP(v154);
+        const __m256i v155 = _mm256_mullo_epi16(v122, v147);
+        __m256i v156 = _mm256_add_epi16(v142, v155); KEEP(v156);
+        const __m256i v157 = _mm256_mullo_epi16(v108, v147);
+        __m256i v158 = _mm256_add_epi16(v144, v157); KEEP(v158);
+        const __m256i v159 = _mm256_mullo_epi16(v94, v147);
+        __m256i v160 = _mm256_add_epi16(v146, v159); KEEP(v160);
+        const __m256i v161 = _mm256_loadu_si256((const __m256i *)(middle + 96));
+        const __m256i v162 = _mm256_add_epi16(v152, v161);
+        _mm256_storeu_si256((__m256i *)(out + 272), v162);
+        const __m256i v164 = _mm256_loadu_si256((const __m256i *)(middle + 112));
+        const __m256i v165 = _mm256_add_epi16(v154, v164);
+        _mm256_storeu_si256((__m256i *)(out + 288), v165);
+        const __m256i v167 = _mm256_loadu_si256((const __m256i *)(middle + 128));
+        const __m256i v168 = _mm256_add_epi16(v156, v167);
+        _mm256_storeu_si256((__m256i *)(out + 304), v168);
+        const __m256i v170 = _mm256_loadu_si256((const __m256i *)(middle + 144));
+        const __m256i v171 = _mm256_add_epi16(v158, v170);
+        _mm256_storeu_si256((__m256i *)(out + 320), v171);
+        const __m256i v173 = _mm256_loadu_si256((const __m256i *)(middle + 160));
+        const __m256i v174 = _mm256_add_epi16(v160, v173);
+        _mm256_storeu_si256((__m256i *)(out + 336), v174);
     }
 }
 
 TARGET __attribute__((noinline))
 static void lanes44(int16_t out[704], const int16_t diagonals[1408], const int16_t vector[704])
 {
-    int16_t t_words[2112] __attribute__((aligned(64)));
-    int16_t v_words[880] __attribute__((aligned(64)));
-    int16_t results[1584] __attribute__((aligned(64)));
+    int16_t t_words[1056] __attribute__((aligned(64)));
+    int16_t v_words[352] __attribute__((aligned(64)));
+    int16_t results[1056] __attribute__((aligned(64)));
 
-    /* Karatsuba: 704 = 9 × 176, diagonals [Karatsuba63] [Winograd80 §IV] */
-    for (size_t i0 = 0; i0 < 11; i0++) {
+    /* Karatsuba: 704 = 3 × 352, diagonals [Karatsuba63] [Winograd80 §IV] */
+    for (size_t i0 = 0; i0 < 22; i0++) {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0));
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 352));
         const __m256i v2 = _mm256_sub_epi16(v0, v1);
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 176));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 528));
-        const __m256i v5 = _mm256_sub_epi16(v3, v4);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 528), v5);
-        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 704));
-        const __m256i v8 = _mm256_sub_epi16(v1, v7);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0), v2);
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 704));
+        const __m256i v5 = _mm256_sub_epi16(v1, v4);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 352), v5);
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 1056));
+        const __m256i v8 = _mm256_sub_epi16(v4, v7);
         _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 704), v8);
-        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 880));
-        const __m256i v11 = _mm256_sub_epi16(v4, v10);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 880), v11);
-        const __m256i v13 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 1056));
-        const __m256i v14 = _mm256_sub_epi16(v7, v13);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1056), v14);
-        const __m256i v16 = _mm256_loadu_si256((const __m256i *)(diagonals + 16 * i0 + 1232));
-        const __m256i v17 = _mm256_sub_epi16(v10, v16);
-        const __m256i v18 = _mm256_sub_epi16(v1, v4);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0), v18);
-        const __m256i v20 = _mm256_sub_epi16(v4, v7);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 176), v20);
-        const __m256i v22 = _mm256_sub_epi16(v7, v10);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 352), v22);
-        const __m256i v24 = _mm256_sub_epi16(v2, v5);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1232), v24);
-        const __m256i v26 = _mm256_sub_epi16(v5, v8);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1408), v26);
-        const __m256i v28 = _mm256_sub_epi16(v8, v11);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1584), v28);
-        const __m256i v30 = _mm256_sub_epi16(v11, v14);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1760), v30);
-        const __m256i v32 = _mm256_sub_epi16(v14, v17);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1936), v32);
     }
 
-    /* Karatsuba: 704 = 9 × 176, vectors [Karatsuba63] [Winograd80 §IV] */
-    for (size_t i1 = 0; i1 < 11; i1++) {
+    /* Karatsuba: 704 = 3 × 352, vectors [Karatsuba63] [Winograd80 §IV] */
+    for (size_t i1 = 0; i1 < 22; i1++) {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(vector + 16 * i1));
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(vector + 16 * i1 + 352));
         const __m256i v2 = _mm256_add_epi16(v0, v1);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 352), v2);
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(vector + 16 * i1 + 176));
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(vector + 16 * i1 + 528));
-        const __m256i v6 = _mm256_add_epi16(v4, v5);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 176), v6);
-        const __m256i v8 = _mm256_add_epi16(v2, v6);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1), v8);
-        const __m256i v10 = _mm256_add_epi16(v1, v5);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 528), v10);
-        const __m256i v12 = _mm256_add_epi16(v0, v4);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 704), v12);
+        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1), v2);
     }
 
-    /* 9 products of size 11 */
-    toeplitz11(results, diagonals + 528, v_words);
-    toeplitz11(results + 176, t_words, v_words + 176);
-    toeplitz11(results + 352, t_words + 176, v_words + 352);
-    toeplitz11(results + 528, t_words + 528, v_words + 528);
-    toeplitz11(results + 704, t_words + 1232, vector + 528);
-    toeplitz11(results + 880, t_words + 1408, vector + 352);
-    toeplitz11(results + 1056, t_words + 880, v_words + 704);
-    toeplitz11(results + 1232, t_words + 1584, vector + 176);
-    toeplitz11(results + 1408, t_words + 1760, vector);
+    /* 3 products of size 22 */
+    toeplitz22(results, diagonals + 352, v_words);
+    toeplitz22(results + 352, t_words, vector + 352);
+    toeplitz22(results + 704, t_words + 352, vector);
 
-    /* Karatsuba: 704 = 9 × 176, sums of products [Karatsuba63] [Winograd80 §IV] */
-    for (size_t i2 = 0; i2 < 11; i2++) {
+    /* Karatsuba: 704 = 3 × 352, sums of products [Karatsuba63] [Winograd80 §IV] */
+    for (size_t i2 = 0; i2 < 22; i2++) {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 176));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 352));
         const __m256i v2 = _mm256_add_epi16(v0, v1);
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 352));
-        const __m256i v4 = _mm256_sub_epi16(v0, v3);
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 528));
-        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 704));
-        const __m256i v7 = _mm256_add_epi16(v5, v6);
-        const __m256i v8 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 880));
-        const __m256i v9 = _mm256_sub_epi16(v5, v8);
-        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 1056));
-        const __m256i v11 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 1232));
-        const __m256i v12 = _mm256_add_epi16(v10, v11);
-        const __m256i v13 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 1408));
-        const __m256i v14 = _mm256_sub_epi16(v10, v13);
-        const __m256i v15 = _mm256_add_epi16(v2, v7);
-        _mm256_storeu_si256((__m256i *)(out + 16 * i2), v15);
-        const __m256i v17 = _mm256_add_epi16(v4, v9);
-        _mm256_storeu_si256((__m256i *)(out + 16 * i2 + 176), v17);
-        const __m256i v19 = _mm256_sub_epi16(v2, v12);
-        _mm256_storeu_si256((__m256i *)(out + 16 * i2 + 352), v19);
-        const __m256i v21 = _mm256_sub_epi16(v4, v14);
-        _mm256_storeu_si256((__m256i *)(out + 16 * i2 + 528), v21);
+        _mm256_storeu_si256((__m256i *)(out + 16 * i2), v2);
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(results + 16 * i2 + 704));
+        const __m256i v5 = _mm256_sub_epi16(v0, v4);
+        _mm256_storeu_si256((__m256i *)(out + 16 * i2 + 352), v5);
     }
 }
 
@@ -508,66 +1273,61 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
 TARGET
 void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[701])
 {
-    int16_t t_words[7904] __attribute__((aligned(64)));
-    int16_t v_words[3616] __attribute__((aligned(64)));
+    int16_t t_words[6496] __attribute__((aligned(64)));
+    int16_t v_words[2912] __attribute__((aligned(64)));
+    int16_t front[32] __attribute__((aligned(64)));
+    int16_t back[32] __attribute__((aligned(64)));
+    int16_t back2[32] __attribute__((aligned(64)));
     int16_t rows[3072] __attribute__((aligned(64)));
     int16_t lane_t[1408] __attribute__((aligned(64)));
     int16_t lane_v[704] __attribute__((aligned(64)));
     int16_t lane_c[704] __attribute__((aligned(64)));
     int16_t joined1[1232] __attribute__((aligned(64)));
 
-    /* diagonals of the matrix [Winograd80 §IV] */
+    /* ends of the operands, padded with zeros */
     {
         const __m256i v0 = _mm256_setzero_si256();
-        _mm256_storeu_si256((__m256i *)(t_words), v0);
-        _mm256_storeu_si256((__m256i *)(t_words + 1392), v0);
+        _mm256_storeu_si256((__m256i *)(front), v0);
+        _mm256_storeu_si256((__m256i *)(front + 16), v0);
     }
-    for (size_t i0 = 0; i0 < 43; i0++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 1));
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 3), v0);
+    {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b));
+        _mm256_storeu_si256((__m256i *)(front + 3), v0);
+    }
+    {
+        const __m256i v0 = _mm256_setzero_si256();
+        _mm256_storeu_si256((__m256i *)(back), v0);
+        _mm256_storeu_si256((__m256i *)(back + 16), v0);
     }
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 685));
-        _mm256_storeu_si256((__m256i *)(t_words + 687), v0);
+        _mm256_storeu_si256((__m256i *)(back + 13), v0);
     }
-    for (size_t i1 = 0; i1 < 43; i1++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 16 * i1));
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i1 + 703), v0);
-    }
-    {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 685));
-        _mm256_storeu_si256((__m256i *)(t_words + 1388), v0);
-    }
-
-    /* the vector, padded with zeros */
     {
         const __m256i v0 = _mm256_setzero_si256();
-        _mm256_storeu_si256((__m256i *)(v_words + 688), v0);
-    }
-    for (size_t i2 = 0; i2 < 43; i2++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 16 * i2));
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i2), v0);
+        _mm256_storeu_si256((__m256i *)(back2), v0);
+        _mm256_storeu_si256((__m256i *)(back2 + 16), v0);
     }
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 685));
-        _mm256_storeu_si256((__m256i *)(v_words + 685), v0);
+        _mm256_storeu_si256((__m256i *)(back2 + 13), v0);
     }
 
     /* Toom-Cook: 704 = 7 × 176, diagonals [Toom63] [Cook66] */
-    for (size_t i3 = 0; i3 < 11; i3++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(t_words + 16 * i3 + 352));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(t_words + 16 * i3));
+    for (size_t i0 = 0; i0 < 9; i0++) {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 365));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 13));
         const __m256i v2 = _mm256_sub_epi16(v0, v1);
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(t_words + 16 * i3 + 528));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(t_words + 16 * i3 + 176));
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 541));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 189));
         const __m256i v5 = _mm256_sub_epi16(v3, v4);
-        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(t_words + 16 * i3 + 704));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 16));
         const __m256i v7 = _mm256_sub_epi16(v6, v0);
-        const __m256i v8 = _mm256_loadu_si256((const __m256i *)(t_words + 16 * i3 + 880));
+        const __m256i v8 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 192));
         const __m256i v9 = _mm256_sub_epi16(v8, v3);
-        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(t_words + 16 * i3 + 1056));
+        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 368));
         const __m256i v11 = _mm256_sub_epi16(v10, v6);
-        const __m256i v12 = _mm256_loadu_si256((const __m256i *)(t_words + 16 * i3 + 1232));
+        const __m256i v12 = _mm256_loadu_si256((const __m256i *)(b + 16 * i0 + 544));
         const __m256i v13 = _mm256_sub_epi16(v12, v8);
         const __m256i v14 = _mm256_slli_epi16(v4, 2);
         const __m256i v15 = _mm256_sub_epi16(v3, v14);
@@ -581,20 +1341,20 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v23 = _mm256_sub_epi16(v7, v22);
         const __m256i v24 = _mm256_slli_epi16(v5, 2);
         const __m256i v25 = _mm256_sub_epi16(v9, v24);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 3168), v25);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1776), v25);
         const __m256i v27 = _mm256_slli_epi16(v7, 2);
         const __m256i v28 = _mm256_sub_epi16(v11, v27);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 3344), v28);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1952), v28);
         const __m256i v30 = _mm256_slli_epi16(v9, 2);
         const __m256i v31 = _mm256_sub_epi16(v13, v30);
         const __m256i v32 = _mm256_set1_epi16(3);
         const __m256i v33 = _mm256_mullo_epi16(v23, v32);
         const __m256i v34 = _mm256_mullo_epi16(v25, v32);
         const __m256i v35 = _mm256_sub_epi16(v28, v34);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 3520), v35);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 2128), v35);
         const __m256i v37 = _mm256_mullo_epi16(v28, v32);
         const __m256i v38 = _mm256_sub_epi16(v31, v37);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 3696), v38);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 2304), v38);
         const __m256i v40 = _mm256_mullo_epi16(v15, v32);
         const __m256i v41 = _mm256_sub_epi16(v17, v40);
         const __m256i v42 = _mm256_mullo_epi16(v17, v32);
@@ -608,191 +1368,383 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v50 = _mm256_mullo_epi16(v9, v32);
         const __m256i v51 = _mm256_sub_epi16(v50, v11);
         const __m256i v52 = _mm256_sub_epi16(v33, v25);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 1408), v52);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 16), v52);
         const __m256i v54 = _mm256_add_epi16(v41, v43);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 1760), v54);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 368), v54);
         const __m256i v56 = _mm256_sub_epi16(v43, v41);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 2112), v56);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 720), v56);
         const __m256i v58 = _mm256_slli_epi16(v47, 1);
         const __m256i v59 = _mm256_add_epi16(v49, v58);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 2464), v59);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1072), v59);
         const __m256i v61 = _mm256_sub_epi16(v49, v58);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 2816), v61);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1424), v61);
         const __m256i v63 = _mm256_sub_epi16(v34, v28);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 1584), v63);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 192), v63);
         const __m256i v65 = _mm256_add_epi16(v43, v45);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 1936), v65);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 544), v65);
         const __m256i v67 = _mm256_sub_epi16(v45, v43);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 2288), v67);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 896), v67);
         const __m256i v69 = _mm256_slli_epi16(v49, 1);
         const __m256i v70 = _mm256_add_epi16(v51, v69);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 2640), v70);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1248), v70);
         const __m256i v72 = _mm256_sub_epi16(v51, v69);
-        _mm256_storeu_si256((__m256i *)(t_words + 16 * i3 + 2992), v72);
+        _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1600), v72);
+    }
+    {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 349));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(front));
+        const __m256i v2 = _mm256_sub_epi16(v0, v1);
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(b + 525));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(b + 173));
+        const __m256i v5 = _mm256_sub_epi16(v3, v4);
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(b));
+        const __m256i v7 = _mm256_sub_epi16(v6, v0);
+        const __m256i v8 = _mm256_loadu_si256((const __m256i *)(b + 176));
+        const __m256i v9 = _mm256_sub_epi16(v8, v3);
+        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(b + 352));
+        const __m256i v11 = _mm256_sub_epi16(v10, v6);
+        const __m256i v12 = _mm256_loadu_si256((const __m256i *)(b + 528));
+        const __m256i v13 = _mm256_sub_epi16(v12, v8);
+        const __m256i v14 = _mm256_slli_epi16(v4, 2);
+        const __m256i v15 = _mm256_sub_epi16(v3, v14);
+        const __m256i v16 = _mm256_slli_epi16(v0, 2);
+        const __m256i v17 = _mm256_sub_epi16(v6, v16);
+        const __m256i v18 = _mm256_slli_epi16(v3, 2);
+        const __m256i v19 = _mm256_sub_epi16(v8, v18);
+        const __m256i v20 = _mm256_slli_epi16(v6, 2);
+        const __m256i v21 = _mm256_sub_epi16(v10, v20);
+        const __m256i v22 = _mm256_slli_epi16(v2, 2);
+        const __m256i v23 = _mm256_sub_epi16(v7, v22);
+        const __m256i v24 = _mm256_slli_epi16(v5, 2);
+        const __m256i v25 = _mm256_sub_epi16(v9, v24);
+        _mm256_storeu_si256((__m256i *)(t_words + 1760), v25);
+        const __m256i v27 = _mm256_slli_epi16(v7, 2);
+        const __m256i v28 = _mm256_sub_epi16(v11, v27);
+        _mm256_storeu_si256((__m256i *)(t_words + 1936), v28);
+        const __m256i v30 = _mm256_slli_epi16(v9, 2);
+        const __m256i v31 = _mm256_sub_epi16(v13, v30);
+        const __m256i v32 = _mm256_set1_epi16(3);
+        const __m256i v33 = _mm256_mullo_epi16(v23, v32);
+        const __m256i v34 = _mm256_mullo_epi16(v25, v32);
+        const __m256i v35 = _mm256_sub_epi16(v28, v34);
+        _mm256_storeu_si256((__m256i *)(t_words + 2112), v35);
+        const __m256i v37 = _mm256_mullo_epi16(v28, v32);
+        const __m256i v38 = _mm256_sub_epi16(v31, v37);
+        _mm256_storeu_si256((__m256i *)(t_words + 2288), v38);
+        const __m256i v40 = _mm256_mullo_epi16(v15, v32);
+        const __m256i v41 = _mm256_sub_epi16(v17, v40);
+        const __m256i v42 = _mm256_mullo_epi16(v17, v32);
+        const __m256i v43 = _mm256_sub_epi16(v19, v42);
+        const __m256i v44 = _mm256_mullo_epi16(v19, v32);
+        const __m256i v45 = _mm256_sub_epi16(v21, v44);
+        const __m256i v46 = _mm256_mullo_epi16(v5, v32);
+        const __m256i v47 = _mm256_sub_epi16(v46, v7);
+        const __m256i v48 = _mm256_mullo_epi16(v7, v32);
+        const __m256i v49 = _mm256_sub_epi16(v48, v9);
+        const __m256i v50 = _mm256_mullo_epi16(v9, v32);
+        const __m256i v51 = _mm256_sub_epi16(v50, v11);
+        const __m256i v52 = _mm256_sub_epi16(v33, v25);
+        _mm256_storeu_si256((__m256i *)(t_words), v52);
+        const __m256i v54 = _mm256_add_epi16(v41, v43);
+        _mm256_storeu_si256((__m256i *)(t_words + 352), v54);
+        const __m256i v56 = _mm256_sub_epi16(v43, v41);
+        _mm256_storeu_si256((__m256i *)(t_words + 704), v56);
+        const __m256i v58 = _mm256_slli_epi16(v47, 1);
+        const __m256i v59 = _mm256_add_epi16(v49, v58);
+        _mm256_storeu_si256((__m256i *)(t_words + 1056), v59);
+        const __m256i v61 = _mm256_sub_epi16(v49, v58);
+        _mm256_storeu_si256((__m256i *)(t_words + 1408), v61);
+        const __m256i v63 = _mm256_sub_epi16(v34, v28);
+        _mm256_storeu_si256((__m256i *)(t_words + 176), v63);
+        const __m256i v65 = _mm256_add_epi16(v43, v45);
+        _mm256_storeu_si256((__m256i *)(t_words + 528), v65);
+        const __m256i v67 = _mm256_sub_epi16(v45, v43);
+        _mm256_storeu_si256((__m256i *)(t_words + 880), v67);
+        const __m256i v69 = _mm256_slli_epi16(v49, 1);
+        const __m256i v70 = _mm256_add_epi16(v51, v69);
+        _mm256_storeu_si256((__m256i *)(t_words + 1232), v70);
+        const __m256i v72 = _mm256_sub_epi16(v51, v69);
+        _mm256_storeu_si256((__m256i *)(t_words + 1584), v72);
+    }
+    {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 509));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 157));
+        const __m256i v2 = _mm256_sub_epi16(v0, v1);
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(b + 685));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(b + 333));
+        const __m256i v5 = _mm256_sub_epi16(v3, v4);
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(b + 160));
+        const __m256i v7 = _mm256_sub_epi16(v6, v0);
+        const __m256i v8 = _mm256_loadu_si256((const __m256i *)(b + 336));
+        const __m256i v9 = _mm256_sub_epi16(v8, v3);
+        const __m256i v10 = _mm256_loadu_si256((const __m256i *)(b + 512));
+        const __m256i v11 = _mm256_sub_epi16(v10, v6);
+        const __m256i v12 = _mm256_loadu_si256((const __m256i *)(back + 16));
+        const __m256i v13 = _mm256_sub_epi16(v12, v8);
+        const __m256i v14 = _mm256_slli_epi16(v4, 2);
+        const __m256i v15 = _mm256_sub_epi16(v3, v14);
+        const __m256i v16 = _mm256_slli_epi16(v0, 2);
+        const __m256i v17 = _mm256_sub_epi16(v6, v16);
+        const __m256i v18 = _mm256_slli_epi16(v3, 2);
+        const __m256i v19 = _mm256_sub_epi16(v8, v18);
+        const __m256i v20 = _mm256_slli_epi16(v6, 2);
+        const __m256i v21 = _mm256_sub_epi16(v10, v20);
+        const __m256i v22 = _mm256_slli_epi16(v2, 2);
+        const __m256i v23 = _mm256_sub_epi16(v7, v22);
+        const __m256i v24 = _mm256_slli_epi16(v5, 2);
+        const __m256i v25 = _mm256_sub_epi16(v9, v24);
+        _mm256_storeu_si256((__m256i *)(t_words + 1920), v25);
+        const __m256i v27 = _mm256_slli_epi16(v7, 2);
+        const __m256i v28 = _mm256_sub_epi16(v11, v27);
+        _mm256_storeu_si256((__m256i *)(t_words + 2096), v28);
+        const __m256i v30 = _mm256_slli_epi16(v9, 2);
+        const __m256i v31 = _mm256_sub_epi16(v13, v30);
+        const __m256i v32 = _mm256_set1_epi16(3);
+        const __m256i v33 = _mm256_mullo_epi16(v23, v32);
+        const __m256i v34 = _mm256_mullo_epi16(v25, v32);
+        const __m256i v35 = _mm256_sub_epi16(v28, v34);
+        _mm256_storeu_si256((__m256i *)(t_words + 2272), v35);
+        const __m256i v37 = _mm256_mullo_epi16(v28, v32);
+        const __m256i v38 = _mm256_sub_epi16(v31, v37);
+        _mm256_storeu_si256((__m256i *)(t_words + 2448), v38);
+        const __m256i v40 = _mm256_mullo_epi16(v15, v32);
+        const __m256i v41 = _mm256_sub_epi16(v17, v40);
+        const __m256i v42 = _mm256_mullo_epi16(v17, v32);
+        const __m256i v43 = _mm256_sub_epi16(v19, v42);
+        const __m256i v44 = _mm256_mullo_epi16(v19, v32);
+        const __m256i v45 = _mm256_sub_epi16(v21, v44);
+        const __m256i v46 = _mm256_mullo_epi16(v5, v32);
+        const __m256i v47 = _mm256_sub_epi16(v46, v7);
+        const __m256i v48 = _mm256_mullo_epi16(v7, v32);
+        const __m256i v49 = _mm256_sub_epi16(v48, v9);
+        const __m256i v50 = _mm256_mullo_epi16(v9, v32);
+        const __m256i v51 = _mm256_sub_epi16(v50, v11);
+        const __m256i v52 = _mm256_sub_epi16(v33, v25);
+        _mm256_storeu_si256((__m256i *)(t_words + 160), v52);
+        const __m256i v54 = _mm256_add_epi16(v41, v43);
+        _mm256_storeu_si256((__m256i *)(t_words + 512), v54);
+        const __m256i v56 = _mm256_sub_epi16(v43, v41);
+        _mm256_storeu_si256((__m256i *)(t_words + 864), v56);
+        const __m256i v58 = _mm256_slli_epi16(v47, 1);
+        const __m256i v59 = _mm256_add_epi16(v49, v58);
+        _mm256_storeu_si256((__m256i *)(t_words + 1216), v59);
+        const __m256i v61 = _mm256_sub_epi16(v49, v58);
+        _mm256_storeu_si256((__m256i *)(t_words + 1568), v61);
+        const __m256i v63 = _mm256_sub_epi16(v34, v28);
+        _mm256_storeu_si256((__m256i *)(t_words + 336), v63);
+        const __m256i v65 = _mm256_add_epi16(v43, v45);
+        _mm256_storeu_si256((__m256i *)(t_words + 688), v65);
+        const __m256i v67 = _mm256_sub_epi16(v45, v43);
+        _mm256_storeu_si256((__m256i *)(t_words + 1040), v67);
+        const __m256i v69 = _mm256_slli_epi16(v49, 1);
+        const __m256i v70 = _mm256_add_epi16(v51, v69);
+        _mm256_storeu_si256((__m256i *)(t_words + 1392), v70);
+        const __m256i v72 = _mm256_sub_epi16(v51, v69);
+        _mm256_storeu_si256((__m256i *)(t_words + 1744), v72);
     }
 
     /* Toom-Cook: 704 = 7 × 176, vectors [Toom63] [Cook66] */
-    for (size_t i4 = 0; i4 < 11; i4++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(v_words + 16 * i4 + 176));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(v_words + 16 * i4 + 528));
+    for (size_t i1 = 0; i1 < 10; i1++) {
+        FENCE;
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 16 * i1 + 176));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(a + 16 * i1 + 528));
         const __m256i v2 = _mm256_add_epi16(v0, v1);
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(v_words + 16 * i4));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(v_words + 16 * i4 + 352));
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(a + 16 * i1));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(a + 16 * i1 + 352));
         const __m256i v5 = _mm256_add_epi16(v3, v4);
         const __m256i v6 = _mm256_add_epi16(v2, v5);
         const __m256i v7 = _mm256_slli_epi16(v6, 1);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i4 + 880), v7);
+        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 176), v7);
         const __m256i v9 = _mm256_sub_epi16(v2, v5);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i4 + 1056), v9);
+        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 352), v9);
         const __m256i v11 = _mm256_slli_epi16(v0, 2);
         const __m256i v12 = _mm256_add_epi16(v1, v11);
         const __m256i v13 = _mm256_slli_epi16(v3, 2);
         const __m256i v14 = _mm256_add_epi16(v4, v13);
         const __m256i v15 = _mm256_slli_epi16(v14, 1);
         const __m256i v16 = _mm256_add_epi16(v12, v15);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i4 + 1232), v16);
+        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 528), v16);
         const __m256i v18 = _mm256_sub_epi16(v12, v15);
         const __m256i v19 = _mm256_set1_epi16(3);
         const __m256i v20 = _mm256_mullo_epi16(v3, v19);
-        const __m256i v21 = _mm256_add_epi16(v0, v20);
+        __m256i v21 = _mm256_add_epi16(v0, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v19);
-        const __m256i v23 = _mm256_add_epi16(v4, v22);
+        __m256i v23 = _mm256_add_epi16(v4, v22); KEEP(v23);
         const __m256i v24 = _mm256_mullo_epi16(v23, v19);
-        const __m256i v25 = _mm256_add_epi16(v1, v24);
+        __m256i v25 = _mm256_add_epi16(v1, v24); KEEP(v25);
         const __m256i v26 = _mm256_slli_epi16(v1, 1);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i4 + 704), v26);
+        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1), v26);
         const __m256i v28 = _mm256_set1_epi16(-13107);
         const __m256i v29 = _mm256_mullo_epi16(v18, v28);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i4 + 1408), v29);
+        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 704), v29);
         const __m256i v31 = _mm256_mullo_epi16(v25, v28);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i4 + 1584), v31);
+        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 880), v31);
         const __m256i v33 = _mm256_set1_epi16(24);
         const __m256i v34 = _mm256_mullo_epi16(v3, v33);
-        _mm256_storeu_si256((__m256i *)(v_words + 16 * i4 + 1760), v34);
+        _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 1056), v34);
+    }
+    {
+        FENCE;
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 336));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(back2 + 16));
+        const __m256i v2 = _mm256_add_epi16(v0, v1);
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(a + 160));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(a + 512));
+        const __m256i v5 = _mm256_add_epi16(v3, v4);
+        const __m256i v6 = _mm256_add_epi16(v2, v5);
+        const __m256i v7 = _mm256_slli_epi16(v6, 1);
+        _mm256_storeu_si256((__m256i *)(v_words + 336), v7);
+        const __m256i v9 = _mm256_sub_epi16(v2, v5);
+        _mm256_storeu_si256((__m256i *)(v_words + 512), v9);
+        const __m256i v11 = _mm256_slli_epi16(v0, 2);
+        const __m256i v12 = _mm256_add_epi16(v1, v11);
+        const __m256i v13 = _mm256_slli_epi16(v3, 2);
+        const __m256i v14 = _mm256_add_epi16(v4, v13);
+        const __m256i v15 = _mm256_slli_epi16(v14, 1);
+        const __m256i v16 = _mm256_add_epi16(v12, v15);
+        _mm256_storeu_si256((__m256i *)(v_words + 688), v16);
+        const __m256i v18 = _mm256_sub_epi16(v12, v15);
+        const __m256i v19 = _mm256_set1_epi16(3);
+        const __m256i v20 = _mm256_mullo_epi16(v3, v19);
+        __m256i v21 = _mm256_add_epi16(v0, v20); KEEP(v21);
+        const __m256i v22 = _mm256_mullo_epi16(v21, v19);
+        __m256i v23 = _mm256_add_epi16(v4, v22); KEEP(v23);
+        const __m256i v24 = _mm256_mullo_epi16(v23, v19);
+        __m256i v25 = _mm256_add_epi16(v1, v24); KEEP(v25);
+        const __m256i v26 = _mm256_slli_epi16(v1, 1);
+        _mm256_storeu_si256((__m256i *)(v_words + 160), v26);
+        const __m256i v28 = _mm256_set1_epi16(-13107);
+        const __m256i v29 = _mm256_mullo_epi16(v18, v28);
+        _mm256_storeu_si256((__m256i *)(v_words + 864), v29);
+        const __m256i v31 = _mm256_mullo_epi16(v25, v28);
+        _mm256_storeu_si256((__m256i *)(v_words + 1040), v31);
+        const __m256i v33 = _mm256_set1_epi16(24);
+        const __m256i v34 = _mm256_mullo_epi16(v3, v33);
+        _mm256_storeu_si256((__m256i *)(v_words + 1216), v34);
     }
 
     /* Karatsuba: 176 = 9 × 44, diagonals [Karatsuba63] [Winograd80 §IV] */
-    for (size_t i5 = 0; i5 < 7; i5++) {
-        for (size_t i6 = 0; i6 < 2; i6++) {
-            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i5 + 16 * i6 + 1408));
-            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i5 + 16 * i6 + 1496));
+    for (size_t i2 = 0; i2 < 7; i2++) {
+        for (size_t i3 = 0; i3 < 2; i3++) {
+            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i2 + 16 * i3));
+            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i2 + 16 * i3 + 88));
             const __m256i v2 = _mm256_sub_epi16(v0, v1);
-            const __m256i v3 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i5 + 16 * i6 + 1452));
-            const __m256i v4 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i5 + 16 * i6 + 1540));
+            const __m256i v3 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i2 + 16 * i3 + 44));
+            const __m256i v4 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i2 + 16 * i3 + 132));
             const __m256i v5 = _mm256_sub_epi16(v3, v4);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 16 * i6 + 4016), v5);
-            const __m256i v7 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i5 + 16 * i6 + 1584));
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 16 * i3 + 2608), v5);
+            const __m256i v7 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i2 + 16 * i3 + 176));
             const __m256i v8 = _mm256_sub_epi16(v1, v7);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 16 * i6 + 4064), v8);
-            const __m256i v10 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i5 + 16 * i6 + 1628));
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 16 * i3 + 2656), v8);
+            const __m256i v10 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i2 + 16 * i3 + 220));
             const __m256i v11 = _mm256_sub_epi16(v4, v10);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 16 * i6 + 4112), v11);
-            const __m256i v13 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i5 + 16 * i6 + 1672));
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 16 * i3 + 2704), v11);
+            const __m256i v13 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i2 + 16 * i3 + 264));
             const __m256i v14 = _mm256_sub_epi16(v7, v13);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 16 * i6 + 4160), v14);
-            const __m256i v16 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i5 + 16 * i6 + 1716));
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 16 * i3 + 2752), v14);
+            const __m256i v16 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i2 + 16 * i3 + 308));
             const __m256i v17 = _mm256_sub_epi16(v10, v16);
             const __m256i v18 = _mm256_sub_epi16(v1, v4);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 16 * i6 + 3872), v18);
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 16 * i3 + 2464), v18);
             const __m256i v20 = _mm256_sub_epi16(v4, v7);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 16 * i6 + 3920), v20);
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 16 * i3 + 2512), v20);
             const __m256i v22 = _mm256_sub_epi16(v7, v10);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 16 * i6 + 3968), v22);
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 16 * i3 + 2560), v22);
             const __m256i v24 = _mm256_sub_epi16(v2, v5);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 16 * i6 + 4208), v24);
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 16 * i3 + 2800), v24);
             const __m256i v26 = _mm256_sub_epi16(v5, v8);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 16 * i6 + 4256), v26);
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 16 * i3 + 2848), v26);
             const __m256i v28 = _mm256_sub_epi16(v8, v11);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 16 * i6 + 4304), v28);
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 16 * i3 + 2896), v28);
             const __m256i v30 = _mm256_sub_epi16(v11, v14);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 16 * i6 + 4352), v30);
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 16 * i3 + 2944), v30);
             const __m256i v32 = _mm256_sub_epi16(v14, v17);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 16 * i6 + 4400), v32);
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 16 * i3 + 2992), v32);
         }
         {
-            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i5 + 1436));
-            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i5 + 1524));
+            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i2 + 28));
+            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i2 + 116));
             const __m256i v2 = _mm256_sub_epi16(v0, v1);
-            const __m256i v3 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i5 + 1480));
-            const __m256i v4 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i5 + 1568));
+            const __m256i v3 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i2 + 72));
+            const __m256i v4 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i2 + 160));
             const __m256i v5 = _mm256_sub_epi16(v3, v4);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 4044), v5);
-            const __m256i v7 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i5 + 1612));
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 2636), v5);
+            const __m256i v7 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i2 + 204));
             const __m256i v8 = _mm256_sub_epi16(v1, v7);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 4092), v8);
-            const __m256i v10 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i5 + 1656));
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 2684), v8);
+            const __m256i v10 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i2 + 248));
             const __m256i v11 = _mm256_sub_epi16(v4, v10);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 4140), v11);
-            const __m256i v13 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i5 + 1700));
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 2732), v11);
+            const __m256i v13 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i2 + 292));
             const __m256i v14 = _mm256_sub_epi16(v7, v13);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 4188), v14);
-            const __m256i v16 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i5 + 1744));
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 2780), v14);
+            const __m256i v16 = _mm256_loadu_si256((const __m256i *)(t_words + 352 * i2 + 336));
             const __m256i v17 = _mm256_sub_epi16(v10, v16);
             const __m256i v18 = _mm256_sub_epi16(v1, v4);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 3900), v18);
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 2492), v18);
             const __m256i v20 = _mm256_sub_epi16(v4, v7);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 3948), v20);
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 2540), v20);
             const __m256i v22 = _mm256_sub_epi16(v7, v10);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 3996), v22);
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 2588), v22);
             const __m256i v24 = _mm256_sub_epi16(v2, v5);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 4236), v24);
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 2828), v24);
             const __m256i v26 = _mm256_sub_epi16(v5, v8);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 4284), v26);
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 2876), v26);
             const __m256i v28 = _mm256_sub_epi16(v8, v11);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 4332), v28);
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 2924), v28);
             const __m256i v30 = _mm256_sub_epi16(v11, v14);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 4380), v30);
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 2972), v30);
             const __m256i v32 = _mm256_sub_epi16(v14, v17);
-            _mm256_storeu_si256((__m256i *)(t_words + 576 * i5 + 4428), v32);
+            _mm256_storeu_si256((__m256i *)(t_words + 576 * i2 + 3020), v32);
         }
     }
 
     /* Karatsuba: 176 = 9 × 44, vectors [Karatsuba63] [Winograd80 §IV] */
-    for (size_t i7 = 0; i7 < 7; i7++) {
-        for (size_t i8 = 0; i8 < 2; i8++) {
-            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(v_words + 176 * i7 + 16 * i8 + 704));
-            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(v_words + 176 * i7 + 16 * i8 + 792));
+    for (size_t i4 = 0; i4 < 7; i4++) {
+        for (size_t i5 = 0; i5 < 2; i5++) {
+            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(v_words + 176 * i4 + 16 * i5));
+            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(v_words + 176 * i4 + 16 * i5 + 88));
             const __m256i v2 = _mm256_add_epi16(v0, v1);
-            _mm256_storeu_si256((__m256i *)(v_words + 240 * i7 + 16 * i8 + 2032), v2);
-            const __m256i v4 = _mm256_loadu_si256((const __m256i *)(v_words + 176 * i7 + 16 * i8 + 748));
-            const __m256i v5 = _mm256_loadu_si256((const __m256i *)(v_words + 176 * i7 + 16 * i8 + 836));
+            _mm256_storeu_si256((__m256i *)(v_words + 240 * i4 + 16 * i5 + 1328), v2);
+            const __m256i v4 = _mm256_loadu_si256((const __m256i *)(v_words + 176 * i4 + 16 * i5 + 44));
+            const __m256i v5 = _mm256_loadu_si256((const __m256i *)(v_words + 176 * i4 + 16 * i5 + 132));
             const __m256i v6 = _mm256_add_epi16(v4, v5);
-            _mm256_storeu_si256((__m256i *)(v_words + 240 * i7 + 16 * i8 + 1984), v6);
+            _mm256_storeu_si256((__m256i *)(v_words + 240 * i4 + 16 * i5 + 1280), v6);
             const __m256i v8 = _mm256_add_epi16(v2, v6);
-            _mm256_storeu_si256((__m256i *)(v_words + 240 * i7 + 16 * i8 + 1936), v8);
+            _mm256_storeu_si256((__m256i *)(v_words + 240 * i4 + 16 * i5 + 1232), v8);
             const __m256i v10 = _mm256_add_epi16(v1, v5);
-            _mm256_storeu_si256((__m256i *)(v_words + 240 * i7 + 16 * i8 + 2080), v10);
+            _mm256_storeu_si256((__m256i *)(v_words + 240 * i4 + 16 * i5 + 1376), v10);
             const __m256i v12 = _mm256_add_epi16(v0, v4);
-            _mm256_storeu_si256((__m256i *)(v_words + 240 * i7 + 16 * i8 + 2128), v12);
+            _mm256_storeu_si256((__m256i *)(v_words + 240 * i4 + 16 * i5 + 1424), v12);
         }
         {
-            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(v_words + 176 * i7 + 732));
-            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(v_words + 176 * i7 + 820));
+            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(v_words + 176 * i4 + 28));
+            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(v_words + 176 * i4 + 116));
             const __m256i v2 = _mm256_add_epi16(v0, v1);
-            _mm256_storeu_si256((__m256i *)(v_words + 240 * i7 + 2060), v2);
-            const __m256i v4 = _mm256_loadu_si256((const __m256i *)(v_words + 176 * i7 + 776));
-            const __m256i v5 = _mm256_loadu_si256((const __m256i *)(v_words + 176 * i7 + 864));
+            _mm256_storeu_si256((__m256i *)(v_words + 240 * i4 + 1356), v2);
+            const __m256i v4 = _mm256_loadu_si256((const __m256i *)(v_words + 176 * i4 + 72));
+            const __m256i v5 = _mm256_loadu_si256((const __m256i *)(v_words + 176 * i4 + 160));
             const __m256i v6 = _mm256_add_epi16(v4, v5);
-            _mm256_storeu_si256((__m256i *)(v_words + 240 * i7 + 2012), v6);
+            _mm256_storeu_si256((__m256i *)(v_words + 240 * i4 + 1308), v6);
             const __m256i v8 = _mm256_add_epi16(v2, v6);
-            _mm256_storeu_si256((__m256i *)(v_words + 240 * i7 + 1964), v8);
+            _mm256_storeu_si256((__m256i *)(v_words + 240 * i4 + 1260), v8);
             const __m256i v10 = _mm256_add_epi16(v1, v5);
-            _mm256_storeu_si256((__m256i *)(v_words + 240 * i7 + 2108), v10);
+            _mm256_storeu_si256((__m256i *)(v_words + 240 * i4 + 1404), v10);
             const __m256i v12 = _mm256_add_epi16(v0, v4);
-            _mm256_storeu_si256((__m256i *)(v_words + 240 * i7 + 2156), v12);
+            _mm256_storeu_si256((__m256i *)(v_words + 240 * i4 + 1452), v12);
         }
     }
 
     /* products 1 to 16 of size 44, in lanes */
-    for (size_t i9 = 0; i9 < 5; i9++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 4448)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 1540)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 5024)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 1892)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 5600)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 2244)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 6176)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 2596)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 6752)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 2948)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 7328)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 3300)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 3920)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 3652)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 4496)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i9 + 3872)));
+    for (size_t i6 = 0; i6 < 5; i6++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 3040))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 132))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 3616))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 484))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 4192))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 836))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 4768))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 1188))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 5344))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 1540))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 5920))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 1892))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 2512))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 2244))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 3088))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i6 + 2464))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -817,24 +1769,24 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i9 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i6), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i6 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i6 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i6 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i6 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i6 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i6 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i6 + 112), v31);
     }
     {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 4484)), _mm_loadu_si128((const __m128i *)(t_words + 1576)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 5060)), _mm_loadu_si128((const __m128i *)(t_words + 1928)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 5636)), _mm_loadu_si128((const __m128i *)(t_words + 2280)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 6212)), _mm_loadu_si128((const __m128i *)(t_words + 2632)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 6788)), _mm_loadu_si128((const __m128i *)(t_words + 2984)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 7364)), _mm_loadu_si128((const __m128i *)(t_words + 3336)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 3956)), _mm_loadu_si128((const __m128i *)(t_words + 3688)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 4532)), _mm_loadu_si128((const __m128i *)(t_words + 3908)));
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3076))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 168))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3652))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 520))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4228))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 872))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4804))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 1224))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5380))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 1576))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5956))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 1928))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2548))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2280))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3124))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2500))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -868,15 +1820,15 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(lane_t + 672), v30);
         _mm256_storeu_si256((__m256i *)(lane_t + 688), v31);
     }
-    for (size_t i10 = 0; i10 < 5; i10++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 4496)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 1584)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 5072)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 1936)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 5648)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2288)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 6224)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2640)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 6800)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2992)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 7376)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3344)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3968)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3696)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 4544)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3920)));
+    for (size_t i7 = 0; i7 < 5; i7++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 3088))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 176))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 3664))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 528))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 4240))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 880))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 4816))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 1232))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 5392))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 1584))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 5968))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 1936))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 2560))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 2288))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 3136))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i7 + 2512))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -901,24 +1853,24 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 704), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 720), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 736), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 752), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 768), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 784), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 800), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 816), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i7 + 704), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i7 + 720), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i7 + 736), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i7 + 752), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i7 + 768), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i7 + 784), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i7 + 800), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i7 + 816), v31);
     }
     {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 4532)), _mm_loadu_si128((const __m128i *)(t_words + 1620)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 5108)), _mm_loadu_si128((const __m128i *)(t_words + 1972)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 5684)), _mm_loadu_si128((const __m128i *)(t_words + 2324)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 6260)), _mm_loadu_si128((const __m128i *)(t_words + 2676)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 6836)), _mm_loadu_si128((const __m128i *)(t_words + 3028)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 7412)), _mm_loadu_si128((const __m128i *)(t_words + 3380)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 4004)), _mm_loadu_si128((const __m128i *)(t_words + 3732)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 4580)), _mm_loadu_si128((const __m128i *)(t_words + 3956)));
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3124))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 212))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3700))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 564))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4276))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 916))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4852))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 1268))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5428))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 1620))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6004))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 1972))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2596))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2324))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3172))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2548))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -952,15 +1904,15 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(lane_t + 1376), v30);
         _mm256_storeu_si256((__m256i *)(lane_t + 1392), v31);
     }
-    for (size_t i11 = 0; i11 < 5; i11++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2224)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1936)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2464)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2176)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2704)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2416)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2944)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2656)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 3184)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2896)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 3424)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 3136)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2032)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 3376)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 2272)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i11 + 1984)));
+    for (size_t i8 = 0; i8 < 5; i8++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1520))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1232))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1760))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1472))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 2000))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1712))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 2240))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1952))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 2480))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 2192))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 2720))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 2432))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1328))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 2672))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1568))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i8 + 1280))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -985,24 +1937,24 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11), v24);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i11 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i8), v24);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i8 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i8 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i8 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i8 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i8 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i8 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i8 + 112), v31);
     }
     {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 2260)), _mm_loadu_si128((const __m128i *)(v_words + 1972)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 2500)), _mm_loadu_si128((const __m128i *)(v_words + 2212)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 2740)), _mm_loadu_si128((const __m128i *)(v_words + 2452)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 2980)), _mm_loadu_si128((const __m128i *)(v_words + 2692)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 3220)), _mm_loadu_si128((const __m128i *)(v_words + 2932)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 3460)), _mm_loadu_si128((const __m128i *)(v_words + 3172)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 2068)), _mm_loadu_si128((const __m128i *)(v_words + 3412)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 2308)), _mm_loadu_si128((const __m128i *)(v_words + 2020)));
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1556))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1268))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1796))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1508))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2036))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1748))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2276))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1988))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2516))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2228))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2756))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2468))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1364))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2708))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1604))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1316))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1037,15 +1989,15 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(lane_v + 688), v31);
     }
     lanes44(lane_c, lane_t, lane_v);
-    for (size_t i12 = 0; i12 < 5; i12++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 16));
-        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 32));
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 48));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 64));
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 80));
-        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 96));
-        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i12 + 112));
+    for (size_t i9 = 0; i9 < 5; i9++) {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i9));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i9 + 16));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i9 + 32));
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i9 + 48));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i9 + 64));
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i9 + 80));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i9 + 96));
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i9 + 112));
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1070,14 +2022,14 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm_storeu_si128((__m128i *)(rows + 8 * i12), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 384), _mm256_extracti128_si256(v24, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 48), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 432), _mm256_extracti128_si256(v25, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 96), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 480), _mm256_extracti128_si256(v26, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 144), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 528), _mm256_extracti128_si256(v27, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 192), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 576), _mm256_extracti128_si256(v28, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 240), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 624), _mm256_extracti128_si256(v29, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 288), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 672), _mm256_extracti128_si256(v30, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 336), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i12 + 720), _mm256_extracti128_si256(v31, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i9), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 384), _mm256_extracti128_si256(v24, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 48), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 432), _mm256_extracti128_si256(v25, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 96), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 480), _mm256_extracti128_si256(v26, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 144), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 528), _mm256_extracti128_si256(v27, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 192), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 576), _mm256_extracti128_si256(v28, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 240), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 624), _mm256_extracti128_si256(v29, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 288), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 672), _mm256_extracti128_si256(v30, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 336), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i9 + 720), _mm256_extracti128_si256(v31, 1));
     }
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 576));
@@ -1123,15 +2075,15 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
     }
 
     /* products 17 to 32 of size 44, in lanes */
-    for (size_t i13 = 0; i13 < 5; i13++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 5744)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 5072)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 6320)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 5648)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 6896)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 6224)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 7472)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 6800)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4208)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 7376)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4784)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4016)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 5360)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 4592)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 5936)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i13 + 5168)));
+    for (size_t i10 = 0; i10 < 5; i10++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 4336))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3664))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 4912))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 4240))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 5488))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 4816))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 6064))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 5392))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2800))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 5968))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3376))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 2608))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3952))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3184))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 4528))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i10 + 3760))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1156,24 +2108,24 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i13 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i10 + 112), v31);
     }
     {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 5780)), _mm_loadu_si128((const __m128i *)(t_words + 5108)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 6356)), _mm_loadu_si128((const __m128i *)(t_words + 5684)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 6932)), _mm_loadu_si128((const __m128i *)(t_words + 6260)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 7508)), _mm_loadu_si128((const __m128i *)(t_words + 6836)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 4244)), _mm_loadu_si128((const __m128i *)(t_words + 7412)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 4820)), _mm_loadu_si128((const __m128i *)(t_words + 4052)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 5396)), _mm_loadu_si128((const __m128i *)(t_words + 4628)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 5972)), _mm_loadu_si128((const __m128i *)(t_words + 5204)));
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4372))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3700))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4948))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4276))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5524))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4852))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6100))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5428))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2836))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6004))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3412))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2644))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3988))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3220))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4564))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3796))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1207,15 +2159,15 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(lane_t + 672), v30);
         _mm256_storeu_si256((__m256i *)(lane_t + 688), v31);
     }
-    for (size_t i14 = 0; i14 < 5; i14++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 5792)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 5120)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 6368)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 5696)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 6944)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 6272)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 7520)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 6848)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4256)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 7424)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4832)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4064)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 5408)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4640)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 5984)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 5216)));
+    for (size_t i11 = 0; i11 < 5; i11++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 4384))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 3712))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 4960))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 4288))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 5536))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 4864))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 6112))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 5440))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 2848))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 6016))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 3424))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 2656))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 4000))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 3232))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 4576))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i11 + 3808))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1240,24 +2192,24 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 704), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 720), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 736), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 752), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 768), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 784), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 800), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 816), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i11 + 704), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i11 + 720), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i11 + 736), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i11 + 752), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i11 + 768), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i11 + 784), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i11 + 800), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i11 + 816), v31);
     }
     {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 5828)), _mm_loadu_si128((const __m128i *)(t_words + 5156)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 6404)), _mm_loadu_si128((const __m128i *)(t_words + 5732)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 6980)), _mm_loadu_si128((const __m128i *)(t_words + 6308)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 7556)), _mm_loadu_si128((const __m128i *)(t_words + 6884)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 4292)), _mm_loadu_si128((const __m128i *)(t_words + 7460)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 4868)), _mm_loadu_si128((const __m128i *)(t_words + 4100)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 5444)), _mm_loadu_si128((const __m128i *)(t_words + 4676)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 6020)), _mm_loadu_si128((const __m128i *)(t_words + 5252)));
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4420))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3748))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4996))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4324))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5572))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4900))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6148))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5476))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2884))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6052))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3460))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2692))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4036))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3268))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4612))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3844))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1291,15 +2243,15 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(lane_t + 1376), v30);
         _mm256_storeu_si256((__m256i *)(lane_t + 1392), v31);
     }
-    for (size_t i15 = 0; i15 < 5; i15++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2800)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2512)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 3040)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2752)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 3280)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2992)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 3520)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 3232)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 836)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 3472)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 1012)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2080)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 1188)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2320)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 1364)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i15 + 2560)));
+    for (size_t i12 = 0; i12 < 5; i12++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 2096))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 1808))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 2336))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 2048))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 2576))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 2288))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 2816))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 2528))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 132))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 2768))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 308))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 1376))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 484))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 1616))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 660))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i12 + 1856))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1324,24 +2276,24 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15), v24);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i15 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i12), v24);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i12 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i12 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i12 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i12 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i12 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i12 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i12 + 112), v31);
     }
     {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 2836)), _mm_loadu_si128((const __m128i *)(v_words + 2548)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 3076)), _mm_loadu_si128((const __m128i *)(v_words + 2788)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 3316)), _mm_loadu_si128((const __m128i *)(v_words + 3028)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 3556)), _mm_loadu_si128((const __m128i *)(v_words + 3268)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 872)), _mm_loadu_si128((const __m128i *)(v_words + 3508)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 1048)), _mm_loadu_si128((const __m128i *)(v_words + 2116)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 1224)), _mm_loadu_si128((const __m128i *)(v_words + 2356)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 1400)), _mm_loadu_si128((const __m128i *)(v_words + 2596)));
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2132))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1844))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2372))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2084))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2612))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2324))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2852))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2564))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 168))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2804))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 344))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1412))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 520))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1652))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 696))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1892))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1376,15 +2328,15 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(lane_v + 688), v31);
     }
     lanes44(lane_c, lane_t, lane_v);
-    for (size_t i16 = 0; i16 < 5; i16++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 16));
-        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 32));
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 48));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 64));
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 80));
-        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 96));
-        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i16 + 112));
+    for (size_t i13 = 0; i13 < 5; i13++) {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i13));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i13 + 16));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i13 + 32));
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i13 + 48));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i13 + 64));
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i13 + 80));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i13 + 96));
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i13 + 112));
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1409,14 +2361,14 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 768), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 1152), _mm256_extracti128_si256(v24, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 816), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 1200), _mm256_extracti128_si256(v25, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 864), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 1248), _mm256_extracti128_si256(v26, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 912), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 1296), _mm256_extracti128_si256(v27, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 960), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 1344), _mm256_extracti128_si256(v28, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 1008), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 1392), _mm256_extracti128_si256(v29, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 1056), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 1440), _mm256_extracti128_si256(v30, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 1104), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i16 + 1488), _mm256_extracti128_si256(v31, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 768), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 1152), _mm256_extracti128_si256(v24, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 816), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 1200), _mm256_extracti128_si256(v25, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 864), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 1248), _mm256_extracti128_si256(v26, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 912), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 1296), _mm256_extracti128_si256(v27, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 960), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 1344), _mm256_extracti128_si256(v28, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 1008), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 1392), _mm256_extracti128_si256(v29, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 1056), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 1440), _mm256_extracti128_si256(v30, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 1104), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i13 + 1488), _mm256_extracti128_si256(v31, 1));
     }
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 576));
@@ -1462,15 +2414,15 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
     }
 
     /* products 33 to 48 of size 44, in lanes */
-    for (size_t i17 = 0; i17 < 5; i17++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 7136)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 6512)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 7712)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 7088)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4112)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 7664)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4688)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4256)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 5264)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 4832)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 5840)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 5408)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 6416)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 5984)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 6992)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i17 + 6560)));
+    for (size_t i14 = 0; i14 < 5; i14++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 5728))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 5104))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 6304))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 5680))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 2704))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 6256))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3280))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 2848))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3856))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 3424))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4432))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4000))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 5008))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 4576))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 5584))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i14 + 5152))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1495,24 +2447,24 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i17 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i14 + 112), v31);
     }
     {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 7172)), _mm_loadu_si128((const __m128i *)(t_words + 6548)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 7748)), _mm_loadu_si128((const __m128i *)(t_words + 7124)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 4148)), _mm_loadu_si128((const __m128i *)(t_words + 7700)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 4724)), _mm_loadu_si128((const __m128i *)(t_words + 4292)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 5300)), _mm_loadu_si128((const __m128i *)(t_words + 4868)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 5876)), _mm_loadu_si128((const __m128i *)(t_words + 5444)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 6452)), _mm_loadu_si128((const __m128i *)(t_words + 6020)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 7028)), _mm_loadu_si128((const __m128i *)(t_words + 6596)));
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5764))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5140))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6340))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5716))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2740))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6292))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3316))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2884))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3892))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3460))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4468))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4036))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5044))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4612))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5620))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5188))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1546,15 +2498,15 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(lane_t + 672), v30);
         _mm256_storeu_si256((__m256i *)(lane_t + 688), v31);
     }
-    for (size_t i18 = 0; i18 < 5; i18++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 7184)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 6560)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 7760)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 7136)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4160)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 7712)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4736)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4304)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5312)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4880)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5888)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5456)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 6464)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 6032)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 7040)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 6608)));
+    for (size_t i15 = 0; i15 < 5; i15++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 5776))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 5152))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 6352))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 5728))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 2752))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 6304))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 3328))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 2896))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 3904))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 3472))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 4480))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 4048))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 5056))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 4624))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 5632))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i15 + 5200))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1579,24 +2531,24 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 704), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 720), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 736), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 752), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 768), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 784), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 800), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 816), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 704), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 720), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 736), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 752), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 768), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 784), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 800), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i15 + 816), v31);
     }
     {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 7220)), _mm_loadu_si128((const __m128i *)(t_words + 6596)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 7796)), _mm_loadu_si128((const __m128i *)(t_words + 7172)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 4196)), _mm_loadu_si128((const __m128i *)(t_words + 7748)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 4772)), _mm_loadu_si128((const __m128i *)(t_words + 4340)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 5348)), _mm_loadu_si128((const __m128i *)(t_words + 4916)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 5924)), _mm_loadu_si128((const __m128i *)(t_words + 5492)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 6500)), _mm_loadu_si128((const __m128i *)(t_words + 6068)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 7076)), _mm_loadu_si128((const __m128i *)(t_words + 6644)));
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5812))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5188))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6388))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5764))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2788))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6340))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3364))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2932))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3940))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3508))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4516))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4084))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5092))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4660))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5668))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5236))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1630,15 +2582,15 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(lane_t + 1376), v30);
         _mm256_storeu_si256((__m256i *)(lane_t + 1392), v31);
     }
-    for (size_t i19 = 0; i19 < 5; i19++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1672)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1540)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1848)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1716)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 2128)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1892)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 2368)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 792)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 2608)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 968)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 2848)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1144)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 3088)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1320)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 3328)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i19 + 1496)));
+    for (size_t i16 = 0; i16 < 5; i16++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 968))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 836))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1144))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1012))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1424))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1188))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1664))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 88))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 1904))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 264))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 2144))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 440))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 2384))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 616))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 2624))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i16 + 792))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1663,24 +2615,24 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i19), v24);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i19 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i19 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i19 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i19 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i19 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i19 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i19 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16), v24);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i16 + 112), v31);
     }
     {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 1708)), _mm_loadu_si128((const __m128i *)(v_words + 1576)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 1884)), _mm_loadu_si128((const __m128i *)(v_words + 1752)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 2164)), _mm_loadu_si128((const __m128i *)(v_words + 1928)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 2404)), _mm_loadu_si128((const __m128i *)(v_words + 828)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 2644)), _mm_loadu_si128((const __m128i *)(v_words + 1004)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 2884)), _mm_loadu_si128((const __m128i *)(v_words + 1180)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 3124)), _mm_loadu_si128((const __m128i *)(v_words + 1356)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 3364)), _mm_loadu_si128((const __m128i *)(v_words + 1532)));
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1004))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 872))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1180))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1048))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1460))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1224))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1700))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 124))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1940))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 300))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2180))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 476))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2420))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 652))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2660))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 828))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1715,15 +2667,15 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(lane_v + 688), v31);
     }
     lanes44(lane_c, lane_t, lane_v);
-    for (size_t i20 = 0; i20 < 5; i20++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i20));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i20 + 16));
-        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i20 + 32));
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i20 + 48));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i20 + 64));
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i20 + 80));
-        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i20 + 96));
-        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i20 + 112));
+    for (size_t i17 = 0; i17 < 5; i17++) {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 16));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 32));
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 48));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 64));
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 80));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 96));
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i17 + 112));
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1748,14 +2700,14 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1536), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1920), _mm256_extracti128_si256(v24, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1584), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1968), _mm256_extracti128_si256(v25, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1632), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 2016), _mm256_extracti128_si256(v26, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1680), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 2064), _mm256_extracti128_si256(v27, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1728), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 2112), _mm256_extracti128_si256(v28, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1776), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 2160), _mm256_extracti128_si256(v29, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1824), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 2208), _mm256_extracti128_si256(v30, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 1872), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i20 + 2256), _mm256_extracti128_si256(v31, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1536), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1920), _mm256_extracti128_si256(v24, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1584), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1968), _mm256_extracti128_si256(v25, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1632), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 2016), _mm256_extracti128_si256(v26, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1680), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 2064), _mm256_extracti128_si256(v27, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1728), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 2112), _mm256_extracti128_si256(v28, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1776), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 2160), _mm256_extracti128_si256(v29, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1824), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 2208), _mm256_extracti128_si256(v30, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 1872), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i17 + 2256), _mm256_extracti128_si256(v31, 1));
     }
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 576));
@@ -1801,15 +2753,15 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
     }
 
     /* products 49 to 63 of size 44, in lanes */
-    for (size_t i21 = 0; i21 < 5; i21++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 4352)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 7568)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 4928)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 4304)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 5504)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 4880)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 6080)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 5456)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 6656)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 6032)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 7232)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 6608)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 7808)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 7184)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 7808)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i21 + 7760)));
+    for (size_t i18 = 0; i18 < 5; i18++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 2944))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 6160))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3520))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 2896))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4096))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 3472))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4672))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4048))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5248))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 4624))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5824))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5200))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 6400))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 5776))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 6400))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i18 + 6352))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1834,24 +2786,24 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i21 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i18 + 112), v31);
     }
     {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 4388)), _mm_loadu_si128((const __m128i *)(t_words + 7604)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 4964)), _mm_loadu_si128((const __m128i *)(t_words + 4340)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 5540)), _mm_loadu_si128((const __m128i *)(t_words + 4916)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 6116)), _mm_loadu_si128((const __m128i *)(t_words + 5492)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 6692)), _mm_loadu_si128((const __m128i *)(t_words + 6068)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 7268)), _mm_loadu_si128((const __m128i *)(t_words + 6644)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 7844)), _mm_loadu_si128((const __m128i *)(t_words + 7220)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 7844)), _mm_loadu_si128((const __m128i *)(t_words + 7796)));
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2980))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6196))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3556))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2932))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4132))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3508))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4708))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4084))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5284))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4660))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5860))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5236))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6436))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5812))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6436))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6388))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1885,15 +2837,15 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(lane_t + 672), v30);
         _mm256_storeu_si256((__m256i *)(lane_t + 688), v31);
     }
-    for (size_t i22 = 0; i22 < 5; i22++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 4400)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 7616)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 4976)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 4352)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 5552)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 4928)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 6128)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 5504)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 6704)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 6080)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 7280)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 6656)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 7856)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 7232)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 7856)), _mm_loadu_si128((const __m128i *)(t_words + 8 * i22 + 7808)));
+    for (size_t i19 = 0; i19 < 5; i19++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 2992))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 6208))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 3568))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 2944))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 4144))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 3520))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 4720))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 4096))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 5296))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 4672))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 5872))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 5248))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 6448))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 5824))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 6448))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 8 * i19 + 6400))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1918,24 +2870,24 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 704), v24);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 720), v25);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 736), v26);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 752), v27);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 768), v28);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 784), v29);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 800), v30);
-        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i22 + 816), v31);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i19 + 704), v24);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i19 + 720), v25);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i19 + 736), v26);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i19 + 752), v27);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i19 + 768), v28);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i19 + 784), v29);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i19 + 800), v30);
+        _mm256_storeu_si256((__m256i *)(lane_t + 128 * i19 + 816), v31);
     }
     {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 4436)), _mm_loadu_si128((const __m128i *)(t_words + 7652)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 5012)), _mm_loadu_si128((const __m128i *)(t_words + 4388)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 5588)), _mm_loadu_si128((const __m128i *)(t_words + 4964)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 6164)), _mm_loadu_si128((const __m128i *)(t_words + 5540)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 6740)), _mm_loadu_si128((const __m128i *)(t_words + 6116)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 7316)), _mm_loadu_si128((const __m128i *)(t_words + 6692)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 7892)), _mm_loadu_si128((const __m128i *)(t_words + 7268)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(t_words + 7892)), _mm_loadu_si128((const __m128i *)(t_words + 7844)));
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3028))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6244))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3604))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 2980))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4180))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 3556))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4756))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4132))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5332))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 4708))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5908))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5284))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6484))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 5860))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6484))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(t_words + 6436))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -1969,15 +2921,15 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(lane_t + 1376), v30);
         _mm256_storeu_si256((__m256i *)(lane_t + 1392), v31);
     }
-    for (size_t i23 = 0; i23 < 5; i23++) {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 704)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 3568)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 880)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 748)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1056)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 924)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1232)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1100)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1408)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1276)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1584)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1452)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1760)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1628)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1760)), _mm_loadu_si128((const __m128i *)(v_words + 8 * i23 + 1804)));
+    for (size_t i20 = 0; i20 < 5; i20++) {
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 2864))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 176))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 44))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 352))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 220))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 528))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 396))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 704))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 572))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 880))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 748))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 1056))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 924))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 1056))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 8 * i20 + 1100))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -2002,24 +2954,24 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23), v24);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 16), v25);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 32), v26);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 48), v27);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 64), v28);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 80), v29);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 96), v30);
-        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i23 + 112), v31);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i20), v24);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i20 + 16), v25);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i20 + 32), v26);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i20 + 48), v27);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i20 + 64), v28);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i20 + 80), v29);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i20 + 96), v30);
+        _mm256_storeu_si256((__m256i *)(lane_v + 128 * i20 + 112), v31);
     }
     {
-        const __m256i v0 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 740)), _mm_loadu_si128((const __m128i *)(v_words + 3604)));
-        const __m256i v1 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 916)), _mm_loadu_si128((const __m128i *)(v_words + 784)));
-        const __m256i v2 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 1092)), _mm_loadu_si128((const __m128i *)(v_words + 960)));
-        const __m256i v3 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 1268)), _mm_loadu_si128((const __m128i *)(v_words + 1136)));
-        const __m256i v4 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 1444)), _mm_loadu_si128((const __m128i *)(v_words + 1312)));
-        const __m256i v5 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 1620)), _mm_loadu_si128((const __m128i *)(v_words + 1488)));
-        const __m256i v6 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 1796)), _mm_loadu_si128((const __m128i *)(v_words + 1664)));
-        const __m256i v7 = _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(v_words + 1796)), _mm_loadu_si128((const __m128i *)(v_words + 1840)));
+        __m256i v0 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 36))); KEEP(v0); v0 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 2900))), v0, 0xf0);
+        __m256i v1 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 212))); KEEP(v1); v1 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 80))), v1, 0xf0);
+        __m256i v2 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 388))); KEEP(v2); v2 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 256))), v2, 0xf0);
+        __m256i v3 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 564))); KEEP(v3); v3 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 432))), v3, 0xf0);
+        __m256i v4 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 740))); KEEP(v4); v4 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 608))), v4, 0xf0);
+        __m256i v5 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 916))); KEEP(v5); v5 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 784))), v5, 0xf0);
+        __m256i v6 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1092))); KEEP(v6); v6 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 960))), v6, 0xf0);
+        __m256i v7 = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1092))); KEEP(v7); v7 = _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(v_words + 1136))), v7, 0xf0);
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -2054,15 +3006,15 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(lane_v + 688), v31);
     }
     lanes44(lane_c, lane_t, lane_v);
-    for (size_t i24 = 0; i24 < 5; i24++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 16));
-        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 32));
-        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 48));
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 64));
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 80));
-        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 96));
-        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i24 + 112));
+    for (size_t i21 = 0; i21 < 5; i21++) {
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i21));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i21 + 16));
+        const __m256i v2 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i21 + 32));
+        const __m256i v3 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i21 + 48));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i21 + 64));
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i21 + 80));
+        const __m256i v6 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i21 + 96));
+        const __m256i v7 = _mm256_loadu_si256((const __m256i *)(lane_c + 128 * i21 + 112));
         const __m256i v8 = _mm256_unpacklo_epi16(v0, v1);
         const __m256i v9 = _mm256_unpackhi_epi16(v0, v1);
         const __m256i v10 = _mm256_unpacklo_epi16(v2, v3);
@@ -2087,14 +3039,14 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v29 = _mm256_unpackhi_epi64(v18, v22);
         const __m256i v30 = _mm256_unpacklo_epi64(v19, v23);
         const __m256i v31 = _mm256_unpackhi_epi64(v19, v23);
-        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2304), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2688), _mm256_extracti128_si256(v24, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2352), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2736), _mm256_extracti128_si256(v25, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2400), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2784), _mm256_extracti128_si256(v26, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2448), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2832), _mm256_extracti128_si256(v27, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2496), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2880), _mm256_extracti128_si256(v28, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2544), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2928), _mm256_extracti128_si256(v29, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2592), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2976), _mm256_extracti128_si256(v30, 1));
-        _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 2640), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i24 + 3024), _mm256_extracti128_si256(v31, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 2304), _mm256_castsi256_si128(v24)); _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 2688), _mm256_extracti128_si256(v24, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 2352), _mm256_castsi256_si128(v25)); _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 2736), _mm256_extracti128_si256(v25, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 2400), _mm256_castsi256_si128(v26)); _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 2784), _mm256_extracti128_si256(v26, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 2448), _mm256_castsi256_si128(v27)); _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 2832), _mm256_extracti128_si256(v27, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 2496), _mm256_castsi256_si128(v28)); _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 2880), _mm256_extracti128_si256(v28, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 2544), _mm256_castsi256_si128(v29)); _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 2928), _mm256_extracti128_si256(v29, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 2592), _mm256_castsi256_si128(v30)); _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 2976), _mm256_extracti128_si256(v30, 1));
+        _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 2640), _mm256_castsi256_si128(v31)); _mm_storeu_si128((__m128i *)(rows + 8 * i21 + 3024), _mm256_extracti128_si256(v31, 1));
     }
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(lane_c + 576));
@@ -2140,106 +3092,108 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
     }
 
     /* Karatsuba: 176 = 9 × 44, sums of products [Karatsuba63] [Winograd80 §IV] */
-    for (size_t i25 = 0; i25 < 7; i25++) {
-        for (size_t i26 = 0; i26 < 2; i26++) {
-            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 16 * i26));
-            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 16 * i26 + 336));
+    for (size_t i22 = 0; i22 < 7; i22++) {
+        for (size_t i23 = 0; i23 < 2; i23++) {
+            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 16 * i23));
+            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 16 * i23 + 336));
             const __m256i v2 = _mm256_add_epi16(v0, v1);
-            const __m256i v3 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 16 * i26 + 672));
+            const __m256i v3 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 16 * i23 + 672));
             const __m256i v4 = _mm256_sub_epi16(v0, v3);
-            const __m256i v5 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 16 * i26 + 1008));
-            const __m256i v6 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 16 * i26 + 1344));
+            const __m256i v5 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 16 * i23 + 1008));
+            const __m256i v6 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 16 * i23 + 1344));
             const __m256i v7 = _mm256_add_epi16(v5, v6);
-            const __m256i v8 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 16 * i26 + 1680));
+            const __m256i v8 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 16 * i23 + 1680));
             const __m256i v9 = _mm256_sub_epi16(v5, v8);
-            const __m256i v10 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 16 * i26 + 2016));
-            const __m256i v11 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 16 * i26 + 2352));
+            const __m256i v10 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 16 * i23 + 2016));
+            const __m256i v11 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 16 * i23 + 2352));
             const __m256i v12 = _mm256_add_epi16(v10, v11);
-            const __m256i v13 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 16 * i26 + 2688));
+            const __m256i v13 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 16 * i23 + 2688));
             const __m256i v14 = _mm256_sub_epi16(v10, v13);
             const __m256i v15 = _mm256_add_epi16(v2, v7);
-            _mm256_storeu_si256((__m256i *)(joined1 + 176 * i25 + 16 * i26), v15);
+            _mm256_storeu_si256((__m256i *)(joined1 + 176 * i22 + 16 * i23), v15);
             const __m256i v17 = _mm256_add_epi16(v4, v9);
-            _mm256_storeu_si256((__m256i *)(joined1 + 176 * i25 + 16 * i26 + 44), v17);
+            _mm256_storeu_si256((__m256i *)(joined1 + 176 * i22 + 16 * i23 + 44), v17);
             const __m256i v19 = _mm256_sub_epi16(v2, v12);
-            _mm256_storeu_si256((__m256i *)(joined1 + 176 * i25 + 16 * i26 + 88), v19);
+            _mm256_storeu_si256((__m256i *)(joined1 + 176 * i22 + 16 * i23 + 88), v19);
             const __m256i v21 = _mm256_sub_epi16(v4, v14);
-            _mm256_storeu_si256((__m256i *)(joined1 + 176 * i25 + 16 * i26 + 132), v21);
+            _mm256_storeu_si256((__m256i *)(joined1 + 176 * i22 + 16 * i23 + 132), v21);
         }
         {
-            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 28));
-            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 364));
+            const __m256i v0 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 28));
+            const __m256i v1 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 364));
             const __m256i v2 = _mm256_add_epi16(v0, v1);
-            const __m256i v3 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 700));
+            const __m256i v3 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 700));
             const __m256i v4 = _mm256_sub_epi16(v0, v3);
-            const __m256i v5 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 1036));
-            const __m256i v6 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 1372));
+            const __m256i v5 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 1036));
+            const __m256i v6 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 1372));
             const __m256i v7 = _mm256_add_epi16(v5, v6);
-            const __m256i v8 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 1708));
+            const __m256i v8 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 1708));
             const __m256i v9 = _mm256_sub_epi16(v5, v8);
-            const __m256i v10 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 2044));
-            const __m256i v11 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 2380));
+            const __m256i v10 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 2044));
+            const __m256i v11 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 2380));
             const __m256i v12 = _mm256_add_epi16(v10, v11);
-            const __m256i v13 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i25 + 2716));
+            const __m256i v13 = _mm256_loadu_si256((const __m256i *)(rows + 48 * i22 + 2716));
             const __m256i v14 = _mm256_sub_epi16(v10, v13);
             const __m256i v15 = _mm256_add_epi16(v2, v7);
-            _mm256_storeu_si256((__m256i *)(joined1 + 176 * i25 + 28), v15);
+            _mm256_storeu_si256((__m256i *)(joined1 + 176 * i22 + 28), v15);
             const __m256i v17 = _mm256_add_epi16(v4, v9);
-            _mm256_storeu_si256((__m256i *)(joined1 + 176 * i25 + 72), v17);
+            _mm256_storeu_si256((__m256i *)(joined1 + 176 * i22 + 72), v17);
             const __m256i v19 = _mm256_sub_epi16(v2, v12);
-            _mm256_storeu_si256((__m256i *)(joined1 + 176 * i25 + 116), v19);
+            _mm256_storeu_si256((__m256i *)(joined1 + 176 * i22 + 116), v19);
             const __m256i v21 = _mm256_sub_epi16(v4, v14);
-            _mm256_storeu_si256((__m256i *)(joined1 + 176 * i25 + 160), v21);
+            _mm256_storeu_si256((__m256i *)(joined1 + 176 * i22 + 160), v21);
         }
     }
 
     /* Toom-Cook: 704 = 7 × 176, sums of products [Toom63] [Cook66] */
-    for (size_t i27 = 0; i27 < 10; i27++) {
-        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 176));
-        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 352));
+    for (size_t i24 = 0; i24 < 10; i24++) {
+        FENCE;
+        const __m256i v0 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 176));
+        const __m256i v1 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 352));
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
-        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 528));
-        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 704));
+        const __m256i v4 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 528));
+        const __m256i v5 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 704));
         const __m256i v6 = _mm256_add_epi16(v4, v5);
         const __m256i v7 = _mm256_sub_epi16(v4, v5);
-        const __m256i v8 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27));
+        const __m256i v8 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24));
         const __m256i v9 = _mm256_add_epi16(v8, v2);
         const __m256i v10 = _mm256_add_epi16(v6, v9);
-        const __m256i v11 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 880));
+        const __m256i v11 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 880));
         const __m256i v12 = _mm256_add_epi16(v11, v10);
         const __m256i v13 = _mm256_set1_epi16(-21845);
         const __m256i v14 = _mm256_mullo_epi16(v12, v13);
         const __m256i v15 = _mm256_srai_epi16(v14, 3);
-        _mm256_storeu_si256((__m256i *)(c + 16 * i27), v15);
+        _mm256_storeu_si256((__m256i *)(c + 16 * i24), v15);
         const __m256i v17 = _mm256_slli_epi16(v7, 1);
         const __m256i v18 = _mm256_add_epi16(v3, v17);
         const __m256i v19 = _mm256_set1_epi16(3);
         const __m256i v20 = _mm256_mullo_epi16(v11, v19);
-        const __m256i v21 = _mm256_add_epi16(v18, v20);
+        __m256i v21 = _mm256_add_epi16(v18, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v13);
         const __m256i v23 = _mm256_srai_epi16(v22, 3);
-        _mm256_storeu_si256((__m256i *)(c + 16 * i27 + 176), v23);
+        _mm256_storeu_si256((__m256i *)(c + 16 * i24 + 176), v23);
         const __m256i v25 = _mm256_slli_epi16(v6, 2);
         const __m256i v26 = _mm256_add_epi16(v2, v25);
         const __m256i v27 = _mm256_set1_epi16(9);
         const __m256i v28 = _mm256_mullo_epi16(v11, v27);
-        const __m256i v29 = _mm256_add_epi16(v26, v28);
+        __m256i v29 = _mm256_add_epi16(v26, v28); KEEP(v29);
         const __m256i v30 = _mm256_mullo_epi16(v29, v13);
         const __m256i v31 = _mm256_srai_epi16(v30, 3);
-        _mm256_storeu_si256((__m256i *)(c + 16 * i27 + 352), v31);
+        _mm256_storeu_si256((__m256i *)(c + 16 * i24 + 352), v31);
         const __m256i v33 = _mm256_slli_epi16(v7, 3);
         const __m256i v34 = _mm256_add_epi16(v3, v33);
         const __m256i v35 = _mm256_set1_epi16(27);
         const __m256i v36 = _mm256_mullo_epi16(v11, v35);
-        const __m256i v37 = _mm256_add_epi16(v34, v36);
-        const __m256i v38 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i27 + 1056));
+        __m256i v37 = _mm256_add_epi16(v34, v36); KEEP(v37);
+        const __m256i v38 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 1056));
         const __m256i v39 = _mm256_add_epi16(v38, v37);
         const __m256i v40 = _mm256_mullo_epi16(v39, v13);
         const __m256i v41 = _mm256_srai_epi16(v40, 3);
-        _mm256_storeu_si256((__m256i *)(c + 16 * i27 + 528), v41);
+        _mm256_storeu_si256((__m256i *)(c + 16 * i24 + 528), v41);
     }
     {
+        FENCE;
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(joined1 + 336));
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(joined1 + 512));
         const __m256i v2 = _mm256_add_epi16(v0, v1);
@@ -2261,7 +3215,7 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v18 = _mm256_add_epi16(v3, v17);
         const __m256i v19 = _mm256_set1_epi16(3);
         const __m256i v20 = _mm256_mullo_epi16(v11, v19);
-        const __m256i v21 = _mm256_add_epi16(v18, v20);
+        __m256i v21 = _mm256_add_epi16(v18, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v13);
         const __m256i v23 = _mm256_srai_epi16(v22, 3);
         _mm256_storeu_si256((__m256i *)(c + 336), v23);
@@ -2269,7 +3223,7 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v26 = _mm256_add_epi16(v2, v25);
         const __m256i v27 = _mm256_set1_epi16(9);
         const __m256i v28 = _mm256_mullo_epi16(v11, v27);
-        const __m256i v29 = _mm256_add_epi16(v26, v28);
+        __m256i v29 = _mm256_add_epi16(v26, v28); KEEP(v29);
         const __m256i v30 = _mm256_mullo_epi16(v29, v13);
         const __m256i v31 = _mm256_srai_epi16(v30, 3);
         _mm256_storeu_si256((__m256i *)(c + 512), v31);
@@ -2277,7 +3231,7 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v34 = _mm256_add_epi16(v3, v33);
         const __m256i v35 = _mm256_set1_epi16(27);
         const __m256i v36 = _mm256_mullo_epi16(v11, v35);
-        const __m256i v37 = _mm256_add_epi16(v34, v36);
+        __m256i v37 = _mm256_add_epi16(v34, v36); KEEP(v37);
         const __m256i v38 = _mm256_loadu_si256((const __m256i *)(joined1 + 1216));
         const __m256i v39 = _mm256_add_epi16(v38, v37);
         const __m256i v40 = _mm256_mullo_epi16(v39, v13);
@@ -2290,7 +3244,9 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
 #endif
 #undef lanes44
 #undef pair
-#undef toeplitz11
+#undef toeplitz22
+#undef FENCE
+#undef KEEP
 #undef TARGET
 #undef ntruhrss701_mul_avx2
 #endif

@@ -50,8 +50,7 @@
  *   full = 10922
  *
  * ntruhrss701_mul_c: a[i] in [-4096, 4095], b[i] in [-4096, 4095]; then c[i] in [-4096, 4095]. Ranges by stage, proven for the program by interval analysis:
- *   [-4096, 4095] diagonals of the matrix
- *   [-4096, 4095] the vector, padded with zeros
+ *   [-4096, 4095] ends of the operands, padded with zeros
  *   [-32768, 32767] Toom-Cook: 704 = 7 × 176, diagonals
  *   [-32768, 32767] Toom-Cook: 704 = 7 × 176, vectors
  *   [-32768, 32767] Karatsuba: 176 = 9 × 44, diagonals
@@ -78,7 +77,7 @@
  *   [-32768, 32767] Karatsuba: 704 = 9 × 176, sums of products
  *   [-32768, 32767] Karatsuba: 176 = 9 × 44, sums of products
  *   [-32768, 32767] Toom-Cook: 704 = 7 × 176, sums of products
- *   Operations on registers of 16 words: 4598 multiplies, 6472 additions, 242 shifts and logic, 0 shuffles, 5342 loads, 3899 stores; 0 reductions, 0 modular products.
+ *   Operations on registers of 16 words: 4598 multiplies, 6472 additions, 242 shifts and logic, 0 shuffles, 5213 loads, 3773 stores; 0 reductions, 0 modular products.
  *
  * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
  */
@@ -133,20 +132,20 @@ static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonal
     /* Toeplitz matrices of size 11 times vectors [Winograd80 §IV] */
     for (int l = 0; l < 16; l++) {
         const int16_t v0 = vector[l];
-        const int16_t v1 = diagonals[l + 160];
+        const int16_t v1 = diagonals[l + 176];
         const int16_t v2 = mullo(v1, v0);
-        const int16_t v3 = diagonals[l + 176];
+        const int16_t v3 = diagonals[l + 192];
         const int16_t v4 = mullo(v3, v0);
-        const int16_t v5 = diagonals[l + 192];
+        const int16_t v5 = diagonals[l + 208];
         const int16_t v6 = mullo(v5, v0);
-        const int16_t v7 = diagonals[l + 208];
+        const int16_t v7 = diagonals[l + 224];
         const int16_t v8 = mullo(v7, v0);
-        const int16_t v9 = diagonals[l + 224];
+        const int16_t v9 = diagonals[l + 240];
         const int16_t v10 = mullo(v9, v0);
-        const int16_t v11 = diagonals[l + 240];
+        const int16_t v11 = diagonals[l + 256];
         const int16_t v12 = mullo(v11, v0);
         const int16_t v13 = vector[l + 16];
-        const int16_t v14 = diagonals[l + 144];
+        const int16_t v14 = diagonals[l + 160];
         const int16_t v15 = mullo(v14, v13);
         const int16_t v16 = add(v2, v15);
         const int16_t v17 = mullo(v1, v13);
@@ -160,7 +159,7 @@ static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v25 = mullo(v9, v13);
         const int16_t v26 = add(v12, v25);
         const int16_t v27 = vector[l + 32];
-        const int16_t v28 = diagonals[l + 128];
+        const int16_t v28 = diagonals[l + 144];
         const int16_t v29 = mullo(v28, v27);
         const int16_t v30 = add(v16, v29);
         const int16_t v31 = mullo(v14, v27);
@@ -174,7 +173,7 @@ static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v39 = mullo(v7, v27);
         const int16_t v40 = add(v26, v39);
         const int16_t v41 = vector[l + 48];
-        const int16_t v42 = diagonals[l + 112];
+        const int16_t v42 = diagonals[l + 128];
         const int16_t v43 = mullo(v42, v41);
         const int16_t v44 = add(v30, v43);
         const int16_t v45 = mullo(v28, v41);
@@ -188,7 +187,7 @@ static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v53 = mullo(v5, v41);
         const int16_t v54 = add(v40, v53);
         const int16_t v55 = vector[l + 64];
-        const int16_t v56 = diagonals[l + 96];
+        const int16_t v56 = diagonals[l + 112];
         const int16_t v57 = mullo(v56, v55);
         const int16_t v58 = add(v44, v57);
         const int16_t v59 = mullo(v42, v55);
@@ -202,7 +201,7 @@ static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v67 = mullo(v3, v55);
         const int16_t v68 = add(v54, v67);
         const int16_t v69 = vector[l + 80];
-        const int16_t v70 = diagonals[l + 80];
+        const int16_t v70 = diagonals[l + 96];
         const int16_t v71 = mullo(v70, v69);
         const int16_t v72 = add(v58, v71);
         const int16_t v73 = mullo(v56, v69);
@@ -216,7 +215,7 @@ static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v81 = mullo(v1, v69);
         const int16_t v82 = add(v68, v81);
         const int16_t v83 = vector[l + 96];
-        const int16_t v84 = diagonals[l + 64];
+        const int16_t v84 = diagonals[l + 80];
         const int16_t v85 = mullo(v84, v83);
         const int16_t v86 = add(v72, v85);
         const int16_t v87 = mullo(v70, v83);
@@ -230,7 +229,7 @@ static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v95 = mullo(v14, v83);
         const int16_t v96 = add(v82, v95);
         const int16_t v97 = vector[l + 112];
-        const int16_t v98 = diagonals[l + 48];
+        const int16_t v98 = diagonals[l + 64];
         const int16_t v99 = mullo(v98, v97);
         const int16_t v100 = add(v86, v99);
         const int16_t v101 = mullo(v84, v97);
@@ -244,7 +243,7 @@ static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v109 = mullo(v28, v97);
         const int16_t v110 = add(v96, v109);
         const int16_t v111 = vector[l + 128];
-        const int16_t v112 = diagonals[l + 32];
+        const int16_t v112 = diagonals[l + 48];
         const int16_t v113 = mullo(v112, v111);
         const int16_t v114 = add(v100, v113);
         const int16_t v115 = mullo(v98, v111);
@@ -258,7 +257,7 @@ static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v123 = mullo(v42, v111);
         const int16_t v124 = add(v110, v123);
         const int16_t v125 = vector[l + 144];
-        const int16_t v126 = diagonals[l + 16];
+        const int16_t v126 = diagonals[l + 32];
         const int16_t v127 = mullo(v126, v125);
         const int16_t v128 = add(v114, v127);
         const int16_t v129 = mullo(v112, v125);
@@ -272,7 +271,7 @@ static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonal
         const int16_t v137 = mullo(v56, v125);
         const int16_t v138 = add(v124, v137);
         const int16_t v139 = vector[l + 160];
-        const int16_t v140 = diagonals[l];
+        const int16_t v140 = diagonals[l + 16];
         const int16_t v141 = mullo(v140, v139);
         const int16_t v142 = add(v128, v141);
         const int16_t v143 = mullo(v126, v139);
@@ -291,142 +290,144 @@ static void toeplitz11_c(int16_t *restrict out, const int16_t *restrict diagonal
         out[l + 48] = v148;
         out[l + 64] = v150;
         out[l + 80] = v152;
-        const int16_t v159 = vector[l];
-        const int16_t v160 = diagonals[l + 256];
-        const int16_t v161 = mullo(v160, v159);
-        const int16_t v162 = diagonals[l + 272];
-        const int16_t v163 = mullo(v162, v159);
-        const int16_t v164 = diagonals[l + 288];
-        const int16_t v165 = mullo(v164, v159);
-        const int16_t v166 = diagonals[l + 304];
-        const int16_t v167 = mullo(v166, v159);
-        const int16_t v168 = diagonals[l + 320];
-        const int16_t v169 = mullo(v168, v159);
-        const int16_t v170 = vector[l + 16];
-        const int16_t v171 = diagonals[l + 240];
-        const int16_t v172 = mullo(v171, v170);
-        const int16_t v173 = add(v161, v172);
-        const int16_t v174 = mullo(v160, v170);
-        const int16_t v175 = add(v163, v174);
-        const int16_t v176 = mullo(v162, v170);
-        const int16_t v177 = add(v165, v176);
-        const int16_t v178 = mullo(v164, v170);
-        const int16_t v179 = add(v167, v178);
-        const int16_t v180 = mullo(v166, v170);
-        const int16_t v181 = add(v169, v180);
-        const int16_t v182 = vector[l + 32];
-        const int16_t v183 = diagonals[l + 224];
-        const int16_t v184 = mullo(v183, v182);
-        const int16_t v185 = add(v173, v184);
-        const int16_t v186 = mullo(v171, v182);
-        const int16_t v187 = add(v175, v186);
-        const int16_t v188 = mullo(v160, v182);
-        const int16_t v189 = add(v177, v188);
-        const int16_t v190 = mullo(v162, v182);
-        const int16_t v191 = add(v179, v190);
-        const int16_t v192 = mullo(v164, v182);
-        const int16_t v193 = add(v181, v192);
-        const int16_t v194 = vector[l + 48];
-        const int16_t v195 = diagonals[l + 208];
-        const int16_t v196 = mullo(v195, v194);
-        const int16_t v197 = add(v185, v196);
-        const int16_t v198 = mullo(v183, v194);
-        const int16_t v199 = add(v187, v198);
-        const int16_t v200 = mullo(v171, v194);
-        const int16_t v201 = add(v189, v200);
-        const int16_t v202 = mullo(v160, v194);
-        const int16_t v203 = add(v191, v202);
-        const int16_t v204 = mullo(v162, v194);
-        const int16_t v205 = add(v193, v204);
-        const int16_t v206 = vector[l + 64];
-        const int16_t v207 = diagonals[l + 192];
-        const int16_t v208 = mullo(v207, v206);
-        const int16_t v209 = add(v197, v208);
-        const int16_t v210 = mullo(v195, v206);
-        const int16_t v211 = add(v199, v210);
-        const int16_t v212 = mullo(v183, v206);
-        const int16_t v213 = add(v201, v212);
-        const int16_t v214 = mullo(v171, v206);
-        const int16_t v215 = add(v203, v214);
-        const int16_t v216 = mullo(v160, v206);
-        const int16_t v217 = add(v205, v216);
-        const int16_t v218 = vector[l + 80];
-        const int16_t v219 = diagonals[l + 176];
-        const int16_t v220 = mullo(v219, v218);
-        const int16_t v221 = add(v209, v220);
-        const int16_t v222 = mullo(v207, v218);
-        const int16_t v223 = add(v211, v222);
-        const int16_t v224 = mullo(v195, v218);
-        const int16_t v225 = add(v213, v224);
-        const int16_t v226 = mullo(v183, v218);
-        const int16_t v227 = add(v215, v226);
-        const int16_t v228 = mullo(v171, v218);
-        const int16_t v229 = add(v217, v228);
-        const int16_t v230 = vector[l + 96];
-        const int16_t v231 = diagonals[l + 160];
-        const int16_t v232 = mullo(v231, v230);
-        const int16_t v233 = add(v221, v232);
-        const int16_t v234 = mullo(v219, v230);
-        const int16_t v235 = add(v223, v234);
-        const int16_t v236 = mullo(v207, v230);
-        const int16_t v237 = add(v225, v236);
-        const int16_t v238 = mullo(v195, v230);
-        const int16_t v239 = add(v227, v238);
-        const int16_t v240 = mullo(v183, v230);
-        const int16_t v241 = add(v229, v240);
-        const int16_t v242 = vector[l + 112];
-        const int16_t v243 = diagonals[l + 144];
-        const int16_t v244 = mullo(v243, v242);
-        const int16_t v245 = add(v233, v244);
-        const int16_t v246 = mullo(v231, v242);
-        const int16_t v247 = add(v235, v246);
-        const int16_t v248 = mullo(v219, v242);
-        const int16_t v249 = add(v237, v248);
-        const int16_t v250 = mullo(v207, v242);
-        const int16_t v251 = add(v239, v250);
-        const int16_t v252 = mullo(v195, v242);
-        const int16_t v253 = add(v241, v252);
-        const int16_t v254 = vector[l + 128];
-        const int16_t v255 = diagonals[l + 128];
-        const int16_t v256 = mullo(v255, v254);
-        const int16_t v257 = add(v245, v256);
-        const int16_t v258 = mullo(v243, v254);
-        const int16_t v259 = add(v247, v258);
-        const int16_t v260 = mullo(v231, v254);
-        const int16_t v261 = add(v249, v260);
-        const int16_t v262 = mullo(v219, v254);
-        const int16_t v263 = add(v251, v262);
-        const int16_t v264 = mullo(v207, v254);
-        const int16_t v265 = add(v253, v264);
-        const int16_t v266 = vector[l + 144];
-        const int16_t v267 = diagonals[l + 112];
-        const int16_t v268 = mullo(v267, v266);
-        const int16_t v269 = add(v257, v268);
-        const int16_t v270 = mullo(v255, v266);
-        const int16_t v271 = add(v259, v270);
-        const int16_t v272 = mullo(v243, v266);
-        const int16_t v273 = add(v261, v272);
-        const int16_t v274 = mullo(v231, v266);
-        const int16_t v275 = add(v263, v274);
-        const int16_t v276 = mullo(v219, v266);
-        const int16_t v277 = add(v265, v276);
-        const int16_t v278 = vector[l + 160];
-        const int16_t v279 = diagonals[l + 96];
-        const int16_t v280 = mullo(v279, v278);
-        const int16_t v281 = add(v269, v280);
-        const int16_t v282 = mullo(v267, v278);
-        const int16_t v283 = add(v271, v282);
-        const int16_t v284 = mullo(v255, v278);
-        const int16_t v285 = add(v273, v284);
-        const int16_t v286 = mullo(v243, v278);
-        const int16_t v287 = add(v275, v286);
-        const int16_t v288 = mullo(v231, v278);
-        const int16_t v289 = add(v277, v288);
-        out[l + 96] = v281;
-        out[l + 112] = v283;
-        out[l + 128] = v285;
-        out[l + 144] = v287;
-        out[l + 160] = v289;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = vector[l];
+        const int16_t v1 = diagonals[l + 272];
+        const int16_t v2 = mullo(v1, v0);
+        const int16_t v3 = diagonals[l + 288];
+        const int16_t v4 = mullo(v3, v0);
+        const int16_t v5 = diagonals[l + 304];
+        const int16_t v6 = mullo(v5, v0);
+        const int16_t v7 = diagonals[l + 320];
+        const int16_t v8 = mullo(v7, v0);
+        const int16_t v9 = diagonals[l + 336];
+        const int16_t v10 = mullo(v9, v0);
+        const int16_t v11 = vector[l + 16];
+        const int16_t v12 = diagonals[l + 256];
+        const int16_t v13 = mullo(v12, v11);
+        const int16_t v14 = add(v2, v13);
+        const int16_t v15 = mullo(v1, v11);
+        const int16_t v16 = add(v4, v15);
+        const int16_t v17 = mullo(v3, v11);
+        const int16_t v18 = add(v6, v17);
+        const int16_t v19 = mullo(v5, v11);
+        const int16_t v20 = add(v8, v19);
+        const int16_t v21 = mullo(v7, v11);
+        const int16_t v22 = add(v10, v21);
+        const int16_t v23 = vector[l + 32];
+        const int16_t v24 = diagonals[l + 240];
+        const int16_t v25 = mullo(v24, v23);
+        const int16_t v26 = add(v14, v25);
+        const int16_t v27 = mullo(v12, v23);
+        const int16_t v28 = add(v16, v27);
+        const int16_t v29 = mullo(v1, v23);
+        const int16_t v30 = add(v18, v29);
+        const int16_t v31 = mullo(v3, v23);
+        const int16_t v32 = add(v20, v31);
+        const int16_t v33 = mullo(v5, v23);
+        const int16_t v34 = add(v22, v33);
+        const int16_t v35 = vector[l + 48];
+        const int16_t v36 = diagonals[l + 224];
+        const int16_t v37 = mullo(v36, v35);
+        const int16_t v38 = add(v26, v37);
+        const int16_t v39 = mullo(v24, v35);
+        const int16_t v40 = add(v28, v39);
+        const int16_t v41 = mullo(v12, v35);
+        const int16_t v42 = add(v30, v41);
+        const int16_t v43 = mullo(v1, v35);
+        const int16_t v44 = add(v32, v43);
+        const int16_t v45 = mullo(v3, v35);
+        const int16_t v46 = add(v34, v45);
+        const int16_t v47 = vector[l + 64];
+        const int16_t v48 = diagonals[l + 208];
+        const int16_t v49 = mullo(v48, v47);
+        const int16_t v50 = add(v38, v49);
+        const int16_t v51 = mullo(v36, v47);
+        const int16_t v52 = add(v40, v51);
+        const int16_t v53 = mullo(v24, v47);
+        const int16_t v54 = add(v42, v53);
+        const int16_t v55 = mullo(v12, v47);
+        const int16_t v56 = add(v44, v55);
+        const int16_t v57 = mullo(v1, v47);
+        const int16_t v58 = add(v46, v57);
+        const int16_t v59 = vector[l + 80];
+        const int16_t v60 = diagonals[l + 192];
+        const int16_t v61 = mullo(v60, v59);
+        const int16_t v62 = add(v50, v61);
+        const int16_t v63 = mullo(v48, v59);
+        const int16_t v64 = add(v52, v63);
+        const int16_t v65 = mullo(v36, v59);
+        const int16_t v66 = add(v54, v65);
+        const int16_t v67 = mullo(v24, v59);
+        const int16_t v68 = add(v56, v67);
+        const int16_t v69 = mullo(v12, v59);
+        const int16_t v70 = add(v58, v69);
+        const int16_t v71 = vector[l + 96];
+        const int16_t v72 = diagonals[l + 176];
+        const int16_t v73 = mullo(v72, v71);
+        const int16_t v74 = add(v62, v73);
+        const int16_t v75 = mullo(v60, v71);
+        const int16_t v76 = add(v64, v75);
+        const int16_t v77 = mullo(v48, v71);
+        const int16_t v78 = add(v66, v77);
+        const int16_t v79 = mullo(v36, v71);
+        const int16_t v80 = add(v68, v79);
+        const int16_t v81 = mullo(v24, v71);
+        const int16_t v82 = add(v70, v81);
+        const int16_t v83 = vector[l + 112];
+        const int16_t v84 = diagonals[l + 160];
+        const int16_t v85 = mullo(v84, v83);
+        const int16_t v86 = add(v74, v85);
+        const int16_t v87 = mullo(v72, v83);
+        const int16_t v88 = add(v76, v87);
+        const int16_t v89 = mullo(v60, v83);
+        const int16_t v90 = add(v78, v89);
+        const int16_t v91 = mullo(v48, v83);
+        const int16_t v92 = add(v80, v91);
+        const int16_t v93 = mullo(v36, v83);
+        const int16_t v94 = add(v82, v93);
+        const int16_t v95 = vector[l + 128];
+        const int16_t v96 = diagonals[l + 144];
+        const int16_t v97 = mullo(v96, v95);
+        const int16_t v98 = add(v86, v97);
+        const int16_t v99 = mullo(v84, v95);
+        const int16_t v100 = add(v88, v99);
+        const int16_t v101 = mullo(v72, v95);
+        const int16_t v102 = add(v90, v101);
+        const int16_t v103 = mullo(v60, v95);
+        const int16_t v104 = add(v92, v103);
+        const int16_t v105 = mullo(v48, v95);
+        const int16_t v106 = add(v94, v105);
+        const int16_t v107 = vector[l + 144];
+        const int16_t v108 = diagonals[l + 128];
+        const int16_t v109 = mullo(v108, v107);
+        const int16_t v110 = add(v98, v109);
+        const int16_t v111 = mullo(v96, v107);
+        const int16_t v112 = add(v100, v111);
+        const int16_t v113 = mullo(v84, v107);
+        const int16_t v114 = add(v102, v113);
+        const int16_t v115 = mullo(v72, v107);
+        const int16_t v116 = add(v104, v115);
+        const int16_t v117 = mullo(v60, v107);
+        const int16_t v118 = add(v106, v117);
+        const int16_t v119 = vector[l + 160];
+        const int16_t v120 = diagonals[l + 112];
+        const int16_t v121 = mullo(v120, v119);
+        const int16_t v122 = add(v110, v121);
+        const int16_t v123 = mullo(v108, v119);
+        const int16_t v124 = add(v112, v123);
+        const int16_t v125 = mullo(v96, v119);
+        const int16_t v126 = add(v114, v125);
+        const int16_t v127 = mullo(v84, v119);
+        const int16_t v128 = add(v116, v127);
+        const int16_t v129 = mullo(v72, v119);
+        const int16_t v130 = add(v118, v129);
+        out[l + 96] = v122;
+        out[l + 112] = v124;
+        out[l + 128] = v126;
+        out[l + 144] = v128;
+        out[l + 160] = v130;
     }
 }
 
@@ -530,27 +531,36 @@ static void lanes44_c(int16_t *restrict out, const int16_t *restrict diagonals, 
 void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701])
 {
     static const int16_t k0[16] = {
-        -21845, -21845, -21845, -21845, -21845, -21845, -21845, -21845,
-        -21845, -21845, -21845, -21845, -21845, -21845, -21845, -21845
-    };
-    static const int16_t k1[16] = {
         3, 3, 3, 3, 3, 3, 3, 3,
         3, 3, 3, 3, 3, 3, 3, 3
     };
+    static const int16_t k1[16] = {
+        -13107, -13107, -13107, -13107, -13107, -13107, -13107, -13107,
+        -13107, -13107, -13107, -13107, -13107, -13107, -13107, -13107
+    };
     static const int16_t k2[16] = {
+        24, 24, 24, 24, 24, 24, 24, 24,
+        24, 24, 24, 24, 24, 24, 24, 24
+    };
+    static const int16_t k3[16] = {
+        -21845, -21845, -21845, -21845, -21845, -21845, -21845, -21845,
+        -21845, -21845, -21845, -21845, -21845, -21845, -21845, -21845
+    };
+    static const int16_t k4[16] = {
         9, 9, 9, 9, 9, 9, 9, 9,
         9, 9, 9, 9, 9, 9, 9, 9
     };
-    static const int16_t k3[16] = {
+    static const int16_t k5[16] = {
         27, 27, 27, 27, 27, 27, 27, 27,
         27, 27, 27, 27, 27, 27, 27, 27
     };
-    int16_t t_words[1408];
-    int16_t v_words[704];
-    int16_t t_words2[2464];
-    int16_t v_words2[1232];
-    int16_t t_words3[3696];
-    int16_t v_words3[1540];
+    int16_t front[32];
+    int16_t back[32];
+    int16_t back2[32];
+    int16_t t_words[2464];
+    int16_t v_words[1232];
+    int16_t t_words2[3696];
+    int16_t v_words2[1540];
     int16_t rows[2816];
     int16_t lane_t[1408];
     int16_t lane_v[704];
@@ -558,54 +568,46 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
     int16_t between[256];
     int16_t beside[256];
     int16_t joined1[1232];
-    /* diagonals of the matrix [Winograd80 §IV] */
+    /* ends of the operands, padded with zeros */
     for (int l = 0; l < 16; l++) {
-        t_words[l] = 0;
-        t_words[l + 1392] = 0;
-    }
-    for (int l = 0; l < 688; l++) {
-        const int16_t v0 = b[l + 1];
-        t_words[l + 3] = v0;
+        front[l] = 0;
+        front[l + 16] = 0;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = b[l + 685];
-        t_words[l + 687] = v0;
-    }
-    for (int l = 0; l < 688; l++) {
         const int16_t v0 = b[l];
-        t_words[l + 703] = v0;
+        front[l + 3] = v0;
+    }
+    for (int l = 0; l < 16; l++) {
+        back[l] = 0;
+        back[l + 16] = 0;
     }
     for (int l = 0; l < 16; l++) {
         const int16_t v0 = b[l + 685];
-        t_words[l + 1388] = v0;
+        back[l + 13] = v0;
     }
-    /* the vector, padded with zeros */
     for (int l = 0; l < 16; l++) {
-        v_words[l + 688] = 0;
-    }
-    for (int l = 0; l < 688; l++) {
-        const int16_t v0 = a[l];
-        v_words[l] = v0;
+        back2[l] = 0;
+        back2[l + 16] = 0;
     }
     for (int l = 0; l < 16; l++) {
         const int16_t v0 = a[l + 685];
-        v_words[l + 685] = v0;
+        back2[l + 13] = v0;
     }
     /* Toom-Cook: 704 = 7 × 176, diagonals [Toom63] [Cook66] */
-    for (int l = 0; l < 176; l++) {
-        const int16_t v0 = t_words[l + 352];
-        const int16_t v1 = t_words[l];
+    for (int l = 0; l < 144; l++) {
+        const int16_t v0 = b[l + 365];
+        const int16_t v1 = b[l + 13];
         const int16_t v2 = sub(v0, v1);
-        const int16_t v3 = t_words[l + 528];
-        const int16_t v4 = t_words[l + 176];
+        const int16_t v3 = b[l + 541];
+        const int16_t v4 = b[l + 189];
         const int16_t v5 = sub(v3, v4);
-        const int16_t v6 = t_words[l + 704];
+        const int16_t v6 = b[l + 16];
         const int16_t v7 = sub(v6, v0);
-        const int16_t v8 = t_words[l + 880];
+        const int16_t v8 = b[l + 192];
         const int16_t v9 = sub(v8, v3);
-        const int16_t v10 = t_words[l + 1056];
+        const int16_t v10 = b[l + 368];
         const int16_t v11 = sub(v10, v6);
-        const int16_t v12 = t_words[l + 1232];
+        const int16_t v12 = b[l + 544];
         const int16_t v13 = sub(v12, v8);
         const int16_t v14 = shl(v4, 2);
         const int16_t v15 = sub(v3, v14);
@@ -619,19 +621,19 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         const int16_t v23 = sub(v7, v22);
         const int16_t v24 = shl(v5, 2);
         const int16_t v25 = sub(v9, v24);
-        t_words2[l + 1760] = v25;
+        t_words[l + 1776] = v25;
         const int16_t v27 = shl(v7, 2);
         const int16_t v28 = sub(v11, v27);
-        t_words2[l + 1936] = v28;
+        t_words[l + 1952] = v28;
         const int16_t v30 = shl(v9, 2);
         const int16_t v31 = sub(v13, v30);
         const int16_t v33 = mullo(v23, 3);
         const int16_t v34 = mullo(v25, 3);
         const int16_t v35 = sub(v28, v34);
-        t_words2[l + 2112] = v35;
+        t_words[l + 2128] = v35;
         const int16_t v37 = mullo(v28, 3);
         const int16_t v38 = sub(v31, v37);
-        t_words2[l + 2288] = v38;
+        t_words[l + 2304] = v38;
         const int16_t v40 = mullo(v15, 3);
         const int16_t v41 = sub(v17, v40);
         const int16_t v42 = mullo(v17, 3);
@@ -645,48 +647,198 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         const int16_t v50 = mullo(v9, 3);
         const int16_t v51 = sub(v50, v11);
         const int16_t v52 = sub(v33, v25);
-        t_words2[l] = v52;
+        t_words[l + 16] = v52;
         const int16_t v54 = add(v41, v43);
-        t_words2[l + 352] = v54;
+        t_words[l + 368] = v54;
         const int16_t v56 = sub(v43, v41);
-        t_words2[l + 704] = v56;
+        t_words[l + 720] = v56;
         const int16_t v58 = shl(v47, 1);
         const int16_t v59 = add(v49, v58);
-        t_words2[l + 1056] = v59;
+        t_words[l + 1072] = v59;
         const int16_t v61 = sub(v49, v58);
-        t_words2[l + 1408] = v61;
+        t_words[l + 1424] = v61;
         const int16_t v63 = sub(v34, v28);
-        t_words2[l + 176] = v63;
+        t_words[l + 192] = v63;
         const int16_t v65 = add(v43, v45);
-        t_words2[l + 528] = v65;
+        t_words[l + 544] = v65;
         const int16_t v67 = sub(v45, v43);
-        t_words2[l + 880] = v67;
+        t_words[l + 896] = v67;
         const int16_t v69 = shl(v49, 1);
         const int16_t v70 = add(v51, v69);
-        t_words2[l + 1232] = v70;
+        t_words[l + 1248] = v70;
         const int16_t v72 = sub(v51, v69);
-        t_words2[l + 1584] = v72;
+        t_words[l + 1600] = v72;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = b[l + 349];
+        const int16_t v1 = front[l];
+        const int16_t v2 = sub(v0, v1);
+        const int16_t v3 = b[l + 525];
+        const int16_t v4 = b[l + 173];
+        const int16_t v5 = sub(v3, v4);
+        const int16_t v6 = b[l];
+        const int16_t v7 = sub(v6, v0);
+        const int16_t v8 = b[l + 176];
+        const int16_t v9 = sub(v8, v3);
+        const int16_t v10 = b[l + 352];
+        const int16_t v11 = sub(v10, v6);
+        const int16_t v12 = b[l + 528];
+        const int16_t v13 = sub(v12, v8);
+        const int16_t v14 = shl(v4, 2);
+        const int16_t v15 = sub(v3, v14);
+        const int16_t v16 = shl(v0, 2);
+        const int16_t v17 = sub(v6, v16);
+        const int16_t v18 = shl(v3, 2);
+        const int16_t v19 = sub(v8, v18);
+        const int16_t v20 = shl(v6, 2);
+        const int16_t v21 = sub(v10, v20);
+        const int16_t v22 = shl(v2, 2);
+        const int16_t v23 = sub(v7, v22);
+        const int16_t v24 = shl(v5, 2);
+        const int16_t v25 = sub(v9, v24);
+        t_words[l + 1760] = v25;
+        const int16_t v27 = shl(v7, 2);
+        const int16_t v28 = sub(v11, v27);
+        t_words[l + 1936] = v28;
+        const int16_t v30 = shl(v9, 2);
+        const int16_t v31 = sub(v13, v30);
+        const int16_t v33 = mullo(v23, k0[l]);
+        const int16_t v34 = mullo(v25, k0[l]);
+        const int16_t v35 = sub(v28, v34);
+        t_words[l + 2112] = v35;
+        const int16_t v37 = mullo(v28, k0[l]);
+        const int16_t v38 = sub(v31, v37);
+        t_words[l + 2288] = v38;
+        const int16_t v40 = mullo(v15, k0[l]);
+        const int16_t v41 = sub(v17, v40);
+        const int16_t v42 = mullo(v17, k0[l]);
+        const int16_t v43 = sub(v19, v42);
+        const int16_t v44 = mullo(v19, k0[l]);
+        const int16_t v45 = sub(v21, v44);
+        const int16_t v46 = mullo(v5, k0[l]);
+        const int16_t v47 = sub(v46, v7);
+        const int16_t v48 = mullo(v7, k0[l]);
+        const int16_t v49 = sub(v48, v9);
+        const int16_t v50 = mullo(v9, k0[l]);
+        const int16_t v51 = sub(v50, v11);
+        const int16_t v52 = sub(v33, v25);
+        t_words[l] = v52;
+        const int16_t v54 = add(v41, v43);
+        t_words[l + 352] = v54;
+        const int16_t v56 = sub(v43, v41);
+        t_words[l + 704] = v56;
+        const int16_t v58 = shl(v47, 1);
+        const int16_t v59 = add(v49, v58);
+        t_words[l + 1056] = v59;
+        const int16_t v61 = sub(v49, v58);
+        t_words[l + 1408] = v61;
+        const int16_t v63 = sub(v34, v28);
+        t_words[l + 176] = v63;
+        const int16_t v65 = add(v43, v45);
+        t_words[l + 528] = v65;
+        const int16_t v67 = sub(v45, v43);
+        t_words[l + 880] = v67;
+        const int16_t v69 = shl(v49, 1);
+        const int16_t v70 = add(v51, v69);
+        t_words[l + 1232] = v70;
+        const int16_t v72 = sub(v51, v69);
+        t_words[l + 1584] = v72;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = b[l + 509];
+        const int16_t v1 = b[l + 157];
+        const int16_t v2 = sub(v0, v1);
+        const int16_t v3 = b[l + 685];
+        const int16_t v4 = b[l + 333];
+        const int16_t v5 = sub(v3, v4);
+        const int16_t v6 = b[l + 160];
+        const int16_t v7 = sub(v6, v0);
+        const int16_t v8 = b[l + 336];
+        const int16_t v9 = sub(v8, v3);
+        const int16_t v10 = b[l + 512];
+        const int16_t v11 = sub(v10, v6);
+        const int16_t v12 = back[l + 16];
+        const int16_t v13 = sub(v12, v8);
+        const int16_t v14 = shl(v4, 2);
+        const int16_t v15 = sub(v3, v14);
+        const int16_t v16 = shl(v0, 2);
+        const int16_t v17 = sub(v6, v16);
+        const int16_t v18 = shl(v3, 2);
+        const int16_t v19 = sub(v8, v18);
+        const int16_t v20 = shl(v6, 2);
+        const int16_t v21 = sub(v10, v20);
+        const int16_t v22 = shl(v2, 2);
+        const int16_t v23 = sub(v7, v22);
+        const int16_t v24 = shl(v5, 2);
+        const int16_t v25 = sub(v9, v24);
+        t_words[l + 1920] = v25;
+        const int16_t v27 = shl(v7, 2);
+        const int16_t v28 = sub(v11, v27);
+        t_words[l + 2096] = v28;
+        const int16_t v30 = shl(v9, 2);
+        const int16_t v31 = sub(v13, v30);
+        const int16_t v33 = mullo(v23, k0[l]);
+        const int16_t v34 = mullo(v25, k0[l]);
+        const int16_t v35 = sub(v28, v34);
+        t_words[l + 2272] = v35;
+        const int16_t v37 = mullo(v28, k0[l]);
+        const int16_t v38 = sub(v31, v37);
+        t_words[l + 2448] = v38;
+        const int16_t v40 = mullo(v15, k0[l]);
+        const int16_t v41 = sub(v17, v40);
+        const int16_t v42 = mullo(v17, k0[l]);
+        const int16_t v43 = sub(v19, v42);
+        const int16_t v44 = mullo(v19, k0[l]);
+        const int16_t v45 = sub(v21, v44);
+        const int16_t v46 = mullo(v5, k0[l]);
+        const int16_t v47 = sub(v46, v7);
+        const int16_t v48 = mullo(v7, k0[l]);
+        const int16_t v49 = sub(v48, v9);
+        const int16_t v50 = mullo(v9, k0[l]);
+        const int16_t v51 = sub(v50, v11);
+        const int16_t v52 = sub(v33, v25);
+        t_words[l + 160] = v52;
+        const int16_t v54 = add(v41, v43);
+        t_words[l + 512] = v54;
+        const int16_t v56 = sub(v43, v41);
+        t_words[l + 864] = v56;
+        const int16_t v58 = shl(v47, 1);
+        const int16_t v59 = add(v49, v58);
+        t_words[l + 1216] = v59;
+        const int16_t v61 = sub(v49, v58);
+        t_words[l + 1568] = v61;
+        const int16_t v63 = sub(v34, v28);
+        t_words[l + 336] = v63;
+        const int16_t v65 = add(v43, v45);
+        t_words[l + 688] = v65;
+        const int16_t v67 = sub(v45, v43);
+        t_words[l + 1040] = v67;
+        const int16_t v69 = shl(v49, 1);
+        const int16_t v70 = add(v51, v69);
+        t_words[l + 1392] = v70;
+        const int16_t v72 = sub(v51, v69);
+        t_words[l + 1744] = v72;
     }
     /* Toom-Cook: 704 = 7 × 176, vectors [Toom63] [Cook66] */
-    for (int l = 0; l < 176; l++) {
-        const int16_t v0 = v_words[l + 176];
-        const int16_t v1 = v_words[l + 528];
+    for (int l = 0; l < 160; l++) {
+        const int16_t v0 = a[l + 176];
+        const int16_t v1 = a[l + 528];
         const int16_t v2 = add(v0, v1);
-        const int16_t v3 = v_words[l];
-        const int16_t v4 = v_words[l + 352];
+        const int16_t v3 = a[l];
+        const int16_t v4 = a[l + 352];
         const int16_t v5 = add(v3, v4);
         const int16_t v6 = add(v2, v5);
         const int16_t v7 = shl(v6, 1);
-        v_words2[l + 176] = v7;
+        v_words[l + 176] = v7;
         const int16_t v9 = sub(v2, v5);
-        v_words2[l + 352] = v9;
+        v_words[l + 352] = v9;
         const int16_t v11 = shl(v0, 2);
         const int16_t v12 = add(v1, v11);
         const int16_t v13 = shl(v3, 2);
         const int16_t v14 = add(v4, v13);
         const int16_t v15 = shl(v14, 1);
         const int16_t v16 = add(v12, v15);
-        v_words2[l + 528] = v16;
+        v_words[l + 528] = v16;
         const int16_t v18 = sub(v12, v15);
         const int16_t v20 = mullo(v3, 3);
         const int16_t v21 = add(v0, v20);
@@ -695,19 +847,54 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         const int16_t v24 = mullo(v23, 3);
         const int16_t v25 = add(v1, v24);
         const int16_t v26 = shl(v1, 1);
-        v_words2[l] = v26;
+        v_words[l] = v26;
         const int16_t v29 = mullo(v18, -13107);
-        v_words2[l + 704] = v29;
+        v_words[l + 704] = v29;
         const int16_t v31 = mullo(v25, -13107);
-        v_words2[l + 880] = v31;
+        v_words[l + 880] = v31;
         const int16_t v34 = mullo(v3, 24);
-        v_words2[l + 1056] = v34;
+        v_words[l + 1056] = v34;
+    }
+    for (int l = 0; l < 16; l++) {
+        const int16_t v0 = a[l + 336];
+        const int16_t v1 = back2[l + 16];
+        const int16_t v2 = add(v0, v1);
+        const int16_t v3 = a[l + 160];
+        const int16_t v4 = a[l + 512];
+        const int16_t v5 = add(v3, v4);
+        const int16_t v6 = add(v2, v5);
+        const int16_t v7 = shl(v6, 1);
+        v_words[l + 336] = v7;
+        const int16_t v9 = sub(v2, v5);
+        v_words[l + 512] = v9;
+        const int16_t v11 = shl(v0, 2);
+        const int16_t v12 = add(v1, v11);
+        const int16_t v13 = shl(v3, 2);
+        const int16_t v14 = add(v4, v13);
+        const int16_t v15 = shl(v14, 1);
+        const int16_t v16 = add(v12, v15);
+        v_words[l + 688] = v16;
+        const int16_t v18 = sub(v12, v15);
+        const int16_t v20 = mullo(v3, k0[l]);
+        const int16_t v21 = add(v0, v20);
+        const int16_t v22 = mullo(v21, k0[l]);
+        const int16_t v23 = add(v4, v22);
+        const int16_t v24 = mullo(v23, k0[l]);
+        const int16_t v25 = add(v1, v24);
+        const int16_t v26 = shl(v1, 1);
+        v_words[l + 160] = v26;
+        const int16_t v29 = mullo(v18, k1[l]);
+        v_words[l + 864] = v29;
+        const int16_t v31 = mullo(v25, k1[l]);
+        v_words[l + 1040] = v31;
+        const int16_t v34 = mullo(v3, k2[l]);
+        v_words[l + 1216] = v34;
     }
     /* Karatsuba: 176 = 9 × 44, diagonals [Karatsuba63] [Winograd80 §IV] */
-    for (int i5 = 0; i5 < 7; i5++) {
+    for (int i2 = 0; i2 < 7; i2++) {
         {
-            int16_t *const p0 = t_words2 + 352 * i5;
-            int16_t *const p1 = t_words3 + 528 * i5;
+            int16_t *const p0 = t_words + 352 * i2;
+            int16_t *const p1 = t_words2 + 528 * i2;
             for (int l = 0; l < 32; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 88];
@@ -746,8 +933,8 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = t_words2 + 352 * i5;
-            int16_t *const p1 = t_words3 + 528 * i5;
+            int16_t *const p0 = t_words + 352 * i2;
+            int16_t *const p1 = t_words2 + 528 * i2;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 28];
                 const int16_t v1 = p0[l + 116];
@@ -787,10 +974,10 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         }
     }
     /* Karatsuba: 176 = 9 × 44, vectors [Karatsuba63] [Winograd80 §IV] */
-    for (int i7 = 0; i7 < 7; i7++) {
+    for (int i4 = 0; i4 < 7; i4++) {
         {
-            int16_t *const p0 = v_words2 + 176 * i7;
-            int16_t *const p1 = v_words3 + 220 * i7;
+            int16_t *const p0 = v_words + 176 * i4;
+            int16_t *const p1 = v_words2 + 220 * i4;
             for (int l = 0; l < 32; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 88];
@@ -809,8 +996,8 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = v_words2 + 176 * i7;
-            int16_t *const p1 = v_words3 + 220 * i7;
+            int16_t *const p0 = v_words + 176 * i4;
+            int16_t *const p1 = v_words2 + 220 * i4;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 28];
                 const int16_t v1 = p0[l + 116];
@@ -830,10 +1017,10 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         }
     }
     /* products 1 to 16 of size 44, in lanes */
-    for (int i9 = 0; i9 < 5; i9++) {
+    for (int i6 = 0; i6 < 5; i6++) {
         {
-            int16_t *const p0 = t_words2 + 16 * i9;
-            int16_t *const p1 = t_words3 + 16 * i9;
+            int16_t *const p0 = t_words + 16 * i6;
+            int16_t *const p1 = t_words2 + 16 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 132];
                 const int16_t v1 = p0[l + 1540];
@@ -846,8 +1033,8 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = t_words2 + 16 * i9;
-            int16_t *const p1 = t_words3 + 16 * i9;
+            int16_t *const p0 = t_words + 16 * i6;
+            int16_t *const p1 = t_words2 + 16 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 484];
                 const int16_t v1 = p0[l + 1892];
@@ -860,8 +1047,8 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = t_words2 + 16 * i9;
-            int16_t *const p1 = t_words3 + 16 * i9;
+            int16_t *const p0 = t_words + 16 * i6;
+            int16_t *const p1 = t_words2 + 16 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 836];
                 const int16_t v1 = p0[l + 2244];
@@ -874,8 +1061,8 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = t_words2 + 16 * i9;
-            int16_t *const p1 = t_words3 + 16 * i9;
+            int16_t *const p0 = t_words + 16 * i6;
+            int16_t *const p1 = t_words2 + 16 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1188];
                 const int16_t v1 = p1[l];
@@ -888,7 +1075,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i9;
+            int16_t *const p0 = lane_t + 256 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l];
                 const int16_t v1 = between[l + 64];
@@ -901,7 +1088,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i9;
+            int16_t *const p0 = lane_t + 256 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 16];
                 const int16_t v1 = between[l + 80];
@@ -914,7 +1101,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i9;
+            int16_t *const p0 = lane_t + 256 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 32];
                 const int16_t v1 = between[l + 96];
@@ -927,7 +1114,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i9;
+            int16_t *const p0 = lane_t + 256 * i6;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 48];
                 const int16_t v1 = between[l + 112];
@@ -941,40 +1128,40 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         }
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words2[l + 204];
-        const int16_t v1 = t_words2[l + 1612];
-        const int16_t v2 = t_words3[l + 600];
-        const int16_t v3 = t_words3[l + 2712];
+        const int16_t v0 = t_words[l + 204];
+        const int16_t v1 = t_words[l + 1612];
+        const int16_t v2 = t_words2[l + 600];
+        const int16_t v3 = t_words2[l + 2712];
         between[4 * l] = v0;
         between[4 * l + 1] = v1;
         between[4 * l + 2] = v2;
         between[4 * l + 3] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words2[l + 556];
-        const int16_t v1 = t_words2[l + 1964];
-        const int16_t v2 = t_words3[l + 1128];
-        const int16_t v3 = t_words3[l + 3240];
+        const int16_t v0 = t_words[l + 556];
+        const int16_t v1 = t_words[l + 1964];
+        const int16_t v2 = t_words2[l + 1128];
+        const int16_t v3 = t_words2[l + 3240];
         between[4 * l + 64] = v0;
         between[4 * l + 65] = v1;
         between[4 * l + 66] = v2;
         between[4 * l + 67] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words2[l + 908];
-        const int16_t v1 = t_words2[l + 2316];
-        const int16_t v2 = t_words3[l + 1656];
-        const int16_t v3 = t_words3[l + 116];
+        const int16_t v0 = t_words[l + 908];
+        const int16_t v1 = t_words[l + 2316];
+        const int16_t v2 = t_words2[l + 1656];
+        const int16_t v3 = t_words2[l + 116];
         between[4 * l + 128] = v0;
         between[4 * l + 129] = v1;
         between[4 * l + 130] = v2;
         between[4 * l + 131] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words2[l + 1260];
-        const int16_t v1 = t_words3[l + 72];
-        const int16_t v2 = t_words3[l + 2184];
-        const int16_t v3 = t_words3[l + 644];
+        const int16_t v0 = t_words[l + 1260];
+        const int16_t v1 = t_words2[l + 72];
+        const int16_t v2 = t_words2[l + 2184];
+        const int16_t v3 = t_words2[l + 644];
         between[4 * l + 192] = v0;
         between[4 * l + 193] = v1;
         between[4 * l + 194] = v2;
@@ -1020,9 +1207,9 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         lane_t[4 * l + 1346] = v2;
         lane_t[4 * l + 1347] = v3;
     }
-    for (int i10 = 0; i10 < 2; i10++) {
+    for (int i7 = 0; i7 < 2; i7++) {
         {
-            int16_t *const p0 = v_words3 + 16 * i10;
+            int16_t *const p0 = v_words2 + 16 * i7;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 880];
@@ -1035,7 +1222,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i10;
+            int16_t *const p0 = v_words2 + 16 * i7;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 220];
                 const int16_t v1 = p0[l + 1100];
@@ -1048,7 +1235,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i10;
+            int16_t *const p0 = v_words2 + 16 * i7;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 440];
                 const int16_t v1 = p0[l + 1320];
@@ -1061,7 +1248,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i10;
+            int16_t *const p0 = v_words2 + 16 * i7;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 660];
                 const int16_t v1 = p0[l + 44];
@@ -1074,7 +1261,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i10;
+            int16_t *const p0 = lane_v + 256 * i7;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l];
                 const int16_t v1 = between[l + 64];
@@ -1087,7 +1274,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i10;
+            int16_t *const p0 = lane_v + 256 * i7;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 16];
                 const int16_t v1 = between[l + 80];
@@ -1100,7 +1287,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i10;
+            int16_t *const p0 = lane_v + 256 * i7;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 32];
                 const int16_t v1 = between[l + 96];
@@ -1113,7 +1300,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i10;
+            int16_t *const p0 = lane_v + 256 * i7;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 48];
                 const int16_t v1 = between[l + 112];
@@ -1127,40 +1314,40 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         }
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 28];
-        const int16_t v1 = v_words3[l + 908];
-        const int16_t v2 = v_words3[l + 292];
-        const int16_t v3 = v_words3[l + 1172];
+        const int16_t v0 = v_words2[l + 28];
+        const int16_t v1 = v_words2[l + 908];
+        const int16_t v2 = v_words2[l + 292];
+        const int16_t v3 = v_words2[l + 1172];
         between[4 * l] = v0;
         between[4 * l + 1] = v1;
         between[4 * l + 2] = v2;
         between[4 * l + 3] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 248];
-        const int16_t v1 = v_words3[l + 1128];
-        const int16_t v2 = v_words3[l + 512];
-        const int16_t v3 = v_words3[l + 1392];
+        const int16_t v0 = v_words2[l + 248];
+        const int16_t v1 = v_words2[l + 1128];
+        const int16_t v2 = v_words2[l + 512];
+        const int16_t v3 = v_words2[l + 1392];
         between[4 * l + 64] = v0;
         between[4 * l + 65] = v1;
         between[4 * l + 66] = v2;
         between[4 * l + 67] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 468];
-        const int16_t v1 = v_words3[l + 1348];
-        const int16_t v2 = v_words3[l + 732];
-        const int16_t v3 = v_words3[l + 116];
+        const int16_t v0 = v_words2[l + 468];
+        const int16_t v1 = v_words2[l + 1348];
+        const int16_t v2 = v_words2[l + 732];
+        const int16_t v3 = v_words2[l + 116];
         between[4 * l + 128] = v0;
         between[4 * l + 129] = v1;
         between[4 * l + 130] = v2;
         between[4 * l + 131] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 688];
-        const int16_t v1 = v_words3[l + 72];
-        const int16_t v2 = v_words3[l + 952];
-        const int16_t v3 = v_words3[l + 336];
+        const int16_t v0 = v_words2[l + 688];
+        const int16_t v1 = v_words2[l + 72];
+        const int16_t v2 = v_words2[l + 952];
+        const int16_t v3 = v_words2[l + 336];
         between[4 * l + 192] = v0;
         between[4 * l + 193] = v1;
         between[4 * l + 194] = v2;
@@ -1207,9 +1394,9 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         lane_v[4 * l + 643] = v3;
     }
     lanes44_c(lane_c, lane_t, lane_v);
-    for (int i11 = 0; i11 < 2; i11++) {
+    for (int i8 = 0; i8 < 2; i8++) {
         {
-            int16_t *const p0 = lane_c + 256 * i11;
+            int16_t *const p0 = lane_c + 256 * i8;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 64];
@@ -1222,7 +1409,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i11;
+            int16_t *const p0 = lane_c + 256 * i8;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 16];
                 const int16_t v1 = p0[l + 80];
@@ -1235,7 +1422,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i11;
+            int16_t *const p0 = lane_c + 256 * i8;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 32];
                 const int16_t v1 = p0[l + 96];
@@ -1248,7 +1435,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i11;
+            int16_t *const p0 = lane_c + 256 * i8;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 48];
                 const int16_t v1 = p0[l + 112];
@@ -1301,7 +1488,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             beside[4 * l + 195] = v3;
         }
         {
-            int16_t *const p0 = rows + 16 * i11;
+            int16_t *const p0 = rows + 16 * i8;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = beside[l];
                 p0[l] = v0;
@@ -1453,9 +1640,9 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         rows[l + 688] = v30;
     }
     /* products 17 to 32 of size 44, in lanes */
-    for (int i12 = 0; i12 < 5; i12++) {
+    for (int i9 = 0; i9 < 5; i9++) {
         {
-            int16_t *const p0 = t_words3 + 16 * i12;
+            int16_t *const p0 = t_words2 + 16 * i9;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1100];
                 const int16_t v1 = p0[l + 3212];
@@ -1468,7 +1655,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i12;
+            int16_t *const p0 = t_words2 + 16 * i9;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1628];
                 const int16_t v1 = p0[l + 132];
@@ -1481,7 +1668,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i12;
+            int16_t *const p0 = t_words2 + 16 * i9;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 2156];
                 const int16_t v1 = p0[l + 660];
@@ -1494,7 +1681,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i12;
+            int16_t *const p0 = t_words2 + 16 * i9;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 2684];
                 const int16_t v1 = p0[l + 1188];
@@ -1507,7 +1694,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i12;
+            int16_t *const p0 = lane_t + 256 * i9;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l];
                 const int16_t v1 = between[l + 64];
@@ -1520,7 +1707,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i12;
+            int16_t *const p0 = lane_t + 256 * i9;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 16];
                 const int16_t v1 = between[l + 80];
@@ -1533,7 +1720,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i12;
+            int16_t *const p0 = lane_t + 256 * i9;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 32];
                 const int16_t v1 = between[l + 96];
@@ -1546,7 +1733,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i12;
+            int16_t *const p0 = lane_t + 256 * i9;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 48];
                 const int16_t v1 = between[l + 112];
@@ -1560,40 +1747,40 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         }
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 1172];
-        const int16_t v1 = t_words3[l + 3284];
-        const int16_t v2 = t_words3[l + 1788];
-        const int16_t v3 = t_words3[l + 380];
+        const int16_t v0 = t_words2[l + 1172];
+        const int16_t v1 = t_words2[l + 3284];
+        const int16_t v2 = t_words2[l + 1788];
+        const int16_t v3 = t_words2[l + 380];
         between[4 * l] = v0;
         between[4 * l + 1] = v1;
         between[4 * l + 2] = v2;
         between[4 * l + 3] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 1700];
-        const int16_t v1 = t_words3[l + 204];
-        const int16_t v2 = t_words3[l + 2316];
-        const int16_t v3 = t_words3[l + 908];
+        const int16_t v0 = t_words2[l + 1700];
+        const int16_t v1 = t_words2[l + 204];
+        const int16_t v2 = t_words2[l + 2316];
+        const int16_t v3 = t_words2[l + 908];
         between[4 * l + 64] = v0;
         between[4 * l + 65] = v1;
         between[4 * l + 66] = v2;
         between[4 * l + 67] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 2228];
-        const int16_t v1 = t_words3[l + 732];
-        const int16_t v2 = t_words3[l + 2844];
-        const int16_t v3 = t_words3[l + 1436];
+        const int16_t v0 = t_words2[l + 2228];
+        const int16_t v1 = t_words2[l + 732];
+        const int16_t v2 = t_words2[l + 2844];
+        const int16_t v3 = t_words2[l + 1436];
         between[4 * l + 128] = v0;
         between[4 * l + 129] = v1;
         between[4 * l + 130] = v2;
         between[4 * l + 131] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 2756];
-        const int16_t v1 = t_words3[l + 1260];
-        const int16_t v2 = t_words3[l + 3372];
-        const int16_t v3 = t_words3[l + 1964];
+        const int16_t v0 = t_words2[l + 2756];
+        const int16_t v1 = t_words2[l + 1260];
+        const int16_t v2 = t_words2[l + 3372];
+        const int16_t v3 = t_words2[l + 1964];
         between[4 * l + 192] = v0;
         between[4 * l + 193] = v1;
         between[4 * l + 194] = v2;
@@ -1639,10 +1826,10 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         lane_t[4 * l + 1346] = v2;
         lane_t[4 * l + 1347] = v3;
     }
-    for (int i13 = 0; i13 < 2; i13++) {
+    for (int i10 = 0; i10 < 2; i10++) {
         {
-            int16_t *const p0 = v_words3 + 16 * i13;
-            int16_t *const p1 = v_words2 + 16 * i13;
+            int16_t *const p0 = v_words2 + 16 * i10;
+            int16_t *const p1 = v_words + 16 * i10;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 528];
                 const int16_t v1 = p0[l + 1408];
@@ -1655,8 +1842,8 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i13;
-            int16_t *const p1 = v_words2 + 16 * i13;
+            int16_t *const p0 = v_words2 + 16 * i10;
+            int16_t *const p1 = v_words + 16 * i10;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 748];
                 const int16_t v1 = p0[l + 132];
@@ -1669,8 +1856,8 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i13;
-            int16_t *const p1 = v_words2 + 16 * i13;
+            int16_t *const p0 = v_words2 + 16 * i10;
+            int16_t *const p1 = v_words + 16 * i10;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 968];
                 const int16_t v1 = p0[l + 352];
@@ -1683,8 +1870,8 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = v_words3 + 16 * i13;
-            int16_t *const p1 = v_words2 + 16 * i13;
+            int16_t *const p0 = v_words2 + 16 * i10;
+            int16_t *const p1 = v_words + 16 * i10;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1188];
                 const int16_t v1 = p0[l + 572];
@@ -1697,7 +1884,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i13;
+            int16_t *const p0 = lane_v + 256 * i10;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l];
                 const int16_t v1 = between[l + 64];
@@ -1710,7 +1897,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i13;
+            int16_t *const p0 = lane_v + 256 * i10;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 16];
                 const int16_t v1 = between[l + 80];
@@ -1723,7 +1910,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i13;
+            int16_t *const p0 = lane_v + 256 * i10;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 32];
                 const int16_t v1 = between[l + 96];
@@ -1736,7 +1923,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i13;
+            int16_t *const p0 = lane_v + 256 * i10;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 48];
                 const int16_t v1 = between[l + 112];
@@ -1750,40 +1937,40 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         }
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 556];
-        const int16_t v1 = v_words3[l + 1436];
-        const int16_t v2 = v_words3[l + 820];
-        const int16_t v3 = v_words2[l + 160];
+        const int16_t v0 = v_words2[l + 556];
+        const int16_t v1 = v_words2[l + 1436];
+        const int16_t v2 = v_words2[l + 820];
+        const int16_t v3 = v_words[l + 160];
         between[4 * l] = v0;
         between[4 * l + 1] = v1;
         between[4 * l + 2] = v2;
         between[4 * l + 3] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 776];
-        const int16_t v1 = v_words3[l + 160];
-        const int16_t v2 = v_words3[l + 1040];
-        const int16_t v3 = v_words2[l + 336];
+        const int16_t v0 = v_words2[l + 776];
+        const int16_t v1 = v_words2[l + 160];
+        const int16_t v2 = v_words2[l + 1040];
+        const int16_t v3 = v_words[l + 336];
         between[4 * l + 64] = v0;
         between[4 * l + 65] = v1;
         between[4 * l + 66] = v2;
         between[4 * l + 67] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 996];
-        const int16_t v1 = v_words3[l + 380];
-        const int16_t v2 = v_words3[l + 1260];
-        const int16_t v3 = v_words2[l + 512];
+        const int16_t v0 = v_words2[l + 996];
+        const int16_t v1 = v_words2[l + 380];
+        const int16_t v2 = v_words2[l + 1260];
+        const int16_t v3 = v_words[l + 512];
         between[4 * l + 128] = v0;
         between[4 * l + 129] = v1;
         between[4 * l + 130] = v2;
         between[4 * l + 131] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 1216];
-        const int16_t v1 = v_words3[l + 600];
-        const int16_t v2 = v_words3[l + 1480];
-        const int16_t v3 = v_words2[l + 688];
+        const int16_t v0 = v_words2[l + 1216];
+        const int16_t v1 = v_words2[l + 600];
+        const int16_t v2 = v_words2[l + 1480];
+        const int16_t v3 = v_words[l + 688];
         between[4 * l + 192] = v0;
         between[4 * l + 193] = v1;
         between[4 * l + 194] = v2;
@@ -1830,9 +2017,9 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         lane_v[4 * l + 643] = v3;
     }
     lanes44_c(lane_c, lane_t, lane_v);
-    for (int i14 = 0; i14 < 2; i14++) {
+    for (int i11 = 0; i11 < 2; i11++) {
         {
-            int16_t *const p0 = lane_c + 256 * i14;
+            int16_t *const p0 = lane_c + 256 * i11;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 64];
@@ -1845,7 +2032,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i14;
+            int16_t *const p0 = lane_c + 256 * i11;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 16];
                 const int16_t v1 = p0[l + 80];
@@ -1858,7 +2045,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i14;
+            int16_t *const p0 = lane_c + 256 * i11;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 32];
                 const int16_t v1 = p0[l + 96];
@@ -1871,7 +2058,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i14;
+            int16_t *const p0 = lane_c + 256 * i11;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 48];
                 const int16_t v1 = p0[l + 112];
@@ -1924,7 +2111,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             beside[4 * l + 195] = v3;
         }
         {
-            int16_t *const p0 = rows + 16 * i14;
+            int16_t *const p0 = rows + 16 * i11;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = beside[l];
                 p0[l + 704] = v0;
@@ -2076,9 +2263,9 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         rows[l + 1392] = v30;
     }
     /* products 33 to 48 of size 44, in lanes */
-    for (int i15 = 0; i15 < 5; i15++) {
+    for (int i12 = 0; i12 < 5; i12++) {
         {
-            int16_t *const p0 = t_words3 + 16 * i15;
+            int16_t *const p0 = t_words2 + 16 * i12;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 2420];
                 const int16_t v1 = p0[l + 880];
@@ -2091,7 +2278,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i15;
+            int16_t *const p0 = t_words2 + 16 * i12;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 2948];
                 const int16_t v1 = p0[l + 1408];
@@ -2104,7 +2291,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i15;
+            int16_t *const p0 = t_words2 + 16 * i12;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 3476];
                 const int16_t v1 = p0[l + 1936];
@@ -2117,7 +2304,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i15;
+            int16_t *const p0 = t_words2 + 16 * i12;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 352];
                 const int16_t v1 = p0[l + 2464];
@@ -2130,7 +2317,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i15;
+            int16_t *const p0 = lane_t + 256 * i12;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l];
                 const int16_t v1 = between[l + 64];
@@ -2143,7 +2330,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i15;
+            int16_t *const p0 = lane_t + 256 * i12;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 16];
                 const int16_t v1 = between[l + 80];
@@ -2156,7 +2343,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i15;
+            int16_t *const p0 = lane_t + 256 * i12;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 32];
                 const int16_t v1 = between[l + 96];
@@ -2169,7 +2356,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i15;
+            int16_t *const p0 = lane_t + 256 * i12;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 48];
                 const int16_t v1 = between[l + 112];
@@ -2183,40 +2370,40 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         }
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 2492];
-        const int16_t v1 = t_words3[l + 952];
-        const int16_t v2 = t_words3[l + 3064];
-        const int16_t v3 = t_words3[l + 1348];
+        const int16_t v0 = t_words2[l + 2492];
+        const int16_t v1 = t_words2[l + 952];
+        const int16_t v2 = t_words2[l + 3064];
+        const int16_t v3 = t_words2[l + 1348];
         between[4 * l] = v0;
         between[4 * l + 1] = v1;
         between[4 * l + 2] = v2;
         between[4 * l + 3] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 3020];
-        const int16_t v1 = t_words3[l + 1480];
-        const int16_t v2 = t_words3[l + 3592];
-        const int16_t v3 = t_words3[l + 1876];
+        const int16_t v0 = t_words2[l + 3020];
+        const int16_t v1 = t_words2[l + 1480];
+        const int16_t v2 = t_words2[l + 3592];
+        const int16_t v3 = t_words2[l + 1876];
         between[4 * l + 64] = v0;
         between[4 * l + 65] = v1;
         between[4 * l + 66] = v2;
         between[4 * l + 67] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 3548];
-        const int16_t v1 = t_words3[l + 2008];
-        const int16_t v2 = t_words3[l + 292];
-        const int16_t v3 = t_words3[l + 2404];
+        const int16_t v0 = t_words2[l + 3548];
+        const int16_t v1 = t_words2[l + 2008];
+        const int16_t v2 = t_words2[l + 292];
+        const int16_t v3 = t_words2[l + 2404];
         between[4 * l + 128] = v0;
         between[4 * l + 129] = v1;
         between[4 * l + 130] = v2;
         between[4 * l + 131] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 424];
-        const int16_t v1 = t_words3[l + 2536];
-        const int16_t v2 = t_words3[l + 820];
-        const int16_t v3 = t_words3[l + 2932];
+        const int16_t v0 = t_words2[l + 424];
+        const int16_t v1 = t_words2[l + 2536];
+        const int16_t v2 = t_words2[l + 820];
+        const int16_t v3 = t_words2[l + 2932];
         between[4 * l + 192] = v0;
         between[4 * l + 193] = v1;
         between[4 * l + 194] = v2;
@@ -2262,10 +2449,10 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         lane_t[4 * l + 1346] = v2;
         lane_t[4 * l + 1347] = v3;
     }
-    for (int i16 = 0; i16 < 2; i16++) {
+    for (int i13 = 0; i13 < 2; i13++) {
         {
-            int16_t *const p0 = v_words2 + 16 * i16;
-            int16_t *const p1 = v_words3 + 16 * i16;
+            int16_t *const p0 = v_words + 16 * i13;
+            int16_t *const p1 = v_words2 + 16 * i13;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 836];
                 const int16_t v1 = p0[l + 264];
@@ -2278,8 +2465,8 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = v_words2 + 16 * i16;
-            int16_t *const p1 = v_words3 + 16 * i16;
+            int16_t *const p0 = v_words + 16 * i13;
+            int16_t *const p1 = v_words2 + 16 * i13;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1012];
                 const int16_t v1 = p0[l + 440];
@@ -2292,8 +2479,8 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = v_words2 + 16 * i16;
-            int16_t *const p1 = v_words3 + 16 * i16;
+            int16_t *const p0 = v_words + 16 * i13;
+            int16_t *const p1 = v_words2 + 16 * i13;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1188];
                 const int16_t v1 = p0[l + 616];
@@ -2306,8 +2493,8 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = v_words2 + 16 * i16;
-            int16_t *const p1 = v_words3 + 16 * i16;
+            int16_t *const p0 = v_words + 16 * i13;
+            int16_t *const p1 = v_words2 + 16 * i13;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 88];
                 const int16_t v1 = p0[l + 792];
@@ -2320,7 +2507,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i16;
+            int16_t *const p0 = lane_v + 256 * i13;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l];
                 const int16_t v1 = between[l + 64];
@@ -2333,7 +2520,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i16;
+            int16_t *const p0 = lane_v + 256 * i13;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 16];
                 const int16_t v1 = between[l + 80];
@@ -2346,7 +2533,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i16;
+            int16_t *const p0 = lane_v + 256 * i13;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 32];
                 const int16_t v1 = between[l + 96];
@@ -2359,7 +2546,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i16;
+            int16_t *const p0 = lane_v + 256 * i13;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 48];
                 const int16_t v1 = between[l + 112];
@@ -2373,40 +2560,40 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         }
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 864];
-        const int16_t v1 = v_words2[l + 292];
-        const int16_t v2 = v_words2[l + 996];
-        const int16_t v3 = v_words3[l + 644];
+        const int16_t v0 = v_words[l + 864];
+        const int16_t v1 = v_words[l + 292];
+        const int16_t v2 = v_words[l + 996];
+        const int16_t v3 = v_words2[l + 644];
         between[4 * l] = v0;
         between[4 * l + 1] = v1;
         between[4 * l + 2] = v2;
         between[4 * l + 3] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 1040];
-        const int16_t v1 = v_words2[l + 468];
-        const int16_t v2 = v_words2[l + 1172];
-        const int16_t v3 = v_words3[l + 864];
+        const int16_t v0 = v_words[l + 1040];
+        const int16_t v1 = v_words[l + 468];
+        const int16_t v2 = v_words[l + 1172];
+        const int16_t v3 = v_words2[l + 864];
         between[4 * l + 64] = v0;
         between[4 * l + 65] = v1;
         between[4 * l + 66] = v2;
         between[4 * l + 67] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 1216];
-        const int16_t v1 = v_words2[l + 644];
-        const int16_t v2 = v_words3[l + 204];
-        const int16_t v3 = v_words3[l + 1084];
+        const int16_t v0 = v_words[l + 1216];
+        const int16_t v1 = v_words[l + 644];
+        const int16_t v2 = v_words2[l + 204];
+        const int16_t v3 = v_words2[l + 1084];
         between[4 * l + 128] = v0;
         between[4 * l + 129] = v1;
         between[4 * l + 130] = v2;
         between[4 * l + 131] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 116];
-        const int16_t v1 = v_words2[l + 820];
-        const int16_t v2 = v_words3[l + 424];
-        const int16_t v3 = v_words3[l + 1304];
+        const int16_t v0 = v_words[l + 116];
+        const int16_t v1 = v_words[l + 820];
+        const int16_t v2 = v_words2[l + 424];
+        const int16_t v3 = v_words2[l + 1304];
         between[4 * l + 192] = v0;
         between[4 * l + 193] = v1;
         between[4 * l + 194] = v2;
@@ -2453,9 +2640,9 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         lane_v[4 * l + 643] = v3;
     }
     lanes44_c(lane_c, lane_t, lane_v);
-    for (int i17 = 0; i17 < 2; i17++) {
+    for (int i14 = 0; i14 < 2; i14++) {
         {
-            int16_t *const p0 = lane_c + 256 * i17;
+            int16_t *const p0 = lane_c + 256 * i14;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 64];
@@ -2468,7 +2655,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i17;
+            int16_t *const p0 = lane_c + 256 * i14;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 16];
                 const int16_t v1 = p0[l + 80];
@@ -2481,7 +2668,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i17;
+            int16_t *const p0 = lane_c + 256 * i14;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 32];
                 const int16_t v1 = p0[l + 96];
@@ -2494,7 +2681,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i17;
+            int16_t *const p0 = lane_c + 256 * i14;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 48];
                 const int16_t v1 = p0[l + 112];
@@ -2547,7 +2734,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             beside[4 * l + 195] = v3;
         }
         {
-            int16_t *const p0 = rows + 16 * i17;
+            int16_t *const p0 = rows + 16 * i14;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = beside[l];
                 p0[l + 1408] = v0;
@@ -2699,9 +2886,9 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         rows[l + 2096] = v30;
     }
     /* products 49 to 63 of size 44, in lanes */
-    for (int i18 = 0; i18 < 5; i18++) {
+    for (int i15 = 0; i15 < 5; i15++) {
         {
-            int16_t *const p0 = t_words3 + 16 * i18;
+            int16_t *const p0 = t_words2 + 16 * i15;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 3388];
                 const int16_t v1 = p0[l + 1980];
@@ -2714,7 +2901,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i18;
+            int16_t *const p0 = t_words2 + 16 * i15;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 396];
                 const int16_t v1 = p0[l + 2508];
@@ -2727,7 +2914,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i18;
+            int16_t *const p0 = t_words2 + 16 * i15;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 924];
                 const int16_t v1 = p0[l + 3036];
@@ -2740,7 +2927,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = t_words3 + 16 * i18;
+            int16_t *const p0 = t_words2 + 16 * i15;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1452];
                 const int16_t v1 = p0[l + 3564];
@@ -2753,7 +2940,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i18;
+            int16_t *const p0 = lane_t + 256 * i15;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l];
                 const int16_t v1 = between[l + 64];
@@ -2766,7 +2953,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i18;
+            int16_t *const p0 = lane_t + 256 * i15;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 16];
                 const int16_t v1 = between[l + 80];
@@ -2779,7 +2966,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i18;
+            int16_t *const p0 = lane_t + 256 * i15;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 32];
                 const int16_t v1 = between[l + 96];
@@ -2792,7 +2979,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_t + 256 * i18;
+            int16_t *const p0 = lane_t + 256 * i15;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 48];
                 const int16_t v1 = between[l + 112];
@@ -2806,40 +2993,40 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         }
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 3460];
-        const int16_t v1 = t_words3[l + 2052];
-        const int16_t v2 = t_words3[l + 512];
-        const int16_t v3 = t_words3[l + 2624];
+        const int16_t v0 = t_words2[l + 3460];
+        const int16_t v1 = t_words2[l + 2052];
+        const int16_t v2 = t_words2[l + 512];
+        const int16_t v3 = t_words2[l + 2624];
         between[4 * l] = v0;
         between[4 * l + 1] = v1;
         between[4 * l + 2] = v2;
         between[4 * l + 3] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 468];
-        const int16_t v1 = t_words3[l + 2580];
-        const int16_t v2 = t_words3[l + 1040];
-        const int16_t v3 = t_words3[l + 3152];
+        const int16_t v0 = t_words2[l + 468];
+        const int16_t v1 = t_words2[l + 2580];
+        const int16_t v2 = t_words2[l + 1040];
+        const int16_t v3 = t_words2[l + 3152];
         between[4 * l + 64] = v0;
         between[4 * l + 65] = v1;
         between[4 * l + 66] = v2;
         between[4 * l + 67] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 996];
-        const int16_t v1 = t_words3[l + 3108];
-        const int16_t v2 = t_words3[l + 1568];
-        const int16_t v3 = t_words3[l + 3680];
+        const int16_t v0 = t_words2[l + 996];
+        const int16_t v1 = t_words2[l + 3108];
+        const int16_t v2 = t_words2[l + 1568];
+        const int16_t v3 = t_words2[l + 3680];
         between[4 * l + 128] = v0;
         between[4 * l + 129] = v1;
         between[4 * l + 130] = v2;
         between[4 * l + 131] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = t_words3[l + 1524];
-        const int16_t v1 = t_words3[l + 3636];
-        const int16_t v2 = t_words3[l + 2096];
-        const int16_t v3 = t_words3[l + 3680];
+        const int16_t v0 = t_words2[l + 1524];
+        const int16_t v1 = t_words2[l + 3636];
+        const int16_t v2 = t_words2[l + 2096];
+        const int16_t v3 = t_words2[l + 3680];
         between[4 * l + 192] = v0;
         between[4 * l + 193] = v1;
         between[4 * l + 194] = v2;
@@ -2885,10 +3072,10 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         lane_t[4 * l + 1346] = v2;
         lane_t[4 * l + 1347] = v3;
     }
-    for (int i19 = 0; i19 < 2; i19++) {
+    for (int i16 = 0; i16 < 2; i16++) {
         {
-            int16_t *const p0 = v_words3 + 16 * i19;
-            int16_t *const p1 = v_words2 + 16 * i19;
+            int16_t *const p0 = v_words2 + 16 * i16;
+            int16_t *const p1 = v_words + 16 * i16;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 1496];
                 const int16_t v1 = p1[l + 572];
@@ -2901,7 +3088,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = v_words2 + 16 * i19;
+            int16_t *const p0 = v_words + 16 * i16;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 44];
                 const int16_t v1 = p0[l + 748];
@@ -2914,7 +3101,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = v_words2 + 16 * i19;
+            int16_t *const p0 = v_words + 16 * i16;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 220];
                 const int16_t v1 = p0[l + 924];
@@ -2927,7 +3114,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = v_words2 + 16 * i19;
+            int16_t *const p0 = v_words + 16 * i16;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 396];
                 const int16_t v1 = p0[l + 1100];
@@ -2940,7 +3127,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i19;
+            int16_t *const p0 = lane_v + 256 * i16;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l];
                 const int16_t v1 = between[l + 64];
@@ -2953,7 +3140,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i19;
+            int16_t *const p0 = lane_v + 256 * i16;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 16];
                 const int16_t v1 = between[l + 80];
@@ -2966,7 +3153,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i19;
+            int16_t *const p0 = lane_v + 256 * i16;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 32];
                 const int16_t v1 = between[l + 96];
@@ -2979,7 +3166,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_v + 256 * i19;
+            int16_t *const p0 = lane_v + 256 * i16;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = between[l + 48];
                 const int16_t v1 = between[l + 112];
@@ -2993,40 +3180,40 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         }
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words3[l + 1524];
-        const int16_t v1 = v_words2[l + 600];
-        const int16_t v2 = v_words2[l + 28];
-        const int16_t v3 = v_words2[l + 732];
+        const int16_t v0 = v_words2[l + 1524];
+        const int16_t v1 = v_words[l + 600];
+        const int16_t v2 = v_words[l + 28];
+        const int16_t v3 = v_words[l + 732];
         between[4 * l] = v0;
         between[4 * l + 1] = v1;
         between[4 * l + 2] = v2;
         between[4 * l + 3] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 72];
-        const int16_t v1 = v_words2[l + 776];
-        const int16_t v2 = v_words2[l + 204];
-        const int16_t v3 = v_words2[l + 908];
+        const int16_t v0 = v_words[l + 72];
+        const int16_t v1 = v_words[l + 776];
+        const int16_t v2 = v_words[l + 204];
+        const int16_t v3 = v_words[l + 908];
         between[4 * l + 64] = v0;
         between[4 * l + 65] = v1;
         between[4 * l + 66] = v2;
         between[4 * l + 67] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 248];
-        const int16_t v1 = v_words2[l + 952];
-        const int16_t v2 = v_words2[l + 380];
-        const int16_t v3 = v_words2[l + 1084];
+        const int16_t v0 = v_words[l + 248];
+        const int16_t v1 = v_words[l + 952];
+        const int16_t v2 = v_words[l + 380];
+        const int16_t v3 = v_words[l + 1084];
         between[4 * l + 128] = v0;
         between[4 * l + 129] = v1;
         between[4 * l + 130] = v2;
         between[4 * l + 131] = v3;
     }
     for (int l = 0; l < 16; l++) {
-        const int16_t v0 = v_words2[l + 424];
-        const int16_t v1 = v_words2[l + 1128];
-        const int16_t v2 = v_words2[l + 556];
-        const int16_t v3 = v_words2[l + 1084];
+        const int16_t v0 = v_words[l + 424];
+        const int16_t v1 = v_words[l + 1128];
+        const int16_t v2 = v_words[l + 556];
+        const int16_t v3 = v_words[l + 1084];
         between[4 * l + 192] = v0;
         between[4 * l + 193] = v1;
         between[4 * l + 194] = v2;
@@ -3073,9 +3260,9 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         lane_v[4 * l + 643] = v3;
     }
     lanes44_c(lane_c, lane_t, lane_v);
-    for (int i20 = 0; i20 < 2; i20++) {
+    for (int i17 = 0; i17 < 2; i17++) {
         {
-            int16_t *const p0 = lane_c + 256 * i20;
+            int16_t *const p0 = lane_c + 256 * i17;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 64];
@@ -3088,7 +3275,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i20;
+            int16_t *const p0 = lane_c + 256 * i17;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 16];
                 const int16_t v1 = p0[l + 80];
@@ -3101,7 +3288,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i20;
+            int16_t *const p0 = lane_c + 256 * i17;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 32];
                 const int16_t v1 = p0[l + 96];
@@ -3114,7 +3301,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = lane_c + 256 * i20;
+            int16_t *const p0 = lane_c + 256 * i17;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 48];
                 const int16_t v1 = p0[l + 112];
@@ -3167,7 +3354,7 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             beside[4 * l + 195] = v3;
         }
         {
-            int16_t *const p0 = rows + 16 * i20;
+            int16_t *const p0 = rows + 16 * i17;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = beside[l];
                 p0[l + 2112] = v0;
@@ -3319,10 +3506,10 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
         rows[l + 2800] = v30;
     }
     /* Karatsuba: 176 = 9 × 44, sums of products [Karatsuba63] [Winograd80 §IV] */
-    for (int i21 = 0; i21 < 7; i21++) {
+    for (int i18 = 0; i18 < 7; i18++) {
         {
-            int16_t *const p0 = rows + 44 * i21;
-            int16_t *const p1 = joined1 + 176 * i21;
+            int16_t *const p0 = rows + 44 * i18;
+            int16_t *const p1 = joined1 + 176 * i18;
             for (int l = 0; l < 32; l++) {
                 const int16_t v0 = p0[l];
                 const int16_t v1 = p0[l + 308];
@@ -3350,8 +3537,8 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             }
         }
         {
-            int16_t *const p0 = rows + 44 * i21;
-            int16_t *const p1 = joined1 + 176 * i21;
+            int16_t *const p0 = rows + 44 * i18;
+            int16_t *const p1 = joined1 + 176 * i18;
             for (int l = 0; l < 16; l++) {
                 const int16_t v0 = p0[l + 28];
                 const int16_t v1 = p0[l + 336];
@@ -3437,30 +3624,30 @@ void ntruhrss701_mul_c(int16_t c[701], const int16_t a[701], const int16_t b[701
             const int16_t v10 = add(v6, v9);
             const int16_t v11 = joined1[l + 1040];
             const int16_t v12 = add(v11, v10);
-            const int16_t v14 = mullo(v12, k0[l]);
+            const int16_t v14 = mullo(v12, k3[l]);
             const int16_t v15 = sar(v14, 3);
             c[l + 160] = v15;
             const int16_t v17 = shl(v7, 1);
             const int16_t v18 = add(v3, v17);
-            const int16_t v20 = mullo(v11, k1[l]);
+            const int16_t v20 = mullo(v11, k0[l]);
             const int16_t v21 = add(v18, v20);
-            const int16_t v22 = mullo(v21, k0[l]);
+            const int16_t v22 = mullo(v21, k3[l]);
             const int16_t v23 = sar(v22, 3);
             c[l + 336] = v23;
             const int16_t v25 = shl(v6, 2);
             const int16_t v26 = add(v2, v25);
-            const int16_t v28 = mullo(v11, k2[l]);
+            const int16_t v28 = mullo(v11, k4[l]);
             const int16_t v29 = add(v26, v28);
-            const int16_t v30 = mullo(v29, k0[l]);
+            const int16_t v30 = mullo(v29, k3[l]);
             const int16_t v31 = sar(v30, 3);
             c[l + 512] = v31;
             const int16_t v33 = shl(v7, 3);
             const int16_t v34 = add(v3, v33);
-            const int16_t v36 = mullo(v11, k3[l]);
+            const int16_t v36 = mullo(v11, k5[l]);
             const int16_t v37 = add(v34, v36);
             const int16_t v38 = joined1[l + 1216];
             const int16_t v39 = add(v38, v37);
-            const int16_t v40 = mullo(v39, k0[l]);
+            const int16_t v40 = mullo(v39, k3[l]);
             const int16_t v41 = sar(v40, 3);
             w42[l] = v41;
         }
