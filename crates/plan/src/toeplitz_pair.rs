@@ -58,7 +58,7 @@ const TERMS: usize = 32;
 
 impl ToeplitzPair {
     /// x^n mod f as terms (t, w_t), w_t centred, where the remainder by f is taken term by term: f has few
-    /// terms, and [`TOGETHER`] coefficients of the quotient do not depend on each other. [`None`] where
+    /// terms, and 16 coefficients of the quotient do not depend on each other. [`None`] where
     /// two products of constants, by the same method, are taken in its place.
     pub fn steps(ring: &Ring) -> Option<Vec<(usize, i64)>> {
         let (n, q) = (ring.degree(), ring.q());
