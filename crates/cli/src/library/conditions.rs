@@ -149,9 +149,14 @@ fn text(value: Value) -> String {
     }
 }
 
-fn evaluate(condition: &str, known: &Known, depth: u8) -> Value {
-    let mut parser = Parser { tokens: tokens(condition), at: 0, known, depth };
-    truth(parser.or())
+/// The value of a macro's text, any number.
+fn evaluate(text: &str, known: &Known, depth: u8) -> Value {
+    Parser { tokens: tokens(text), at: 0, known, depth }.or()
+}
+
+/// A condition's, which is 0 or 1 where it is known.
+fn condition(text: &str, known: &Known) -> Value {
+    truth(evaluate(text, known, 0))
 }
 
 /// An `#if` that is being read.
@@ -185,15 +190,12 @@ pub fn decide(source: &str, known: &Known) -> String {
             whole = format!("{whole}\n{next}");
         }
         let word = directive.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("");
-        let condition = || whole.split_once(word).map_or("", |(_, c)| c).replace("\\\n", " ");
+        let rest = || whole.split_once(word).map_or("", |(_, c)| c).replace("\\\n", " ");
         let outside = levels.iter().rev().skip(1).all(|level| level.live);
         match (word, levels.last_mut()) {
             ("if" | "ifdef" | "ifndef", _) => {
-                let value = if word == "if" {
-                    evaluate(&condition(), known, 0)
-                } else {
-                    Open(String::new(), 3)
-                };
+                let value =
+                    if word == "if" { condition(&rest(), known) } else { Open(String::new(), 3) };
                 let live = levels.iter().all(|level| level.live);
                 let written = live && matches!(value, Open(..));
                 let start = out.len();
@@ -208,7 +210,7 @@ pub fn decide(source: &str, known: &Known) -> String {
                 levels.push(Level { written, taken, live: value != Is(0), start });
             }
             ("elif", Some(level)) => {
-                let value = if level.taken { Is(0) } else { evaluate(&condition(), known, 0) };
+                let value = if level.taken { Is(0) } else { condition(&rest(), known) };
                 level.live = value != Is(0);
                 level.taken |= matches!(value, Is(1..));
                 if outside && level.live {
