@@ -107,5 +107,5 @@ fn hash_functions_and_random_bytes_of_ones_own() {
     let said = run(&mut Command::new(&program));
     assert!(said.ends_with("random bytes of our own, one session key\n"), "{said}");
     let hashes: u32 = said.split(' ').next().unwrap().parse().unwrap();
-    assert!(hashes >= 10, "{said}");
+    assert!(hashes >= 8, "{said}");
 }
