@@ -1,20 +1,14 @@
 //! The C library as its users take it: `make check`, `make install` with pkg-config, CMake with `find_package`,
 //! hash functions and random bytes of their own. One KEM and little optimisation keep it short.
 
+mod common;
+
+use common::run;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn library() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lib")
-}
-
-/// Runs a command to its end; returns what it printed.
-fn run(command: &mut Command) -> String {
-    let out = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
-    let text = String::from_utf8_lossy(&out.stdout).into_owned();
-    let error = String::from_utf8_lossy(&out.stderr);
-    assert!(out.status.success(), "{command:?}: {}\n{text}{error}", out.status);
-    text
 }
 
 fn make(dir: &Path, arguments: &[&str]) -> String {

@@ -3,20 +3,12 @@
 
 mod common;
 
-use common::{Run, Sandbox};
+use common::{Run, Sandbox, run};
 use std::path::Path;
 use std::process::Command;
 
 const STRICT: &[&str] =
     &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-O1"];
-
-fn run(command: &mut Command) -> String {
-    let out = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
-    let text = String::from_utf8_lossy(&out.stdout).into_owned();
-    let error = String::from_utf8_lossy(&out.stderr);
-    assert!(out.status.success(), "{command:?}: {}\n{text}{error}", out.status);
-    text
-}
 
 /// Compiles sources strictly; every symbol that others see has the prefix.
 fn compiles_and_keeps_to_its_prefix(cc: &str, dir: &Path, sources: &[String], prefix: &str) {

@@ -23,7 +23,8 @@ fn main() {
         let dir = root.join(dir);
         println!("cargo:rerun-if-changed={}", dir.display());
         for file in sources(&dir) {
-            let is_portable = dir.ends_with("generated") && file.to_string_lossy().ends_with("_c.c");
+            let is_portable =
+                dir.ends_with("generated") && file.to_string_lossy().ends_with("_c.c");
             (if is_portable { &mut portable } else { &mut build }).file(file);
         }
     }

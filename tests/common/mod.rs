@@ -60,6 +60,15 @@ pub fn compilers() -> Vec<&'static str> {
     found
 }
 
+/// Runs a command, which must succeed; returns what it printed.
+pub fn run(command: &mut Command) -> String {
+    let out = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    let error = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{command:?}: {}\n{text}{error}", out.status);
+    text
+}
+
 /// A directory that vanishes.
 pub struct Sandbox(tempfile::TempDir);
 
