@@ -21,16 +21,16 @@ for what in ${*:-cycles mutants}; do
         bench sntrup761 big big all
         # Beside the best for any operands those that rely on a small one.
         only=sntrup761,sntrup761-truncated-rader,sntrup761-two-prime
-        bench sntrup761 big small avx2 $only,sntrup761-good-thomas,sntrup761-good-thomas-seed
+        bench sntrup761 big small all $only,sntrup761-good-thomas,sntrup761-good-thomas-seed
         bench ntruhps2048677 big big all
-        bench ntruhps2048677 big small avx2
+        bench ntruhps2048677 big small all
         for ring in sntrup653 sntrup857 sntrup953 sntrup1013 sntrup1277; do
-            bench $ring big small avx2
+            bench $ring big small all
         done
         for ring in ntruhps2048509 ntruhps4096821 ntruhrss701; do
-            bench $ring big big avx2
+            bench $ring big big all
         done
-        bench saber big "within 5" avx2
+        bench saber big "within 5" all
         list "$dir"/{sntrup761,ntruhps2048677}-*/plans.json \
             "$dir"/{sntrup653,sntrup857,sntrup953,sntrup1013,sntrup1277}-*/plans.json \
             "$dir"/{ntruhps2048509,ntruhps4096821,ntruhrss701,saber}-*/plans.json > "$figures/plans.json"
