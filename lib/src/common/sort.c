@@ -4,7 +4,8 @@
  *
  * For each power of two p, from large to small, first i and i + p are compared, for all i without the
  * bit p; then each i with that bit is compared with i + q - p, for q from the largest power of two
- * down to 2p.
+ * down to 2p. The latter may as well be done in ascending order of i, with all q for one i after the
+ * other: where two of them share an element, i + q - p = j + r - p with i < j, q comes before r.
  */
 #include "sort.h"
 
@@ -28,10 +29,14 @@ static void rf_sort_c(uint32_t *x, int n)
         for (i = 0; i + p < n; i += 2 * p)
             for (j = i; j < i + p && j + p < n; j++)
                 rf_sort_two(x + j, x + j + p);
-        for (q = top; q > p; q /= 2)
-            for (i = p; i + q - p < n; i += 2 * p)
-                for (j = i; j < i + p && j + q - p < n; j++)
-                    rf_sort_two(x + j, x + j + q - p);
+        for (i = p; i < n; i += 2 * p)
+            for (j = i; j < i + p && j < n; j++) {
+                uint32_t a = x[j];
+                for (q = top; q > p; q /= 2)
+                    if (j + q - p < n)
+                        rf_sort_two(&a, x + j + q - p);
+                x[j] = a;
+            }
     }
 }
 
