@@ -39,7 +39,7 @@ pub const SUFFIX: &str = "c";
 ///
 /// A program with operations that are not lane-wise on words is refused.
 pub fn c(program: &Program, preamble: &Preamble) -> Result<String, CannotRender> {
-    let program = program.expand();
+    let program = program.expand_to_words();
     let mut helpers = Helpers::new(&program);
     let called = called_entries(&program);
     let mut bodies = String::new();

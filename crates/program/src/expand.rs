@@ -17,12 +17,22 @@ use writer::Writer;
 impl Program {
     /// The same program in word operations alone.
     pub fn expand(&self) -> Program {
+        self.expanded(true)
+    }
+
+    /// The same for machines that know words but no pairs of words: a repeated factor is one word of
+    /// its table.
+    pub fn expand_to_words(&self) -> Program {
+        self.expanded(false)
+    }
+
+    fn expanded(&self, pairs: bool) -> Program {
         let mut out = self.clone();
         for procedure in &mut out.procedures {
             let body = std::mem::take(&mut procedure.body);
             let modulus = procedure.modulus();
             let mut tables =
-                Tables { modulus, buffers: &mut procedure.buffers, made: HashMap::new() };
+                Tables { modulus, pairs, buffers: &mut procedure.buffers, made: HashMap::new() };
             procedure.body = statements(body, &mut tables);
             for buffer in &mut procedure.buffers {
                 // What remains of a factor table is never read: keep ids stable, drop content.
@@ -51,6 +61,8 @@ enum Column {
 
 struct Tables<'a> {
     modulus: Modulus,
+    /// Whether repeated words of 16 bits are broadcast as pairs.
+    pairs: bool,
     buffers: &'a mut Vec<Buffer>,
     made: HashMap<(BufferId, MulMethod, bool, Column), BufferId>,
 }

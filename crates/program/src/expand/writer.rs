@@ -81,7 +81,7 @@ impl Writer {
                 self.op(Op::Load { buffer, at: at.clone() })
             }
             // Words of 16 bits stand twice, so that a pair of them is broadcast by the load alone.
-            Factor::Repeated { buffer, at } if self.modulus.bits == 16 => {
+            Factor::Repeated { buffer, at } if self.modulus.bits == 16 && tables.pairs => {
                 let buffer = tables.column(*buffer, method, true, column);
                 self.op(Op::BroadcastPair { buffer, at: at.times(2) })
             }
