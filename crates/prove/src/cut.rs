@@ -276,14 +276,7 @@ impl Cutter {
             && let Some(separate) = self.separate(&bare, bits)
         {
             // In terms of other variables, and so by another key.
-            let (v, m) = self.cut_within(&separate, bits, None, room)?;
-            if let Source::Cut { form, bits: 64 } = &self.world.var(v).source {
-                let sign = [1, -1].into_iter().find(|&s| **form == separate.scaled(s, 64));
-                if let Some(sign) = sign {
-                    let spelled = (Arc::new(bare.scaled(sign, 64)), bits);
-                    self.spelled.entry(v).or_insert(spelled);
-                }
-            }
+            let (v, m) = self.cut_instead((&bare, &separate), bits, room)?;
             self.cuts.insert(key, (v, inverse(lead).wrapping_mul(m)));
             return Ok((v, centre(m, width).wrapping_shl(twos)));
         }
@@ -351,6 +344,13 @@ impl Cutter {
                 self.cuts.insert(key, (v, inverse(lead).wrapping_mul(sign)));
                 return Ok((v, centre(sign, width).wrapping_shl(twos)));
             }
+            // A word that a register holds without sign is wider than it need be.
+            if let Some(short) = self.shortened(&bare, bits)
+                && let Ok((v, m)) = self.cut_instead((&bare, &short), bits, room)
+            {
+                self.cuts.insert(key, (v, inverse(lead).wrapping_mul(m)));
+                return Ok((v, centre(m, width).wrapping_shl(twos)));
+            }
             let cause = self.explain(&bare, width, failure);
             self.failed.insert((bits, bare), cause);
             return Err(Some(cause));
@@ -360,6 +360,24 @@ impl Cutter {
         let s = inverse(lead).wrapping_mul(u).wrapping_mul(sign);
         self.cuts.insert(key, (v, s));
         Ok((v, centre(u.wrapping_mul(sign), width).wrapping_shl(twos)))
+    }
+
+    /// The variable of a form that is equal to another one modulo 2^bits, for which it is cut: where
+    /// the first is spelled out, the variable is found all the same.
+    fn cut_instead(
+        &mut self,
+        (spelled, form): (&Form, &Form),
+        bits: u8,
+        room: u8,
+    ) -> Result<(VarId, i64), Option<u32>> {
+        let (v, m) = self.cut_within(form, bits, None, room)?;
+        if let Source::Cut { form: own, bits: 64 } = &self.world.var(v).source
+            && let Some(sign) = [1, -1].into_iter().find(|&s| **own == form.scaled(s, 64))
+        {
+            let spelled = (Arc::new(spelled.scaled(sign, 64)), bits);
+            self.spelled.entry(v).or_insert(spelled);
+        }
+        Ok((v, m))
     }
 
     /// The variable equal to plus or minus an exact form.
@@ -569,6 +587,18 @@ impl Cutter {
             Use::Opaque(c) => Err(c),
             Use::Const(_) => unreachable!("the caller folds constants"),
         }
+    }
+
+    /// The same for a factor of a product of variables. Of a word that wraps modulo a power of two the
+    /// low bits are all that is known: what they are of is multiplied, where only low bits are asked for.
+    pub fn as_factor(&mut self, form: &Form, width: u8) -> Result<(VarId, i64, i64), u32> {
+        let (v, m, k) = self.as_variable(form, width)?;
+        let var = self.world.var(v);
+        let bits = var.residue.m.is_power_of_two() && var.integer.is_none();
+        if width > 16 && bits {
+            return Err(self.unmodelled("a word that wraps is multiplied by a variable"));
+        }
+        Ok((v, m, k))
     }
 
     /// Records that the current node is not modelled.

@@ -104,7 +104,7 @@ impl Cutter {
 
     /// The same sum modulo 2^bits, its functions in that many bits: above them, compilers leave in
     /// a register what they like. [`None`] where nothing changes.
-    fn shortened(&mut self, form: &Form, bits: u8) -> Option<Form> {
+    pub(crate) fn shortened(&mut self, form: &Form, bits: u8) -> Option<Form> {
         let mut out = Form { k: form.k, t: Vec::new() };
         let mut changed = false;
         for &(a, c) in &form.t {

@@ -686,8 +686,8 @@ impl<'g> Walk<'g> {
             }
             _ => {}
         }
-        let va = self.cut.as_variable(a, w);
-        let vb = self.cut.as_variable(b, w);
+        let va = self.cut.as_factor(a, w);
+        let vb = self.cut.as_factor(b, w);
         match (va, vb) {
             (Ok((x, ma, ka)), Ok((y, mb, kb))) => {
                 let world = &mut self.cut.world;

@@ -228,6 +228,85 @@ fn low_halves_of_selected_double_words_are_known() {
 }
 
 #[test]
+fn words_in_registers_without_sign_are_no_wider_than_words() {
+    // x reduced, and y reduced in a register of twice the width, both halves of it without sign; the
+    // sum is a word, of which a Montgomery product is taken.
+    let build = |change: usize, range: (i64, i64)| {
+        let mut w = Words::default();
+        let (x, y, c) = (w.a(0), w.b(0), 1997);
+        let first = w.montgomery(x, c, QINV);
+        let (k, kq, q) = (w.k(c + 1), w.k((c + 1) * QINV), w.k(Q));
+        let (hi, t) = (w.mulhi(y, k), w.mullo(y, kq));
+        let m = w.mulhi(t, q);
+        let (hi, m) = (w.g.zext(hi, 32), w.g.zext(m, 32));
+        let second = w.g.sub(hi, m);
+        let mut all = w.g.zext(first, 32);
+        for _ in 0..if change == 1 { 30 } else { 1 } {
+            all = w.g.add(all, second);
+        }
+        let word = w.g.slice(all, if change == 2 { 1 } else { 0 }, 16);
+        let out = w.montgomery(word, c, if change == 3 { QINV + 2 } else { QINV });
+        let r = inverse_r();
+        let times = if change == 1 { 30 } else { 1 };
+        let meaning = |v: &dyn Fn(u16, u32) -> i64| {
+            (v(0, 0) * c + times * v(1, 0) * (c + 1)) % Q * r % Q * c % Q * r
+        };
+        proves(&w, out, [range; 2], FULL, &meaning)
+    };
+    assert!(build(0, (-3000, 3000)));
+    assert!(build(0, (-1, 1)));
+    for change in 1..4 {
+        assert!(!build(change, (-3000, 3000)), "mutant {change}");
+    }
+}
+
+#[test]
+fn a_factor_that_wraps_is_multiplied_as_what_its_low_bits_are_of() {
+    // Montgomery's product modulo p of two variables, one of them divided by p beforehand, in a ring
+    // modulo a power of two, in which the word that wraps is no less known.
+    let (p, inverse) = (1153, 15233);
+    let build = |change: usize| {
+        let mut w = Words::default();
+        let (x, y, q) = (w.a(0), w.b(0), w.k(p));
+        let k = w.k(if change == 1 { inverse + 2 } else { inverse });
+        let over = w.mullo(y, k);
+        let high = w.mulhi(x, if change == 2 { over } else { y });
+        let mut low = w.mullo(x, over);
+        if change == 2 {
+            low = w.mullo(low, k);
+        }
+        let low = w.mulhi(low, q);
+        let out = w.sub(high, low);
+        let ranges = [(-1024, 1023), (-31, 31)];
+        let inputs = ranges.map(|(lo, hi)| InputRange { lo, hi, signed: true });
+        let mut walk = Walk::new(&w.g, 2048, inputs.to_vec());
+        walk.run(&[out], &mut |_, _| true);
+        let form = walk.form(out).cloned().unwrap();
+        let Ok((v, m, 0)) = walk.cut.as_variable(&form, 16) else { return false };
+        if walk.cut.world.var(v).residue.m != p as u32 {
+            return false;
+        }
+        // The audit compares all variables with what is said of them.
+        let mut random = Random(3);
+        let tape = Tape::new(&w.g, &[out]).unwrap();
+        let r = ringforge_ring::zq::inv(65536 % p as u64, p as u64).unwrap() as i64;
+        (0..100).all(|_| {
+            let mut value = |(lo, hi): (i64, i64)| lo + (random.next() % (hi - lo) as u64) as i64;
+            let values = ranges.map(&mut value);
+            let word = tape.run(|o, _| values[o as usize] as u64)[0] as i16;
+            let audit = Audit::new(&mut walk.cut.world, &|o, _| values[o as usize]).unwrap();
+            let residue = audit.residue(&walk.cut.world, &walk.cut.world.var(v).residue);
+            assert_eq!((i128::from(m * i64::from(word)) - residue) % i128::from(p), 0);
+            (i64::from(word) - values[0] * values[1] % p * r) % p == 0
+        })
+    };
+    assert!(build(0));
+    for change in 1..3 {
+        assert!(!build(change), "mutant {change}");
+    }
+}
+
+#[test]
 fn reassociated_montgomery_sums_meet_their_halves() {
     // hi(x) + hi(y) - m(x) - m(y), with the subtractions reordered.
     let build = |wrong: bool| {
