@@ -137,6 +137,23 @@ impl Cutter {
         }
     }
 
+    /// The form resolved, unless it says less then: where some terms of a variable's sum are not in the
+    /// form, the variable and what undoes these terms may take more values together than the terms
+    /// that they replace. Both are the same modulo 2^width, so either may be read.
+    fn resolved(&mut self, form: Form, width: u8) -> Form {
+        let mut resolved = form.clone();
+        self.resolve(&mut resolved, width);
+        if resolved == form || resolved.t.is_empty() || self.one_base(&resolved).is_some() {
+            return resolved;
+        }
+        match (self.read(&form), self.read(&resolved)) {
+            (Ok(before), Ok(after)) if after.hi - after.lo > before.hi - before.lo => {
+                if before.residue.is_some() { form } else { resolved }
+            }
+            _ => resolved,
+        }
+    }
+
     fn resolve_once(&mut self, form: &mut Form, width: u8) -> bool {
         let mut candidates: Vec<VarId> = Vec::new();
         let cut = |v: &VarId| matches!(self.world.var(*v).source, Source::Cut { .. });
@@ -505,7 +522,7 @@ impl Cutter {
         }
         let mut form = form.clone();
         if form.t.len() > 1 {
-            self.resolve(&mut form, width);
+            form = self.resolved(form, width);
             if form.t.is_empty() {
                 return Use::Const(form.k);
             }
