@@ -37,7 +37,7 @@ pub struct Cutter {
     alike: FxHashMap<((i64, i64), ModForm), Vec<VarId>>,
     /// Variables cut from sums that were taken apart: the sums as they were spelled out, with the
     /// bits for which both are equal.
-    spelled: FxHashMap<VarId, (Arc<Form>, u8)>,
+    pub(crate) spelled: FxHashMap<VarId, (Arc<Form>, u8)>,
     /// Forms of one base that gain nothing from a variable.
     plain: rustc_hash::FxHashSet<(u8, Form)>,
     /// Node that is being interpreted.
@@ -123,74 +123,6 @@ impl Cutter {
     /// Interns an operation.
     pub fn op(&mut self, width: u8, op: FunOp, args: &[FunId]) -> FunId {
         self.world.funs.intern(crate::funs::Fun { width, op, args: args.iter().copied().collect() })
-    }
-
-    /// Replaces, in a form modulo 2^width, the defining terms of variables that it also depends
-    /// on through functions by the variable itself, so that a sum and a function of the same sum
-    /// meet in one cone.
-    pub fn resolve(&mut self, form: &mut Form, width: u8) {
-        // One replacement may make room for the next.
-        for _ in 0..8 {
-            if !self.resolve_once(form, width) {
-                return;
-            }
-        }
-    }
-
-    /// The form resolved, unless it says less then: where some terms of a variable's sum are not in the
-    /// form, the variable and what undoes these terms may take more values together than the terms
-    /// that they replace. Both are the same modulo 2^width, so either may be read.
-    fn resolved(&mut self, form: Form, width: u8) -> Form {
-        let mut resolved = form.clone();
-        self.resolve(&mut resolved, width);
-        if resolved == form || resolved.t.is_empty() || self.one_base(&resolved).is_some() {
-            return resolved;
-        }
-        match (self.read(&form), self.read(&resolved)) {
-            (Ok(before), Ok(after)) if after.hi - after.lo > before.hi - before.lo => {
-                if before.residue.is_some() { form } else { resolved }
-            }
-            _ => resolved,
-        }
-    }
-
-    fn resolve_once(&mut self, form: &mut Form, width: u8) -> bool {
-        let mut candidates: Vec<VarId> = Vec::new();
-        let cut = |v: &VarId| matches!(self.world.var(*v).source, Source::Cut { .. });
-        for &(a, _) in &form.t {
-            match self.world.atoms[a as usize] {
-                Atom::Fun(Base::Var(v), _) | Atom::Var(v) => candidates.push(v),
-                Atom::Floor(f) => {
-                    let inner = &self.world.floors[f as usize].form;
-                    candidates.extend(inner.t.iter().filter_map(|t| {
-                        match self.world.atoms[t.0 as usize] {
-                            Atom::Var(v) => Some(v),
-                            _ => None,
-                        }
-                    }));
-                }
-                _ => {}
-            }
-        }
-        candidates.retain(cut);
-        candidates.sort_unstable();
-        candidates.dedup();
-        let mut changed = false;
-        for v in candidates.into_iter().rev() {
-            let Source::Cut { form: d, bits } = self.world.var(v).source.clone() else { continue };
-            if bits < width {
-                continue;
-            }
-            let spelled = self.spelled.get(&v).filter(|s| s.1 >= width).map(|s| s.0.clone());
-            let definitions = [Some(d), spelled].into_iter().flatten();
-            let found = definitions.map(|d| (multiple(form, &d, width), d)).find(|d| d.0.is_some());
-            let Some((Some(k), d)) = found else { continue };
-            let mut next = Form::combine(form, 1, &d, k.wrapping_neg(), width);
-            next = Form::combine(&next, 1, &Form::atom(self.world.var(v).atom), k, width);
-            *form = next;
-            changed = true;
-        }
-        changed
     }
 
     /// The same integer, in terms of variables of which the form has a function that undoes them.
@@ -290,7 +222,7 @@ impl Cutter {
             return Err(Some(cause));
         }
         if narrow.is_none()
-            && let Some(separate) = self.separate(&bare, bits)
+            && let Some(separate) = self.separate(&bare, room)
         {
             // In terms of other variables, and so by another key.
             let (v, m) = self.cut_instead((&bare, &separate), bits, room)?;
@@ -522,7 +454,7 @@ impl Cutter {
         }
         let mut form = form.clone();
         if form.t.len() > 1 {
-            form = self.resolved(form, width);
+            form = self.resolved(&form, width);
             if form.t.is_empty() {
                 return Use::Const(form.k);
             }
@@ -552,11 +484,12 @@ impl Cutter {
                 self.one(Base::Var(v), fun)
             }
             Err(cause) if width == 16 || (width < 16 && self.world.q.is_multiple_of(2)) => {
-                if self.world.q.is_multiple_of(2)
-                    && let Some(apart) = self.apart(&form)
-                {
-                    // A sum of digits that wraps, modulo a power of two.
-                    form = apart;
+                if self.world.q.is_multiple_of(2) {
+                    let narrowed = self.narrowed(&form, width);
+                    if let Some(apart) = self.apart(&narrowed) {
+                        // A sum of digits that wraps, modulo a power of two.
+                        form = apart;
+                    }
                 }
                 let (low, m) = self.world.low(&form);
                 if self.world.lows[low as usize].cause.is_none() {
@@ -637,32 +570,4 @@ fn fun1(c: &Cutter, f: FunId) -> Fun1 {
         FunOp::Lin { k, x, c } if c.is_empty() => Fun1 { k: *k, x: *x, simple: true },
         _ => Fun1 { k: 0, x: 0, simple: false },
     }
-}
-
-/// The multiple of `d` that removes most of its terms from `form`, if that is more than half.
-fn multiple(form: &Form, d: &Form, width: u8) -> Option<i64> {
-    let mut votes: Vec<(i64, usize)> = Vec::new();
-    let mut missing = 0;
-    for &(a, c) in &d.t {
-        let have = form.coefficient(a);
-        if have == 0 {
-            missing += 1;
-            if missing * 2 >= d.t.len() {
-                return None;
-            }
-        } else if c & 1 == 1 {
-            let k = centre(have.wrapping_mul(inverse(c)), width);
-            match votes.iter_mut().find(|v| v.0 == k) {
-                Some(v) => v.1 += 1,
-                None => votes.push((k, 1)),
-            }
-        }
-    }
-    let &(k, _) = votes.iter().max_by_key(|v| v.1)?;
-    let gone = d
-        .t
-        .iter()
-        .filter(|&&(a, c)| centre(form.coefficient(a).wrapping_sub(k.wrapping_mul(c)), width) == 0)
-        .count();
-    (gone * 2 > d.t.len()).then_some(k)
 }

@@ -37,6 +37,7 @@ mod ranges;
 mod reading;
 mod refute;
 pub mod report;
+mod resolve;
 mod signs;
 #[cfg(test)]
 mod signs_tests;

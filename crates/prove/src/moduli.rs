@@ -169,6 +169,40 @@ impl Cutter {
         }
     }
 
+    /// The same sum modulo 2^width, in which the functions of each base come with the coefficients,
+    /// of those that are congruent, for which they take the fewest values together: `x - p·f(x)`,
+    /// where 2^width - p is smaller than p and stands in its place.
+    pub(crate) fn narrowed(&mut self, form: &Form, width: u8) -> Form {
+        let mut bases: Vec<Base> = form.t.iter().filter_map(|t| self.base(t.0)).collect();
+        bases.sort_unstable();
+        bases.dedup();
+        let mut out = form.clone();
+        for base in bases.into_iter().filter(|_| width < 48) {
+            let at: Vec<usize> =
+                (0..out.t.len()).filter(|&i| self.base(out.t[i].0) == Some(base)).collect();
+            if at.len() < 2 {
+                continue;
+            }
+            let mut group = Form { k: 0, t: at.iter().map(|&i| out.t[i]).collect() };
+            let Ok(mut best) = self.read(&group) else { continue };
+            for (j, &i) in at.iter().enumerate() {
+                let c = group.t[j].1;
+                if !matches!(self.world.atoms[group.t[j].0 as usize], Atom::Fun(..)) {
+                    continue;
+                }
+                group.t[j].1 = c - (c.signum() << width);
+                match self.read(&group) {
+                    Ok(r) if r.hi - r.lo < best.hi - best.lo => {
+                        best = r;
+                        out.t[i].1 = group.t[j].1;
+                    }
+                    _ => group.t[j].1 = c,
+                }
+            }
+        }
+        out
+    }
+
     /// A sum with a variable for the functions of each base; [`None`] where nothing changes.
     pub(crate) fn apart(&mut self, form: &Form) -> Option<Form> {
         let merged = self.ancestral(form);
@@ -258,12 +292,58 @@ mod tests {
         for at in [lo, -1000, -1, 0, 513, hi] {
             assert_eq!(cut.world.funs.at(f, at), crate::funs::centre(64 * sign * at, 16));
         }
+        // Seven bits of a function are no residue, but the sum is an integer for all that.
+        let mut cut = Cutter::new(2048);
+        let (x, y) = (input(&mut cut, 0), input(&mut cut, 1));
+        let (r, u) = (reduced(&mut cut, x, 101), reduced(&mut cut, y, 103));
+        let difference = Form::combine(&Form::atom(r), 1, &Form::atom(u), -1, 64);
+        let used = cut.use_form(&difference.scaled(512, 16), 16);
+        assert!(matches!(used, Use::One(Base::Var(_), _)), "{used:?}");
         // A word of ten bits does not hold the sum itself.
         let mut cut = Cutter::new(97);
         let (x, y) = (input(&mut cut, 0), input(&mut cut, 1));
         let (r, u) = (reduced(&mut cut, x, 101), reduced(&mut cut, y, 103));
         let sum = Form::combine(&Form::atom(r), 1, &Form::atom(u), 101, 64);
         assert!(!matches!(cut.use_form(&sum, 10), Use::One(Base::Var(_), _)));
+    }
+
+    #[test]
+    fn coefficients_modulo_a_power_of_two_are_those_of_a_reduction() {
+        let p = 1153;
+        let mut cut = Cutter::new(2048);
+        let (x, y) = (input(&mut cut, 0), input(&mut cut, 1));
+        let wide = cut.world.funs.lin(32, 1 << 15, 65536 / p, &[]);
+        let quotient = cut.op(16, FunOp::Slice(16), &[wide]);
+        let quotient = cut.world.atom(Atom::Fun(Base::Var(x), quotient));
+        let (x, y) = (cut.world.var(x).atom, cut.world.var(y).atom);
+        let reduction = |p: i64| {
+            let f = Form::combine(&Form::atom(x), 1, &Form::atom(quotient), -p, 64);
+            Form::combine(&f, 1, &Form::atom(y), 3, 64).scaled(32, 16)
+        };
+        let form = reduction(p);
+        assert_eq!(form.coefficient(quotient), 32 * (2048 - p), "what a word keeps of it");
+        let narrowed = cut.narrowed(&form, 16);
+        assert_eq!(narrowed.coefficient(quotient), -32 * p);
+        assert_eq!(narrowed.scaled(1, 16), form, "the same modulo 2^16");
+        let apart = cut.apart(&narrowed).expect("a digit");
+        let digit = apart.t.iter().map(|t| t.0).find(|&a| a != x && a != y);
+        let Some(Atom::Var(v)) = digit.map(|a| cut.world.atoms[a as usize]) else {
+            panic!("no digit in {apart:?}")
+        };
+        let var = cut.world.var(v);
+        assert!(var.residue.m == p as u32 && var.hi - var.lo < p + 100, "{var:?}");
+        // Mutants: multiples of which nothing is a residue modulo p.
+        for other in [p - 2, p + 2, -p, 2 * p + 2] {
+            let form = reduction(other);
+            let narrowed = cut.narrowed(&form, 16);
+            assert_eq!(narrowed.scaled(1, 16), form, "{other}");
+            let group = Form {
+                k: 0,
+                t: narrowed.t.iter().filter(|t| t.0 != y).map(|t| (t.0, t.1 / 32)).collect(),
+            };
+            let known = cut.read(&group).ok().and_then(|r| r.residue);
+            assert!(known.is_none_or(|m| m.m != p as u32 || m.t.is_empty()), "{other}");
+        }
     }
 
     #[test]

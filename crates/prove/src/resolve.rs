@@ -1,0 +1,255 @@
+//! Sums in terms of the variables that were made of parts of them.
+
+use crate::cut::Cutter;
+use crate::funs::centre;
+use crate::values::{Atom, Base, Form, Source, VarId, inverse};
+
+/// Rounds of replacements at most: one may make room for the next.
+const ROUNDS: usize = 8;
+
+impl Cutter {
+    /// Replaces, in a form modulo 2^width, the defining terms of variables that it also depends
+    /// on through functions by the variable itself, so that a sum and a function of the same sum
+    /// meet in one cone.
+    pub fn resolve(&mut self, form: &mut Form, width: u8) {
+        for _ in 0..ROUNDS {
+            if !self.resolve_once(form, width) {
+                return;
+            }
+        }
+    }
+
+    /// The form resolved so far as it says no less then: where some terms of a variable's sum are not in
+    /// the form, the variable and what undoes these terms may take more values together than the
+    /// terms that they replace. All are the same modulo 2^width, so any may be read.
+    pub(crate) fn resolved(&mut self, form: &Form, width: u8) -> Form {
+        let mut all = form.clone();
+        self.resolve(&mut all, width);
+        if all == *form || all.t.is_empty() || self.one_base(&all).is_some() {
+            return all;
+        }
+        let Ok(mut best) = self.read(form) else { return all };
+        let mut some = form.clone();
+        for _ in 0..ROUNDS {
+            let mut changed = false;
+            for v in self.candidates(&some) {
+                let Some(next) = self.replaced(&some, v, width) else { continue };
+                let Ok(r) = self.read(&next) else { continue };
+                if r.residue.is_some() && r.hi - r.lo <= best.hi - best.lo {
+                    (some, best, changed) = (next, r, true);
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        match self.read(&all) {
+            Ok(r) if r.hi - r.lo > best.hi - best.lo && best.residue.is_some() => some,
+            _ => all,
+        }
+    }
+
+    fn resolve_once(&mut self, form: &mut Form, width: u8) -> bool {
+        let mut changed = false;
+        for v in self.candidates(form) {
+            if let Some(next) = self.replaced(form, v, width) {
+                *form = next;
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// The sums that a form, or a function in it, is in terms of, the latest first.
+    fn candidates(&self, form: &Form) -> Vec<VarId> {
+        let mut candidates: Vec<VarId> = Vec::new();
+        let cut = |v: &VarId| matches!(self.world.var(*v).source, Source::Cut { .. });
+        for &(a, _) in &form.t {
+            match self.world.atoms[a as usize] {
+                Atom::Fun(Base::Var(v), _) | Atom::Var(v) => candidates.push(v),
+                Atom::Floor(f) => {
+                    let inner = &self.world.floors[f as usize].form;
+                    candidates.extend(inner.t.iter().filter_map(|t| {
+                        match self.world.atoms[t.0 as usize] {
+                            Atom::Var(v) => Some(v),
+                            _ => None,
+                        }
+                    }));
+                }
+                _ => {}
+            }
+        }
+        candidates.retain(cut);
+        candidates.sort_unstable();
+        candidates.dedup();
+        candidates.reverse();
+        candidates
+    }
+
+    /// A form modulo 2^width with a variable in place of what it holds of the variable's sum, if that
+    /// is more than half.
+    fn replaced(&self, form: &Form, v: VarId, width: u8) -> Option<Form> {
+        let Source::Cut { form: d, bits } = &self.world.var(v).source else { return None };
+        if *bits < width {
+            return None;
+        }
+        let spelled = self.spelled.get(&v).filter(|s| s.1 >= width).map(|s| &s.0);
+        let definitions = [Some(d), spelled].into_iter().flatten();
+        let found = definitions.map(|d| (multiple(form, d, width), d)).find(|d| d.0.is_some());
+        let (Some(k), d) = found? else { return None };
+        let rest = Form::combine(form, 1, d, k.wrapping_neg(), width);
+        Some(Form::combine(&rest, 1, &Form::atom(self.world.var(v).atom), k, width))
+    }
+}
+
+/// The multiple of `d` that removes most of its terms from `form`, if that is more than half.
+fn multiple(form: &Form, d: &Form, width: u8) -> Option<i64> {
+    let mut votes: Vec<(i64, usize)> = Vec::new();
+    let mut missing = 0;
+    for &(a, c) in &d.t {
+        let have = form.coefficient(a);
+        if have == 0 {
+            missing += 1;
+            if missing * 2 >= d.t.len() {
+                return None;
+            }
+        } else if c & 1 == 1 {
+            let k = centre(have.wrapping_mul(inverse(c)), width);
+            match votes.iter_mut().find(|v| v.0 == k) {
+                Some(v) => v.1 += 1,
+                None => votes.push((k, 1)),
+            }
+        }
+    }
+    let &(k, _) = votes.iter().max_by_key(|v| v.1)?;
+    let gone = d
+        .t
+        .iter()
+        .filter(|&&(a, c)| centre(form.coefficient(a).wrapping_sub(k.wrapping_mul(c)), width) == 0)
+        .count();
+    (gone * 2 > d.t.len()).then_some(k)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cut::Use;
+    use crate::funs::FunOp;
+    use crate::values::{AtomId, Var};
+
+    const P: i64 = 4591;
+
+    fn input(cut: &mut Cutter, index: u32) -> AtomId {
+        let v = cut.world.new_var(|_, atom| Var {
+            lo: -2295,
+            hi: 2295,
+            source: Source::Input { operand: 0, index },
+            residue: Default::default(),
+            integer: None,
+            parent: None,
+            node: 0,
+            atom,
+        });
+        cut.world.var(v).atom
+    }
+
+    fn sum(terms: &[(AtomId, i64)]) -> Form {
+        terms
+            .iter()
+            .fold(Form::default(), |sum, &(a, c)| Form::combine(&sum, 1, &Form::atom(a), c, 16))
+    }
+
+    /// Inputs, the variable v that is x - y + z, round(v / P), and v - P·round(v / P).
+    fn world() -> (Cutter, [AtomId; 3], VarId, [AtomId; 2]) {
+        let mut cut = Cutter::new(P as u32);
+        let inputs = [0, 1, 2].map(|i| input(&mut cut, i));
+        let [x, y, z] = inputs;
+        let Use::One(Base::Var(v), _) = cut.use_form(&sum(&[(x, 1), (y, -1), (z, 1)]), 16) else {
+            panic!("no variable")
+        };
+        let wide = cut.world.funs.lin(32, 1 << 15, 65536 / P, &[]);
+        let quotient = cut.op(16, FunOp::Slice(16), &[wide]);
+        let reduced = cut.world.funs.lin(16, 0, 1, &[(quotient, -P)]);
+        let parts = [quotient, reduced].map(|f| cut.world.atom(Atom::Fun(Base::Var(v), f)));
+        (cut, inputs, v, parts)
+    }
+
+    /// The value of a form over the three inputs, v and functions of v, modulo 2^16.
+    fn value(cut: &mut Cutter, form: &Form, v: VarId, at: [i64; 3]) -> i64 {
+        let whole = at[0] - at[1] + at[2];
+        let mut sum = form.k;
+        for &(a, c) in &form.t {
+            let x = match cut.world.atoms[a as usize] {
+                Atom::Fun(_, f) => cut.world.funs.at(f, whole),
+                Atom::Var(x) if x == v => whole,
+                Atom::Var(x) => at[x.0 as usize],
+                _ => panic!("no such part"),
+            };
+            sum += c * x;
+        }
+        centre(sum, 16)
+    }
+
+    const POINTS: [[i64; 3]; 4] =
+        [[0, 0, 0], [2295, -2295, 2295], [-2295, 1000, 17], [-2295, 2295, -2295]];
+
+    #[test]
+    fn a_sum_meets_the_quotient_of_the_sum() {
+        let (mut cut, [x, y, z], v, [quotient, _]) = world();
+        let form = sum(&[(x, 1), (y, -1), (z, 1), (quotient, -P)]);
+        let resolved = cut.resolved(&form, 16);
+        assert!(cut.one_base(&resolved) == Some(Base::Var(v)), "{resolved:?}");
+        // With something beside it, and where one term is not there.
+        for terms in [vec![(x, 2), (y, -1), (z, 1)], vec![(x, 1), (y, -1)]] {
+            let mut terms = terms;
+            terms.push((quotient, -P));
+            let form = sum(&terms);
+            let resolved = cut.resolved(&form, 16);
+            assert!(resolved.coefficient(cut.world.var(v).atom) == 1, "{resolved:?}");
+            let (old, new) = (cut.read(&form).unwrap(), cut.read(&resolved).unwrap());
+            assert!(new.hi - new.lo < old.hi - old.lo);
+            for at in POINTS {
+                assert_eq!(value(&mut cut, &form, v, at), value(&mut cut, &resolved, v, at));
+            }
+        }
+    }
+
+    #[test]
+    fn a_sum_is_not_respelled_where_that_makes_it_wider() {
+        let (mut cut, [x, y, z], v, [_, reduced]) = world();
+        let form = sum(&[(x, -2), (z, -2), (reduced, 1)]);
+        let mut wider = form.clone();
+        cut.resolve(&mut wider, 16);
+        assert!(wider != form && wider.coefficient(y) == -2, "the sum in terms of v: {wider:?}");
+        assert_eq!(cut.resolved(&form, 16), form);
+        let Use::One(Base::Var(cutting), _) = cut.use_form(&form, 16) else {
+            panic!("no variable")
+        };
+        let (lo, hi) = cut.world.domain(Base::Var(cutting));
+        assert!(hi - lo <= 8 * 2295 + P + 200, "{lo} {hi}");
+        for at in POINTS {
+            assert_eq!(value(&mut cut, &form, v, at), value(&mut cut, &wider, v, at));
+        }
+    }
+
+    #[test]
+    fn a_quotient_of_another_sum_reduces_nothing() {
+        let (mut cut, [x, y, z], v, [quotient, _]) = world();
+        // Mutants of x - y + z - P·round(v / P): a sign, a multiple, another modulus.
+        for terms in [
+            [(x, 1), (y, 1), (z, 1), (quotient, -P)],
+            [(x, 1), (y, -1), (z, 3), (quotient, -P)],
+            [(x, 1), (y, -1), (z, 1), (quotient, P)],
+            [(x, 1), (y, -1), (z, 1), (quotient, 2 - P)],
+        ] {
+            let form = sum(&terms);
+            let resolved = cut.resolved(&form, 16);
+            for at in POINTS {
+                assert_eq!(value(&mut cut, &form, v, at), value(&mut cut, &resolved, v, at));
+            }
+            let reduced = matches!(cut.read(&resolved), Ok(r) if r.hi - r.lo <= i128::from(P + 2)
+                && r.residue.as_ref().is_some_and(|m| m.m == P as u32));
+            assert!(!reduced, "{terms:?}");
+        }
+    }
+}
