@@ -223,8 +223,8 @@ static void rf_sha512_blocks(uint64_t state[8], const uint8_t *in, size_t blocks
 int RF_NS(sha512)(uint8_t out[64], const uint8_t *in, size_t len)
 {
     uint64_t state[8];
-    uint8_t last[256] = {0}; /* what does not fill a block, with the padding */
-    size_t rest = len % 128, whole = len - rest, blocks = rest < 112 ? 1 : 2, i;
+    uint8_t last[384] = {0}; /* what does not fill two blocks, with the padding: two at a time are cheaper than one and one */
+    size_t rest = len % 256, whole = len - rest, blocks = (rest + 16) / 128 + 1, i;
     memcpy(state, rf_sha512_start, sizeof state);
     if (whole > 0)
         rf_sha512_blocks(state, in, whole / 128);
