@@ -10,6 +10,7 @@ import sys
 
 import mlkem
 import ntru
+import prime
 
 
 class Library:
@@ -89,6 +90,48 @@ def ntru_kem(lib, name, rng):
     check(kem + "dec with a strange key", lib.call(kem + "dec", [32], ct, strange), (0, ntru.dec(name, ct, strange)))
 
 
+def sntrup(lib, p, rng):
+    n, q = (p + 3) // 4, prime.SETS[p][0]
+    pk_bytes, rounded = len(prime.rq_encode([0] * p, q)), prime.rounded_length(p, q)
+    sk_bytes, ct_bytes = 3 * n + pk_bytes + 32, rounded + 32
+    kem = f"crypto_kem_sntrup{p}_"
+    while True:
+        coins = rng.randbytes(8 * p + n)
+        result, pk, sk = lib.call(kem + "keypair_derand", [pk_bytes, sk_bytes], coins)
+        if result == 0:
+            break
+        check(kem + "keypair, g without inverse", (result, prime.invertible(prime.small_of(coins[:4 * p]))), (-5, False))
+    check(kem + "keypair", prime.is_keypair(p, pk, sk, coins), True)
+    m = rng.randbytes(4 * p)
+    ct, ss = prime.enc(p, pk, m)
+    check(kem + "enc", lib.call(kem + "enc_derand", [ct_bytes, 32], pk, m), (0, ct, ss))
+    _, prepared = lib.call(kem + "prepare", [2 * p + 64], pk)
+    check(kem + "enc_prepared", lib.call(kem + "enc_prepared_derand", [ct_bytes, 32], prepared, m), (0, ct, ss))
+    check(kem + "dec", (lib.call(kem + "dec", [32], ct, sk), prime.dec(p, ct, sk)), ((0, ss), ss))
+    for bad in (flip(ct, rng), flip(ct, rng, rounded), rng.randbytes(ct_bytes), bytes(ct_bytes), b"\xff" * ct_bytes):
+        check(kem + "dec of a forged ct", lib.call(kem + "dec", [32], bad, sk), (0, prime.dec(p, bad, sk)))
+    for strange in (b"\xff" * pk_bytes, rng.randbytes(pk_bytes)):  # more than the residues
+        check(kem + "enc for a strange key", lib.call(kem + "enc_derand", [ct_bytes, 32], strange, m), (0, *prime.enc(p, strange, m)))
+
+
+def ntrulpr(lib, p, rng):
+    n, rounded = (p + 3) // 4, prime.rounded_length(p, prime.SETS[p][0])
+    pk_bytes, ct_bytes = rounded + 32, rounded + 160
+    kem = f"crypto_kem_ntrulpr{p}_"
+    coins, m = rng.randbytes(4 * p + 64), rng.randbytes(32)
+    pk, sk = prime.lpr_keypair(p, coins)
+    check(kem + "keypair", lib.call(kem + "keypair_derand", [pk_bytes, n + pk_bytes + 64], coins), (0, pk, sk))
+    ct, ss = prime.lpr_enc(p, pk, m)
+    check(kem + "enc", lib.call(kem + "enc_derand", [ct_bytes, 32], pk, m), (0, ct, ss))
+    _, prepared = lib.call(kem + "prepare", [4 * p + 64], pk)
+    check(kem + "enc_prepared", lib.call(kem + "enc_prepared_derand", [ct_bytes, 32], prepared, m), (0, ct, ss))
+    check(kem + "dec", (lib.call(kem + "dec", [32], ct, sk), prime.lpr_dec(p, ct, sk)), ((0, ss), ss))
+    for bad in (flip(ct, rng), flip(ct, rng, rounded), rng.randbytes(ct_bytes), b"\xff" * ct_bytes):
+        check(kem + "dec of a forged ct", lib.call(kem + "dec", [32], bad, sk), (0, prime.lpr_dec(p, bad, sk)))
+    strange = rng.randbytes(32) + b"\xff" * rounded
+    check(kem + "enc for a strange key", lib.call(kem + "enc_derand", [ct_bytes, 32], strange, m), (0, *prime.lpr_enc(p, strange, m)))
+
+
 if __name__ == "__main__":
     lib, count = Library(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
     for portable in (1, 0):
@@ -102,4 +145,8 @@ if __name__ == "__main__":
             for name in ntru.SETS:
                 ntru_kem(lib, name, rng)
                 done += 1
+            for p in prime.SETS:
+                sntrup(lib, p, rng)
+                ntrulpr(lib, p, rng)
+                done += 2
         print(f"{'portable' if portable else 'AVX2'}: {done} exchanges agree with the models")
