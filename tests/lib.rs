@@ -114,6 +114,24 @@ fn gives_known_answers(kat: &Path) {
     assert!(seen >= 11, "only {seen} known answers");
 }
 
+/// Keys, ciphertexts and session keys of all KEMs, forged ones as well, are those of slow models in Python, on both kinds
+/// of code.
+fn agrees_with_models(cc: &str, options: &[&str], objects: &[PathBuf], dir: &Path) {
+    let shared = dir.join("models.so");
+    run(Command::new(cc)
+        .args(STRICT)
+        .args(options)
+        .args(["-shared", "tests/random.c", "tests/nist_rng.c"])
+        .args(objects)
+        .arg("-o")
+        .arg(&shared));
+    let out = run(Command::new("python3").args(["-B", "tests/model/compare.py"]).arg(&shared));
+    let said = String::from_utf8(out.stdout).unwrap();
+    for target in ["portable", "AVX2"] {
+        assert!(said.contains(&format!("{target}: 19 exchanges agree with the models")), "{said}");
+    }
+}
+
 /// A name that the linker's `--wrap` knows: the test's own functions stand before the library's.
 fn wrapped(prefix: &str) -> Vec<String> {
     ["sha512", "sha3_256", "sha3_512", "shake128", "shake256"]
@@ -208,12 +226,16 @@ fn checks(cc: &str, prefix: Option<&str>) {
     let mut common = vec!["-DRINGFORGE_TESTING", "-DRINGFORGE_RANDOM=2"];
     let define = prefix.map(|p| format!("-DRINGFORGE_PREFIX={p}"));
     common.extend(define.as_deref());
+    let has_models = prefix.is_none(); // which know the library's own prefix
     let prefix = prefix.unwrap_or("ringforge_");
-    let options = [&common[..], &["-O2"]].concat();
+    let options = [&common[..], &["-O2", "-fPIC"]].concat();
     let objects = compile(cc, &options, &sources(), dir.path());
     keeps_to_prefix(&objects, prefix);
     let kat = program(cc, &options, "kat", &objects, dir.path());
     gives_known_answers(&kat);
+    if has_models {
+        agrees_with_models(cc, &options, &objects, dir.path());
+    }
     let wrapped = wrapped(prefix);
     let mut failing = [&options[..], &["-DTEST_FAILING_HASH"]].concat();
     failing.extend(wrapped.iter().map(String::as_str));

@@ -1,7 +1,9 @@
 """NTRU Prime from the specification of the third round, slowly: lists of integers, AES from its field, bytes by recursion.
 
-Keys are not made but recognised: h is g / 3f where 3 f h = g, and 1/g where its product with g is 1.
+Keys are not made but recognised: h is g / 3f where 3 f h = g, and 1/g where its product with g is 1. What was computed
+once is kept, since compare.py asks twice.
 """
+from functools import cache
 from hashlib import sha512
 
 from ntru import product
@@ -117,6 +119,7 @@ def rounded(a):
 # Streamlined NTRU Prime
 
 
+@cache
 def is_keypair(p, pk, sk, coins):
     """Whether the keys belong to the coins: g, f, rho."""
     q, w, _, _ = SETS[p]
@@ -153,6 +156,7 @@ def hide(p, r, h, pk):
     return ct + hashed(2, hashed(3, r_enc), hashed(4, pk))
 
 
+@cache
 def enc(p, pk, coins):
     q, w, _, _ = SETS[p]
     r = short_of(coins, w)
@@ -160,6 +164,7 @@ def enc(p, pk, coins):
     return ct, hashed(1, hashed(3, small_encode(r)), ct)
 
 
+@cache
 def dec(p, ct, sk):
     q, w, _, _ = SETS[p]
     n = (p + 3) // 4
@@ -197,6 +202,7 @@ SBOX = [affine(x) for x in INVERSE]
 TWICE = [times(2, x) for x in range(256)]
 
 
+@cache
 def stream(key, length):
     """The key stream of AES-256 in counter mode, from zero."""
     w, rcon = [list(key[i:i + 4]) for i in range(0, 32, 4)], 1
@@ -230,6 +236,7 @@ def generator(seed, p, q):
     return [x % q - q // 2 for x in words(stream(seed, 4 * p))]
 
 
+@cache
 def lpr_keypair(p, coins):
     """From the seed, the bytes of a, and rho."""
     q, _, w, _ = SETS[p]
@@ -250,11 +257,13 @@ def lpr_hide(p, message, pk):
     return ct + bytes(tops[i] + 16 * tops[i + 1] for i in range(0, 256, 2)) + hashed(2, message, hashed(4, pk))
 
 
+@cache
 def lpr_enc(p, pk, message):
     ct = lpr_hide(p, message, pk)
     return ct, hashed(1, message, ct)
 
 
+@cache
 def lpr_dec(p, ct, sk):
     q, _, w, (_, _, tau2, tau3) = SETS[p]
     n = (p + 3) // 4
