@@ -99,6 +99,18 @@ static uint64_t rf_sha512_load(const uint8_t *p)
            (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 | (uint64_t)p[6] << 8 | (uint64_t)p[7];
 }
 
+static void rf_sha512_store(uint8_t *p, uint64_t x)
+{
+    p[0] = (uint8_t)(x >> 56);
+    p[1] = (uint8_t)(x >> 48);
+    p[2] = (uint8_t)(x >> 40);
+    p[3] = (uint8_t)(x >> 32);
+    p[4] = (uint8_t)(x >> 24);
+    p[5] = (uint8_t)(x >> 16);
+    p[6] = (uint8_t)(x >> 8);
+    p[7] = (uint8_t)x;
+}
+
 /* The schedule's word 16 later takes a word's place as soon as that is used. */
 #define RF_SHA512_NEXT(i)                                                                          \
     (w[i] += (RF_ROR(w[(i + 1) & 15], 1) ^ RF_ROR(w[(i + 1) & 15], 8) ^ w[(i + 1) & 15] >> 7) +    \
@@ -231,12 +243,11 @@ int RF_NS(sha512)(uint8_t out[64], const uint8_t *in, size_t len)
     if (rest > 0)
         memcpy(last, in + whole, rest);
     last[rest] = 0x80;
-    for (i = 0; i < sizeof len; i++)
-        last[128 * blocks - 1 - i] = (uint8_t)(len << 3 >> (8 * i));
-    last[128 * blocks - 1 - sizeof len] = (uint8_t)(len >> (8 * sizeof len - 3));
+    rf_sha512_store(last + 128 * blocks - 8, (uint64_t)len << 3);
+    last[128 * blocks - 9] = (uint8_t)((uint64_t)len >> 61);
     rf_sha512_blocks(state, last, blocks);
-    for (i = 0; i < 64; i++)
-        out[i] = (uint8_t)(state[i / 8] >> (56 - 8 * (i % 8)));
+    for (i = 0; i < 8; i++)
+        rf_sha512_store(out + 8 * i, state[i]);
     rf_zeroize(last, sizeof last);
     rf_zeroize(state, sizeof state);
     return 0;
