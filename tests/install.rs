@@ -66,7 +66,24 @@ fn make_checks_and_installs_for_pkg_config() {
 }
 
 #[test]
+fn libcrypto_hashes_as_well() {
+    let dir = tempfile::tempdir().unwrap();
+    let checked = make(dir.path(), &["HASH=1", "RANDOM=1", "check"]);
+    assert!(checked.contains("sntrup761: 100 known answers"), "{checked}");
+}
+
+#[test]
 fn cmake_installs_for_find_package() {
+    cmake_installs(&[]);
+}
+
+#[test]
+fn cmake_finds_libcrypto_for_who_links_the_library() {
+    cmake_installs(&["-DRINGFORGE_HASH=1", "-DRINGFORGE_RANDOM=1"]);
+}
+
+/// Configured with these choices, installed, and linked by the examples.
+fn cmake_installs(choices: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     let (build, usr) = (dir.path().join("build"), dir.path().join("usr"));
     let cmake = |arguments: &[&str], paths: &[&Path]| {
@@ -74,8 +91,8 @@ fn cmake_installs_for_find_package() {
     };
     let prefix = format!("-DCMAKE_INSTALL_PREFIX={}", usr.display());
     let source = library();
-    let configure = ["-DRINGFORGE_KEMS=sntrup761", "-DCMAKE_BUILD_TYPE=Debug", &prefix, "-B"];
-    cmake(&configure, &[&build, Path::new("-S"), &source]);
+    let configure = ["-DRINGFORGE_KEMS=sntrup761", "-DCMAKE_BUILD_TYPE=Debug", &prefix];
+    cmake(&[&configure, choices, &["-B"]].concat(), &[&build, Path::new("-S"), &source]);
     cmake(&["--build"], &[&build, Path::new("-j2")]);
     cmake(&["--install"], &[&build]);
 

@@ -32,7 +32,7 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-#define CYCLES_SAMPLES 400
+#define CYCLES_SAMPLES 100
 /* Minimum and median of CYCLES_SAMPLES samples of a statement. */
 #define CYCLES(min, median, statement)                                                             \
     do {                                                                                           \

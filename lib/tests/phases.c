@@ -1,4 +1,7 @@
-/* Cycles of single phases; includes the sources, since they are static. phases [portable] */
+/*
+ * Cycles of single phases of sntrup761, as lines of JSON: phases [portable]. Includes the sources, since the phases are
+ * static.
+ */
 #include "../src/prime/prime761.c"
 
 #include "cycles.h"
@@ -14,30 +17,35 @@ int main(int argc, char **argv)
     NS(test_portable) = argc > 1 && strcmp(argv[1], "portable") == 0;
     for (i = 0; i < 4 * 761; i++)
         bytes[i] = (uint8_t)(i * i * 37 >> 3 ^ i);
-#define PHASE(name, statement)                                                                     \
+    /* What a key generation, an encapsulation with a prepared key or without, and a decapsulation do of each. */
+#define PHASE(name, keygen, enc, prepared, dec, statement)                                         \
     do {                                                                                           \
         CYCLES(min, median, statement);                                                            \
-        printf("%-28s %9.0f / %9.0f\n", name, min, median);                                        \
+        printf("{\"phase\":\"%s\",\"min\":%.0f,\"median\":%.0f,\"uses\":[%d,%d,%d,%d]}\n", name, min, median, \
+               keygen, enc, prepared, dec);                                                        \
     } while (0)
-    rf_prime761_short_of(a, bytes, 286);
+    rf_prime761_short_of(a, bytes, 286 /* the weight of f */);
     rf_prime761_small_of(b, bytes);
-    PHASE("recip mod q", rf_prime761_recip3(c, a));
-    PHASE("recip mod 3", rf_prime761_recip_mod3(b, b));
+    PHASE("inversion of 3f mod q", 1, 0, 0, 0, rf_prime761_recip3(c, a));
+    PHASE("inversion mod 3", 1, 0, 0, 0, rf_prime761_recip_mod3(b, b));
     rf_prime761_recip3(c, a);
-    PHASE("product mod q", rf_prime761_mul(c, c, a));
-    PHASE("product mod 3", rf_prime761_mul3(b, b, a));
-    PHASE("sort", memcpy(list, bytes, sizeof list); RF_NS(sort_u32)(list, 761));
-    PHASE("short_of", rf_prime761_short_of(a, bytes, 286));
-    PHASE("small_of", rf_prime761_small_of(b, bytes));
-    PHASE("small_encode", rf_prime761_small_encode(out, a));
-    PHASE("small_decode", rf_prime761_small_decode(b, out));
-    PHASE("rq_encode", rf_prime761_rq_encode(pk, c));
-    PHASE("rq_decode", rf_prime761_rq_decode(c, pk));
-    PHASE("rounded_encode", rf_prime761_round(b, c); rf_prime761_rounded_encode(out, b));
-    PHASE("rounded_decode", rf_prime761_rounded_decode(b, out));
-    PHASE("hash of pk", rf_prime761_hash(out, 4, pk, sizeof pk, NULL, 0));
+    PHASE("product mod q", 1, 1, 1, 2, rf_prime761_mul(c, c, a));
+    PHASE("product mod 3", 0, 0, 0, 1, rf_prime761_mul3(b, b, a));
+    PHASE("sort of 761 words", 1, 1, 1, 0, memcpy(list, bytes, sizeof list); RF_NS(sort_u32)(list, 761));
+    PHASE("random bytes to a small element", 1, 0, 0, 0, rf_prime761_small_of(b, bytes));
+    PHASE("encode mod q", 1, 0, 0, 0, rf_prime761_rq_encode(pk, c));
+    PHASE("decode mod q", 0, 1, 0, 1, rf_prime761_rq_decode(c, pk));
+    PHASE("round and encode", 0, 1, 1, 1, rf_prime761_round(b, c); rf_prime761_rounded_encode(out, b));
+    PHASE("decode rounded", 0, 0, 0, 1, rf_prime761_rounded_decode(b, out));
+    PHASE("encode small", 2, 1, 1, 1, rf_prime761_small_encode(out, a));
+    PHASE("decode small", 0, 0, 0, 2, rf_prime761_small_decode(b, out));
+    PHASE("hash of a public key (1,159 bytes)", 1, 1, 0, 0, rf_prime761_hash(out, 4, pk, sizeof pk, NULL, 0));
+    PHASE("hash of a small element (192 bytes)", 0, 1, 1, 2, rf_prime761_hash(out, 3, pk, 191, NULL, 0));
+    PHASE("hash that confirms (65 bytes)", 0, 1, 1, 1, rf_prime761_hash(out, 2, pk, 32, pk, 32));
+    PHASE("hash of a ciphertext (1,072 bytes)", 0, 1, 1, 1, rf_prime761_hash(out, 1, pk, 32, pk, 1039));
     return 0;
 }
+
 int NS(randombytes)(uint8_t *out, size_t len)
 {
     memset(out, 1, len);

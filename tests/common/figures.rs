@@ -37,6 +37,8 @@ fn table(name: &str, read: Read) -> Result<String, String> {
         "ring proofs" => Ok(ring_proofs(&parse("ring-proofs.json")?)),
         "ring mutants" => Ok(ring_mutants(&parse("ring-mutants.json")?)),
         "plan mutants" => Ok(ring_mutants(&parse("plan-mutants.json")?)),
+        "kems" => Ok(super::kems::kems(&parse("kems.json")?, &parse("kem-references.json")?)),
+        "kem phases" => Ok(super::kems::phases(&parse("kems.json")?)),
         "plans of other rings" => Ok(plans(&parse("plans.json")?, None)),
         _ => match name.strip_prefix("plans ") {
             Some(ring) => Ok(plans(&parse("plans.json")?, Some(ring))),
@@ -46,7 +48,7 @@ fn table(name: &str, read: Read) -> Result<String, String> {
 }
 
 /// Rows as Markdown; all but the first `left` columns are aligned right.
-fn markdown(head: &[&str], left: usize, rows: &[Vec<String>]) -> String {
+pub fn markdown(head: &[&str], left: usize, rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let head: Vec<String> = head.iter().map(|s| s.to_string()).collect();
     let rule = (0..head.len()).map(|i| if i < left { "---" } else { "---:" });
@@ -55,16 +57,16 @@ fn markdown(head: &[&str], left: usize, rows: &[Vec<String>]) -> String {
     out
 }
 
-fn text(value: &Value) -> String {
+pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or("").to_owned()
 }
 
-fn list(value: &Value) -> &[Value] {
+pub fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// 12345 as `12,345`.
-fn number(value: &Value) -> String {
+pub fn number(value: &Value) -> String {
     let digits = format!("{:.0}", value.as_f64().unwrap_or(0.0));
     let mut out = String::new();
     for (i, c) in digits.chars().enumerate() {

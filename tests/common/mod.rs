@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test binary uses its share
 
 pub mod figures;
+pub mod kems;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
