@@ -20,8 +20,9 @@ impl Program {
         self.expanded(true)
     }
 
-    /// The same for machines that know words but no pairs of words: a repeated factor is one word of
-    /// its table.
+    /// The same for machines that know words but no pairs of words: a repeated factor fills a register
+    /// of its table. Compilers multiply words that they load side by side as words, but a single one
+    /// as the longer number that they take it for.
     pub fn expand_to_words(&self) -> Program {
         self.expanded(false)
     }
@@ -31,8 +32,9 @@ impl Program {
         for procedure in &mut out.procedures {
             let body = std::mem::take(&mut procedure.body);
             let modulus = procedure.modulus();
-            let mut tables =
-                Tables { modulus, pairs, buffers: &mut procedure.buffers, made: HashMap::new() };
+            let copies = if pairs { 2 } else { self.lanes_of(procedure) };
+            let (buffers, made) = (&mut procedure.buffers, HashMap::new());
+            let mut tables = Tables { modulus, pairs, copies, buffers, made };
             procedure.body = statements(body, &mut tables);
             for buffer in &mut procedure.buffers {
                 // What remains of a factor table is never read: keep ids stable, drop content.
@@ -63,17 +65,19 @@ struct Tables<'a> {
     modulus: Modulus,
     /// Whether repeated words of 16 bits are broadcast as pairs.
     pairs: bool,
+    /// Copies of each such word in its table.
+    copies: usize,
     buffers: &'a mut Vec<Buffer>,
     made: HashMap<(BufferId, MulMethod, bool, Column), BufferId>,
 }
 
 impl Tables<'_> {
-    /// The table of a buffer's constants; each word twice where `doubled`.
+    /// The table of a buffer's constants; each word as often as a repeated one is kept where `repeated`.
     fn column(
         &mut self,
         buffer: BufferId,
         method: MulMethod,
-        doubled: bool,
+        repeated: bool,
         column: Column,
     ) -> BufferId {
         // The Montgomery methods have the same constants.
@@ -81,7 +85,7 @@ impl Tables<'_> {
             MulMethod::Barrett => MulMethod::Barrett,
             _ => MulMethod::Montgomery,
         };
-        if let Some(&table) = self.made.get(&(buffer, method, doubled, column)) {
+        if let Some(&table) = self.made.get(&(buffer, method, repeated, column)) {
             return table;
         }
         let source = &self.buffers[buffer.0 as usize];
@@ -98,8 +102,8 @@ impl Tables<'_> {
         if matches!(column, Column::FirstOdd | Column::SecondOdd) {
             words.rotate_left(1);
         }
-        if doubled {
-            words = words.into_iter().flat_map(|w| [w, w]).collect();
+        if repeated {
+            words = words.into_iter().flat_map(|w| vec![w; self.copies]).collect();
         }
         let suffix = match (method, column) {
             (MulMethod::Barrett, Column::First) => "c",
@@ -110,7 +114,7 @@ impl Tables<'_> {
             (_, Column::SecondOdd) => "rqo",
         };
         self.buffers.push(Buffer {
-            name: format!("{}_{suffix}{}", source.name, if doubled { "2" } else { "" }),
+            name: format!("{}_{suffix}{}", source.name, if repeated { "2" } else { "" }),
             words: words.len(),
             bits: self.modulus.bits,
             role: Role::Table(words),
@@ -118,7 +122,7 @@ impl Tables<'_> {
             range: None,
         });
         let table = BufferId(self.buffers.len() as u32 - 1);
-        self.made.insert((buffer, method, doubled, column), table);
+        self.made.insert((buffer, method, repeated, column), table);
         table
     }
 }

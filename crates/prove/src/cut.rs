@@ -30,8 +30,8 @@ pub struct Cutter {
     /// Canonical form (leading odd coefficient 1) and width to a variable and `s` with
     /// `form = s·variable`.
     cuts: FxHashMap<(u8, Form), (VarId, i64)>,
-    /// Exact integer form to its variable.
-    exact: FxHashMap<Form, VarId>,
+    /// Exact integer form to its variable and the sign with which it is that.
+    exact: FxHashMap<Form, (VarId, i64)>,
     failed: FxHashMap<(u8, Form), u32>,
     /// Variables that are no integer forms, by interval and residue.
     alike: FxHashMap<((i64, i64), ModForm), Vec<VarId>>,
@@ -333,15 +333,13 @@ impl Cutter {
     pub(crate) fn variable(&mut self, d: Form, r: Reading) -> (VarId, i64) {
         let sign = if d.t.first().is_some_and(|t| t.1 < 0) { -1 } else { 1 };
         let d = d.scaled(sign, 64);
-        if let Some(&v) = self.exact.get(&d) {
-            return (v, sign);
+        if let Some(&(v, s)) = self.exact.get(&d) {
+            return (v, s * sign);
         }
         let (lo, hi) = if sign < 0 { (-r.hi, -r.lo) } else { (r.lo, r.hi) };
         let mut residue = r.residue.unwrap_or_default();
         if sign < 0 {
-            let negate = |c: u32| (residue.m - c) % residue.m.max(1);
-            let t = residue.t.iter().map(|t| (t.0, negate(t.1))).collect();
-            residue = ModForm { m: residue.m, k: negate(residue.k), t };
+            residue = residue.negated();
         }
         let parent = self.one_base(&d).map(|b| {
             let f = self.as_fun(&d, 64);
@@ -349,10 +347,10 @@ impl Cutter {
         });
         let known = ((lo as i64, hi as i64), residue.clone());
         if r.integer.is_none()
-            && let Some(v) = self.twin(&d, &known)
+            && let Some((v, s)) = self.twin(&d, &known)
         {
-            self.exact.insert(d, v);
-            return (v, sign);
+            self.exact.insert(d, (v, s));
+            return (v, s * sign);
         }
         let node = self.node;
         let integer = r.integer.map(|f| Arc::new(f.scaled(sign, 64)));
@@ -371,25 +369,32 @@ impl Cutter {
         if !whole {
             self.alike.entry(known).or_default().push(v);
         }
-        self.exact.insert(d, v);
+        self.exact.insert(d, (v, 1));
         (v, sign)
     }
 
-    /// A variable that is always equal to an exact form, though spelled in another way.
+    /// A variable that is always equal to an exact form, or to minus that, though spelled in another
+    /// way; with the sign.
     ///
     /// Compilers compute one thing in two ways: a reduction once in words, once in halves of double
-    /// words. Montgomery's product is understood only where both its halves are products of the
-    /// same variables. Equality is what the exact reading of the difference says: its interval is
-    /// [0, 0], by enumeration of the functions of each base, which are facts of the certificate.
-    /// Equal intervals and residues only say where to look.
-    fn twin(&mut self, d: &Form, known: &((i64, i64), ModForm)) -> Option<VarId> {
-        let alike = self.alike.get(known)?;
-        let alike: Vec<VarId> = alike.iter().copied().take(TWINS).collect();
-        alike.into_iter().find(|&v| {
+    /// words, a sum of products once by a constant and once by minus that. Montgomery's product is
+    /// understood only where both its halves are products of the same variables. Equality is what the
+    /// exact reading of the difference says: its interval is [0, 0], by enumeration of the functions of
+    /// each base, which are facts of the certificate. Equal intervals and residues only say where to
+    /// look.
+    fn twin(&mut self, d: &Form, known: &((i64, i64), ModForm)) -> Option<(VarId, i64)> {
+        let ((lo, hi), residue) = known;
+        let opposite = ((-hi, -lo), residue.negated());
+        let all = [(known, 1), (&opposite, -1)].into_iter().flat_map(|(key, sign)| {
+            let alike = self.alike.get(key).into_iter().flatten();
+            alike.take(TWINS).map(move |&v| (v, sign))
+        });
+        let all: Vec<(VarId, i64)> = all.collect();
+        all.into_iter().find(|&(v, sign)| {
             let Source::Cut { form, bits: 64 } = self.world.var(v).source.clone() else {
                 return false;
             };
-            let difference = Form::combine(d, 1, &form, -1, 64);
+            let difference = Form::combine(d, 1, &form, -sign, 64);
             self.read(&difference).is_ok_and(|r| r.lo == 0 && r.hi == 0)
         })
     }

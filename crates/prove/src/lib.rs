@@ -35,6 +35,8 @@ mod prove;
 mod quotient;
 mod ranges;
 mod reading;
+#[cfg(test)]
+mod reading_tests;
 mod refute;
 pub mod report;
 mod resolve;

@@ -6,7 +6,7 @@
 //! q·ρ/2^32 is lost.
 
 use crate::cut::{Cutter, Use};
-use crate::funs::{FunOp, centre};
+use crate::funs::{FunId, FunOp, centre};
 use crate::reading::NoReading;
 use crate::values::{Atom, AtomId, Base, Form, Source};
 use rustc_hash::FxHashMap;
@@ -95,11 +95,15 @@ impl Cutter {
             return None;
         }
         let Use::One(base, f) = self.use_form(rest, 64) else { return None };
-        // The fewest bits that hold it, so that one quotient is one function wherever it is used.
-        let size = |v: i128| 129 - (if v < 0 { !v } else { v }).leading_zeros();
-        let part = size(r.lo >> bits).max(size(r.hi >> bits)) as u8;
-        let f = self.op(part, FunOp::Slice(bits), &[f]);
+        let f = self.part(f, bits, (r.lo >> bits, r.hi >> bits));
         Some(Form::atom(self.world.atom(Atom::Fun(base, f))))
+    }
+
+    /// `floor(f / 2^bits)` between these ends, in the fewest bits that hold it, so that one quotient is
+    /// one function wherever it is used.
+    pub(crate) fn part(&mut self, f: FunId, bits: u8, (lo, hi): (i128, i128)) -> FunId {
+        let size = |v: i128| 129 - (if v < 0 { !v } else { v }).leading_zeros();
+        self.op(size(lo).max(size(hi)) as u8, FunOp::Slice(bits), &[f])
     }
 
     /// Whether `floor(form / 2^bits)` is better kept as a quotient than as a function of one

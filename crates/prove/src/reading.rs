@@ -34,6 +34,9 @@ pub enum Odd {
     Floor,
 }
 
+/// Values of a variable up to which its quotients are functions where they are asked for.
+const FEW: i64 = 1 << 16;
+
 /// Why there is no reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoReading {
@@ -148,6 +151,7 @@ impl Cutter {
         // Terms of bases that need to be taken together.
         let mut grouped: Vec<(Base, (AtomId, i64))> = Vec::new();
         let mut funs = false;
+        let mut floors: Vec<(u32, i64)> = Vec::new();
         for &(atom, c) in &form.t {
             match self.world.atoms[atom as usize] {
                 Atom::Prod(x, y) => {
@@ -164,16 +168,23 @@ impl Cutter {
                     funs = true;
                     grouped.push((Base::Low(self.world.wides[w as usize].low.0), (atom, c)));
                 }
-                Atom::Floor(f) => {
-                    let floor = &self.world.floors[f as usize];
-                    widen(&mut out.lo, &mut out.hi, floor.lo, floor.hi, c.into());
-                    // What the quotient is nobody knows; it is hidden modulo its coefficient.
-                    out.shrink(c.unsigned_abs(), q, Odd::Floor);
-                }
+                Atom::Floor(f) => floors.push((f, c)),
                 Atom::Opaque(o) => {
                     return Err(NoReading::Opaque(self.world.opaques[o as usize]));
                 }
             }
+        }
+        let found: Vec<Base> =
+            grouped.iter().filter(|g| self.function(g.1.0)).map(|g| g.0).collect();
+        for (f, c) in floors {
+            if let Some((base, atom)) = self.quotient_beside(f, &found) {
+                grouped.push((base, (atom, c)));
+                continue;
+            }
+            let floor = &self.world.floors[f as usize];
+            widen(&mut out.lo, &mut out.hi, floor.lo, floor.hi, c.into());
+            // What the quotient is nobody knows; it is hidden modulo its coefficient.
+            out.shrink(c.unsigned_abs(), q, Odd::Floor);
         }
         if funs {
             grouped.sort_by_key(|g| g.0);
@@ -219,6 +230,27 @@ impl Cutter {
             }
         }
         Ok(out)
+    }
+
+    fn function(&self, a: AtomId) -> bool {
+        matches!(self.world.atoms[a as usize], Atom::Fun(..))
+    }
+
+    /// A quotient of a variable of few values as a function of it, where functions of that variable
+    /// stand beside it: the upper half of a product without sign, its correction by the sign of the
+    /// variable, and the quotient with sign cancel only together.
+    fn quotient_beside(&mut self, f: u32, functions: &[Base]) -> Option<(Base, AtomId)> {
+        let floor = &self.world.floors[f as usize];
+        let (form, bits, ends) = (floor.form.clone(), floor.bits, (floor.lo, floor.hi));
+        let base = self.one_base(&form).filter(|b| functions.contains(b))?;
+        let (lo, hi) = self.world.domain(base);
+        // So that the whole is no more than 63 bits.
+        if hi - lo > FEW || bits > 48 || !self.evaluable(base, &form.t) {
+            return None;
+        }
+        let whole = self.as_fun(&form, 64);
+        let part = self.part(whole, bits, ends);
+        Some((base, self.world.atom(Atom::Fun(base, part))))
     }
 
     /// A group over the low half of a sum, with the high halves that belong to it:

@@ -120,6 +120,15 @@ pub struct ModForm {
     pub t: Vec<(AtomId, u32)>,
 }
 
+impl ModForm {
+    /// Minus it.
+    pub fn negated(&self) -> ModForm {
+        let minus = |c: u32| (self.m - c) % self.m.max(1);
+        let t = self.t.iter().map(|&(a, c)| (a, minus(c))).collect();
+        ModForm { m: self.m, k: minus(self.k), t }
+    }
+}
+
 /// What a variable is modulo some m, over earlier atoms.
 #[derive(Clone, Copy, Debug)]
 pub enum Expansion<'w> {

@@ -203,6 +203,41 @@ fn a_value_that_is_spelled_in_two_ways_is_one_variable() {
 }
 
 #[test]
+fn a_value_and_minus_it_are_one_variable() {
+    // Montgomery's product of b by a sum of reduced values, of which the low half takes minus that
+    // sum, reduced by minus the constants.
+    let build = |change: i64| {
+        let mut w = Words::default();
+        let (x, y, b, c) = (w.a(0), w.a(1), w.b(0), 1997);
+        let mut sum = |c: i64, d: i64| {
+            let (x, y) = (w.montgomery(x, c, QINV), w.montgomery(y, d, QINV));
+            w.add(x, y)
+        };
+        let plus = sum(c, -c);
+        let mut minus = if change == 1 { sum(-c, c + 1) } else { sum(-c, c) };
+        let q = w.k(Q);
+        if change == 2 {
+            // Congruent, and another integer.
+            minus = w.add(minus, q);
+        }
+        let inverse = w.k(if change == 3 { QINV } else { -QINV });
+        let high = w.mulhi(plus, b);
+        let low = w.mullo(minus, b);
+        let low = w.mullo(low, inverse);
+        let low = w.mulhi(low, q);
+        let out = w.sub(high, low);
+        let r = inverse_r();
+        proves(&w, out, [(-3000, 3000), CENTRED], FULL, &|v| {
+            (v(0, 0) - v(0, 1)) * c % Q * r % Q * v(1, 0) % Q * r
+        })
+    };
+    assert!(build(0));
+    for change in 1..4 {
+        assert!(!build(change), "mutant {change}");
+    }
+}
+
+#[test]
 fn low_halves_of_selected_double_words_are_known() {
     // A sum in a double word, what is above its low half being nothing's: x or x + q.
     let build = |change: usize| {

@@ -81,9 +81,13 @@ impl Writer {
                 self.op(Op::Load { buffer, at: at.clone() })
             }
             // Words of 16 bits stand twice, so that a pair of them is broadcast by the load alone.
-            Factor::Repeated { buffer, at } if self.modulus.bits == 16 && tables.pairs => {
+            Factor::Repeated { buffer, at } if self.modulus.bits == 16 => {
                 let buffer = tables.column(*buffer, method, true, column);
-                self.op(Op::BroadcastPair { buffer, at: at.times(2) })
+                let at = at.times(tables.copies as i64);
+                self.op(match tables.pairs {
+                    true => Op::BroadcastPair { buffer, at },
+                    false => Op::Load { buffer, at },
+                })
             }
             Factor::Repeated { buffer, at } => {
                 let column = match column {

@@ -1,0 +1,47 @@
+//! Quotients beside functions of the same variable.
+
+use crate::cut::Cutter;
+use crate::funs::FunOp;
+use crate::values::{Atom, Base, Form, Source, Var};
+
+/// The upper word of a product by a constant from one without sign, less the same as a quotient.
+fn difference(cut: &mut Cutter, most: i64, c: i64, other: i64) -> Form {
+    let v = cut.world.new_var(|_, atom| Var {
+        lo: -most,
+        hi: most,
+        source: Source::Input { operand: 0, index: 0 },
+        residue: Default::default(),
+        integer: None,
+        parent: None,
+        node: 0,
+        atom,
+    });
+    let word = cut.world.funs.lin(32, 0, 1, &[]);
+    let plain = cut.op(64, FunOp::Zext, &[word]);
+    let product = cut.world.funs.lin(64, 0, 0, &[(plain, c)]);
+    let upper = cut.op(32, FunOp::Slice(32), &[product]);
+    let sign = cut.op(1, FunOp::Slice(31), &[word]);
+    let [upper, sign] = [upper, sign].map(|f| cut.world.atom(Atom::Fun(Base::Var(v), f)));
+    let signed = Form::combine(&Form::atom(upper), 1, &Form::atom(sign), c, 64);
+    let whole = Form::atom(cut.world.var(v).atom).scaled(other, 64);
+    let quotient = cut.floor(&whole, 32, 64);
+    assert!(cut.world.has_floor(&quotient));
+    Form::combine(&signed, 1, &quotient, -1, 64)
+}
+
+#[test]
+fn corrected_products_without_sign_are_those_with_sign() {
+    let read = |most, c, other| {
+        let mut cut = Cutter::new(8380417);
+        let form = difference(&mut cut, most, c, other);
+        cut.read(&form).unwrap()
+    };
+    for c in [3_572_223, 8_380_415] {
+        let r = read(20_000, c, c);
+        assert!(r.residue.is_some() && (r.lo, r.hi) == (0, 0), "{c}: [{}, {}]", r.lo, r.hi);
+        // By another constant, and of more values than are enumerated.
+        let r = read(20_000, c, c + 1_000_000);
+        assert!(r.residue.is_none() && r.lo < 0 && r.hi > 0, "{c}: [{}, {}]", r.lo, r.hi);
+        assert!(read(40_000, c, c).residue.is_none(), "{c}");
+    }
+}
