@@ -161,6 +161,7 @@ impl Chooser<'_> {
         let whole = transforms(&mut all);
         let mut trials: Vec<Trial> = all.iter().map(untried).collect();
         let timed = !self.args.no_bench && target.runs_on(self.host);
+        let last = all.iter().position(Candidate::is_definition).map(|i| (i, all[i].plan.clone()));
         let (tried, taken) = match timed {
             true => {
                 let mut tried = self.make(&lab, target, all, whole, &mut trials)?;
@@ -175,6 +176,10 @@ impl Chooser<'_> {
         if tried.is_empty() {
             return Err(Failure::input(no_program(target, &trials)));
         }
+        let (tried, taken) = match taken {
+            None => self.definition(&lab, target, (last, tried), &mut trials)?,
+            some => (tried, some),
+        };
         self.show(target, &trials, taken.is_some());
         let Some(taken) = taken else {
             let line = |t: &Trial| format!("\n  {} ({}): {}", t.plan, t.why, t.reason);
@@ -411,6 +416,36 @@ impl Chooser<'_> {
             at += 1;
         }
         Ok((queue, None))
+    }
+
+    /// The last resort, where nothing else was proved and it was not tried: the product by its definition.
+    fn definition(
+        &self,
+        lab: &Lab,
+        target: &'static Target,
+        (last, mut tried): (Option<(usize, Plan)>, Queue),
+        trials: &mut [Trial],
+    ) -> Result<(Queue, Option<usize>), Failure> {
+        let Some((i, plan)) = last.filter(|&(i, _)| trials[i].outcome == NOT_TRIED) else {
+            return Ok((tried, None));
+        };
+        let mut one: Queue = self
+            .make_one(lab, target, (i, plan), 0, &mut trials[i])?
+            .map(|made| (i, made))
+            .into_iter()
+            .collect();
+        if !self.args.no_bench && target.runs_on(self.host) {
+            self.measure(lab, &mut one, trials)?;
+        }
+        for made in one {
+            let proved = self.prove_one(lab, &made.1, &mut trials[i])?;
+            tried.push(made);
+            if proved {
+                let at = tried.len() - 1;
+                return Ok((tried, Some(at)));
+            }
+        }
+        Ok((tried, None))
     }
 
     /// Whether one is proved, and so taken; its trial says so, or why not.

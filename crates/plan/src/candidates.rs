@@ -5,7 +5,8 @@
 //! length, with what is left over as a monomial factor [Chiu25 §3.1], or through x^N + 1 in halves
 //! [Seiler18 §2]: over q itself where q has the roots, else over primes that have them
 //! [Hwang24 §4.2]. Small primes are sought, as room above a residue spares reductions. Modulo powers
-//! of two there are Toeplitz matrices [Winograd80 §IV], for any f.
+//! of two there are Toeplitz matrices [Winograd80 §IV], for any f; for other q the product by its
+//! definition, as the last resort.
 
 use crate::automatic::NoPlan;
 use crate::domain::Domain;
@@ -14,6 +15,7 @@ use crate::operand::Operand;
 use crate::plan::Plan;
 use crate::primes::{Width, primes};
 use crate::registry::build_product;
+use crate::schoolbook::Schoolbook;
 use crate::sexpr::Form;
 use crate::shapes::{Shape, Shapes};
 use crate::toeplitz_pair::ToeplitzPair;
@@ -35,6 +37,14 @@ pub struct Candidate {
     pub why: String,
     /// Modelled vector slots per product, [`Plan::slots`].
     pub cost: f64,
+}
+
+impl Candidate {
+    /// Whether it multiplies by the definition of the product: of no plan is a proof as sure.
+    pub fn is_definition(&self) -> bool {
+        let lift = self.plan.root.as_method::<Lift>();
+        lift.is_some_and(|lift| lift.inner.as_method::<Schoolbook>().is_some())
+    }
 }
 
 /// All sensible plans for a ring and these operands, cheapest first: the presets for it, and plans
@@ -153,6 +163,12 @@ impl Maker<'_> {
             self.over_primes(&mut shapes, room, bound);
         }
         self.powers_of_two(&domain);
+        // Slow to run and quick to prove: what is left where nothing else succeeds.
+        if !q.is_power_of_two() {
+            let tree = Form::list("schoolbook", []);
+            let tree = Form::list("lift", [Form::word(length), tree]);
+            self.tree(tree, [Operand::Big; 2], format!("over {q} itself, by definition"));
+        }
     }
 
     /// Plans over q itself.

@@ -101,6 +101,21 @@ fn there_is_always_the_universal_plan() {
     }
 }
 
+/// And where q is no power of two the definition of the product, which is proved where others may not be.
+#[test]
+fn there_is_always_the_definition() {
+    for ring in ["Z50414[x]/(x^16 + 1)", "Z65535[x]/(x^2047 - x - 1)", "Z3[x]/(x^19 + x^18 + 2)"] {
+        let found = candidates(&ring.parse().expect("ring"), BIG, "any").expect("plans");
+        let definitions: Vec<_> = found.iter().filter(|c| c.is_definition()).collect();
+        assert_eq!(definitions.len(), 1, "{ring}");
+        // What takes longer than all others for long operands may be best for short ones.
+        let long = definitions[0].plan.ring.degree() > 1000;
+        assert!(!long || found.last().expect("plans").is_definition(), "{ring}");
+    }
+    let found = candidates(&"Z64[x]/(x^16 + 1)".parse().expect("ring"), BIG, "any").expect("plans");
+    assert!(!found.iter().any(Candidate::is_definition), "words that wrap are better");
+}
+
 #[test]
 fn what_is_refused() {
     let refused = |ring: &str, operands| {

@@ -6,6 +6,7 @@
 
 use crate::base::Base;
 use crate::change_modulus::ChangeModulus;
+use crate::domain::Modulus;
 use crate::karatsuba::Karatsuba;
 use crate::lift::Lift;
 use crate::monomial_crt::MonomialCrt;
@@ -13,6 +14,7 @@ use crate::network::Cost;
 use crate::ntt::Ntt;
 use crate::plan::Plan;
 use crate::product::Product;
+use crate::schoolbook::Schoolbook;
 use crate::smooth::longest_phase;
 use crate::substitute::Substitute;
 use crate::toeplitz_matrix::ToeplitzMatrix;
@@ -100,10 +102,29 @@ fn slots(node: &dyn Product) -> f64 {
     if let Some(ntt) = node.as_method::<Ntt>() {
         return transform(ntt);
     }
+    if node.as_method::<Schoolbook>().is_some()
+        && matches!(node.domain().modulus, Modulus::Free { .. })
+        && node.domain().q <= 1 << 16
+    {
+        return definition(node);
+    }
     match node.as_method::<ToeplitzMatrix>() {
         Some(matrix) if node.domain().q.is_power_of_two() => matrix_slots(matrix.inner.as_ref()),
         _ => by_count(node.cost(), words),
     }
+}
+
+/// An unreduced product by its definition, in sums of words of 32 bits that are reduced where they would
+/// not fit: a broadcast, a load, a low product, which takes two slots, and a sum for each term of eight
+/// coefficients, a quarter of them with zeros.
+fn definition(node: &dyn Product) -> f64 {
+    let domain = node.domain();
+    let n = domain.operand as f64;
+    let largest = domain.bounds.iter().map(|&bound| bound as f64).product::<f64>();
+    let fits = (f64::from(i32::MAX) / largest).floor();
+    let round = if fits >= n { 8.0 } else { fits.clamp(1.0, 8.0) };
+    let reduced = if fits >= n { 0.0 } else { 8.0 };
+    1.25 * n * n / (LANES / 2.0) * (5.0 + (reduced + 2.0 * MEMORY) / round)
 }
 
 /// Operations on coefficients, with no structure known.

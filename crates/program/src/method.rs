@@ -12,7 +12,9 @@ pub use narrow::NarrowMethod;
 pub(crate) use narrow::barrett_constants;
 pub use primitives::{Primitive, Refuted, Verified, primitives};
 pub use reduce::ReduceMethod;
-pub(crate) use reduce::{floor_constants, folded_shifts, high_constants, rounding_shift};
+pub(crate) use reduce::{
+    floor_constants, folded_shifts, high_constants, low_constant, rounding_shift,
+};
 
 use ringforge_ring::zq;
 use serde::{Deserialize, Serialize};

@@ -44,6 +44,22 @@ fn by_definition() {
     check("Z4591[x]/(x^21 - 17)", "", "(schoolbook)");
 }
 
+/// Sums that fit a word and sums that do not, modulo odd and even numbers up to the largest, f of few
+/// coefficients and of many, operands that fill no register.
+#[test]
+fn by_definition_over_any_modulus() {
+    for q in [3, 41, 186, 3944, 15016, 24455, 40000, 52810, 65521, 65535] {
+        check(&format!("Z{q}[x]/(x^16 + 1)"), "", "(lift 31 (schoolbook))");
+        check(&format!("Z{q}[x]/(x^37 - x^3 - 2)"), "", "(lift 73 (schoolbook))");
+    }
+    check("Z24455[x]/(x^100 - x - 1)", SMALL, "(lift 199 (schoolbook))");
+    let dense = "x^19 + x^18 + x^17 + 5x^16 + 7x^15 - x^14 + 3x^13 + x^12 + 2x^11 + x^10 + x^9 + 9x^8 \
+                 + x^7 + x^6 + 4x^5 - 1";
+    for q in [41, 186, 65534] {
+        check(&format!("Z{q}[x]/({dense})"), "", "(lift 37 (schoolbook))");
+    }
+}
+
 #[test]
 fn blocks_of_any_width() {
     for (width, length, transform) in [

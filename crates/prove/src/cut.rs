@@ -206,6 +206,7 @@ impl Cutter {
         let mut bare = form.clone();
         bare.k = 0;
         let twos = bare.t.iter().map(|t| t.1.trailing_zeros()).min().unwrap_or(0);
+        let twos = if self.known_whole(&bare, room) { 0 } else { twos };
         bare.t.iter_mut().for_each(|t| t.1 >>= twos);
         let bits = width - twos as u8;
         let bare = bare.scaled(1, bits);
@@ -236,6 +237,12 @@ impl Cutter {
             if c & 1 == 1 && !divisors.contains(&c.abs()) && divisors.len() < 12 {
                 divisors.push(c.abs());
             }
+        }
+        // But what they all are multiples of is a factor of the sum.
+        let content = bare.t.iter().fold(0, |g, t| crate::reading::gcd(g, t.1.unsigned_abs()));
+        let content = i64::try_from(crate::moduli::odd_part(content)).unwrap_or(1);
+        if !plain && content > 1 {
+            divisors.push(content);
         }
         let mut best: Option<(i64, Form, Reading)> = None;
         let mut failure: Option<(Form, Result<Reading, NoReading>)> = None;
@@ -327,6 +334,18 @@ impl Cutter {
             self.spelled.entry(v).or_insert(spelled);
         }
         Ok((v, m))
+    }
+
+    /// Whether a sum with quotients, all of whose coefficients are even, is known modulo an even q as it
+    /// stands: of its half nothing is known modulo q.
+    fn known_whole(&mut self, bare: &Form, room: u8) -> bool {
+        let even = self.world.q.is_multiple_of(2) && bare.t.iter().all(|t| t.1 & 1 == 0);
+        even && self.world.has_floor(bare)
+            && self.read(bare).is_ok_and(|r| {
+                r.residue.is_some_and(|m| m.m.is_multiple_of(self.world.q))
+                    && r.hi - r.lo < 1i128 << room
+                    && r.hi.abs().max(r.lo.abs()) < 1 << 48
+            })
     }
 
     /// The variable equal to plus or minus an exact form.

@@ -67,15 +67,7 @@ impl Cutter {
         for &(a, _) in &form.t {
             match self.world.atoms[a as usize] {
                 Atom::Fun(Base::Var(v), _) | Atom::Var(v) => candidates.push(v),
-                Atom::Floor(f) => {
-                    let inner = &self.world.floors[f as usize].form;
-                    candidates.extend(inner.t.iter().filter_map(|t| {
-                        match self.world.atoms[t.0 as usize] {
-                            Atom::Var(v) => Some(v),
-                            _ => None,
-                        }
-                    }));
-                }
+                Atom::Floor(f) => self.under(f, &mut candidates),
                 _ => {}
             }
         }
@@ -84,6 +76,17 @@ impl Cutter {
         candidates.dedup();
         candidates.reverse();
         candidates
+    }
+
+    /// Appends the variables that a quotient is one of, or a quotient of a quotient.
+    fn under(&self, floor: u32, variables: &mut Vec<VarId>) {
+        for &(a, _) in &self.world.floors[floor as usize].form.t {
+            match self.world.atoms[a as usize] {
+                Atom::Var(v) => variables.push(v),
+                Atom::Floor(f) => self.under(f, variables),
+                _ => {}
+            }
+        }
     }
 
     /// A form modulo 2^width with a variable in place of what it holds of the variable's sum, if that

@@ -519,7 +519,7 @@ impl<'g> Walk<'g> {
                 }
             } else {
                 let u = self.cut.use_form(form, from);
-                if matches!(u, Use::One(Base::Low(_), _)) {
+                if matches!(u, Use::One(Base::Low(_), _) | Use::Opaque(_)) {
                     // Not a variable; but an integer whose interval fits stays what it is.
                     if let Ok(r) = self.cut.read(form)
                         && fits(&r)
@@ -555,6 +555,8 @@ impl<'g> Walk<'g> {
             self.cut.resolve(&mut form, from);
             return Arc::new(self.cut.floor(&form, lo, w));
         }
+        let whole = self.mixed(form, from, lo).then(|| self.whole_sum(form.clone(), from));
+        let form = whole.as_ref().unwrap_or(form);
         // What is a multiple of 2^lo passes through.
         let mut rest = Form::default();
         let mut whole = Form::constant(form.k >> lo, w);
@@ -576,7 +578,8 @@ impl<'g> Walk<'g> {
         self.cut.resolve(&mut resolved, from);
         let rest = resolved;
         let up = 16u8.saturating_sub(lo);
-        let narrow = !self.cut.world.wide;
+        // Montgomery's halves are those of sums of products; a sum with quotients is one of quotients.
+        let narrow = !self.cut.world.wide && !self.cut.world.has_floor(&rest);
         let part = if narrow && lo == 16 && from >= 32 && self.is_wide(&rest, 1 << 16) {
             self.high(&rest, from, w)
         } else if narrow
@@ -587,6 +590,8 @@ impl<'g> Walk<'g> {
             // floor(x / 2^lo) is floor(2^(16 - lo)·x / 2^16): compilers fold shifts into slices.
             self.high(&rest.scaled(1 << up, from + up), from + up, w)
         } else if from > 16 && self.cut.quotient(&rest, from, lo) {
+            let rest =
+                if self.cut.world.has_floor(&rest) { self.whole_sum(rest, from) } else { rest };
             Arc::new(self.cut.floor(&rest, lo, w))
         } else {
             match self.cut.use_form(&rest, from) {

@@ -1,6 +1,6 @@
 //! Words too wide to enumerate: extensions and shifts as exact integer forms.
 
-use crate::values::{Atom, Form};
+use crate::values::{Atom, Base, Form};
 use crate::walk::Walk;
 use ringforge_machine::graph::{NodeId, Op};
 
@@ -103,6 +103,33 @@ impl Walk<'_> {
         form.clone()
     }
 
+    /// Whether shifting a word of more than 16 bits right by fewer takes some terms of a sum whole and
+    /// leaves others. (By 16 and more, they are words side by side.)
+    pub(crate) fn mixed(&self, form: &Form, w: u8, k: u8) -> bool {
+        let whole = |t: &&(u32, i64)| t.1 & ((1 << k) - 1) == 0;
+        let count = form.t.iter().filter(whole).count();
+        w > 16 && k < 16 && count > 0 && count < form.t.len()
+    }
+
+    /// A sum as the variable that it is, where it is one and has quotients among its terms or takes few
+    /// enough values to enumerate.
+    ///
+    /// A quotient by 2^k of a sum term by term takes multiples of 2^k out of the coefficients, such as
+    /// those of quotients (q·floor(…), where q is 1 modulo 2^k), and what is left no longer shows that the
+    /// whole is near the sum over 2^k. Both forms are congruent modulo 2^w, and so are their bits below w.
+    pub(crate) fn whole_sum(&mut self, form: Form, w: u8) -> Form {
+        if form.t.len() < 2 || self.cut.world.wide {
+            return form;
+        }
+        let quotients = self.cut.world.has_floor(&form);
+        match self.cut.as_variable(&form, w) {
+            Ok((v, m, k)) if quotients || self.cut.enumerable(Base::Var(v)) => {
+                Form::atom(self.cut.world.var(v).atom).scaled(m, w).plus(k, w)
+            }
+            _ => form,
+        }
+    }
+
     /// A form modulo 2^w shifted right by k as an exact integer, where it is one.
     pub(crate) fn shift(&mut self, form: &Form, w: u8, k: u8, signed: bool) -> Option<Form> {
         if w < 32 || form.t.is_empty() {
@@ -111,6 +138,9 @@ impl Walk<'_> {
         let mut form = form.clone();
         self.cut.resolve(&mut form, w);
         self.cut.lift(&mut form, w);
+        if self.cut.world.has_floor(&form) {
+            form = self.whole_sum(form, w);
+        }
         let wide = self.cut.world.wide && k <= 62 && !self.cut.narrow(&form);
         if !wide && !self.cut.quotient(&form, w, k) {
             return None;

@@ -204,6 +204,14 @@ impl Writer {
                 let sum = self.op(Op::Add(high, half));
                 self.op(Op::Sar(sum, s))
             }
+            ReduceMethod::BarrettLow { shift, scale } => {
+                let v = self.splat(low_constant(m, shift, scale));
+                let half = self.splat(1 << (scale - 1));
+                let high = if shift == 0 { a } else { self.op(Op::Sar(a, shift)) };
+                let product = self.op(Op::MulLo(high, v));
+                let sum = self.op(Op::Add(product, half));
+                self.op(Op::Sar(sum, scale))
+            }
             ReduceMethod::Floor | ReduceMethod::Ceiling => {
                 let (v, k) = floor_constants(m);
                 let v = self.splat(if method == ReduceMethod::Floor { v } else { -v });

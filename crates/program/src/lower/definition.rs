@@ -1,5 +1,6 @@
-//! The last way to lower a plan: the product by its definition, over the integers through primes of
-//! words of 32 bits. Right for every ring; for plans whose methods have no program of their own.
+//! The last way to lower a plan: the product by its definition, modulo q up to 2^16 in exact sums, else
+//! over the integers through primes of words of 32 bits. Right for every ring; for plans whose methods
+//! have no program of their own.
 
 use super::{LowerError, Lowered, general, unsupported};
 use crate::schedule::Schedule;
@@ -19,15 +20,19 @@ pub(crate) fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowe
     };
     let refuse = |why: String| unsupported(plan.root.to_form(), why, "a modulus below 2^31");
     let plain = tree("(schoolbook)").map_err(|e| refuse(e.message))?;
-    let inner = plain.as_method::<Lift>().map_or(plain.domain(), |lift| lift.inner.domain());
-    let bound = inner.bounds.iter().fold(plan.ring.degree() as u128, |b, &c| b * u128::from(c));
-    let parts: Vec<String> = primes(bound)
-        .ok_or_else(|| refuse(format!("coefficients over the integers reach {bound}")))?
-        .iter()
-        .map(|p| format!("(prime {p} (schoolbook))"))
-        .collect();
-    let root = tree(&format!("(change-modulus {})", parts.join(" ")));
-    let root = root.map_err(|e| refuse(e.message))?;
+    let q = plan.ring.q();
+    let root = if q <= 1 << 16 && !q.is_power_of_two() {
+        plain
+    } else {
+        let inner = plain.as_method::<Lift>().map_or(plain.domain(), |lift| lift.inner.domain());
+        let bound = inner.bounds.iter().fold(plan.ring.degree() as u128, |b, &c| b * u128::from(c));
+        let parts: Vec<String> = primes(bound)
+            .ok_or_else(|| refuse(format!("coefficients over the integers reach {bound}")))?
+            .iter()
+            .map(|p| format!("(prime {p} (schoolbook))"))
+            .collect();
+        tree(&format!("(change-modulus {})", parts.join(" "))).map_err(|e| refuse(e.message))?
+    };
     let text = root.to_form().to_string();
     let mut lowered = general::lower(&Plan { root, ..plan.clone() }, schedule, name)?;
     lowered.notes.push(format!(

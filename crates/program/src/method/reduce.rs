@@ -19,6 +19,15 @@ pub enum ReduceMethod {
     /// The same for words of 32 bits on machines that multiply even words to wide elements. Nine
     /// operations.
     BarrettWide,
+    /// Barrett with low products alone, for words of 32 bits that lie within a bound and q of at most 2^16
+    /// ([`ReduceMethod::low`]): `a - mullo(sar(mullo(sar(a, s), v) + 2^(r-1), r), q)` with
+    /// `v = round(2^(s+r)/q)`. Six operations, no high product, which baseline x86-64 and AVX2 lack.
+    BarrettLow {
+        /// s, below 16: low bits that the quotient does not see.
+        shift: u8,
+        /// r, at least 1: bits after the point of the quotient.
+        scale: u8,
+    },
     /// General reduction [Seiler18 §3.3, Algorithm 5]: `a - mullo(sar(mulhi(a, v), k), q)` with
     /// `k = floor(log2 q) - 1`, `v = floor(2^(w+k)/q)`. Four operations. The paper's Lemma 4 has
     /// the result in [0, q]; that is so for 12289, but 3329 and 7681 give -1 and q + 1 too
@@ -55,6 +64,11 @@ impl ReduceMethod {
         let (first, last) = m.words();
         match self {
             ReduceMethod::RoundedShift => (first, last - (1 << (rounding_shift(m.q) - 1))),
+            ReduceMethod::BarrettLow { shift, scale } => {
+                // |t|·v + 2^(r-1) has to be a word.
+                let most = (last - (1 << (scale - 1))) / low_constant(m, shift, scale).max(1);
+                ((-most << shift).max(first), (((most + 1) << shift) - 1).min(last))
+            }
             _ => (first, last),
         }
     }
@@ -90,6 +104,11 @@ impl ReduceMethod {
                 let (v, s) = high_constants(m);
                 visitor.visit(|a| rest(a, m.word(m.mul_hi(a, v) + (1 << (s - 1))) >> s))
             }
+            ReduceMethod::BarrettLow { shift, scale } => {
+                let v = low_constant(m, shift, scale);
+                let half = 1 << (scale - 1);
+                visitor.visit(|a| rest(a, m.word(m.mul_lo(a >> shift, v) + half) >> scale))
+            }
             ReduceMethod::Floor => {
                 let (v, k) = floor_constants(m);
                 visitor.visit(|a| rest(a, m.mul_hi(a, v) >> k))
@@ -117,12 +136,44 @@ impl ReduceMethod {
         }
     }
 
+    /// The [`ReduceMethod::BarrettLow`] that brings words of 32 bits within `bound` nearest to q/2, and how
+    /// near; q at most 2^16.
+    ///
+    /// ```
+    /// use ringforge_program::method::ReduceMethod;
+    /// let (_, near) = ReduceMethod::low(3329, 1 << 20);
+    /// assert!((1664..=1664 + 64).contains(&near));
+    /// assert!(ReduceMethod::low(65535, i64::from(i32::MAX)).1 < 1 << 17);
+    /// ```
+    pub fn low(q: u64, bound: i64) -> (ReduceMethod, i64) {
+        let m = Modulus { q, bits: 32 };
+        let choices = (0..16).flat_map(|shift| (1..31).map(move |scale| (shift, scale)));
+        let bounds = choices.filter_map(|(shift, scale)| {
+            let method = ReduceMethod::BarrettLow { shift, scale };
+            let (lo, hi) = method.domain(m);
+            if bound > hi || -bound < lo {
+                return None;
+            }
+            let (lo, hi) = low_range(m, shift, scale, (-bound, bound));
+            Some((method, hi.max(-lo)))
+        });
+        let none = (ReduceMethod::BarrettHigh, bound);
+        bounds.min_by_key(|choice| choice.1).unwrap_or(none)
+    }
+
     /// The exact range of the result over an interval of words (for the Montgomery methods on
     /// words of 32 bits, bounds).
     pub fn range(self, a: Range, m: impl Into<Modulus>) -> Range {
         let m = m.into();
         match self {
             _ if m.bits == 16 => self.visit(m, Image(a, m)),
+            ReduceMethod::BarrettLow { shift, scale } => {
+                let domain = self.domain(m);
+                match domain.0 <= a.0 && a.1 <= domain.1 {
+                    true => low_range(m, shift, scale, a),
+                    false => m.words(),
+                }
+            }
             ReduceMethod::Montgomery | ReduceMethod::MontgomeryWide => {
                 MulMethod::Montgomery.range(a, 1, m)
             }
@@ -167,6 +218,22 @@ pub(crate) fn high_constants(m: Modulus) -> (i64, u8) {
         s += 1;
     }
     (multiplier(s), s)
+}
+
+/// Multiplier of [`ReduceMethod::BarrettLow`].
+pub(crate) fn low_constant(m: Modulus, shift: u8, scale: u8) -> i64 {
+    round_div(1i128 << (shift + scale), m.signed())
+}
+
+/// Bounds of what [`ReduceMethod::BarrettLow`] leaves of words in its domain: with a = 2^s·t + e and
+/// what rounding takes, 0 ≤ ρ < 2^r, 2^r times it is t·(2^(s+r) − q·v) + 2^r·e − q·2^(r−1) + q·ρ.
+fn low_range(m: Modulus, shift: u8, scale: u8, a: Range) -> Range {
+    let (q, unit) = (i128::from(m.q), 1i128 << scale);
+    let slope = (unit << shift) - q * i128::from(low_constant(m, shift, scale));
+    let ends = [a.0, a.1].map(|a| i128::from(a >> shift) * slope);
+    let lo = ends[0].min(ends[1]) - q * (unit / 2);
+    let hi = ends[0].max(ends[1]) + unit * ((1 << shift) - 1) + q * (unit / 2 - 1);
+    ((-(-lo).div_euclid(unit)) as i64, hi.div_euclid(unit) as i64)
 }
 
 /// Multiplier and shift of [`ReduceMethod::Floor`].

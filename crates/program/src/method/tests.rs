@@ -108,6 +108,32 @@ fn bounds_on_words_of_32_bits_hold_for_samples() {
 }
 
 #[test]
+fn barrett_by_low_products_holds_for_samples_of_its_domain() {
+    for q in [3, 41, 186, 839, 3329, 15016, 32769, 52810, 65521, 65535] {
+        let m = Modulus { q, bits: 32 };
+        for bound in [100, 50_000, 1 << 20, (1 << 24) + 5, 1 << 28, i64::from(i32::MAX)] {
+            let (method, near) = ReduceMethod::low(q, bound);
+            let (lo, hi) = method.range((-bound, bound), m);
+            assert!(-near <= lo && hi <= near, "{method:?}");
+            // One of 2^32 words comes next to q/2 and 2^17, one of 2^21 to a few.
+            let slack = if bound > 1 << 20 { 1 << 17 } else { 128 };
+            assert!(near <= (q as i64 / 2 + slack).max(bound), "{q} {bound}: {near}");
+            for a in samples((-bound, bound)).filter(|a| a.abs() <= bound) {
+                let y = method.apply(a, m);
+                assert_eq!((y - a).rem_euclid(q as i64), 0, "{method:?} {a} mod {q}");
+                assert!(lo <= y && y <= hi, "{method:?} {a} = {y}, [{lo}, {hi}] mod {q}");
+            }
+        }
+    }
+    // Beyond its domain a product wraps: no range is promised.
+    let method = ReduceMethod::BarrettLow { shift: 0, scale: 20 };
+    let m = Modulus { q: 3329, bits: 32 };
+    let (lo, hi) = method.domain(m);
+    assert!(hi < i64::from(i32::MAX) && method.range((lo, hi), m).1 < 3329);
+    assert_eq!(method.range((lo, hi + 1), m), m.words());
+}
+
+#[test]
 fn products_and_narrowings_on_words_of_32_bits_hold_for_samples() {
     let m = Modulus { q: 8380417, bits: 32 };
     let wide = 8380417i64 << 31;

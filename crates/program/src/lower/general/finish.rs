@@ -187,13 +187,24 @@ impl Writer {
     }
 
     fn reduced(&self, block: &mut Block, sum: Sum) -> Sum {
-        let bound = match self.kind {
-            // The quotient is off by less than 1/2 and a few parts in q.
-            Kind::Long if self.q <= 1 << 16 => (self.q as i64 / 2 + 8).min(sum.bound),
-            _ => self.bounds.reduce(sum.bound),
-        };
-        let value = sum.value.map(|a| block.push(Op::Reduce { a, method: self.reduce }));
-        Sum { value, bound }
+        self.within(block, sum, self.q as i64 / 2 + 8)
+    }
+
+    /// A sum reduced until it lies within `most`, or once by methods that know no better.
+    fn within(&self, block: &mut Block, mut sum: Sum, most: i64) -> Sum {
+        if !matches!(self.kind, Kind::Long) || self.q > 1 << 16 {
+            let value = sum.value.map(|a| block.push(Op::Reduce { a, method: self.reduce }));
+            return Sum { value, bound: self.bounds.reduce(sum.bound) };
+        }
+        while sum.bound > most {
+            let (method, bound) = ReduceMethod::low(self.q, sum.bound);
+            if bound >= sum.bound {
+                break;
+            }
+            let value = sum.value.map(|a| block.push(Op::Reduce { a, method }));
+            sum = Sum { value, bound };
+        }
+        sum
     }
 
     /// Adds or subtracts, what is there reduced first where the sum would be no word.
@@ -283,12 +294,12 @@ impl Writer {
                 Sum::of(block.push(Op::MulMod { a: value, factor, method }), bound)
             }
             Kind::Long => {
-                // A residue next to q/2 times one of at most q/2 is a word.
-                let a = self.reduced(block, a);
+                // What is near enough to q/2 times a residue of at most q/2 is a word.
+                let a = self.within(block, a, i64::from(i32::MAX) / (q as i64 / 2));
                 let c = block.push(Op::Splat(zq::centered(weight, q) as i32));
                 let product = block.push(Op::MulLo(a.value.unwrap_or(value), c));
                 let bound = a.bound * (q as i64 / 2);
-                self.reduced(block, Sum::of(product, bound))
+                self.within(block, Sum::of(product, bound), 1 << 20)
             }
         };
         self.add(block, total, term, false)
@@ -313,7 +324,7 @@ impl Writer {
                 let domain = method.domain(Modulus { q: self.q, bits: 32 });
                 let mut a = a;
                 if total.bound > domain.1 {
-                    a = self.reduced(block, total).value.unwrap_or(a);
+                    a = self.within(block, total, domain.1).value.unwrap_or(a);
                 }
                 block.push(Op::Freeze { a, method })
             }

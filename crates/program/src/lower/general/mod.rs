@@ -11,6 +11,7 @@
 //! sums; beyond, the last procedure computes in words of 32.
 
 mod digits;
+mod exact;
 mod finish;
 mod quotient;
 mod residue;

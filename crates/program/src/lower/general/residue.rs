@@ -110,6 +110,11 @@ impl General<'_> {
         let mut all = Vec::new();
         for number in 0..self.parts.len() {
             let (modulus, node) = (self.parts[number].modulus, self.parts[number].node.clone());
+            let name = if several { format!("product_{modulus}") } else { "product".into() };
+            if let Some(residue) = self.exact((&node, &name), modulus, ranges) {
+                all.push(residue);
+                continue;
+            }
             if modulus % 2 == 0 || modulus >= 1 << 31 {
                 return Err(unsupported(
                     node.to_form(),
@@ -126,7 +131,6 @@ impl General<'_> {
                 _ => 0,
             };
             for attempt in attempts(self.schedule, modulus, width(&node), margin) {
-                let name = if several { format!("product_{modulus}") } else { "product".into() };
                 let words = Modulus { q: modulus, bits: attempt.bits };
                 let schedule = &attempt.schedule;
                 let mut lowering = Lowering {

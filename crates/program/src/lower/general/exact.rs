@@ -1,0 +1,162 @@
+//! Products by their definition modulo any q up to 2^16: exact sums of 32 bits, reduced modulo q where
+//! more terms would not fit.
+//!
+//! Coefficient k of a·b is Σ_i a_i·b_(k−i): a word of a, broadcast, times a register of b that starts i
+//! words earlier, with zeros on both sides of b. Nothing but low products, sums and shifts of words, so
+//! that every target has it, and no sum of sums that a reduction would have to be followed through: the
+//! terms of one round are reduced by themselves and then added. What is slow to run is quick to prove.
+
+use super::General;
+use super::residue::Residue;
+use crate::build::{Builder, repeat, repeat_unrolled};
+use crate::ir::*;
+use crate::method::{Modulus, ReduceMethod};
+use ringforge_plan::{Modulus as Reduction, ProductRef, Schoolbook};
+
+/// Terms of one round at most.
+const TERMS: usize = 8;
+/// Parts of an operand that have loops of their own, so that few terms are products with zeros.
+const PARTS: usize = 4;
+
+/// How the terms of a coefficient are summed.
+struct Sums {
+    /// Terms of one round.
+    terms: usize,
+    /// What a round's sum is reduced by, where not all of them fit one word.
+    reduce: Option<ReduceMethod>,
+    /// The largest coefficient that comes out.
+    bound: i64,
+}
+
+impl Sums {
+    /// Sums of `n` products that are `product` at most.
+    fn of(q: u64, n: usize, product: i64) -> Sums {
+        let word = i64::from(i32::MAX);
+        if n as i64 * product <= word {
+            return Sums { terms: n.min(TERMS), reduce: None, bound: n as i64 * product };
+        }
+        let terms = ((word / product) as usize).clamp(1, TERMS);
+        let (method, rest) = ReduceMethod::low(q, terms as i64 * product);
+        Sums { terms, reduce: Some(method), bound: (n.div_ceil(terms) + PARTS) as i64 * rest }
+    }
+}
+
+impl General<'_> {
+    /// The procedure (out, a, b) of an unreduced product by its definition modulo `q`; nothing where the
+    /// node is another.
+    pub(super) fn exact(
+        &mut self,
+        (node, name): (&ProductRef, &str),
+        q: u64,
+        ranges: [(i64, i64); 2],
+    ) -> Option<Residue> {
+        let free = matches!(node.domain().modulus, Reduction::Free { .. });
+        if node.as_method::<Schoolbook>().is_none() || !free || q > 1 << 16 || q.is_power_of_two() {
+            return None;
+        }
+        let (n, words, lanes) = (self.n, self.words, self.schedule.lanes / 2);
+        let most = |(lo, hi): (i64, i64)| hi.max(-lo);
+        let sums = Sums::of(q, n, most(ranges[0]) * most(ranges[1]));
+        let mut builder = Builder::new(name, None, Modulus { q, bits: 32 });
+        let out = builder.buffer("out", Role::Scratch, words, 64);
+        let operands = [("a", 0), ("b", 1)].map(|(name, i)| {
+            let buffer = builder.ranged(name, Role::Input, n, 2, Some(ranges[i]));
+            builder.narrow(buffer, self.memory);
+            buffer
+        });
+        // Rounds of whole registers' worth of words.
+        let part = n.div_ceil(PARTS).next_multiple_of(sums.terms);
+        let parts = n.div_ceil(part);
+        let room = part.next_multiple_of(lanes) + lanes;
+        let padded = n.next_multiple_of(lanes);
+        let behind = (parts * part).next_multiple_of(lanes).max(padded);
+        let a = builder.buffer("fa", Role::Local, behind, 64);
+        let b = builder.buffer("fb", Role::Local, padded + 2 * room, 64);
+        let mut body = Vec::new();
+        zeros(&mut builder, &mut body, (out, 0), words, lanes);
+        zeros(&mut builder, &mut body, (a, padded), behind - padded, lanes);
+        zeros(&mut builder, &mut body, (b, 0), padded + 2 * room, lanes);
+        copy(&mut builder, &mut body, (operands[0], a, 0), n, lanes);
+        copy(&mut builder, &mut body, (operands[1], b, room), n, lanes);
+        builder.stage("both operands in words of 32 bits, zeros around b", "", body);
+        for number in 0..parts {
+            let from = number * part;
+            let first = from / lanes;
+            let count = (from + part + n - 1).min(words).div_ceil(lanes).min(words / lanes) - first;
+            let (round, register) = (builder.counter(), builder.counter());
+            let result = Index::strided(first * lanes, register, lanes);
+            let mut block = Block::default();
+            let old = Op::Load { buffer: out, at: result.clone() };
+            let mut sum = sums.reduce.is_none().then(|| block.push(old.clone()));
+            for term in 0..sums.terms {
+                let at = Index::strided(from + term, round, sums.terms);
+                let x = block.push(Op::Broadcast { buffer: a, at });
+                let at = Index {
+                    base: (room + first * lanes) as i64 - (from + term) as i64,
+                    terms: vec![(register, lanes as i64), (round, -(sums.terms as i64))],
+                };
+                let y = block.push(Op::Load { buffer: b, at });
+                let product = block.push(Op::MulLo(x, y));
+                sum = Some(match sum {
+                    Some(sum) => block.push(Op::Add(sum, product)),
+                    None => product,
+                });
+            }
+            let Some(mut sum) = sum else { continue };
+            if let Some(method) = sums.reduce {
+                let rest = block.push(Op::Reduce { a: sum, method });
+                let old = block.push(old);
+                sum = block.push(Op::Add(old, rest));
+            }
+            block.push(Op::Store { buffer: out, at: result, a: sum });
+            let inner = vec![repeat(register, count, vec![Stmt::Block(block)])];
+            let title =
+                format!("terms {from} to {} of every coefficient", (from + part).min(n) - 1);
+            let body = vec![repeat(round, part / sums.terms, inner)];
+            builder.stage(&title, "", body);
+        }
+        self.borders.push(("product".into(), sums.bound));
+        let procedure = self.push(builder.finish());
+        Some(Residue { procedure, bound: sums.bound, bits: 32 })
+    }
+}
+
+/// Appends zeros in `words` words, a multiple of a register's, maybe none.
+fn zeros(
+    builder: &mut Builder,
+    body: &mut Vec<Stmt>,
+    (buffer, from): (BufferId, usize),
+    words: usize,
+    lanes: usize,
+) {
+    if words == 0 {
+        return;
+    }
+    let counter = builder.counter();
+    let mut block = Block::default();
+    let a = block.push(Op::Splat(0));
+    block.push(Op::Store { buffer, at: Index::strided(from, counter, lanes), a });
+    body.push(repeat(counter, words / lanes, vec![Stmt::Block(block)]));
+}
+
+/// Appends a copy of `n` words into whole registers from word `to` on, zeros behind them.
+fn copy(
+    builder: &mut Builder,
+    body: &mut Vec<Stmt>,
+    (from, buffer, to): (BufferId, BufferId, usize),
+    n: usize,
+    lanes: usize,
+) {
+    let counter = builder.counter();
+    body.extend(repeat_unrolled(counter, n / lanes, 1, &|block, at| {
+        let a = block.push(Op::Load { buffer: from, at: at(0, lanes) });
+        block.push(Op::Store { buffer, at: at(to, lanes), a });
+    }));
+    let (whole, count) = (n / lanes * lanes, (n % lanes) as u32);
+    if count > 0 {
+        let mut block = Block::default();
+        let a = block.push(Op::LoadPartial { buffer: from, at: Index::at(whole), count });
+        block.push(Op::Store { buffer, at: Index::at(to + whole), a });
+        body.push(Stmt::Block(block));
+    }
+}
