@@ -8,7 +8,8 @@
  * with: argument.b.range = [-20, 20]
  * with: argument.c.range = [-20, 20]
  * expect:
-   refuted
+ *   refuted
+ *   range (disjoint)
  */
 #include <stdint.h>
 

@@ -8,7 +8,8 @@
  * with: argument.b.range = [-32760, 32760]
  * with: argument.c.range = [-32760, 32760]
  * expect:
-   refuted
+ *   refuted
+ *   function (disjoint)
  */
 #include <stdint.h>
 

@@ -10,7 +10,8 @@
  * with: argument.b.range = [-32760, 32760]
  * with: argument.c.range = [-32760, 32760]
  * expect:
-   refuted
+ *   refuted
+ *   unmodelled (disjoint)
  */
 #include <stdint.h>
 

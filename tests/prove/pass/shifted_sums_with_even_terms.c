@@ -9,7 +9,7 @@
  * with: argument.b.range = [-20, 20]
  * with: argument.c.range = [-20, 20]
  * expect:
-   proved
+ *   proved
  */
 #include <stdint.h>
 

@@ -8,7 +8,7 @@
  * with: argument.b.range = [-26405, 26404]
  * with: argument.c.range = [-26405, 26404]
  * expect:
-   proved
+ *   proved
  */
 #include <stdint.h>
 
