@@ -545,8 +545,7 @@ impl Cutter {
                 if let Fun1 { k, x, simple: true } = fun1(self, fun) {
                     return Ok((v, x, k));
                 }
-                let mut form = form.clone();
-                self.resolve(&mut form, width);
+                let form = self.resolved(form, width);
                 match self.cut(&form, width, None) {
                     Ok((v, m)) => Ok((v, m, form.k)),
                     Err(c) => Err(c.unwrap_or(0)),

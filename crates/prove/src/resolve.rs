@@ -22,10 +22,21 @@ impl Cutter {
     /// The form resolved so far as it says no less then: where some terms of a variable's sum are not in
     /// the form, the variable and what undoes these terms may take more values together than the
     /// terms that they replace. All are the same modulo 2^width, so any may be read.
+    ///
+    /// Multiples of one sum are resolved alike, lest they be multiples of different variables.
     pub(crate) fn resolved(&mut self, form: &Form, width: u8) -> Form {
+        let unit = unit(form);
+        let form = form.scaled(inverse(unit), width);
+        self.resolved_sum(&form, width).scaled(unit, width)
+    }
+
+    fn resolved_sum(&mut self, form: &Form, width: u8) -> Form {
         let mut all = form.clone();
         self.resolve(&mut all, width);
         if all == *form || all.t.is_empty() || self.one_base(&all).is_some() {
+            return all;
+        }
+        if form.t.iter().all(|t| t.1 & 1 == 0) {
             return all;
         }
         let Ok(mut best) = self.read(form) else { return all };
@@ -103,6 +114,14 @@ impl Cutter {
         let rest = Form::combine(form, 1, d, k.wrapping_neg(), width);
         Some(Form::combine(&rest, 1, &Form::atom(self.world.var(v).atom), k, width))
     }
+}
+
+/// The odd coefficient that most terms have, up to their signs; 1 if all are even.
+fn unit(form: &Form) -> i64 {
+    let mut all: Vec<i64> = form.t.iter().map(|t| t.1.abs()).filter(|c| c & 1 == 1).collect();
+    all.sort_unstable();
+    let often = all.chunk_by(|a, b| a == b).max_by_key(|run| (run.len(), -run[0]));
+    often.map_or(1, |run| run[0])
 }
 
 /// The multiple of `d` that removes most of its terms from `form`, if that is more than half.
@@ -232,6 +251,22 @@ mod tests {
         assert!(hi - lo <= 8 * 2295 + P + 200, "{lo} {hi}");
         for at in POINTS {
             assert_eq!(value(&mut cut, &form, v, at), value(&mut cut, &wider, v, at));
+        }
+    }
+
+    #[test]
+    fn multiples_of_a_sum_are_resolved_alike() {
+        let (mut cut, [x, y, z], _, [quotient, reduced]) = world();
+        for terms in [
+            vec![(x, -2), (z, -2), (y, 1), (reduced, 1)],
+            vec![(x, -1), (z, -1), (reduced, 1)],
+            vec![(x, 1), (y, -1), (z, 1), (quotient, -P)],
+        ] {
+            let form = sum(&terms);
+            let resolved = cut.resolved(&form, 16);
+            for c in [-1, 3, -1023, 12345, 32767] {
+                assert_eq!(cut.resolved(&form.scaled(c, 16), 16), resolved.scaled(c, 16), "{c}");
+            }
         }
     }
 

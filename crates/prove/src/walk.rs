@@ -574,9 +574,8 @@ impl<'g> Walk<'g> {
         if rest.t.is_empty() {
             return Arc::new(whole);
         }
-        let mut resolved = rest;
-        self.cut.resolve(&mut resolved, from);
-        let rest = resolved;
+        let spelled = rest.clone();
+        self.cut.resolve(&mut rest, from);
         let up = 16u8.saturating_sub(lo);
         // Montgomery's halves are those of sums of products; a sum with quotients is one of quotients.
         let narrow = !self.cut.world.wide && !self.cut.world.has_floor(&rest);
@@ -594,7 +593,8 @@ impl<'g> Walk<'g> {
                 if self.cut.world.has_floor(&rest) { self.whole_sum(rest, from) } else { rest };
             Arc::new(self.cut.floor(&rest, lo, w))
         } else {
-            match self.cut.use_form(&rest, from) {
+            // As it stands, lest it be another variable than where the same word is multiplied.
+            match self.cut.use_form(&spelled, from) {
                 Use::Const(c) => Arc::new(Form::constant(
                     ((c as u64 & (u64::MAX >> (64 - from))) >> lo) as i64,
                     w,
