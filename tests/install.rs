@@ -117,6 +117,6 @@ fn hash_functions_and_random_bytes_of_ones_own() {
         .arg(&program));
     let said = run(&mut Command::new(&program));
     assert!(said.ends_with("random bytes of our own, one session key\n"), "{said}");
-    let hashes: u32 = said.split(' ').next().unwrap().parse().unwrap();
-    assert!(hashes >= 8, "{said}");
+    // As many on every kind of code.
+    assert!(said.starts_with("9 hashes "), "{said}");
 }

@@ -40,7 +40,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Whether it multiplies by the definition of the product: of no plan is a proof as sure.
+    /// Whether it multiplies by the definition of the product, with the fewest kinds of steps to be proved.
     pub fn is_definition(&self) -> bool {
         let lift = self.plan.root.as_method::<Lift>();
         lift.is_some_and(|lift| lift.inner.as_method::<Schoolbook>().is_some())
