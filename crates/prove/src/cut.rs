@@ -594,3 +594,20 @@ fn fun1(c: &Cutter, f: FunId) -> Fun1 {
         _ => Fun1 { k: 0, x: 0, simple: false },
     }
 }
+
+#[cfg(test)]
+impl Cutter {
+    /// A coefficient of the first operand, at most `most` either way, for tests.
+    pub(crate) fn test_input(&mut self, index: u32, most: i64) -> VarId {
+        self.world.new_var(|_, atom| Var {
+            lo: -most,
+            hi: most,
+            source: Source::Input { operand: 0, index },
+            residue: Default::default(),
+            integer: None,
+            parent: None,
+            node: 0,
+            atom,
+        })
+    }
+}

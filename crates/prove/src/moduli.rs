@@ -252,19 +252,10 @@ impl Cutter {
 mod tests {
     use super::*;
     use crate::cut::Use;
-    use crate::values::{Source, Var, VarId};
+    use crate::values::VarId;
 
     fn input(cut: &mut Cutter, index: u32) -> VarId {
-        cut.world.new_var(|_, atom| Var {
-            lo: -3000,
-            hi: 3000,
-            source: Source::Input { operand: 0, index },
-            residue: Default::default(),
-            integer: None,
-            parent: None,
-            node: 0,
-            atom,
-        })
+        cut.test_input(index, 3000)
     }
 
     /// `x - p·floor(x·ceil(2^16 / p) / 2^16)` of a variable.

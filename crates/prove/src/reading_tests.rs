@@ -2,20 +2,11 @@
 
 use crate::cut::Cutter;
 use crate::funs::FunOp;
-use crate::values::{Atom, Base, Form, Source, Var};
+use crate::values::{Atom, Base, Form};
 
 /// The upper word of a product by a constant from one without sign, less the same as a quotient.
 fn difference(cut: &mut Cutter, most: i64, c: i64, other: i64) -> Form {
-    let v = cut.world.new_var(|_, atom| Var {
-        lo: -most,
-        hi: most,
-        source: Source::Input { operand: 0, index: 0 },
-        residue: Default::default(),
-        integer: None,
-        parent: None,
-        node: 0,
-        atom,
-    });
+    let v = cut.test_input(0, most);
     let word = cut.world.funs.lin(32, 0, 1, &[]);
     let plain = cut.op(64, FunOp::Zext, &[word]);
     let product = cut.world.funs.lin(64, 0, 0, &[(plain, c)]);

@@ -157,21 +157,12 @@ mod tests {
     use super::*;
     use crate::cut::Use;
     use crate::funs::FunOp;
-    use crate::values::{AtomId, Var};
+    use crate::values::AtomId;
 
     const P: i64 = 4591;
 
     fn input(cut: &mut Cutter, index: u32) -> AtomId {
-        let v = cut.world.new_var(|_, atom| Var {
-            lo: -2295,
-            hi: 2295,
-            source: Source::Input { operand: 0, index },
-            residue: Default::default(),
-            integer: None,
-            parent: None,
-            node: 0,
-            atom,
-        });
+        let v = cut.test_input(index, 2295);
         cut.world.var(v).atom
     }
 
