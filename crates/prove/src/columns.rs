@@ -16,9 +16,9 @@ type Scalar = (u32, u32, Vec<(u32, u32)>);
 pub(crate) struct Entry {
     /// Number of the form.
     pub k: u32,
-    /// Element of the first operand.
+    /// Element of the first operand; their number for the constant.
     pub i: u16,
-    /// Element of the second operand; 0 where there is one operand.
+    /// Element of the second operand, their number for the constant; 0 where there is one operand.
     pub j: u16,
     /// Residue in `[1, q)`.
     pub c: u32,
@@ -137,10 +137,15 @@ impl<W: Word> Check<W> {
             .unwrap_or(Ok(()))
     }
 
-    /// All coefficients that are not zero, of a_i·b_j in every form.
+    /// All coefficients that are not zero, of a_i·b_j in every form and the constants, for which i and j
+    /// are n.
     ///
     /// # Errors
     /// If there are more than `most`, a form has other terms, or the caller stopped it.
+    ///
+    /// A form is bi-affine: `k + Σ x_i·a_i + Σ y_j·b_j + Σ c_ij·a_i·b_j`. With b = 0 it is k and the x,
+    /// which must be 0; with b = e_j it is `k + y_j` and the c of j, so y_j is 0 exactly where the
+    /// constant of the column is k.
     pub fn coefficients(
         &self,
         most: usize,
@@ -148,23 +153,33 @@ impl<W: Word> Check<W> {
     ) -> Result<Vec<Entry>, Mismatch> {
         let n = self.n;
         let (done, found) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let parts: Result<Vec<Vec<Entry>>, Mismatch> = (0..=n)
+        let residue = |x: &W| x.get().rem_euclid(self.q.into()) as u32;
+        let mut constants = vec![0; self.outputs.len()];
+        self.column(&mut Scratch::new(self), None, &mut |k, list, values| {
+            for (&i, c) in list.iter().zip(values.iter().map(residue)).filter(|t| t.1 != 0) {
+                if usize::from(i) != n {
+                    return Err(Mismatch::Unknown);
+                }
+                constants[k] = c;
+            }
+            Ok(())
+        })?;
+        let parts: Result<Vec<Vec<Entry>>, Mismatch> = (0..n)
             .into_par_iter()
             .map_init(
                 || Scratch::new(self),
                 |scratch, j| {
                     let mut out = Vec::new();
-                    self.column(scratch, (j < n).then_some(j), &mut |k, list, values| {
-                        for (&i, x) in list.iter().zip(values) {
-                            let c = x.get().rem_euclid(self.q.into()) as u32;
-                            if c != 0 && (j == n || usize::from(i) == n) {
-                                return Err(Mismatch::Unknown);
-                            }
-                            if c != 0 {
+                    self.column(scratch, Some(j), &mut |k, list, values| {
+                        let mut constant = 0;
+                        for (&i, c) in list.iter().zip(values.iter().map(residue)) {
+                            if usize::from(i) == n {
+                                constant = c;
+                            } else if c != 0 {
                                 out.push(Entry { k: k as u32, i, j: j as u16, c });
                             }
                         }
-                        Ok(())
+                        if constant == constants[k] { Ok(()) } else { Err(Mismatch::Unknown) }
                     })?;
                     if found.fetch_add(out.len(), Ordering::Relaxed) > most {
                         return Err(Mismatch::TooLarge);
@@ -177,7 +192,15 @@ impl<W: Word> Check<W> {
                 },
             )
             .collect();
-        Ok(parts?.concat())
+        let mut all = parts?.concat();
+        let (at, constants) = (n as u16, constants.into_iter().enumerate());
+        all.extend(constants.filter(|k| k.1 != 0).map(|(k, c)| Entry {
+            k: k as u32,
+            i: at,
+            j: at,
+            c,
+        }));
+        Ok(all)
     }
 
     fn compare(

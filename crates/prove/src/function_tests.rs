@@ -1,11 +1,11 @@
 //! Products through synthetic transforms: the collapsed check and the one by columns agree, and
 //! see every wrong coefficient.
 
-use crate::columns::Check;
+use crate::columns::{Check, Entry};
 use crate::function::{Mismatch, Split};
 use crate::hankel;
 use crate::terms::{Terms, factors};
-use crate::values::{Form, ModForm, Source, Var, VarId, World};
+use crate::values::{Atom, Form, ModForm, Source, Var, VarId, World};
 use crate::witness::Random;
 use crate::{Contract, polynomials};
 use ringforge_ring::{Ring, zq};
@@ -113,6 +113,28 @@ impl Build {
 
 fn reversed(i: usize, bits: u32) -> u64 {
     (i.reverse_bits() >> (usize::BITS - bits)) as u64
+}
+
+impl Case {
+    /// The outputs where all inputs are 0.
+    fn at_zero(&self) -> Vec<u32> {
+        let (world, q) = (&self.build.world, self.build.q);
+        let mut values: Vec<u64> = Vec::new();
+        let value = |form: &ModForm, values: &[u64]| {
+            form.t.iter().fold(u64::from(form.k), |sum, &(a, c)| match world.atoms[a as usize] {
+                Atom::Var(v) => (sum + u64::from(c) * values[v.0 as usize]) % q,
+                Atom::Prod(x, y) => {
+                    let product = values[x.0 as usize] * values[y.0 as usize] % q;
+                    (sum + u64::from(c) * product) % q
+                }
+                _ => panic!("no such atom"),
+            })
+        };
+        for var in &world.vars {
+            values.push(value(&var.residue, &values));
+        }
+        self.outputs.iter().map(|o| value(o, &values) as u32).collect()
+    }
 }
 
 struct Case {
@@ -240,7 +262,56 @@ fn constants_and_single_operands_go_by_columns() {
     shifted.build.world.vars[v].residue.k = 9;
     let m = shifted.outputs[15].t[0].1;
     shifted.outputs[15].k = (9 * (7681 - m)) % 7681;
-    assert_eq!((shifted.collapsed(), shifted.columns()), (None, Ok(())));
+    assert_eq!((shifted.collapsed(), shifted.columns()), (Some(Ok(())), Ok(())));
+    shifted.outputs[15].k += 1;
+    assert_eq!(shifted.collapsed(), None);
+    assert!(shifted.columns().is_err());
+}
+
+impl Case {
+    /// All coefficients, by coordinates and by columns.
+    fn coefficients(&self) -> [Option<Vec<Entry>>; 2] {
+        let (world, n, forms) = (&self.build.world, self.ring.degree(), &self.outputs);
+        let split = Split::new(world, world.q, n, forms).unwrap();
+        let sorted = |all: Result<Vec<Entry>, Mismatch>| {
+            let mut all = all.ok()?;
+            all.sort_unstable();
+            Some(all)
+        };
+        [
+            hankel::coefficients(&split, forms, 1 << 20, &|_| true).and_then(sorted),
+            sorted(Check::<i32>::new(&split, forms).unwrap().coefficients(1 << 20, &|_| true)),
+        ]
+    }
+}
+
+#[test]
+fn coefficients_come_with_constants() {
+    let q = 7681;
+    let plain = case(q, 16, 2);
+    let [collapsed, columns] = plain.coefficients();
+    assert!(collapsed == columns && collapsed.is_some_and(|all| all.len() == 256));
+    // A constant of an output, and one of a sum below several outputs.
+    let mut shifted = case(q, 16, 2);
+    let below = shifted.build.world.vars.len() - 40;
+    shifted.outputs[3].k = 5;
+    shifted.build.world.vars[below].residue.k = 9;
+    let [collapsed, columns] = shifted.coefficients();
+    assert!(collapsed.is_some() && collapsed == columns);
+    let all = collapsed.unwrap();
+    let constants: Vec<&Entry> = all.iter().filter(|e| e.i == 16 || e.j == 16).collect();
+    assert!(constants.len() > 1 && all.len() == 256 + constants.len());
+    let at_zero = shifted.at_zero();
+    assert!(constants.iter().all(|e| e.i == 16 && e.j == 16 && e.c == at_zero[e.k as usize]));
+    assert_eq!(constants.len(), at_zero.iter().filter(|c| **c != 0).count());
+    // What depends on one operand alone is no coefficient and no constant, whatever else is added.
+    for (input, k) in [(0, 0), (16, 0), (16, 7), (31, 7680)] {
+        let mut single = case(q, 16, 2);
+        let atom = single.build.world.vars[input].atom;
+        single.outputs[3].t.insert(0, (atom, 7674));
+        single.outputs[3].k = k;
+        assert_eq!(single.coefficients(), [None, None], "{input} {k}");
+    }
 }
 
 fn contract(q: u64, n: usize, d: usize, kind: &str, scale: u64) -> Contract {

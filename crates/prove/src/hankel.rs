@@ -40,6 +40,8 @@ struct Product {
 struct Sum {
     sums: Vec<(u32, u32)>,
     products: Vec<(u32, u32)>,
+    /// What is left of it where both operands are 0.
+    constant: u32,
 }
 
 struct Collapsed {
@@ -65,7 +67,12 @@ pub(crate) fn product(
     outputs: &[ModForm],
     progress: &(dyn Fn(f64) -> bool + Sync),
 ) -> Option<Result<(), Mismatch>> {
-    Some(collapse(split, outputs)?.compare(ring, progress))
+    let collapsed = collapse(split, outputs)?;
+    // A product of rings has no constant; which output has one, columns tell.
+    if collapsed.constants().any(|c| c != 0) {
+        return None;
+    }
+    Some(collapsed.compare(ring, progress))
 }
 
 fn collapse(split: &Split, forms: &[ModForm]) -> Option<Collapsed> {
@@ -76,8 +83,8 @@ fn collapse(split: &Split, forms: &[ModForm]) -> Option<Collapsed> {
     }
 }
 
-/// All coefficients of a_i·b_j in `forms` that are not zero, at most `most`; [`None`] where rows are
-/// not geometric.
+/// All coefficients of a_i·b_j in `forms` that are not zero, at most `most`, and constants, for which i
+/// and j are n; [`None`] where rows are not geometric.
 pub(crate) fn coefficients(
     split: &Split,
     forms: &[ModForm],
@@ -113,7 +120,8 @@ impl Collapsed {
                     _ => return None,
                 }
             }
-            (form.k == 0).then_some(out)
+            out.constant = form.k;
+            Some(out)
         };
         for v in (0..world.vars.len()).filter(|&v| split.needed[v]) {
             if split.side[v] == Side::Both {
@@ -123,6 +131,14 @@ impl Collapsed {
         }
         for o in outputs {
             sums.push(sum(o, &sum_of)?);
+        }
+        for at in 0..sums.len() {
+            let (before, rest) = sums.split_at_mut(at);
+            let below =
+                rest[0].sums.iter().map(|&(x, c)| (u64::from(before[x as usize].constant), c));
+            let constant =
+                below.fold(u64::from(rest[0].constant), |k, (x, c)| (k + x * u64::from(c)) % q);
+            rest[0].constant = constant as u32;
         }
         let (a, b) =
             (Vectors::<W>::new(split, Side::A).ok()?, Vectors::<W>::new(split, Side::B).ok()?);
@@ -159,6 +175,11 @@ impl Collapsed {
             inverse: ((1u128 << 64) / u128::from(q)) as u64,
             room: (u64::MAX / ((q - 1) * (q - 1)) - 1).min(1 << 30) as usize,
         })
+    }
+
+    /// The constants of the outputs.
+    fn constants(&self) -> impl Iterator<Item = u32> + '_ {
+        self.sums[self.sums.len() - self.outputs..].iter().map(|s| s.constant)
     }
 
     fn compare(
@@ -264,10 +285,14 @@ impl Collapsed {
                 },
             )
             .collect();
-        Ok(parts?.concat())
+        let mut all = parts?.concat();
+        let n = self.n as u16;
+        let constants = self.constants().enumerate().filter(|k| k.1 != 0);
+        all.extend(constants.map(|(k, c)| Entry { k: k as u32, i: n, j: n, c }));
+        Ok(all)
     }
 
-    /// Evaluates all forms at some coordinates: `visit(form, coefficients)`.
+    /// Evaluates all forms at some coordinates, but for their constants: `visit(form, coefficients)`.
     fn chunk(
         &self,
         scratch: &mut Scratch,

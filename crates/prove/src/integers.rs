@@ -226,6 +226,9 @@ impl Lift<'_, '_> {
                         leaves.get(usize::from(i)).map_or(Factor::Constant, |&v| Factor::One(v)),
                     );
                 }
+                if usize::from(i) == self.n {
+                    return Some(Factor::Constant);
+                }
                 let of = |o: usize, i: u16| inputs[o].get(&i.into()).copied();
                 Some(Factor::Two(of(0, i)?, of(1, j)?))
             });
@@ -303,8 +306,8 @@ impl Lift<'_, '_> {
         let (tower, whole) = (&self.towers.list[number], &wholes[number]);
         let cut = &mut *self.towers.cut;
         let q = cut.world.q;
-        let (mut lo, mut hi) = (whole.k, whole.k);
-        let mut residue = ModForm { m: q, k: whole.k.rem_euclid(q.into()) as u32, t: Vec::new() };
+        let (mut lo, mut hi) = (0, 0);
+        let mut residue = ModForm { m: q, k: 0, t: Vec::new() };
         for &(factor, c) in &whole.terms {
             let (l, h, atom) = match factor {
                 Factor::Constant => continue,
@@ -333,6 +336,12 @@ impl Lift<'_, '_> {
         let mut form = Form { k: 0, t: atoms.collect() };
         form.t.sort_unstable();
         let read = cut.read(&form).map_err(|_| "digits without intervals")?;
+        // Of the constants that are congruent, the one that brings the intervals' middles together.
+        let beside = read.lo + read.hi - (lo + hi) - 2 * whole.k;
+        let modulus = tower.modulus;
+        let k = whole.k + modulus * (beside + modulus).div_euclid(2 * modulus);
+        (lo, hi) = (lo + k, hi + k);
+        residue.k = k.rem_euclid(q.into()) as u32;
         let tower = &self.towers.list[number];
         let moduli: Vec<u32> = tower.forms.iter().map(|f| f.m).collect();
         let equality = Equality { ranges: [(read.lo, read.hi), (lo, hi)], moduli };

@@ -36,6 +36,11 @@ void mul(i16 c[N], const i16 a[N], const i16 b[N]) {
         i16 u1 = RESIDUE(sum, P1);
 #endif
         i16 u2 = TIMES((i16)(RESIDUE(sum, P2) - u1), INVERSE_12, P2);
+#ifdef HALF
+        /* From 0 to P2 - 1 instead. */
+        u2 = (i16)(u2 + HALF);
+        u2 = (i16)(u2 + (P2 & (u2 >> 15)));
+#endif
 #ifdef P3
         i16 u3 = TIMES((i16)(RESIDUE(sum, P3) - u1), INVERSE_13, P3);
         u3 = TIMES((i16)(u3 - u2), INVERSE_23, P3);
@@ -47,6 +52,9 @@ void mul(i16 c[N], const i16 a[N], const i16 b[N]) {
         s[k] = (i16)(u1 + WEIGHT_2 * u2 + WEIGHT_3 * u3);
 #else
         s[k] = (i16)(u1 + mont((i32)u2 * WEIGHT_2, Q, INV_Q));
+#ifdef HALF
+        s[k] = (i16)(s[k] - OFFSET);
+#endif
 #ifdef P3
         s[k] = (i16)(s[k] + mont((i32)u3 * WEIGHT_3, Q, INV_Q));
 #endif
@@ -74,6 +82,8 @@ struct Product {
     wrong: &'static str,
     /// Whether the first digit is a sum of products of residues, as it comes.
     unreduced: bool,
+    /// What is added to the second digit before it is made not negative.
+    half: Option<i64>,
     flags: &'static [&'static str],
 }
 
@@ -118,6 +128,11 @@ impl Product {
             let scale = if q % 2 == 1 { r(q) } else { 1 };
             define(format!("WEIGHT_{}", k + 1), centred((weight + off) * scale, q));
             weight = weight * p % q;
+        }
+        if let Some(half) = self.half {
+            let [p, ..] = self.primes[..] else { panic!("no primes") };
+            define("HALF".into(), half);
+            define("OFFSET".into(), centred(half * p + i64::from(self.wrong == "offset"), q));
         }
         if self.unreduced {
             define("UNREDUCED".into(), 1);
@@ -168,6 +183,7 @@ fn two() -> Product {
         b: 1,
         wrong: "",
         unreduced: false,
+        half: None,
         flags: &["-O2"],
     }
 }
@@ -175,7 +191,7 @@ fn two() -> Product {
 /// 443·449·457 is more than twice 8·2295².
 fn three() -> Product {
     let primes = vec![443, 449, 457];
-    Product { q: 4591, primes, a: 2295, b: 2295, wrong: "", unreduced: false, flags: &["-O2"] }
+    Product { primes, a: 2295, b: 2295, ..two() }
 }
 
 #[test]
@@ -230,6 +246,27 @@ fn sums_of_products_of_residues_are_digits() {
     assert_ne!(verdict(&Product { a: 2303, ..unreduced() }), Verdict::Proved);
     // Nor does the sum fit 16 bits with a wider operand.
     assert_ne!(verdict(&Product { b: 60, a: 30, ..unreduced() }), Verdict::Proved);
+}
+
+/// The second digit from 0 on stands for an integer that is less by 96·191.
+fn from_zero() -> Product {
+    Product { half: Some(96), ..two() }
+}
+
+#[test]
+fn digits_that_stand_for_more_are_proved() {
+    for flags in [&["-O1"][..], &["-O2"], &["-O3", "-mavx2"]] {
+        let report = Product { flags, ..from_zero() }.report();
+        assert_eq!(report.verdict, Verdict::Proved, "{flags:?}: {:?}", report.reasons);
+    }
+    for wrong in ["offset", "inverse", "weight"] {
+        assert_ne!(verdict(&Product { wrong, ..from_zero() }), Verdict::Proved, "{wrong}");
+    }
+    // With less than half of the modulus the digit goes round for some inputs, with more it never does.
+    for (half, right) in [(95, false), (100, true)] {
+        let product = Product { half: Some(half), ..from_zero() };
+        assert_eq!(verdict(&product) == Verdict::Proved, right, "{half}");
+    }
 }
 
 #[test]
