@@ -40,6 +40,8 @@ mod reading_tests;
 mod refute;
 pub mod report;
 mod resolve;
+#[cfg(test)]
+mod respelled_tests;
 mod signs;
 #[cfg(test)]
 mod signs_tests;

@@ -315,7 +315,9 @@ impl<'g> Walk<'g> {
     fn sum(&mut self, a: &Form, b: &Form, sign: i64, w: u8) -> Arc<Form> {
         let mut form = Form::combine(a, 1, b, sign, w);
         if self.reduces(a, b, w) {
-            return Arc::new(self.named(&form, w));
+            // The quotient is of a sum that may be spelled out.
+            let met = self.cut.resolved(&form, w);
+            return Arc::new(self.named(&met, w));
         }
         let functions = |f: &Form| {
             let function =
