@@ -1,5 +1,5 @@
 /* SHA-512 [FIPS180-4], built in (RINGFORGE_HASH 0). Portable; its time depends on the length alone. */
-#include "common.h"
+#include "sha512.h"
 
 #if RINGFORGE_HASH == 0 && RF_NEED_SHA2
 
@@ -219,9 +219,11 @@ RF_AVX2_BMI2 static void rf_sha512_blocks_avx2(uint64_t state[8], const uint8_t 
         rf_sha512_two(state, words, in, NULL);
     rf_zeroize(words, sizeof words);
 }
+
+#include "sha512_two_avx2.h"
 #endif
 
-static void rf_sha512_blocks(uint64_t state[8], const uint8_t *in, size_t blocks)
+void RF_NS(sha512_blocks)(uint64_t state[8], const uint8_t *in, size_t blocks)
 {
 #if RF_HAVE_AVX2_CODE
     if (rf_bmi2()) {
@@ -232,22 +234,54 @@ static void rf_sha512_blocks(uint64_t state[8], const uint8_t *in, size_t blocks
     rf_sha512_blocks_c(state, in, blocks);
 }
 
+void RF_NS(sha512_blocks_two)(uint64_t first[8], const uint8_t *in_first, uint64_t second[8], const uint8_t *in_second,
+                              size_t blocks)
+{
+#if RF_HAVE_AVX2_CODE
+    if (rf_avx2()) {
+        rf_sha512_blocks_two_avx2(first, in_first, second, in_second, blocks);
+        return;
+    }
+#endif
+    RF_NS(sha512_blocks)(first, in_first, blocks);
+    RF_NS(sha512_blocks)(second, in_second, blocks);
+}
+
+void RF_NS(sha512_begin)(uint64_t state[8])
+{
+    memcpy(state, rf_sha512_start, sizeof rf_sha512_start);
+}
+
+void RF_NS(sha512_end)(uint8_t out[64], const uint64_t state[8])
+{
+    int i;
+    for (i = 0; i < 8; i++)
+        rf_sha512_store(out + 8 * i, state[i]);
+}
+
+size_t RF_NS(sha512_pad)(uint8_t *tail, size_t rest, size_t len)
+{
+    size_t blocks = RF_SHA512_BLOCKS(rest), all = RF_SHA512_BLOCK * blocks;
+    tail[rest] = 0x80;
+    memset(tail + rest + 1, 0, all - rest - 9);
+    tail[all - 9] = (uint8_t)((uint64_t)len >> 61);
+    rf_sha512_store(tail + all - 8, (uint64_t)len << 3);
+    return blocks;
+}
+
 int RF_NS(sha512)(uint8_t out[64], const uint8_t *in, size_t len)
 {
     uint64_t state[8];
-    uint8_t last[384] = {0}; /* what does not fill two blocks, with the padding: two at a time are cheaper than one and one */
-    size_t rest = len % 256, whole = len - rest, blocks = (rest + 16) / 128 + 1, i;
-    memcpy(state, rf_sha512_start, sizeof state);
+    uint8_t last[3 * RF_SHA512_BLOCK]; /* what does not fill two blocks: two at a time are cheaper than one and one */
+    size_t rest = len % (2 * RF_SHA512_BLOCK), whole = len - rest, blocks;
+    RF_NS(sha512_begin)(state);
     if (whole > 0)
-        rf_sha512_blocks(state, in, whole / 128);
+        RF_NS(sha512_blocks)(state, in, whole / RF_SHA512_BLOCK);
     if (rest > 0)
         memcpy(last, in + whole, rest);
-    last[rest] = 0x80;
-    rf_sha512_store(last + 128 * blocks - 8, (uint64_t)len << 3);
-    last[128 * blocks - 9] = (uint8_t)((uint64_t)len >> 61);
-    rf_sha512_blocks(state, last, blocks);
-    for (i = 0; i < 8; i++)
-        rf_sha512_store(out + 8 * i, state[i]);
+    blocks = RF_NS(sha512_pad)(last, rest, len);
+    RF_NS(sha512_blocks)(state, last, blocks);
+    RF_NS(sha512_end)(out, state);
     rf_zeroize(last, sizeof last);
     rf_zeroize(state, sizeof state);
     return 0;

@@ -75,9 +75,9 @@ static uint8_t *rf_mixed_join(uint16_t *to, uint8_t *out, const uint16_t *from, 
     return out;
 }
 
-static void rf_mixed_part(uint16_t *to, const uint8_t *in, const uint16_t *from, int pairs, uint32_t m, int bytes)
+static void rf_mixed_part(uint16_t *to, const uint8_t *in, const uint16_t *from, int pairs, uint32_t m, uint32_t v,
+                          int bytes)
 {
-    uint32_t v = 4294967295u / m;
     int i;
 #if RF_HAVE_AVX2_CODE
     if (pairs >= 8 && bytes > 0 && rf_avx2()) {
@@ -121,25 +121,36 @@ void RF_NS(mixed_encode)(uint8_t *out, uint16_t *r, int n, uint32_t m)
     rf_zeroize(r, (size_t)count * sizeof *r);
 }
 
+/* One level of the decoder: n residues below m, the last one below `last`, whose bytes start at `start`. */
+struct rf_level {
+    uint32_t m, last, inverse, inverse_last; /* floor(2^32 / m) and floor(2^32 / last) */
+    int n, start, bytes, bytes_last;
+};
+
 void RF_NS(mixed_decode)(uint16_t *r, const uint8_t *in, int n, uint32_t m)
 {
-    /* The levels, and where the bytes of each start. */
-    uint32_t moduli[RF_MIXED_LEVELS], lasts[RF_MIXED_LEVELS];
-    int counts[RF_MIXED_LEVELS], starts[RF_MIXED_LEVELS];
+    /* What divides stands in the first loop, so that divisions do not wait for residues. */
+    struct rf_level levels[RF_MIXED_LEVELS], *level = levels;
     uint16_t half[(RF_MIXED_MAX + 1) / 2], *from, *to, *other;
-    uint32_t last = m, x = 0, rest;
-    int level = 0, at = 0, k;
+    uint32_t last = m, x = 0, rest, inverse_last;
+    int at = 0, k;
+    inverse_last = 4294967295u / m;
     for (; n > 1; level++) {
         uint32_t pair = m * m;
         int pairs = (n - 1) / 2;
-        moduli[level] = m;
-        lasts[level] = last;
-        counts[level] = n;
-        starts[level] = at;
-        at += pairs * rf_mixed_pair(&pair);
+        level->m = m;
+        level->last = last;
+        level->inverse = 4294967295u / m;
+        level->inverse_last = inverse_last;
+        level->n = n;
+        level->start = at;
+        level->bytes = rf_mixed_pair(&pair);
+        at += pairs * level->bytes;
         if (n % 2 == 0) {
             last *= m;
-            at += rf_mixed_pair(&last);
+            level->bytes_last = rf_mixed_pair(&last);
+            at += level->bytes_last;
+            inverse_last = 4294967295u / last;
         }
         n = pairs + 1;
         m = pair;
@@ -147,24 +158,19 @@ void RF_NS(mixed_decode)(uint16_t *r, const uint8_t *in, int n, uint32_t m)
     for (rest = last, k = 0; rest > 1; k++, rest = (rest + 255) >> 8)
         x |= (uint32_t)in[at++] << (8 * k);
     /* Bytes may say more than the modulus: taken modulo it. */
-    (void)rf_mixed_divide(&x, x, last, 4294967295u / last);
-    from = level % 2 ? half : r; /* so that the first level ends in r */
-    to = level % 2 ? r : half;
+    (void)rf_mixed_divide(&x, x, last, inverse_last);
+    from = (level - levels) % 2 ? half : r; /* so that the first level ends in r */
+    to = from == half ? r : half;
     from[0] = (uint16_t)x;
-    while (level-- > 0) {
-        uint32_t pair = moduli[level] * moduli[level];
-        int pairs = (counts[level] - 1) / 2, bytes = rf_mixed_pair(&pair);
-        m = moduli[level];
-        last = lasts[level];
-        rf_mixed_part(to, in + starts[level], from, pairs, m, bytes);
-        if (counts[level] % 2 == 0) {
-            uint32_t both = last * m;
-            int more = rf_mixed_pair(&both);
-            rf_mixed_part_pair(to + 2 * pairs, in + starts[level] + pairs * bytes, from[pairs], m, 4294967295u / m,
-                               last, 4294967295u / last, more);
-        } else {
+    while (level-- > levels) {
+        int pairs = (level->n - 1) / 2;
+        const uint8_t *bytes = in + level->start;
+        rf_mixed_part(to, bytes, from, pairs, level->m, level->inverse, level->bytes);
+        if (level->n % 2 == 0)
+            rf_mixed_part_pair(to + 2 * pairs, bytes + pairs * level->bytes, from[pairs], level->m, level->inverse,
+                               level->last, level->inverse_last, level->bytes_last);
+        else
             to[2 * pairs] = from[pairs];
-        }
         other = from;
         from = to;
         to = other;

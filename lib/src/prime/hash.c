@@ -1,0 +1,143 @@
+/*
+ * The hashes of NTRU Prime [NTRUPrime20 §3.3]: SHA-512 of a byte that tells them apart and of strings, cut to 32 bytes.
+ * Where hashing is built in, two that do not wait for each other go side by side.
+ */
+#include "../common/sha512.h"
+#include "prime.h"
+
+#if RF_NEED_PRIME
+
+int RF_NS(prime_hash)(uint8_t out[32], uint8_t b, const uint8_t *x, size_t x_len, const uint8_t *y, size_t y_len)
+{
+    uint8_t in[1 + RF_HASH_MAX], digest[64];
+    int failed;
+    in[0] = b;
+    memcpy(in + 1, x, x_len);
+    if (y_len > 0)
+        memcpy(in + 1 + x_len, y, y_len);
+    failed = RF_NS(sha512)(digest, in, 1 + x_len + y_len);
+    memcpy(out, digest, 32);
+    rf_zeroize(in, 1 + x_len + y_len);
+    rf_zeroize(digest, sizeof digest);
+    return failed ? RINGFORGE_ERR_HASH : 0;
+}
+
+int RF_NS(prime_hash_session)(uint8_t ss[32], uint8_t *ct, size_t ct_len, const uint8_t *r, size_t r_len,
+                              const uint8_t pk_hash[32])
+{
+    uint8_t r_hash[32];
+    int error = RF_NS(prime_hash)(r_hash, 3, r, r_len, NULL, 0);
+    if (!error)
+        error = RF_NS(prime_hash)(ct + ct_len - 32, 2, r_hash, 32, pk_hash, 32);
+    if (!error)
+        error = RF_NS(prime_hash)(ss, 1, r_hash, 32, ct, ct_len);
+    rf_zeroize(r_hash, sizeof r_hash);
+    return error;
+}
+
+#if RINGFORGE_HASH == 0
+/* A message with what fills its last block. */
+struct rf_padded {
+    uint8_t bytes[RF_SHA512_BLOCK * RF_SHA512_BLOCKS(1 + RF_HASH_MAX)];
+    size_t blocks;
+};
+
+static void rf_pad(struct rf_padded *message, uint8_t b, const uint8_t *x, size_t x_len, const uint8_t *y, size_t y_len)
+{
+    message->bytes[0] = b;
+    memcpy(message->bytes + 1, x, x_len);
+    if (y_len > 0)
+        memcpy(message->bytes + 1 + x_len, y, y_len);
+    message->blocks = RF_NS(sha512_pad)(message->bytes, 1 + x_len + y_len, 1 + x_len + y_len);
+}
+
+/* Forgets a message. */
+static void rf_unpad(struct rf_padded *message)
+{
+    rf_zeroize(message->bytes, RF_SHA512_BLOCK * message->blocks);
+}
+
+/* A hash from the state behind its last block, which is forgotten. */
+static void rf_cut(uint8_t out[32], uint64_t state[8])
+{
+    uint8_t digest[64];
+    RF_NS(sha512_end)(digest, state);
+    memcpy(out, digest, 32);
+    rf_zeroize(digest, sizeof digest);
+    rf_zeroize(state, 8 * sizeof *state);
+}
+
+int RF_NS(prime_hash_two)(uint8_t first[32], uint8_t second[32], uint8_t b, const uint8_t *x, const uint8_t *y, size_t len)
+{
+    struct rf_padded one, two;
+    uint64_t state_one[8], state_two[8];
+    rf_pad(&one, b, x, len, NULL, 0);
+    rf_pad(&two, b, y, len, NULL, 0);
+    RF_NS(sha512_begin)(state_one);
+    RF_NS(sha512_begin)(state_two);
+    RF_NS(sha512_blocks_two)(state_one, one.bytes, state_two, two.bytes, one.blocks);
+    rf_cut(first, state_one);
+    rf_cut(second, state_two);
+    rf_unpad(&one);
+    rf_unpad(&two);
+    return 0;
+}
+
+/*
+ * Beside the public key's blocks go those of r, and then those of the session that hold no byte of what confirms, since
+ * that waits for both.
+ */
+int RF_NS(prime_hash_all)(uint8_t ss[32], uint8_t *ct, size_t ct_len, const uint8_t *r, size_t r_len, const uint8_t *pk,
+                          size_t pk_len)
+{
+    const size_t confirm = ct_len - 32;
+    struct rf_padded key, session; /* session.bytes hold r before */
+    uint8_t *const in = session.bytes;
+    uint8_t pk_hash[32], r_hash[32];
+    uint64_t of_key[8], of_r[8], of_session[8];
+    size_t at, beside, before = (33 + confirm) / RF_SHA512_BLOCK;
+    RF_NS(sha512_begin)(of_key);
+    RF_NS(sha512_begin)(of_r);
+    RF_NS(sha512_begin)(of_session);
+    rf_pad(&key, 4, pk, pk_len, NULL, 0);
+    rf_pad(&session, 3, r, r_len, NULL, 0);
+    at = session.blocks; /* fewer than the key's, for every size */
+    RF_NS(sha512_blocks_two)(of_key, key.bytes, of_r, in, at);
+    rf_cut(r_hash, of_r);
+    rf_pad(&session, 1, r_hash, 32, ct, ct_len);
+    beside = key.blocks - at < before ? key.blocks - at : before;
+    RF_NS(sha512_blocks_two)(of_key, key.bytes + RF_SHA512_BLOCK * at, of_session, in, beside);
+    if (at + beside < key.blocks)
+        RF_NS(sha512_blocks)(of_key, key.bytes + RF_SHA512_BLOCK * (at + beside), key.blocks - at - beside);
+    rf_cut(pk_hash, of_key);
+    rf_pad(&key, 2, r_hash, 32, pk_hash, 32);
+    RF_NS(sha512_begin)(of_key);
+    RF_NS(sha512_blocks)(of_key, key.bytes, key.blocks);
+    rf_cut(ct + confirm, of_key);
+    memcpy(in + 33 + confirm, ct + confirm, 32);
+    RF_NS(sha512_blocks)(of_session, in + RF_SHA512_BLOCK * beside, session.blocks - beside);
+    rf_cut(ss, of_session);
+    rf_unpad(&key);
+    rf_unpad(&session); /* longer than r */
+    rf_zeroize(r_hash, sizeof r_hash);
+    return 0;
+}
+#else
+int RF_NS(prime_hash_two)(uint8_t first[32], uint8_t second[32], uint8_t b, const uint8_t *x, const uint8_t *y, size_t len)
+{
+    int error = RF_NS(prime_hash)(first, b, x, len, NULL, 0);
+    return error ? error : RF_NS(prime_hash)(second, b, y, len, NULL, 0);
+}
+
+int RF_NS(prime_hash_all)(uint8_t ss[32], uint8_t *ct, size_t ct_len, const uint8_t *r, size_t r_len, const uint8_t *pk,
+                          size_t pk_len)
+{
+    uint8_t pk_hash[32];
+    int error = RF_NS(prime_hash)(pk_hash, 4, pk, pk_len, NULL, 0);
+    return error ? error : RF_NS(prime_hash_session)(ss, ct, ct_len, r, r_len, pk_hash);
+}
+#endif
+
+#else
+typedef int rf_no_prime_hash; /* C has no empty sources */
+#endif
