@@ -233,6 +233,11 @@ fn checks(cc: &str, prefix: Option<&str>) {
     keeps_to_prefix(&objects, prefix);
     let kat = program(cc, &options, "kat", &objects, dir.path());
     gives_known_answers(&kat);
+    let vectors = program(cc, &options, "mlkem_vectors", &objects, dir.path());
+    for target in [&[][..], &["portable"]] {
+        let out = run(Command::new(&vectors).arg("tests/mlkem_vectors.txt").args(target));
+        assert_eq!(String::from_utf8_lossy(&out.stdout).matches(": 100 vectors").count(), 3);
+    }
     if has_models {
         agrees_with_models(cc, &options, &objects, dir.path());
     }
