@@ -31,6 +31,37 @@ impl Cutter {
     }
 
     fn resolved_sum(&mut self, form: &Form, width: u8) -> Form {
+        let out = self.resolved_latest(form, width);
+        if out == *form || out.t.is_empty() || self.one_base(&out).is_some() {
+            return out;
+        }
+        match self.read(&out) {
+            Ok(r) if r.residue.is_none() || r.hi - r.lo >= 1i128 << width => {
+                self.resolved_otherwise(form, width, r.hi - r.lo).unwrap_or(out)
+            }
+            _ => out,
+        }
+    }
+
+    /// The form resolved by the earliest variables first, where it fits a word of `width` bits then and
+    /// takes less than `most` values.
+    ///
+    /// The sum that is reduced may hold the sum of a later variable, which is in the form as well, and
+    /// once that is by its name the reduced sum is not seen: in a + d - q·round((a + d)/q) + f(d) it is
+    /// d that must stay spelled out. Whichever comes first, all are the same modulo 2^width.
+    fn resolved_otherwise(&mut self, form: &Form, width: u8, most: i128) -> Option<Form> {
+        let mut next = form.clone();
+        for v in self.candidates(form).into_iter().rev() {
+            if let Some(replaced) = self.replaced(&next, v, width) {
+                next = replaced;
+            }
+        }
+        self.resolve(&mut next, width);
+        let r = self.read(&next).ok()?;
+        (r.residue.is_some() && r.hi - r.lo < most.min(1i128 << width)).then_some(next)
+    }
+
+    fn resolved_latest(&mut self, form: &Form, width: u8) -> Form {
         let mut all = form.clone();
         self.resolve(&mut all, width);
         if all == *form || all.t.is_empty() || self.one_base(&all).is_some() {
@@ -279,6 +310,54 @@ mod tests {
             let reduced = matches!(cut.read(&resolved), Ok(r) if r.hi - r.lo <= i128::from(P + 2)
                 && r.residue.as_ref().is_some_and(|m| m.m == P as u32));
             assert!(!reduced, "{terms:?}");
+        }
+    }
+
+    /// x_0 + d + c·round((x_0 + d) / P) + f(d), d being the sum of seven more inputs and f(d) being
+    /// d - P·round(d / P).
+    fn reduced_and_another(c: i64) -> (Cutter, Form) {
+        let mut cut = Cutter::new(P as u32);
+        let inputs: Vec<AtomId> = (0..8).map(|i| input(&mut cut, i)).collect();
+        let all: Vec<(AtomId, i64)> = inputs.iter().map(|&a| (a, 1)).collect();
+        let variable = |cut: &mut Cutter, form: &Form| match cut.use_form(form, 16) {
+            Use::One(Base::Var(v), _) => v,
+            other => panic!("no variable: {other:?}"),
+        };
+        let s = variable(&mut cut, &sum(&all));
+        let d = variable(&mut cut, &sum(&all[1..]));
+        assert!(s < d);
+        let wide = cut.world.funs.lin(32, 1 << 15, 65536 / P, &[]);
+        let quotient = cut.op(16, FunOp::Slice(16), &[wide]);
+        let reduced = cut.world.funs.lin(16, 0, 1, &[(quotient, -P)]);
+        let quotient = cut.world.atom(Atom::Fun(Base::Var(s), quotient));
+        let reduced = cut.world.atom(Atom::Fun(Base::Var(d), reduced));
+        let mut terms = all;
+        terms.extend([(quotient, c), (reduced, 1)]);
+        (cut, sum(&terms))
+    }
+
+    #[test]
+    fn the_sum_that_is_reduced_may_hold_the_sum_of_a_later_variable() {
+        for (c, narrow) in [(-P, true), (P, false), (2 - P, false)] {
+            let (mut cut, form) = reduced_and_another(c);
+            let resolved = cut.resolved(&form, 16);
+            let r = cut.read(&resolved).unwrap();
+            let fits =
+                r.hi - r.lo < i128::from(4 * P) && r.residue.is_some_and(|m| m.m == P as u32);
+            assert_eq!(fits, narrow, "{c}: {} {}", r.lo, r.hi);
+            // The same modulo 2^16, whatever it is.
+            for at in 0..4u32 {
+                let value = |_: u16, i: u32| match at {
+                    0 => 2295,
+                    1 => -2295,
+                    2 => 600 * i64::from(i) - 2295,
+                    _ => [2295, -2295][(i % 2) as usize],
+                };
+                let audit = crate::audit::Audit::new(&mut cut.world, &value).unwrap();
+                let [x, y] = [&form, &resolved].map(|f| audit.form(&mut cut.world, f));
+                assert_eq!((x - y).rem_euclid(1 << 16), 0, "{c} {at}");
+                assert!(r.lo <= y && y <= r.hi);
+            }
         }
     }
 }

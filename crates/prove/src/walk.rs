@@ -224,7 +224,10 @@ impl<'g> Walk<'g> {
             }
             Op::Add => self.sum(&self.get(args[0]), &self.get(args[1]), 1, w),
             Op::Sub => self.sum(&self.get(args[0]), &self.get(args[1]), -1, w),
-            Op::Shl(k) => Arc::new(self.get(args[0]).scaled(1i64.wrapping_shl(k.into()), w)),
+            Op::Shl(k) => {
+                let c = 1i64.wrapping_shl(k.into());
+                Arc::new(self.kept(&self.get(args[0]), c, w).scaled(c, w))
+            }
             Op::Mul => match self.unsigned_product(args[0], args[1]) {
                 Some(form) => form,
                 None => self.mul(&self.get(args[0]), &self.get(args[1]), w),
@@ -677,10 +680,12 @@ impl<'g> Walk<'g> {
 
     pub(crate) fn mul(&mut self, a: &Arc<Form>, b: &Arc<Form>, w: u8) -> Arc<Form> {
         if b.t.is_empty() {
-            return Arc::new(self.named(a, w).scaled(b.k, w));
+            let a = if w > 16 { self.named(a, w) } else { self.kept(a, b.k, w) };
+            return Arc::new(a.scaled(b.k, w));
         }
         if a.t.is_empty() {
-            return Arc::new(self.named(b, w).scaled(a.k, w));
+            let b = if w > 16 { self.named(b, w) } else { self.kept(b, a.k, w) };
+            return Arc::new(b.scaled(a.k, w));
         }
         let (ua, ub) = (self.cut.use_form(a, w), self.cut.use_form(b, w));
         match (ua, ub) {

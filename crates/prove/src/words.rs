@@ -1,5 +1,6 @@
 //! Words too wide to enumerate: extensions and shifts as exact integer forms.
 
+use crate::funs::centre;
 use crate::values::{Atom, Base, Form};
 use crate::walk::Walk;
 use ringforge_machine::graph::{NodeId, Op};
@@ -60,6 +61,30 @@ impl Walk<'_> {
             return form.clone();
         }
         self.variable(form, w)
+    }
+
+    /// A sum as it is best known where it is multiplied by c modulo 2^w.
+    ///
+    /// Where c is a multiple of 2^j, only w - j bits of the coefficients are left of the product: of
+    /// `x - p·round(x/p)` with p = 21·2^7 + 1 and j = 9 that is `x - round(x/p)`, which nothing shows to
+    /// be a residue. So a sum that loses a coefficient of a function is multiplied as the variable that
+    /// it is, where it is one; both are equal modulo 2^w.
+    pub(crate) fn kept(&mut self, form: &Form, c: i64, w: u8) -> Form {
+        let left = u32::from(w).saturating_sub(c.trailing_zeros()) as u8;
+        if w > 16 || left == w || left == 0 || form.t.len() < 2 {
+            return form.clone();
+        }
+        let world = &self.cut.world;
+        let lost = |&(a, x): &(u32, i64)| {
+            matches!(world.atoms[a as usize], Atom::Fun(..)) && centre(x, left) != x
+        };
+        if !form.t.iter().any(lost) {
+            return form.clone();
+        }
+        match self.cut.as_variable(form, w) {
+            Ok((v, m, k)) => Form::atom(self.cut.world.var(v).atom).scaled(m, w).plus(k, w),
+            Err(_) => form.clone(),
+        }
     }
 
     /// Whether a sum is Barrett's subtraction `x - p·floor(…)` for another modulus p than the
@@ -158,5 +183,55 @@ impl Walk<'_> {
             form = Form::combine(&form, 1, &top, -1i64 << w, 64);
         }
         Some(self.cut.floor(&form, k, w))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::walk::{InputRange, Walk};
+    use ringforge_machine::graph::{Graph, NodeId};
+
+    const P: i64 = 21 * 128 + 1;
+
+    /// Montgomery's product by 2^9 of `x - p·round(x/p) - (y - p·round(y/p))`, whose low half is a shift:
+    /// 2^9/p is 2^9 modulo 2^16. `wrong` is a mutant.
+    fn proved(wrong: usize) -> bool {
+        let mut g = Graph::new();
+        let reduced = |g: &mut Graph, i: u32, p: i64| -> NodeId {
+            let (x, v) = (g.input(16, 0, i), g.constant(32, 12));
+            let wide = g.sext(x, 32);
+            let product = g.mul(wide, v);
+            let half = g.constant(32, 1 << 14);
+            let rounded = g.add(product, half);
+            let quotient = g.slice(rounded, 15, 16);
+            let p = g.constant(16, p as u64);
+            let multiple = g.mul(quotient, p);
+            g.sub(x, multiple)
+        };
+        let x = reduced(&mut g, 0, if wrong == 1 { P + 2 } else { P });
+        let y = reduced(&mut g, 1, P);
+        let z = g.sub(x, y);
+        let high = |g: &mut Graph, x: NodeId, c: i64| {
+            let (x, c) = (g.sext(x, 32), g.constant(32, c as u64));
+            let product = g.mul(x, c);
+            g.slice(product, 16, 16)
+        };
+        let hi = high(&mut g, z, 512);
+        let other = g.add(x, y);
+        let low = g.shl(if wrong == 2 { other } else { z }, if wrong == 3 { 8 } else { 9 });
+        let m = high(&mut g, low, P);
+        let out = g.sub(hi, m);
+        let range = InputRange { lo: -12000, hi: 12000, signed: true };
+        let mut walk = Walk::new(&g, P as u32, vec![range]);
+        walk.run(&[out], &mut |_, _| true);
+        walk.output(out, 16, true).is_ok_and(|o| o.hi - o.lo < 2 * P && o.residue.t.len() == 1)
+    }
+
+    #[test]
+    fn a_shifted_reduction_is_that_of_the_variable() {
+        assert!(proved(0));
+        for wrong in 1..4 {
+            assert!(!proved(wrong), "mutant {wrong}");
+        }
     }
 }
