@@ -10,7 +10,7 @@
 int main(int argc, char **argv)
 {
     static int16_t a[761], b[761], c[761];
-    static uint8_t bytes[4 * 761], out[2048], pk[1158];
+    static uint8_t bytes[4 * 761], out[2048], pk[1158], ct[1039];
     static uint32_t list[761];
     double min, median;
     int i;
@@ -40,10 +40,14 @@ int main(int argc, char **argv)
     PHASE("decode rounded", 0, 0, 0, 1, rf_prime761_rounded_decode(b, out));
     PHASE("encode small", 2, 1, 1, 1, rf_prime761_small_encode(out, a));
     PHASE("decode small", 0, 0, 0, 2, rf_prime761_small_decode(b, out));
-    PHASE("hash of a public key (1,159 bytes)", 1, 1, 0, 0, NS(prime_hash)(out, 4, pk, sizeof pk, NULL, 0));
-    PHASE("hash of a small element (192 bytes)", 0, 1, 1, 2, NS(prime_hash)(out, 3, pk, 191, NULL, 0));
-    PHASE("hash that confirms (65 bytes)", 0, 1, 1, 1, NS(prime_hash)(out, 2, pk, 32, pk, 32));
-    PHASE("hash of a ciphertext (1,072 bytes)", 0, 1, 1, 1, NS(prime_hash)(out, 1, pk, 32, pk, 1039));
+    PHASE("hash of a public key", 1, 0, 0, 0, NS(prime_hash)(out, 4, pk, sizeof pk, NULL, 0));
+    PHASE("hashes of r, key, confirmation and session, the key's beside others", 0, 1, 0, 0,
+          NS(prime_hash_all)(out, ct, sizeof ct, bytes, 191, pk, sizeof pk));
+    PHASE("hashes of r, confirmation and session", 0, 0, 1, 0,
+          NS(prime_hash_session)(out, ct, sizeof ct, bytes, 191, bytes));
+    PHASE("hashes of r and rho, side by side", 0, 0, 0, 1, NS(prime_hash_two)(out, out + 32, 3, pk, bytes, 191));
+    PHASE("hash that confirms", 0, 0, 0, 1, NS(prime_hash)(out, 2, pk, 32, pk, 32));
+    PHASE("hash of a session", 0, 0, 0, 1, NS(prime_hash)(out, 1, pk, 32, ct, sizeof ct));
     return 0;
 }
 

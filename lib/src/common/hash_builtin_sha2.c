@@ -221,6 +221,7 @@ RF_AVX2_BMI2 static void rf_sha512_blocks_avx2(uint64_t state[8], const uint8_t 
 }
 
 #include "sha512_two_avx2.h"
+#include "sha512_four_avx2.h"
 #endif
 
 void RF_NS(sha512_blocks)(uint64_t state[8], const uint8_t *in, size_t blocks)
@@ -245,6 +246,19 @@ void RF_NS(sha512_blocks_two)(uint64_t first[8], const uint8_t *in_first, uint64
 #endif
     RF_NS(sha512_blocks)(first, in_first, blocks);
     RF_NS(sha512_blocks)(second, in_second, blocks);
+}
+
+void RF_NS(sha512_blocks_four)(uint64_t states[4][8], const uint8_t *const in[4], size_t blocks)
+{
+    int i;
+#if RF_HAVE_AVX2_CODE
+    if (rf_avx2()) {
+        rf_sha512_blocks_four_avx2(states, in, blocks);
+        return;
+    }
+#endif
+    for (i = 0; i < 4; i++)
+        RF_NS(sha512_blocks)(states[i], in[i], blocks);
 }
 
 void RF_NS(sha512_begin)(uint64_t state[8])

@@ -1,4 +1,4 @@
-/* sha512.h: SHA-512 block by block, of one message or of two side by side; of the hashing that is built in. Internal. */
+/* sha512.h: SHA-512 block by block, of one message or of several side by side; of the hashing that is built in. Internal. */
 #ifndef RINGFORGE_SHA512_H
 #define RINGFORGE_SHA512_H
 
@@ -17,6 +17,8 @@ void RF_NS(sha512_end)(uint8_t out[64], const uint64_t state[8]);
 /* Two messages go on by as many blocks each: with AVX2 that takes a quarter less time than one after the other. */
 void RF_NS(sha512_blocks_two)(uint64_t first[8], const uint8_t *in_first, uint64_t second[8], const uint8_t *in_second,
                               size_t blocks);
+/* And four, in a good half of the time. */
+void RF_NS(sha512_blocks_four)(uint64_t states[4][8], const uint8_t *const in[4], size_t blocks);
 /* Behind the last `rest` bytes of a message of `len`, whose other bytes are whole blocks: what fills the last block. Returns
  * how many blocks the tail has. */
 size_t RF_NS(sha512_pad)(uint8_t *tail, size_t rest, size_t len);

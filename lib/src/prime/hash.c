@@ -83,6 +83,27 @@ int RF_NS(prime_hash_two)(uint8_t first[32], uint8_t second[32], uint8_t b, cons
     return 0;
 }
 
+int RF_NS(prime_hash_keys)(uint8_t *out, size_t out_step, const uint8_t *pk, size_t pk_len, size_t count)
+{
+    struct rf_padded keys[4];
+    uint64_t states[4][8];
+    const uint8_t *in[4];
+    size_t k;
+    int i;
+    for (k = 0; k < count; k += 4) {
+        int some = count - k < 4 ? (int)(count - k) : 4;
+        for (i = 0; i < 4; i++) { /* what lacks to four is the first once more */
+            rf_pad(keys + i, 4, pk + (k + (size_t)(i < some ? i : 0)) * pk_len, pk_len, NULL, 0);
+            RF_NS(sha512_begin)(states[i]);
+            in[i] = keys[i].bytes;
+        }
+        RF_NS(sha512_blocks_four)(states, in, keys[0].blocks);
+        for (i = 0; i < some; i++)
+            rf_cut(out + (k + (size_t)i) * out_step, states[i]);
+    }
+    return 0;
+}
+
 /*
  * Beside the public key's blocks go those of r, and then those of the session that hold no byte of what confirms, since
  * that waits for both.
@@ -123,6 +144,15 @@ int RF_NS(prime_hash_all)(uint8_t ss[32], uint8_t *ct, size_t ct_len, const uint
     return 0;
 }
 #else
+int RF_NS(prime_hash_keys)(uint8_t *out, size_t out_step, const uint8_t *pk, size_t pk_len, size_t count)
+{
+    int error = 0;
+    size_t k;
+    for (k = 0; k < count && !error; k++)
+        error = RF_NS(prime_hash)(out + k * out_step, 4, pk + k * pk_len, pk_len, NULL, 0);
+    return error;
+}
+
 int RF_NS(prime_hash_two)(uint8_t first[32], uint8_t second[32], uint8_t b, const uint8_t *x, const uint8_t *y, size_t len)
 {
     int error = RF_NS(prime_hash)(first, b, x, len, NULL, 0);
