@@ -27,6 +27,8 @@ mod funs;
 mod hankel;
 mod integers;
 mod lines;
+#[cfg(test)]
+mod low_tests;
 mod moduli;
 mod oracle;
 mod pieces;

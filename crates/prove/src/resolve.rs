@@ -23,8 +23,16 @@ impl Cutter {
     /// the form, the variable and what undoes these terms may take more values together than the
     /// terms that they replace. All are the same modulo 2^width, so any may be read.
     ///
-    /// Multiples of one sum are resolved alike, lest they be multiples of different variables.
+    /// Multiples of one sum are resolved alike, lest they be multiples of different variables: those by
+    /// 2^k as the sum is modulo 2^(width - k), which is as much as they say of it.
     pub(crate) fn resolved(&mut self, form: &Form, width: u8) -> Form {
+        let twos = form.t.iter().map(|t| t.1.trailing_zeros()).min().unwrap_or(0) as u8;
+        if twos > 0 && twos < width {
+            let bits = width - twos;
+            let t = form.t.iter().map(|&(a, c)| (a, c >> twos)).collect();
+            let sum = Form { k: 0, t }.scaled(1, bits);
+            return self.resolved(&sum, bits).scaled(1 << twos, width).plus(form.k, width);
+        }
         let unit = unit(form);
         let form = form.scaled(inverse(unit), width);
         self.resolved_sum(&form, width).scaled(unit, width)
@@ -65,9 +73,6 @@ impl Cutter {
         let mut all = form.clone();
         self.resolve(&mut all, width);
         if all == *form || all.t.is_empty() || self.one_base(&all).is_some() {
-            return all;
-        }
-        if form.t.iter().all(|t| t.1 & 1 == 0) {
             return all;
         }
         let Ok(mut best) = self.read(form) else { return all };
@@ -189,6 +194,8 @@ mod tests {
     use crate::cut::Use;
     use crate::funs::FunOp;
     use crate::values::AtomId;
+    use crate::walk::Walk;
+    use ringforge_machine::graph::Graph;
 
     const P: i64 = 4591;
 
@@ -278,7 +285,7 @@ mod tests {
 
     #[test]
     fn multiples_of_a_sum_are_resolved_alike() {
-        let (mut cut, [x, y, z], _, [quotient, reduced]) = world();
+        let (mut cut, [x, y, z], v, [quotient, reduced]) = world();
         for terms in [
             vec![(x, -2), (z, -2), (y, 1), (reduced, 1)],
             vec![(x, -1), (z, -1), (reduced, 1)],
@@ -289,6 +296,33 @@ mod tests {
             for c in [-1, 3, -1023, 12345, 32767] {
                 assert_eq!(cut.resolved(&form.scaled(c, 16), 16), resolved.scaled(c, 16), "{c}");
             }
+            for c in [2, -32, 96, 1 << 9] {
+                let multiple = form.scaled(c, 16).plus(5, 16);
+                let alike = cut.resolved(&multiple, 16);
+                assert_eq!(alike, resolved.scaled(c, 16).plus(5, 16), "{c}");
+                for at in POINTS {
+                    assert_eq!(value(&mut cut, &multiple, v, at), value(&mut cut, &alike, v, at));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn minus_a_sum_is_spelled_as_the_sum_is() {
+        let (cut, [x, y, z], v, [quotient, reduced]) = world();
+        let graph = Graph::new();
+        let mut walk = Walk::new(&graph, P as u32, Vec::new());
+        walk.cut = cut;
+        let form = sum(&[(x, -2), (z, -2), (reduced, 1)]);
+        let minus = walk.sum(&Form::default(), &form, -1, 16);
+        assert_eq!(*minus, form.scaled(-1, 16));
+        // A sum and a quotient of it meet all the same.
+        let whole = sum(&[(x, 1), (y, -1), (z, 1)]);
+        let met = walk.sum(&whole, &sum(&[(quotient, P)]), -1, 16);
+        assert_eq!(walk.cut.one_base(&met), Some(Base::Var(v)));
+        for at in POINTS {
+            let spelled = sum(&[(x, 1), (y, -1), (z, 1), (quotient, -P)]);
+            assert_eq!(value(&mut walk.cut, &spelled, v, at), value(&mut walk.cut, &met, v, at));
         }
     }
 

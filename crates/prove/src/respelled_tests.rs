@@ -58,6 +58,7 @@ fn a_sum_spelled_out_meets_the_quotient_of_its_variable() {
         let out = if change == 4 { w.add(sum, multiple) } else { w.sub(sum, multiple) };
         // Words are multiplied with each other.
         let top = w.wide(out, b);
+        let top = w.high(top);
         reduced(&w, out, top)
     };
     let (lo, hi) = build(0).expect("a reduced sum is a variable");

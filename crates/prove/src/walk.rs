@@ -315,7 +315,7 @@ impl<'g> Walk<'g> {
         Arc::new(Form::atom(self.cut.world.var(v).atom))
     }
 
-    fn sum(&mut self, a: &Form, b: &Form, sign: i64, w: u8) -> Arc<Form> {
+    pub(crate) fn sum(&mut self, a: &Form, b: &Form, sign: i64, w: u8) -> Arc<Form> {
         let mut form = Form::combine(a, 1, b, sign, w);
         if self.reduces(a, b, w) {
             // The quotient is of a sum that may be spelled out.
@@ -327,8 +327,9 @@ impl<'g> Walk<'g> {
                 |a: u32| matches!(self.cut.world.atoms[a as usize], Atom::Fun(..) | Atom::Floor(_));
             f.t.iter().any(|t| function(t.0))
         };
-        // A sum meets a function of the same sum (Barrett's subtraction).
-        if form.t.len() > 2 && functions(&form) && (!functions(a) || !functions(b)) {
+        // A sum meets a function of the same sum (Barrett's subtraction); a constant meets nothing.
+        let meet = !a.t.is_empty() && !b.t.is_empty();
+        if meet && form.t.len() > 2 && functions(&form) && (!functions(a) || !functions(b)) {
             self.cut.resolve(&mut form, w);
         }
         Arc::new(form)
@@ -691,7 +692,7 @@ impl<'g> Walk<'g> {
         match (ua, ub) {
             (Use::Const(c), _) => return Arc::new(b.scaled(c, w)),
             (_, Use::Const(c)) => return Arc::new(a.scaled(c, w)),
-            (Use::Opaque(c), _) | (_, Use::Opaque(c)) => return self.opaque(c),
+            (Use::Opaque(c), _) | (_, Use::Opaque(c)) => return self.low_product(a, b, w, c),
             (Use::One(x, f), Use::One(y, g)) if x == y => {
                 let product = self.cut.op(w, FunOp::Mul, &[f, g]);
                 return self.function(x, product);
@@ -709,14 +710,20 @@ impl<'g> Walk<'g> {
                 let linear = Form::combine(&x, 1, &y, 1, w).plus(ka.wrapping_mul(kb), w);
                 Arc::new(Form::combine(&xy, 1, &linear, 1, w))
             }
-            // The low half may be understood where the whole is not, and often only it is used.
-            (Err(c), _) | (_, Err(c)) if w > 16 => {
-                let (a, b) = (Arc::new(self.truncate(a, 16)), Arc::new(self.truncate(b, 16)));
-                let low = self.mul(&a, &b, 16);
-                let top = Form::atom(self.cut.world.opaque(c)).scaled(1 << 16, w);
-                Arc::new(Form::combine(&low, 1, &top, 1, w))
-            }
-            (Err(c), _) | (_, Err(c)) => self.opaque(c),
+            (Err(c), _) | (_, Err(c)) => self.low_product(a, b, w, c),
         }
+    }
+
+    /// A product that is not understood, because of `cause`: its low half may be, being one of the low
+    /// halves, and often only it is used, as where words are multiplied that were extended without sign.
+    fn low_product(&mut self, a: &Form, b: &Form, w: u8, cause: u32) -> Arc<Form> {
+        if w <= 16 {
+            return self.opaque(cause);
+        }
+        let half = if w > 32 { 32 } else { 16 };
+        let (a, b) = (self.truncate(a, half), self.truncate(b, half));
+        let low = self.mul(&Arc::new(a), &Arc::new(b), half);
+        let top = Form::atom(self.cut.world.opaque(cause)).scaled(1 << half, w);
+        Arc::new(Form::combine(&low, 1, &top, 1, w))
     }
 }

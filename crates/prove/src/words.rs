@@ -4,16 +4,39 @@ use crate::funs::centre;
 use crate::values::{Atom, Base, Form};
 use crate::walk::Walk;
 use ringforge_machine::graph::{NodeId, Op};
+use rustc_hash::FxHashSet;
 
 impl Walk<'_> {
     /// Whether two words that vary are multiplied to 64 bits, as those of 32-bit primes are, whatever
-    /// the contract's modulus is.
+    /// the contract's modulus is. Where nothing but the lower half is used, or both words are extensions of
+    /// 16 bits, the instruction is one for words of 32 bits or more, but the product is not.
     pub(crate) fn multiplies_words(&self, needed: &[bool]) -> bool {
         let varies = |a: &NodeId| !matches!(self.graph.node(*a).op, Op::Const(_));
-        (0..needed.len()).filter(|&id| needed[id]).any(|id| {
+        let mut products: FxHashSet<NodeId> = FxHashSet::default();
+        for id in (0..needed.len()).filter(|&id| needed[id]) {
             let node = self.graph.node(NodeId(id as u32));
-            node.op == Op::Mul && node.width == 64 && node.args.iter().all(varies)
-        })
+            let low = matches!(node.op, Op::Slice { lo } if lo + node.width <= 32);
+            if !low && node.args.iter().any(|a| products.contains(a)) {
+                return true;
+            }
+            let product = node.op == Op::Mul && node.width == 64 && node.args.iter().all(varies);
+            if product && node.args.iter().any(|a| self.bits(*a) > 16) {
+                products.insert(NodeId(id as u32));
+            }
+        }
+        false
+    }
+
+    /// The bits of the word of which a node is an extension.
+    fn bits(&self, id: NodeId) -> u8 {
+        let node = self.graph.node(id);
+        match node.op {
+            Op::Sext => self.bits(node.args[0]),
+            // A word with its sign copied is a long one where it is read without sign.
+            Op::Zext if self.graph.node(node.args[0]).op != Op::Sext => self.bits(node.args[0]),
+            Op::Zext => self.width(node.args[0]),
+            _ => node.width,
+        }
     }
 
     /// The extension of a word too wide to enumerate: the integer itself if it fits, else less a
