@@ -25,6 +25,7 @@ mod primitives;
 mod proof;
 mod prove;
 mod report;
+mod safety;
 mod search;
 mod summary;
 mod target;

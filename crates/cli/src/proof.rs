@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use ringforge_machine::Object;
-use ringforge_prove::contract::Contract;
+use ringforge_prove::contract::{Contract, ContractError};
 use ringforge_prove::{Options, Progress, Report, Verdict, prove_many};
 use ringforge_toolchain::{Argument, Callee, Compiler, Element, Role, Signature};
 use serde::Serialize;
@@ -40,22 +40,25 @@ impl Proof {
 /// # Errors
 /// It makes no sense; the failure shows where.
 pub fn contract(origin: &str, text: &str, symbol: Option<&str>) -> Result<Contract, Failure> {
-    let mut contract = Contract::parse(text).map_err(|error| {
-        Failure::at(
-            "this contract is refused",
-            Excerpt {
-                name: origin.into(),
-                text: text.into(),
-                at: offset(text, error.line, error.col),
-                label: error.message,
-                help: None,
-            },
-        )
-    })?;
+    let mut contract = Contract::parse(text).map_err(|error| refused(origin, text, error))?;
     if let Some(symbol) = symbol {
         contract.symbol = symbol.into();
     }
     Ok(contract)
+}
+
+/// What is wrong with a contract's text, and where.
+pub fn refused(origin: &str, text: &str, error: ContractError) -> Failure {
+    Failure::at(
+        "this contract is refused",
+        Excerpt {
+            name: origin.into(),
+            text: text.into(),
+            at: offset(text, error.line, error.col),
+            label: error.message,
+            help: None,
+        },
+    )
 }
 
 /// Byte position of a line and a column in characters, both from 1.

@@ -8,6 +8,7 @@ use crate::args::Prove;
 use crate::package::Tool;
 use crate::preset::read;
 use crate::proof::{self, Named, Proof};
+use crate::safety;
 use crate::ui::{Failure, Ui};
 
 #[derive(Serialize)]
@@ -23,7 +24,11 @@ struct Outcome<'a> {
 /// Bad input. A verdict is no error.
 pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
     let origin = args.contract.display().to_string();
-    let contract = proof::contract(&origin, &read(&origin)?, args.symbol.as_deref())?;
+    let text = read(&origin)?;
+    if ringforge_prove::constant_time::contract::is_for(&text) {
+        return safety::run(ui, args, &origin, &text);
+    }
+    let contract = proof::contract(&origin, &text, args.symbol.as_deref())?;
     let names: Vec<String> = args.objects.iter().map(|p| p.display().to_string()).collect();
     let mut contents = Vec::new();
     for (path, name) in args.objects.iter().zip(&names) {

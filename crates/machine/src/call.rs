@@ -14,6 +14,14 @@ pub enum Initial {
         /// Width of one element in bits: 8, 16, 32 or 64.
         element_bits: u8,
     },
+    /// Bytes of which some are known; the others are inputs of 8 bits. There are as many as the
+    /// region has.
+    Partly {
+        /// Number of the input array.
+        operand: u16,
+        /// Each byte, if it is known.
+        known: Vec<Option<u8>>,
+    },
     /// Known bytes; their number must be the region's size.
     Bytes(Vec<u8>),
 }
@@ -42,6 +50,35 @@ pub enum ArgSpec {
     Pointer(usize, i64),
     /// A known number.
     Constant(u64),
+    /// A number that is an input: element 0 of 64 bits.
+    Input {
+        /// Number of the input array.
+        operand: u16,
+    },
+}
+
+/// How many bytes a function of another object reads or writes behind a pointer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// That many.
+    Bytes(u64),
+    /// As many as this argument says (an index into the function's arguments, below 6).
+    Argument(usize),
+}
+
+/// A function that another object defines: it reads and writes the buffers named here and nothing
+/// else. What it writes and returns is not known afterwards: inputs of operand 65535.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExternalFunction {
+    /// Its symbol.
+    pub symbol: String,
+    /// Buffers that it reads: the pointer's position among the arguments, below 6, and the length.
+    /// Every byte must be defined.
+    pub reads: Vec<(usize, Extent)>,
+    /// Buffers that it writes in full.
+    pub writes: Vec<(usize, Extent)>,
+    /// What it returns, if that is known.
+    pub returns: Option<u64>,
 }
 
 /// One call to lift.
@@ -53,6 +90,14 @@ pub struct CallSpec {
     pub regions: Vec<RegionSpec>,
     /// Arguments by the System V x86-64 convention (six in registers, further ones on the stack).
     pub args: Vec<ArgSpec>,
+    /// Data of other objects that the code may use: symbol and region (an index into
+    /// [`CallSpec::regions`]).
+    pub data: Vec<(String, usize)>,
+    /// Functions of other objects that it may call, besides `memcpy`, `memmove` and `memset`.
+    pub functions: Vec<ExternalFunction>,
+    /// How many conditional branches may depend on inputs, because what they depend on is released
+    /// (whether a draw must be repeated, say): both ways are executed.
+    pub released_branches: usize,
     /// Instructions to execute at most before giving up.
     pub max_steps: u64,
 }

@@ -122,6 +122,9 @@ pub enum LiftError {
         /// The instruction.
         at: Place,
     },
+    /// A violation after a branch on released data: that way may be impossible, so it refutes nothing.
+    #[error("after a branch on released data, whose way may be impossible: {0}")]
+    Released(Box<Violation>),
     /// The execution did not end.
     #[error(
         "stopped after {steps} instructions without return at {at}; raise the step limit if the function is long"

@@ -6,6 +6,7 @@
 //! computation written by different compilers becomes the same node more often.
 
 mod arith;
+mod blind;
 mod bytes;
 mod logic;
 
@@ -28,6 +29,11 @@ pub const fn signed(value: u64, width: u8) -> i64 {
 impl Graph {
     fn make(&mut self, width: u8, op: Op, args: SmallVec<[NodeId; 3]>) -> NodeId {
         debug_assert!((1..=64).contains(&width));
+        if self.is_blind()
+            && let Some(vague) = self.forget(width, &op, &args)
+        {
+            return vague;
+        }
         let origin = self.current_origin();
         self.intern(Node { width, op, args }, origin)
     }
@@ -148,6 +154,10 @@ impl Graph {
                 let x = self.node(a).args[0];
                 self.slice(x, lo - c, width)
             }
+            Op::Add if lo == 0 && self.has_address(a) && self.low_distance(a, width).is_some() => {
+                let distance = self.low_distance(a, width).expect("just seen");
+                self.constant(width, distance)
+            }
             // Bits of a pointer above a value that is smaller than its register.
             _ if lo == 0 && self.has_address(a) => match self.truncate(a, width, 8) {
                 Some(low) => low,
@@ -252,8 +262,12 @@ impl Graph {
             *flat.last_mut().expect("not empty") = joined;
             return;
         }
+        if self.is_unknown(before) && self.is_unknown(part) {
+            *flat.last_mut().expect("not empty") = self.unknown(wb + wp);
+            return;
+        }
         if let (Some((x, lx)), Some((y, ly))) = (self.as_slice(before), self.as_slice(part))
-            && x == y
+            && self.same(x, y)
             && lx + wb == ly
         {
             *flat.last_mut().expect("not empty") = self.slice(x, lx, wb + wp);
@@ -302,7 +316,7 @@ impl Graph {
         };
         down(&mut a, &mut i);
         down(&mut b, &mut j);
-        a == b && i == j
+        self.same(a, b) && i == j
     }
 
     /// Zero extension to `width`, at least the argument's.

@@ -94,15 +94,59 @@ pub struct Graph {
     origin: Vec<u64>,
     /// Whether the term depends on an address.
     pointer: Vec<bool>,
+    /// Whether the term depends on an unknown.
+    vague: Vec<bool>,
     index: Index,
     /// Recorded as the origin of nodes made by the folding constructors.
     at: Option<u64>,
+    /// Whether nothing is kept of what depends on inputs.
+    blind: bool,
+    /// The unknown of each width, once made.
+    unknowns: Vec<Option<NodeId>>,
 }
 
 impl Graph {
     /// An empty graph.
     pub fn new() -> Self {
         Self::default()
+    }
+    /// An empty graph that keeps no terms over inputs: whatever depends on one is *unknown*, one node
+    /// for each width, but for bytes beside it that do not. Constants and addresses are computed as
+    /// ever. It stays small however long the computation is, and tells what [`crate::lift`] needs
+    /// for control flow and memory, at the cost of what the values are.
+    ///
+    /// Two unknowns of one width are one node and need not be equal, so no rule may conclude
+    /// anything from their being the same node: see [`Graph::same`].
+    pub fn blind() -> Self {
+        Graph { blind: true, ..Graph::default() }
+    }
+    /// Whether the node depends on an unknown (in a [`Graph::blind`] graph).
+    pub fn is_vague(&self, id: NodeId) -> bool {
+        self.vague[id.0 as usize]
+    }
+    /// Whether two nodes surely have one value.
+    pub fn same(&self, a: NodeId, b: NodeId) -> bool {
+        a == b && !self.is_vague(a)
+    }
+    /// Any value whatever of `width` bits.
+    pub(crate) fn unknown(&mut self, width: u8) -> NodeId {
+        let at = usize::from(width);
+        if let Some(&Some(id)) = self.unknowns.get(at) {
+            return id;
+        }
+        let op = Op::Input { operand: u16::MAX, index: 0 };
+        let id = self.intern(Node { width, op, args: SmallVec::new() }, None);
+        self.unknowns.resize(65, None);
+        self.unknowns[at] = Some(id);
+        id
+    }
+    /// Whether nothing at all is known of the node.
+    pub(crate) fn is_unknown(&self, id: NodeId) -> bool {
+        self.vague[id.0 as usize] && matches!(self.nodes[id.0 as usize].op, Op::Input { .. })
+    }
+    /// Whether nothing is kept of what is made of unknowns.
+    pub(crate) fn is_blind(&self) -> bool {
+        self.blind
     }
     /// The node behind an id.
     pub fn node(&self, id: NodeId) -> &Node {
@@ -142,6 +186,10 @@ impl Graph {
         let pointer = matches!(node.op, Op::Address { .. })
             || node.args.iter().any(|a| self.pointer[a.0 as usize]);
         self.pointer.push(pointer);
+        let vague = self.blind
+            && (matches!(node.op, Op::Input { .. })
+                || node.args.iter().any(|a| self.vague[a.0 as usize]));
+        self.vague.push(vague);
         self.index.insert(hash, id.0);
         self.nodes.push(node);
         self.origin.push(origin.unwrap_or(u64::MAX));

@@ -19,7 +19,7 @@ mod memory;
 pub mod object;
 mod x86;
 
-pub use call::{ArgSpec, CallSpec, Initial, RegionSpec};
+pub use call::{ArgSpec, CallSpec, Extent, ExternalFunction, Initial, RegionSpec};
 pub use error::{LiftError, ObjectError, Place, Timing, Violation};
 pub use lift::lift;
 pub use lifted::{Case, Class, ElementError, FinalRegion, LiftStats, Lifted};

@@ -1,4 +1,4 @@
-//! Running one call in all its cases.
+//! Running one call in all its cases: alignments, orders in memory, ways of branches on released data.
 
 use crate::call::CallSpec;
 use crate::error::LiftError;
@@ -52,6 +52,9 @@ pub fn lift(
             {
                 return Err(comparison.unwrap_or(e));
             }
+            Err(Stop::Error(LiftError::Violation(v))) if !choice.releases.is_empty() => {
+                return Err(LiftError::Released(Box::new(v)));
+            }
             Err(Stop::Error(e)) => return Err(e),
             Err(Stop::NeedResidue { region, modulus, align, residue }) => {
                 for k in (0..modulus / align).rev() {
@@ -59,6 +62,13 @@ pub fn lift(
                     let mut next = choice.clone();
                     next.residues.retain(|c| c.0 != region);
                     next.residues.push((region, modulus, r));
+                    open.push(next);
+                }
+            }
+            Err(Stop::NeedRelease) => {
+                for way in [true, false] {
+                    let mut next = choice.clone();
+                    next.releases.push(way);
                     open.push(next);
                 }
             }
@@ -106,6 +116,10 @@ fn run(
     for &(_, value, at) in &choice.decisions {
         let is = if value { "holds" } else { "does not hold" };
         conditions.push(format!("the condition on addresses at {at:#x} {is}"));
+    }
+    for (i, way) in choice.releases.iter().enumerate() {
+        let way = if *way { "taken" } else { "not taken" };
+        conditions.push(format!("branch {} on released data is {way}", i + 1));
     }
     let regions = machine.regions[..call.regions.len()]
         .iter()

@@ -35,6 +35,9 @@ impl Terms {
             symbol: self.product.symbol.clone(),
             regions: vec![region("c", None), region("a", Some(0)), region("b", Some(1))],
             args: (0..3).map(|i| ArgSpec::Pointer(i, 0)).collect(),
+            data: Vec::new(),
+            functions: Vec::new(),
+            released_branches: 0,
             max_steps: 10_000_000,
         };
         let object = Object::parse(object).ok()?;

@@ -110,6 +110,9 @@ impl Job<'_> {
                 symbol: contract.symbol.clone(),
                 regions,
                 args,
+                data: Vec::new(),
+                functions: Vec::new(),
+                released_branches: 0,
                 max_steps: self.options.max_steps,
             };
             let tie = variant.filter(|v| contract.arguments[v.0].role == Role::InOut);
@@ -222,7 +225,7 @@ impl Job<'_> {
                 (ReasonKind::Unmodelled, Verdict::Unknown, Some(at))
             }
             LiftError::StepLimit { at, .. } => (ReasonKind::Stopped, Verdict::Unknown, Some(at)),
-            LiftError::NoSymbol { .. } | LiftError::BadCall(_) => {
+            LiftError::NoSymbol { .. } | LiftError::BadCall(_) | LiftError::Released(_) => {
                 (ReasonKind::Unmodelled, Verdict::Unknown, None)
             }
         };

@@ -153,6 +153,16 @@ pub struct ContractError {
     pub message: String,
 }
 
+impl ContractError {
+    /// An error about what stands at a byte offset.
+    pub(crate) fn at(text: &str, offset: usize, message: String) -> ContractError {
+        let before = &text[..offset.min(text.len())];
+        let line = before.matches('\n').count() + 1;
+        let col = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        ContractError { line, col, message }
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Text {
@@ -185,12 +195,7 @@ impl Contract {
     /// # Errors
     /// With the position of the first thing that is wrong.
     pub fn parse(text: &str) -> Result<Contract, ContractError> {
-        let at = |offset: usize, message: String| {
-            let before = &text[..offset.min(text.len())];
-            let line = before.matches('\n').count() + 1;
-            let col = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-            ContractError { line, col, message }
-        };
+        let at = |offset: usize, message: String| ContractError::at(text, offset, message);
         let parsed: Text = toml::from_str(text)
             .map_err(|e| at(e.span().map_or(0, |s| s.start), e.message().to_string()))?;
         if *parsed.contract.as_ref() != 1 {

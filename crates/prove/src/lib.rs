@@ -18,6 +18,7 @@ mod clauses;
 mod columns;
 mod computes;
 mod cones;
+pub mod constant_time;
 pub mod contract;
 mod cut;
 mod function;

@@ -59,6 +59,9 @@ impl Graph {
         if let Some(sum) = self.rebase(a, b).or_else(|| self.rebase(b, a)) {
             return sum;
         }
+        if let Some(sum) = self.cancel(a, b).or_else(|| self.cancel(b, a)) {
+            return sum;
+        }
         self.commutative(width, Op::Add, a, b)
     }
 
@@ -83,22 +86,62 @@ impl Graph {
         Some(self.address(p.0, offset))
     }
 
+    /// `(c - P) + Q` for the low bits of pointers into one region.
+    fn cancel(&mut self, difference: NodeId, base: NodeId) -> Option<NodeId> {
+        let distance = self.distance(difference, base)?;
+        Some(self.constant(self.width(base), distance))
+    }
+
+    /// Its value, in the low bits that both have.
+    fn distance(&self, difference: NodeId, base: NodeId) -> Option<u64> {
+        let (region, to) = self.low_address(base)?;
+        let node = self.node(difference);
+        if node.op != Op::Sub {
+            return None;
+        }
+        let c = self.value(node.args[0])?;
+        let (other, from) = self.low_address(node.args[1])?;
+        (other == region).then(|| c.wrapping_add(to.wrapping_sub(from) as u64))
+    }
+
+    /// The low `width` bits of a sum, if they are `(c - P) + Q` in what its parts have of the pointers.
+    pub(super) fn low_distance(&self, sum: NodeId, width: u8) -> Option<u64> {
+        let args = &self.node(sum).args;
+        [(args[0], args[1]), (args[1], args[0])].into_iter().find_map(|(difference, base)| {
+            let mut inner = difference;
+            while let Op::Zext | Op::Sext = self.node(inner).op {
+                inner = self.node(inner).args[0];
+            }
+            (self.width(inner) >= width).then(|| self.distance(inner, base)).flatten()
+        })
+    }
+
+    /// Region and offset of an address, or of one of which the node is the low bits.
+    fn low_address(&self, id: NodeId) -> Option<(u16, i64)> {
+        match self.node(id).op {
+            Op::Slice { lo: 0 } => self.address_of(self.node(id).args[0]),
+            _ => self.address_of(id),
+        }
+    }
+
     /// Difference modulo 2^width.
     pub fn sub(&mut self, a: NodeId, b: NodeId) -> NodeId {
         let width = self.width(a);
         debug_assert_eq!(width, self.width(b));
-        if a == b {
+        if self.same(a, b) {
             return self.constant(width, 0);
         }
         if let Some(y) = self.value(b) {
             let minus = self.constant(width, y.wrapping_neg());
             return self.add(a, minus);
         }
+        if let (Some((r, x)), Some((s, y))) = (self.low_address(a), self.low_address(b))
+            && r == s
+        {
+            return self.constant(width, x.wrapping_sub(y) as u64);
+        }
         if let (Some((r, x)), Some((s, y))) = (self.address_of(a), self.address_of(b)) {
             let difference = x.wrapping_sub(y);
-            if r == s {
-                return self.constant(64, difference as u64);
-            }
             let (p, q) = (self.address(r, 0), self.address(s, 0));
             let base = self.binary(64, Op::Sub, p, q);
             let c = self.constant(64, difference as u64);

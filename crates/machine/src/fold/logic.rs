@@ -72,7 +72,7 @@ impl Graph {
             (Some(x), Some(y)) => return self.constant(width, x ^ y),
             (Some(_), None) => return self.xor(b, a),
             (_, Some(0)) => return a,
-            _ if a == b => return self.constant(width, 0),
+            _ if self.same(a, b) => return self.constant(width, 0),
             (_, Some(y)) if self.node(a).op == Op::Xor => {
                 let (x, c) = (self.node(a).args[0], self.node(a).args[1]);
                 if let Some(c) = self.value(c) {
@@ -118,7 +118,7 @@ impl Graph {
     /// Equality, one bit.
     pub fn eq(&mut self, a: NodeId, b: NodeId) -> NodeId {
         debug_assert_eq!(self.width(a), self.width(b));
-        if a == b {
+        if self.same(a, b) {
             return self.constant(1, 1);
         }
         match (self.value(a), self.value(b)) {
@@ -146,7 +146,7 @@ impl Graph {
                 self.eq(a, zero)
             }
             (Some(x), _) if x == mask(width) => self.constant(1, 0),
-            _ if a == b => self.constant(1, 0),
+            _ if self.same(a, b) => self.constant(1, 0),
             _ => self.binary(1, Op::Ult, a, b),
         }
     }
@@ -158,7 +158,7 @@ impl Graph {
         match (self.value(a), self.value(b)) {
             (Some(x), Some(y)) => self.constant(1, u64::from(signed(x, width) < signed(y, width))),
             (_, Some(0)) => self.slice(a, width - 1, 1),
-            _ if a == b => self.constant(1, 0),
+            _ if self.same(a, b) => self.constant(1, 0),
             _ => self.binary(1, Op::Slt, a, b),
         }
     }

@@ -1,8 +1,8 @@
-//! Jumps, calls, returns; the three library functions that compilers call by themselves.
+//! Jumps, calls, returns.
 
-use super::{Fallible, Machine, RAX, RDI, RDX, RSI, RSP};
+use super::{Fallible, Machine, RSP};
 use crate::byte::Byte;
-use crate::error::{LiftError, Timing, Violation};
+use crate::error::Timing;
 use crate::fold::{gather, scatter};
 use crate::graph::NodeId;
 use crate::memory::RegionKind;
@@ -16,9 +16,6 @@ enum Destination {
     Return,
     Outside(String),
 }
-
-/// Registers that a called function may change.
-const CLOBBERED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
 
 impl Machine<'_> {
     pub(super) fn control(&mut self, ins: Instruction) -> Fallible<bool> {
@@ -205,67 +202,5 @@ impl Machine<'_> {
         scatter(self.g, node, &mut bytes);
         self.gpr[RSP] = bytes;
         self.stack_moved()
-    }
-
-    /// `memcpy`, `memmove` and `memset` by their C meaning; any other function is refused. The
-    /// call leaves what the calling convention lets it change undefined, the stack below it too.
-    fn outside(&mut self, name: &str, call: bool) -> Fallible<()> {
-        let copy = match name {
-            "memcpy" | "memmove" => true,
-            "memset" => false,
-            "__stack_chk_fail" => {
-                return Err(self.unsupported(
-                    "the stack protector is not modelled; compile with -fno-stack-protector",
-                ));
-            }
-            _ => {
-                return Err(self.unsupported(format!(
-                    "`{name}` is defined by another object and is not known; link it in (ld -r)"
-                )));
-            }
-        };
-        // Aligned to 16 before the call pushes its return address.
-        let rsp = self.rsp()? + if call { 0 } else { 8 };
-        match self.regions[usize::from(self.stack)].aligned(rsp, 16) {
-            Some(true) => {}
-            _ => return Err(self.unsupported("a call with a misaligned stack pointer")),
-        }
-        let length = gather(self.g, &self.gpr[RDX]);
-        let length = self.concrete(length, Timing::Address, "a length")?;
-        if length > 1 << 28 {
-            return Err(self.unsupported(format!("{name} of {length} bytes")));
-        }
-        let target_value = self.gpr[RDI];
-        let target = gather(self.g, &target_value);
-        let source = gather(self.g, &self.gpr[RSI]);
-        if length > 0 {
-            let to = self.dereference(target)?;
-            let mut bytes = vec![self.gpr[RSI][0]; length as usize];
-            if copy {
-                let from = self.dereference(source)?;
-                let apart = from.0 != to.0 || from.1.abs_diff(to.1) >= length || from.1 == to.1;
-                if name == "memcpy" && !apart {
-                    return Err(LiftError::from(Violation::Memory {
-                        at: self.place(),
-                        region: self.regions[usize::from(to.0)].name.clone(),
-                        offset: to.1,
-                        size: length,
-                        why: "memcpy between overlapping buffers".into(),
-                    })
-                    .into());
-                }
-                self.load(from, &mut bytes)?;
-            }
-            self.store(to, &bytes)?;
-        }
-        for r in CLOBBERED {
-            self.gpr[r] = [Byte::Undefined; 8];
-        }
-        self.gpr[RAX] = target_value;
-        self.vec = [[Byte::Undefined; 32]; 16];
-        self.flags = Default::default();
-        self.forget_stack(rsp - if call { 0 } else { 8 });
-        self.assume(format!("the linked `{name}` does what the C standard says, in time that depends on the length alone"));
-        Ok(())
     }
 }

@@ -10,7 +10,7 @@ use crate::object::Object;
 use iced_x86::{ConstantOffsets, Instruction};
 use rustc_hash::FxHashMap;
 
-const ARGUMENTS: [usize; 6] = [RDI, RSI, RDX, RCX, 8, 9];
+pub(super) const ARGUMENTS: [usize; 6] = [RDI, RSI, RDX, RCX, 8, 9];
 const CALLEE_SAVED: [(usize, &str); 6] =
     [(3, "rbx"), (5, "rbp"), (12, "r12"), (13, "r13"), (14, "r14"), (15, "r15")];
 
@@ -44,6 +44,17 @@ impl<'a> Machine<'a> {
                         return Err(bad("its content does not have its size").into());
                     }
                     data.iter_mut().zip(bytes).for_each(|(d, b)| *d = Byte::Const(*b));
+                }
+                Initial::Partly { operand, known } => {
+                    if known.len() != data.len() {
+                        return Err(bad("its content does not have its size").into());
+                    }
+                    for (i, (d, byte)) in data.iter_mut().zip(known).enumerate() {
+                        *d = match byte {
+                            Some(b) => Byte::Const(*b),
+                            None => Byte::Node(g.input(8, *operand, i as u32), 0),
+                        };
+                    }
                 }
                 Initial::Inputs { operand, element_bits } => {
                     if ![8, 16, 32, 64].contains(element_bits) {
@@ -80,6 +91,10 @@ impl<'a> Machine<'a> {
         for (i, arg) in call.args.iter().enumerate() {
             let value = match *arg {
                 ArgSpec::Constant(c) => c.to_le_bytes().map(Byte::Const),
+                ArgSpec::Input { operand } => {
+                    let node = g.input(64, operand, 0);
+                    std::array::from_fn(|k| Byte::Node(node, k as u8))
+                }
                 ArgSpec::Pointer(r, offset) if r < call.regions.len() => {
                     pointer(g, r as u16, offset)
                 }
@@ -129,6 +144,11 @@ impl<'a> Machine<'a> {
                 }
             }
         }
+        let data: FxHashMap<String, u16> =
+            call.data.iter().map(|(name, r)| (name.clone(), *r as u16)).collect();
+        if let Some((name, _)) = call.data.iter().find(|(_, r)| *r >= call.regions.len()) {
+            return Err(LiftError::BadCall(format!("data {name}: no such region")).into());
+        }
         for &(region, modulus, residue) in &choice.residues {
             let r = &mut regions[usize::from(region)];
             (r.align, r.residue) = (modulus, residue);
@@ -137,6 +157,8 @@ impl<'a> Machine<'a> {
         Ok(Machine {
             orders: choice.orders.iter().map(|o| ((o.0, o.1), o.2)).collect(),
             decisions: choice.decisions.iter().map(|d| (d.0, d.1)).collect(),
+            releases: (choice.releases.clone(), 0),
+            releasing: (Vec::new(), call.released_branches),
             object,
             g,
             regions,
@@ -149,6 +171,8 @@ impl<'a> Machine<'a> {
             constants: ConstantOffsets::default(),
             stack,
             section_regions,
+            data,
+            functions: call.functions.clone(),
             returned: false,
             used: 0,
             deepest: 0,

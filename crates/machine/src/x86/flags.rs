@@ -1,7 +1,7 @@
 //! Flags, kept as what they were computed from and evaluated when read.
 
-use super::{Fallible, Machine, Value};
-use crate::error::Timing;
+use super::{Fallible, Machine, Stop, Value};
+use crate::error::{LiftError, Timing, Violation};
 use crate::graph::{NodeId, Op};
 use iced_x86::ConditionCode;
 
@@ -134,7 +134,9 @@ impl Machine<'_> {
             C::be | C::a => {
                 let node = match (f.carry, f.zero) {
                     // One comparison set both.
-                    (Flag::Below(a, b), zero) if zero == Flag::Equal(a, b) => {
+                    (Flag::Below(a, b), zero)
+                        if zero == Flag::Equal(a, b) && self.known(&[a, b]) =>
+                    {
                         let above = self.ult(b, a);
                         self.g.not(above)
                     }
@@ -153,7 +155,9 @@ impl Machine<'_> {
             C::le | C::g => {
                 let node = match (f.overflow, f.zero) {
                     (Flag::SubOverflow { a, b, r }, zero)
-                        if f.sign == Flag::Sign(r) && zero == Flag::Equal(a, b) =>
+                        if f.sign == Flag::Sign(r)
+                            && zero == Flag::Equal(a, b)
+                            && self.known(&[a, b, r]) =>
                     {
                         let greater = self.g.slt(b, a);
                         self.g.not(greater)
@@ -173,12 +177,19 @@ impl Machine<'_> {
     /// Sign differs from overflow.
     fn less(&mut self, f: Flags) -> Fallible<NodeId> {
         match f.overflow {
-            Flag::SubOverflow { a, b, r } if f.sign == Flag::Sign(r) => Ok(self.g.slt(a, b)),
+            Flag::SubOverflow { a, b, r } if f.sign == Flag::Sign(r) && self.known(&[a, b, r]) => {
+                Ok(self.g.slt(a, b))
+            }
             _ => {
                 let (s, o) = (self.flag(f.sign)?, self.flag(f.overflow)?);
                 Ok(self.g.xor(s, o))
             }
         }
+    }
+
+    /// Whether flags of these nodes that agree were set by one instruction: unknowns always agree.
+    fn known(&self, nodes: &[NodeId]) -> bool {
+        !nodes.iter().any(|&n| self.g.is_vague(n))
     }
 
     /// A value that decides control flow or a count: a number, or an error.
@@ -193,7 +204,19 @@ impl Machine<'_> {
                 {
                     return Ok(u64::from(value != negated));
                 }
-                Err(self.not_concrete(kind, node))
+                let stop = self.not_concrete(kind, node);
+                let leaks = matches!(
+                    *stop,
+                    Stop::Error(LiftError::Violation(Violation::ConstantTime { .. }))
+                );
+                if kind == Timing::Branch
+                    && self.g.width(node) == 1
+                    && leaks
+                    && let Some(way) = self.released()?
+                {
+                    return Ok(u64::from(way));
+                }
+                Err(stop)
             }
         }
     }

@@ -67,7 +67,9 @@ impl Machine<'_> {
         let mut out = [Byte::Undefined; 32];
         for at in (0..s.size).step_by(lane) {
             let (x, y) = (&s.a[at..at + lane], &s.b[at..at + lane]);
-            if let (Some(x), Some(y)) = (gather(self.g, x), gather(self.g, y)) {
+            if self.g.knows_nothing(x) && self.g.knows_nothing(y) {
+                self.fill_unknown(&mut out[at..at + lane]);
+            } else if let (Some(x), Some(y)) = (gather(self.g, x), gather(self.g, y)) {
                 let r = f(self.g, x, y);
                 scatter(self.g, r, &mut out[at..at + lane]);
             }
@@ -84,12 +86,22 @@ impl Machine<'_> {
         let (size, a) = self.source()?;
         let mut out = [Byte::Undefined; 32];
         for at in (0..size).step_by(lane) {
-            if let Some(x) = gather(self.g, &a[at..at + lane]) {
+            if self.g.knows_nothing(&a[at..at + lane]) {
+                self.fill_unknown(&mut out[at..at + lane]);
+            } else if let Some(x) = gather(self.g, &a[at..at + lane]) {
                 let r = f(self.g, x);
                 scatter(self.g, r, &mut out[at..at + lane]);
             }
         }
         self.set_vector(0, &out, size)
+    }
+
+    /// A lane (1 to 8 bytes) of which nothing is known: what any operation makes of such.
+    pub(super) fn fill_unknown(&mut self, lane: &mut [Byte]) {
+        let node = self.g.unknown(8 * lane.len() as u8);
+        for (k, byte) in lane.iter_mut().enumerate() {
+            *byte = Byte::Node(node, k as u8);
+        }
     }
 
     /// A lane of a register.

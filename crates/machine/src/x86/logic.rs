@@ -119,6 +119,15 @@ impl Machine<'_> {
         let mut out = [Byte::Undefined; 32];
         let mut at = 0;
         while at < s.size {
+            let whole = at..at + 8;
+            if at.is_multiple_of(8)
+                && self.g.knows_nothing(&s.a[whole.clone()])
+                && self.g.knows_nothing(&s.b[whole.clone()])
+            {
+                self.fill_unknown(&mut out[whole]);
+                at += 8;
+                continue;
+            }
             let n = self.bit_lane(&s.a[at..s.size], &s.b[at..s.size], at);
             let (x, y) = (&s.a[at..at + n], &s.b[at..at + n]);
             if n == 1

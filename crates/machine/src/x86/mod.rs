@@ -11,6 +11,7 @@
 //! branch condition, count or divisor here, and in an output when it is read.
 
 mod access;
+mod aes;
 mod arith;
 mod control;
 mod entry;
@@ -21,6 +22,7 @@ mod logic;
 mod moves;
 mod multiply;
 mod operand;
+mod outside;
 mod permute;
 mod pointers;
 mod scalar_bits;
@@ -29,6 +31,7 @@ mod shuffle;
 mod strings;
 
 use crate::byte::Byte;
+use crate::call::ExternalFunction;
 use crate::error::{LiftError, Place, Timing, Violation};
 use crate::graph::{Graph, NodeId, Op};
 use crate::lifted::Class;
@@ -62,6 +65,8 @@ pub(crate) enum Stop {
         /// What to say if the ways cannot be told apart in the end.
         error: LiftError,
     },
+    /// A branch depends on data that the call releases; run again for either way.
+    NeedRelease,
     /// A branch depends on where the regions lie otherwise; run again for either way.
     NeedDecision {
         /// The condition.
@@ -88,6 +93,8 @@ pub(crate) struct Choice {
     pub orders: Vec<(u16, u16, bool)>,
     /// Branch conditions that depend on the regions' addresses, with their value and where.
     pub decisions: Vec<(NodeId, bool, u64)>,
+    /// Ways of the branches on released data, in the order of execution.
+    pub releases: Vec<bool>,
 }
 
 /// Boxed, so that the common path moves a pointer.
@@ -135,6 +142,10 @@ pub(crate) struct Machine<'a> {
     flags: Flags,
     /// Which of two regions lies above, where this case settles it.
     pub orders: FxHashMap<(u16, u16), bool>,
+    /// Ways of the branches on released data, in the order of execution, and how many were taken.
+    releases: (Vec<bool>, usize),
+    /// Addresses of those branches, and how many there may be.
+    releasing: (Vec<u64>, usize),
     /// Conditions on the regions' addresses that this case settles.
     pub decisions: FxHashMap<NodeId, bool>,
     /// Section and offset of the current instruction, and of the next one.
@@ -146,6 +157,10 @@ pub(crate) struct Machine<'a> {
     pub stack: u16,
     /// Region number of each section, or of its first entry.
     section_regions: Vec<u16>,
+    /// Data that other objects define: the region of each name.
+    data: FxHashMap<String, u16>,
+    /// Functions that other objects define.
+    functions: Vec<ExternalFunction>,
     returned: bool,
     /// Lowest stack offset that may hold something.
     used: i64,
@@ -271,7 +286,8 @@ impl<'a> Machine<'a> {
             || self.logic(ins)?
             || self.shifts(ins)?
             || self.shuffle(ins)?
-            || self.permute(ins)?)
+            || self.permute(ins)?
+            || self.aes(ins)?)
     }
 
     /// A region's alignment matters and is not known: another case split, or a refusal.
@@ -352,6 +368,25 @@ impl<'a> Machine<'a> {
         } else {
             // No input and no pointer: folding fell short.
             self.unsupported("a constant expression that does not fold")
+        }
+    }
+
+    /// The way of a branch that depends on an input, if the call releases what it depends on.
+    pub fn released(&mut self) -> Fallible<Option<bool>> {
+        let at = self.address();
+        if !self.releasing.0.contains(&at) {
+            if self.releasing.0.len() >= self.releasing.1 {
+                return Ok(None);
+            }
+            self.releasing.0.push(at);
+            self.assume(format!("what the branch at {} depends on is released", self.place()));
+        }
+        match self.releases.0.get(self.releases.1) {
+            Some(&way) => {
+                self.releases.1 += 1;
+                Ok(Some(way))
+            }
+            None => Err(Box::new(Stop::NeedRelease)),
         }
     }
 

@@ -163,20 +163,24 @@ impl Machine<'_> {
     /// The address that a relocated field means once linked. `after` is the distance from the
     /// field to the instruction's end, for relative ones.
     pub(super) fn linked(&mut self, r: &Relocation, after: i64) -> Fallible<NodeId> {
-        let (section, offset) = match &r.target {
-            Target::Inside { section, offset } => (*section, *offset),
-            Target::Outside(name) => {
-                return Err(self.unsupported(format!(
-                    "`{name}` is defined by another object; link it in (ld -r) or make it static"
-                )));
-            }
-        };
         let extra = match r.kind {
             Kind::Relative => after,
             Kind::Absolute32 | Kind::Absolute64 => 0,
             Kind::GotSlot => return Err(self.unsupported("a use of the global offset table")),
             Kind::Other(n) => {
                 return Err(self.unsupported(format!("relocation type {n} is not modelled")));
+            }
+        };
+        let (section, offset) = match &r.target {
+            Target::Inside { section, offset } => (*section, *offset),
+            Target::Outside(name) => {
+                let Some(&region) = self.data.get(name) else {
+                    return Err(self.unsupported(format!(
+                        "`{name}` is defined by another object; link it in (ld -r) or make it static"
+                    )));
+                };
+                self.assume(format!("`{name}` holds what the contract says"));
+                return Ok(self.g.address(region, r.addend.wrapping_add(extra)));
             }
         };
         if let Some(name) = &r.replaceable {

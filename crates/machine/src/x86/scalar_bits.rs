@@ -93,6 +93,7 @@ impl Machine<'_> {
                 self.flags.parity = Flag::Undefined;
             }
             M::Bzhi | M::Bextr => self.extract(ins)?,
+            M::Pext | M::Pdep => self.scattered(ins)?,
             M::Popcnt | M::Tzcnt | M::Lzcnt => self.count(ins)?,
             _ => return Ok(false),
         }
@@ -164,6 +165,14 @@ impl Machine<'_> {
         let w = self.width_of(0);
         let (a, count) = (self.value(0, w)?, self.shift_count(1, w)?);
         let Some(c) = count.and_then(|c| self.g.value(c)) else {
+            if let (Some(a), Some(c)) = (a, count)
+                && self.g.is_vague(c)
+            {
+                self.flags.carry = Flag::Unmodelled;
+                self.flags.overflow = Flag::Unmodelled;
+                let r = self.g.mixed(&[a, c], w);
+                return self.write(0, w, Some(r));
+            }
             return Err(self.unsupported("a rotation by a count that is no constant"));
         };
         let Some(a) = a else {
@@ -225,8 +234,9 @@ impl Machine<'_> {
 
     fn bit_test(&mut self, ins: Instruction) -> Fallible<()> {
         let w = self.width_of(0);
-        if ins.op_kind(0) != OpKind::Register {
-            return Err(self.unsupported("a bit test of memory"));
+        // A register's index may lead to bits beyond the operand.
+        if ins.op_kind(0) != OpKind::Register && ins.op_kind(1) != OpKind::Immediate8 {
+            return Err(self.unsupported("a bit test of memory by a register"));
         }
         let (a, index) = (self.value(0, w)?, self.value(1, w)?);
         let zero = self.flags.zero;
@@ -249,6 +259,28 @@ impl Machine<'_> {
                 g.and(a, others)
             }
         };
+        self.write(0, w, Some(r))
+    }
+
+    /// `pext` and `pdep` with a constant mask: the time of some processors depends on it.
+    fn scattered(&mut self, ins: Instruction) -> Fallible<()> {
+        let w = self.width_of(0);
+        let (a, mask) = (self.value(1, w)?, self.value(2, w)?);
+        let mask = self.concrete(mask, crate::error::Timing::VariableTime, "a mask of bits")?;
+        let Some(a) = a else { return self.write(0, w, None) };
+        let g = &mut *self.g;
+        let gather = ins.mnemonic() == M::Pext;
+        let (mut parts, mut taken): (Vec<NodeId>, u8) = (Vec::new(), 0);
+        for i in 0..w {
+            if mask >> i & 1 == 1 {
+                parts.push(g.slice(a, if gather { i } else { taken }, 1));
+                taken += 1;
+            } else if !gather {
+                parts.push(g.constant(1, 0));
+            }
+        }
+        let r = if parts.is_empty() { g.constant(w, 0) } else { g.concat(&parts) };
+        let r = g.zext(r, w);
         self.write(0, w, Some(r))
     }
 
@@ -315,6 +347,7 @@ impl Machine<'_> {
                 let carry = g.constant(1, u64::from(v == 0));
                 (g.constant(w, u64::from(n)), Flag::Bit(carry))
             }
+            _ if g.is_vague(a) => (g.mixed(&[a], w), Flag::Unmodelled),
             _ => return Err(self.unsupported("a count of zeros of a value that is no constant")),
         };
         self.flags = Flags { carry, zero: Flag::Zero(r), ..Flags::default() };

@@ -86,7 +86,9 @@ impl Machine<'_> {
         let mut out = [Byte::Undefined; 32];
         for at in (0..size).step_by(lane) {
             let range = at..at + lane;
-            if let Some(r) = shift_lane(self.g, kind, &a[range.clone()], count) {
+            if count < 8 * lane as u64 && self.g.knows_nothing(&a[range.clone()]) {
+                self.fill_unknown(&mut out[range]);
+            } else if let Some(r) = shift_lane(self.g, kind, &a[range.clone()], count) {
                 scatter(self.g, r, &mut out[range]);
             }
         }

@@ -68,6 +68,9 @@ pub fn call(symbol: &str, n: u64) -> CallSpec {
             region("b", 2 * n, 2, false, input(1)),
         ],
         args: (0..3).map(|r| ArgSpec::Pointer(r, 0)).collect(),
+        data: Vec::new(),
+        functions: Vec::new(),
+        released_branches: 0,
         max_steps: 10_000_000,
     }
 }

@@ -1,0 +1,150 @@
+//! Functions of other objects: the three of the C library that compilers call by themselves, and those
+//! that the call declares.
+
+use super::{Fallible, Machine, RAX, RDI, RDX, RSI};
+use crate::byte::Byte;
+use crate::call::{Extent, ExternalFunction};
+use crate::error::{LiftError, Timing, Violation};
+use crate::fold::gather;
+use crate::graph::NodeId;
+use crate::memory::RegionKind;
+
+/// Registers that a called function may change.
+const CLOBBERED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
+
+/// Longest copy or buffer of an outside function.
+const MOST_BYTES: u64 = 1 << 28;
+
+impl Machine<'_> {
+    /// `memcpy`, `memmove` and `memset` by their C meaning, declared functions by their declaration;
+    /// any other function is refused. The call leaves what the calling convention lets it change
+    /// undefined, the stack below it too.
+    pub(super) fn outside(&mut self, name: &str, call: bool) -> Fallible<()> {
+        let declared = self.functions.iter().find(|f| f.symbol == name).cloned();
+        let known = matches!(name, "memcpy" | "memmove" | "memset") || declared.is_some();
+        if name == "__stack_chk_fail" {
+            return Err(self.unsupported(
+                "the stack protector is not modelled; compile with -fno-stack-protector",
+            ));
+        }
+        if !known {
+            return Err(self.unsupported(format!(
+                "`{name}` is defined by another object and is not known; link it in (ld -r)"
+            )));
+        }
+        // Aligned to 16 before the call pushes its return address.
+        let rsp = self.rsp()? + if call { 0 } else { 8 };
+        match self.regions[usize::from(self.stack)].aligned(rsp, 16) {
+            Some(true) => {}
+            _ => return Err(self.unsupported("a call with a misaligned stack pointer")),
+        }
+        let result = match declared {
+            Some(function) => self.declared(&function)?,
+            None => self.copied(name)?,
+        };
+        for r in CLOBBERED {
+            self.gpr[r] = [Byte::Undefined; 8];
+        }
+        self.gpr[RAX] = result;
+        self.vec = [[Byte::Undefined; 32]; 16];
+        self.flags = Default::default();
+        self.forget_stack(rsp - if call { 0 } else { 8 });
+        Ok(())
+    }
+
+    /// `memcpy`, `memmove` or `memset`; what it returns.
+    fn copied(&mut self, name: &str) -> Fallible<[Byte; 8]> {
+        let length = gather(self.g, &self.gpr[RDX]);
+        let length = self.concrete(length, Timing::Address, "a length")?;
+        if length > MOST_BYTES {
+            return Err(self.unsupported(format!("{name} of {length} bytes")));
+        }
+        let target_value = self.gpr[RDI];
+        let target = gather(self.g, &target_value);
+        let source = gather(self.g, &self.gpr[RSI]);
+        if length > 0 {
+            let to = self.dereference(target)?;
+            let mut bytes = vec![self.gpr[RSI][0]; length as usize];
+            if name != "memset" {
+                let from = self.dereference(source)?;
+                let apart = from.0 != to.0 || from.1.abs_diff(to.1) >= length || from.1 == to.1;
+                if name == "memcpy" && !apart {
+                    return Err(LiftError::from(Violation::Memory {
+                        at: self.place(),
+                        region: self.regions[usize::from(to.0)].name.clone(),
+                        offset: to.1,
+                        size: length,
+                        why: "memcpy between overlapping buffers".into(),
+                    })
+                    .into());
+                }
+                self.load(from, &mut bytes)?;
+            }
+            self.store(to, &bytes)?;
+        }
+        self.assume(format!("the linked `{name}` does what the C standard says, in time that depends on the length alone"));
+        Ok(target_value)
+    }
+
+    /// An input that is no other: inputs are numbered by terms made so far.
+    fn fresh(&mut self, width: u8) -> NodeId {
+        let index = self.g.len() as u32;
+        self.g.input(width, u16::MAX, index)
+    }
+
+    /// A declared function: its buffers are checked, and what it writes and returns is an input.
+    fn declared(&mut self, function: &ExternalFunction) -> Fallible<[Byte; 8]> {
+        const ARGUMENTS: [usize; 6] = super::entry::ARGUMENTS;
+        let argument = |m: &mut Self, i: usize| {
+            let register = ARGUMENTS.get(i).copied().unwrap_or(RDI);
+            gather(m.g, &m.gpr[register])
+        };
+        let mut spans = Vec::new();
+        for (buffers, writes) in [(&function.reads, false), (&function.writes, true)] {
+            for &(pointer, extent) in buffers {
+                let length = match extent {
+                    Extent::Bytes(n) => n,
+                    Extent::Argument(i) => {
+                        let length = argument(self, i);
+                        self.concrete(length, Timing::Address, "a length")?
+                    }
+                };
+                if length > MOST_BYTES {
+                    return Err(self.unsupported(format!("a buffer of {length} bytes")));
+                }
+                if length > 0 {
+                    let pointer = argument(self, pointer);
+                    spans.push((self.dereference(pointer)?, length as usize, writes));
+                }
+            }
+        }
+        for &(at, length, writes) in &spans {
+            let mut bytes = vec![Byte::Undefined; length];
+            if writes {
+                for byte in &mut bytes {
+                    *byte = Byte::Node(self.fresh(8), 0);
+                }
+                self.store(at, &bytes)?;
+            } else {
+                self.load(at, &mut bytes)?;
+                let stack = self.regions[usize::from(at.0)].kind == RegionKind::Stack;
+                if bytes.contains(&Byte::Undefined) {
+                    let of = if stack { "automatic variables" } else { "a buffer" };
+                    return Err(self.undefined(format!("what `{}` reads of {of}", function.symbol)));
+                }
+            }
+        }
+        self.assume(format!(
+            "the linked `{}` reads and writes what the contract says and no more, and takes time that \
+             depends on lengths alone",
+            function.symbol
+        ));
+        let mut result = [Byte::Undefined; 8];
+        let node = match function.returns {
+            Some(value) => self.g.constant(64, value),
+            None => self.fresh(64),
+        };
+        crate::fold::scatter(self.g, node, &mut result);
+        Ok(result)
+    }
+}

@@ -1,0 +1,392 @@
+//! Running the functions of a contract.
+
+use super::contract::{Function, Parameter, SafetyContract};
+use crate::Progress;
+use crate::contract::Role;
+use crate::prove::sha256;
+use crate::report::{Reason, ReasonKind, Verdict};
+use rayon::prelude::*;
+use ringforge_machine::byte::Byte;
+use ringforge_machine::graph::{Graph, NodeId, Op};
+use ringforge_machine::{
+    ArgSpec, CallSpec, Initial, LiftError, Lifted, Object, Place, RegionSpec, Violation, lift,
+};
+use serde::Serialize;
+use std::time::Instant;
+
+/// Instructions of one call.
+const MOST_STEPS: u64 = 1 << 29;
+/// Instructions that are executed again with terms kept, to name what a leak depends on.
+const STEPS_WITH_TERMS: u64 = 4_000_000;
+
+/// What was found of all functions of a contract in one object.
+#[derive(Clone, Debug, Serialize)]
+pub struct SafetyReport {
+    /// Proved if all functions are, refuted if one is.
+    pub verdict: Verdict,
+    /// SHA-256 of the object in hexadecimal digits.
+    pub object_sha256: String,
+    /// Its size.
+    pub object_bytes: usize,
+    /// What `proved` says of a function.
+    pub claims: Vec<String>,
+    /// Function by function, in the contract's order.
+    pub functions: Vec<FunctionReport>,
+}
+
+/// What was found of one function.
+#[derive(Clone, Debug, Serialize)]
+pub struct FunctionReport {
+    /// Its symbol.
+    pub symbol: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why it is not proved.
+    pub reasons: Vec<Reason>,
+    /// What the verdict takes for granted.
+    pub assumptions: Vec<String>,
+    /// Calls executed: values of public arguments and data, alignments, orders in memory.
+    pub cases: usize,
+    /// Instructions executed in the longest of them.
+    pub instructions: u64,
+    /// Deepest use of the stack in bytes.
+    pub stack_bytes: u64,
+    /// Seconds that it took.
+    pub seconds: f64,
+}
+
+/// One call to execute: the case in words, and which argument each region is.
+struct Call {
+    name: String,
+    spec: CallSpec,
+}
+
+/// Checks that no branch, address or variable-time instruction of the contract's functions depends on
+/// memory or numbers that it does not call public, and that their accesses stay inside.
+pub fn check(object: &[u8], contract: &SafetyContract, progress: &dyn Progress) -> SafetyReport {
+    let parsed = Object::parse(object);
+    let functions: Vec<FunctionReport> = contract
+        .functions
+        .par_iter()
+        .map(|function| match &parsed {
+            Ok(object) => Run { contract, object, function, progress }.report(),
+            Err(e) => {
+                let mut report = FunctionReport::new(function);
+                report.say(ReasonKind::Unmodelled, e.to_string(), None, "");
+                report
+            }
+        })
+        .collect();
+    let any = |v: Verdict| functions.iter().any(|f| f.verdict == v);
+    let verdict = match (any(Verdict::Refuted), any(Verdict::Unknown) || functions.is_empty()) {
+        (true, _) => Verdict::Refuted,
+        (_, true) => Verdict::Unknown,
+        _ => Verdict::Proved,
+    };
+    let claims = [
+        "constant time: no branch, no address and no variable-time instruction depends on the content \
+         of memory or on a secret argument",
+        "memory: every access lies inside an argument's array, the stack that the contract allows or a \
+         read-only section, and writes neither inputs nor the caller's frame",
+        "defined: nothing that is undefined decides an address or a branch, and outputs are written in \
+         full",
+        "conduct: callee-saved registers and the stack pointer are restored",
+    ];
+    SafetyReport {
+        verdict,
+        object_sha256: sha256(object),
+        object_bytes: object.len(),
+        claims: claims.map(str::to_string).to_vec(),
+        functions,
+    }
+}
+
+impl FunctionReport {
+    fn new(function: &Function) -> FunctionReport {
+        FunctionReport {
+            symbol: function.symbol.clone(),
+            verdict: Verdict::Unknown,
+            reasons: Vec::new(),
+            assumptions: vec![
+                "the caller follows the System V calling convention; arrays do not overlap".into(),
+            ],
+            cases: 0,
+            instructions: 0,
+            stack_bytes: 0,
+            seconds: 0.0,
+        }
+    }
+
+    fn say(&mut self, kind: ReasonKind, text: String, at: Option<&Place>, call: &str) {
+        self.reasons.push(Reason {
+            kind,
+            text,
+            address: at.map(|p| p.address),
+            instruction: at.map(|p| p.instruction.clone()),
+            interval: None,
+            allowed: None,
+            call: call.into(),
+        });
+    }
+}
+
+struct Run<'a> {
+    contract: &'a SafetyContract,
+    object: &'a Object,
+    function: &'a Function,
+    progress: &'a dyn Progress,
+}
+
+impl Run<'_> {
+    fn report(&self) -> FunctionReport {
+        let started = Instant::now();
+        let mut report = FunctionReport::new(self.function);
+        report.verdict = self.run(&mut report);
+        report.seconds = started.elapsed().as_secs_f64();
+        report
+    }
+
+    fn run(&self, report: &mut FunctionReport) -> Verdict {
+        let calls = self.calls();
+        let count = calls.len() as f64;
+        for (at, call) in calls.iter().enumerate() {
+            let going = &mut |steps: u64| {
+                let part = 1.0 - 1.0 / (1.0 + steps as f64 / 1e6);
+                self.progress.update(&self.function.symbol, (at as f64 + part) / count);
+            };
+            if !self.progress.update(&self.function.symbol, at as f64 / count) {
+                report.say(ReasonKind::Stopped, "stopped".into(), None, &call.name);
+                return Verdict::Unknown;
+            }
+            match lift(self.object, &call.spec, &mut Graph::blind(), going) {
+                Ok(lifted) => {
+                    if let Some(verdict) = self.finished(&lifted, call, report) {
+                        return verdict;
+                    }
+                }
+                Err(e) => return self.failed(&e, call, report),
+            }
+        }
+        if report.instructions == 0 {
+            report.say(ReasonKind::Unmodelled, "no instruction was executed".into(), None, "");
+            return Verdict::Unknown;
+        }
+        Verdict::Proved
+    }
+
+    /// What a run to the return leaves to check; a verdict if that fails.
+    fn finished(
+        &self,
+        lifted: &Lifted,
+        call: &Call,
+        report: &mut FunctionReport,
+    ) -> Option<Verdict> {
+        let stats = &lifted.stats;
+        report.cases += lifted.cases.len();
+        report.instructions = report.instructions.max(stats.instructions);
+        report.stack_bytes = report.stack_bytes.max(stats.stack_bytes);
+        for a in &stats.assumptions {
+            if !report.assumptions.contains(a) {
+                report.assumptions.push(a.clone());
+            }
+        }
+        if stats.stack_bytes > self.function.stack {
+            let text = format!(
+                "memory: {} bytes of stack are used, and the contract allows {}",
+                stats.stack_bytes, self.function.stack
+            );
+            report.say(ReasonKind::Memory, text, None, &call.name);
+            return Some(Verdict::Refuted);
+        }
+        for case in &lifted.cases {
+            for (region, spec) in case.regions.iter().zip(&call.spec.regions) {
+                let open = region.bytes.iter().position(|b| *b == Byte::Undefined);
+                if let Some(at) = open.filter(|_| spec.write) {
+                    let text = format!("byte {at} of {} is not written", region.name);
+                    report.say(ReasonKind::Undefined, text, None, &call.name);
+                    return Some(Verdict::Refuted);
+                }
+            }
+        }
+        None
+    }
+
+    fn failed(&self, e: &LiftError, call: &Call, report: &mut FunctionReport) -> Verdict {
+        let text = e.to_string();
+        let (kind, verdict, at) = match e {
+            LiftError::Violation(Violation::ConstantTime { at, .. }) => {
+                return match self.depends(call) {
+                    Some(names) => {
+                        let text = format!("{text}; the value depends on {names}");
+                        report.say(ReasonKind::ConstantTime, text, Some(at), &call.name);
+                        Verdict::Refuted
+                    }
+                    // What is unknown here may yet be a constant.
+                    None => {
+                        let text = format!("perhaps {text}");
+                        report.say(ReasonKind::ConstantTime, text, Some(at), &call.name);
+                        Verdict::Unknown
+                    }
+                };
+            }
+            LiftError::Violation(Violation::Memory { at, .. }) => {
+                (ReasonKind::Memory, Verdict::Refuted, Some(at))
+            }
+            LiftError::Violation(Violation::Undefined { at, .. }) => {
+                (ReasonKind::Undefined, Verdict::Refuted, Some(at))
+            }
+            LiftError::Violation(Violation::CalleeSaved { at, .. }) => {
+                (ReasonKind::Abi, Verdict::Refuted, Some(at))
+            }
+            LiftError::Unsupported { at, .. } | LiftError::PointerComparison { at } => {
+                (ReasonKind::Unmodelled, Verdict::Unknown, Some(at))
+            }
+            LiftError::StepLimit { at, .. } => (ReasonKind::Stopped, Verdict::Unknown, Some(at)),
+            LiftError::NoSymbol { .. } | LiftError::BadCall(_) | LiftError::Released(_) => {
+                (ReasonKind::Unmodelled, Verdict::Unknown, None)
+            }
+        };
+        report.say(kind, text, at, &call.name);
+        verdict
+    }
+
+    /// Executes the call again and keeps the terms: names of what the leak depends on, if it is one.
+    fn depends(&self, call: &Call) -> Option<String> {
+        let spec = CallSpec { max_steps: STEPS_WITH_TERMS, ..call.spec.clone() };
+        let mut graph = Graph::new();
+        match lift(self.object, &spec, &mut graph, &mut |_| {}) {
+            Err(LiftError::Violation(Violation::ConstantTime { depends, .. })) => {
+                Some(self.inputs_below(&graph, depends))
+            }
+            _ => None,
+        }
+    }
+
+    fn inputs_below(&self, graph: &Graph, node: NodeId) -> String {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut found = std::collections::BTreeSet::new();
+        let mut stack = vec![node];
+        while let Some(id) = stack.pop() {
+            if seen.insert(id) {
+                let n = graph.node(id);
+                if let Op::Input { operand, index } = n.op {
+                    found.insert((operand, index));
+                }
+                stack.extend_from_slice(&n.args);
+            }
+        }
+        let name = |&(operand, index): &(u16, u32)| match self
+            .function
+            .parameters
+            .get(usize::from(operand))
+        {
+            Some(Parameter::Buffer(b)) => format!("byte {index} of {}", b.name),
+            Some(_) => format!("argument {operand}"),
+            None => "what another object's function wrote".into(),
+        };
+        let mut names: Vec<String> = found.iter().take(4).map(name).collect();
+        if found.len() > 4 {
+            names.push(format!("{} more", found.len() - 4));
+        }
+        names.join(", ")
+    }
+
+    /// The calls that the contract allows.
+    fn calls(&self) -> Vec<Call> {
+        let mut calls = vec![self.call()];
+        for (i, p) in self.function.parameters.iter().enumerate() {
+            let Parameter::Public(values) = p else { continue };
+            calls = each(&calls, values, |call, value| {
+                call.spec.args[i] = ArgSpec::Constant(*value);
+                if values.len() > 1 {
+                    call.name += &format!("argument {i} is {value}; ");
+                }
+            });
+        }
+        for d in &self.contract.data {
+            calls = each(&calls, &d.contents, |call, content| {
+                let region = call.spec.regions.len();
+                call.spec.data.push((d.symbol.clone(), region));
+                call.spec.regions.push(RegionSpec {
+                    name: d.symbol.clone(),
+                    bytes: content.len() as u64,
+                    align: 4,
+                    read: true,
+                    write: false,
+                    initial: Initial::Bytes(content.clone()),
+                });
+                if d.contents.len() > 1 {
+                    call.name += &format!("{} is {}; ", d.symbol, words(content));
+                }
+            });
+        }
+        for call in &mut calls {
+            call.name.truncate(call.name.trim_end_matches("; ").len());
+        }
+        calls
+    }
+
+    /// The call without its public numbers.
+    fn call(&self) -> Call {
+        let mut regions = Vec::new();
+        let mut args: Vec<ArgSpec> = Vec::new();
+        for (i, p) in self.function.parameters.iter().enumerate() {
+            args.push(match p {
+                Parameter::Buffer(b) => {
+                    let mut known = vec![None; b.bytes()];
+                    for (at, bytes) in &b.known {
+                        for (slot, byte) in known[*at..].iter_mut().zip(bytes) {
+                            *slot = Some(*byte);
+                        }
+                    }
+                    regions.push(RegionSpec {
+                        name: b.name.clone(),
+                        bytes: b.bytes() as u64,
+                        align: b.align,
+                        read: true,
+                        write: b.role != Role::Input,
+                        initial: match b.role {
+                            Role::Output => Initial::Undefined,
+                            _ => Initial::Partly { operand: i as u16, known },
+                        },
+                    });
+                    ArgSpec::Pointer(regions.len() - 1, 0)
+                }
+                Parameter::Same(other) => args[*other],
+                Parameter::Public(_) => ArgSpec::Constant(0),
+                Parameter::Secret => ArgSpec::Input { operand: i as u16 },
+            });
+        }
+        let spec = CallSpec {
+            symbol: self.function.symbol.clone(),
+            regions,
+            args,
+            data: Vec::new(),
+            functions: self.contract.externals.clone(),
+            released_branches: self.function.released_branches,
+            max_steps: MOST_STEPS,
+        };
+        Call { name: String::new(), spec }
+    }
+}
+
+/// Every call with every value.
+fn each<T>(calls: &[Call], values: &[T], set: impl Fn(&mut Call, &T)) -> Vec<Call> {
+    let mut out = Vec::new();
+    for call in calls {
+        for value in values {
+            let mut next = Call { name: call.name.clone(), spec: call.spec.clone() };
+            set(&mut next, value);
+            out.push(next);
+        }
+    }
+    out
+}
+
+fn words(content: &[u8]) -> String {
+    let word = |c: &[u8]| {
+        let bytes: [u8; 4] = std::array::from_fn(|k| c.get(k).copied().unwrap_or(0));
+        format!("{:x}", u32::from_le_bytes(bytes))
+    };
+    content.chunks(4).map(word).collect::<Vec<_>>().join(" ")
+}

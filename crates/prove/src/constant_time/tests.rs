@@ -1,0 +1,123 @@
+//! Contracts of constant time: what their text must say, and verdicts on small functions.
+
+use super::{Parameter, SafetyContract, check};
+use crate::{Quiet, ReasonKind, Verdict};
+
+const HEAD: &str = "contract = 1\nabi = \"sysv-x86-64\"\nclaims = \"constant-time\"\n";
+
+fn contract(arguments: &str) -> String {
+    format!("{HEAD}[[function]]\nsymbol = \"f\"\nstack = 64\narguments = [{arguments}]\n")
+}
+
+const ARRAYS: &str = "{ name = \"out\", role = \"output\", element = \"u16\", length = 4 }, \
+                      { name = \"in\", role = \"input\", element = \"u16\", length = 4 }, \
+                      { name = \"n\", values = [4, 3, 4] }";
+
+fn object(body: &str) -> Vec<u8> {
+    let dir = tempfile::tempdir().unwrap();
+    let (source, target) = (dir.path().join("f.s"), dir.path().join("f.o"));
+    let text = format!(
+        ".intel_syntax noprefix\n.text\n.globl f\n.type f,@function\nf:\n{body}\n.section .note.GNU-stack,\"\",@progbits\n"
+    );
+    std::fs::write(&source, text).unwrap();
+    let status =
+        std::process::Command::new("gcc").arg("-c").arg(&source).arg("-o").arg(&target).status();
+    assert!(status.unwrap().success());
+    std::fs::read(target).unwrap()
+}
+
+fn verdict(body: &str, arguments: &str) -> (Verdict, Vec<ReasonKind>, usize) {
+    let contract = SafetyContract::parse(&contract(arguments)).unwrap();
+    let report = check(&object(body), &contract, &Quiet);
+    assert_eq!(report.functions.len(), 1);
+    let f = &report.functions[0];
+    assert_eq!(report.verdict, f.verdict);
+    (f.verdict, f.reasons.iter().map(|r| r.kind).collect(), f.cases)
+}
+
+#[test]
+fn a_text_says_what_it_must() {
+    let parsed = SafetyContract::parse(&contract(ARRAYS)).unwrap();
+    assert_eq!(parsed.functions[0].parameters[2], Parameter::Public(vec![4, 3, 4]));
+    for (text, wanted) in [
+        (contract("{ name = \"x\" }"), "is an array"),
+        (contract("{ name = \"x\", value = 1, secret = true }"), "is an array"),
+        (contract("{ name = \"x\", value = 1, values = [2] }"), "is an array"),
+        (contract("{ name = \"x\", secret = true, align = 2 }"), "is no array"),
+        (contract("{ name = \"x\", values = [] }"), "nothing would be checked"),
+        (contract("{ name = \"x\", same = \"y\" }"), "no array before"),
+        (contract("{ name = \"x\", value = 1 }, { name = \"x\", value = 1 }"), "two arguments"),
+        (contract("{ name = \"x\", role = \"input\", length = 1 }"), "needs"),
+        (
+            contract("{ name = \"x\", role = \"input\", element = \"u8\", length = 1, align = 3 }"),
+            "power of two",
+        ),
+        (
+            contract(
+                "{ name = \"x\", role = \"input\", element = \"u8\", length = 1, known = [{ at = 1, hex = \"00\" }] }",
+            ),
+            "bytes that it has",
+        ),
+        (
+            contract(
+                "{ name = \"x\", role = \"input\", element = \"u8\", length = 1, known = [{ at = 0, hex = \"0\" }] }",
+            ),
+            "hexadecimal",
+        ),
+        (
+            format!(
+                "{HEAD}[[data]]\nsymbol = \"d\"\nwords = [[1], [1, 2]]\n{}",
+                &contract("")[HEAD.len()..]
+            ),
+            "one length",
+        ),
+        (
+            format!(
+                "{HEAD}[[external]]\nsymbol = \"e\"\nreads = [{{ argument = 0 }}]\n{}",
+                &contract("")[HEAD.len()..]
+            ),
+            "bytes_of",
+        ),
+        (contract("").replace("constant-time", "speed"), "known is"),
+        (contract("").replace("contract = 1", "contract = 2"), "contract = 1"),
+    ] {
+        let error = SafetyContract::parse(&text).expect_err(&text);
+        assert!(error.message.contains(wanted), "{error} does not say `{wanted}`");
+    }
+}
+
+#[test]
+fn each_claim_is_checked() {
+    let copy = "mov ecx, edx\n1: movzx eax, word ptr [rsi+2*rcx-2]\n mov [rdi+2*rcx-2], ax\n dec ecx\n jne 1b\n";
+    let four = &ARRAYS.replace("values = [4, 3, 4]", "value = 4");
+    assert_eq!(verdict(&format!("{copy} ret"), four), (Verdict::Proved, vec![], 1));
+    // Three of four words are written in the second case.
+    let (v, kinds, _) = verdict(&format!("{copy} ret"), ARRAYS);
+    assert_eq!((v, kinds), (Verdict::Refuted, vec![ReasonKind::Undefined]));
+    for (body, kind) in [
+        ("inc edx\n", ReasonKind::Memory),
+        ("mov [rsi], al\n", ReasonKind::Memory),
+        ("mov [rsp+8], rax\n", ReasonKind::Memory),
+        ("sub rsp, 72\n add rsp, 72\n", ReasonKind::Memory),
+        ("cmp byte ptr [rsi], 0\n je 9f\n nop\n9:\n", ReasonKind::ConstantTime),
+        ("movzx eax, byte ptr [rsi]\n and eax, 1\n mov al, [rsi+rax]\n", ReasonKind::ConstantTime),
+        (
+            "mov r8, rdx\n xor edx, edx\n movzx eax, byte ptr [rsi]\n div r8d\n mov rdx, r8\n",
+            ReasonKind::ConstantTime,
+        ),
+        ("mov ebx, 1\n", ReasonKind::Abi),
+        ("test r8d, r8d\n je 9f\n nop\n9:\n", ReasonKind::Undefined),
+    ] {
+        let (v, kinds, _) = verdict(&format!("{body}{copy} ret"), four);
+        assert_eq!((v, kinds), (Verdict::Refuted, vec![kind]), "{body}");
+    }
+    let unknown = verdict(&format!("rdtsc\n{copy} ret"), four);
+    assert_eq!((unknown.0, unknown.1), (Verdict::Unknown, vec![ReasonKind::Unmodelled]));
+    // A constant that only terms show to be one: not proved, and not refuted.
+    let zero = "movzx eax, byte ptr [rsi]\n mov ecx, eax\n xor eax, ecx\n je 9f\n nop\n9:\n";
+    let (v, kinds, _) = verdict(&format!("{zero}{copy} ret"), four);
+    assert_eq!((v, kinds), (Verdict::Unknown, vec![ReasonKind::ConstantTime]));
+    // A symbol that is not there.
+    let other = SafetyContract::parse(&contract(four).replace("\"f\"", "\"g\"")).unwrap();
+    assert_eq!(check(&object("ret"), &other, &Quiet).verdict, Verdict::Unknown);
+}
