@@ -106,6 +106,21 @@ fn halves_of_pointers_cancel() {
     assert!(run(&save(two.replace(end, "add rsp, 64\n"))).unwrap().cases.len() > 1);
 }
 
+/// Two buffers that change places: which one is which decides the next address, without a branch.
+#[test]
+fn bytes_of_two_regions_lie_apart() {
+    let swap = "sub rsp, 64\n lea rax, [rsp+8]\n cmp rdi, rax\n mov rcx, rsi\n cmove rcx, rax\n mov al, [rcx]\n \
+                add rsp, 64\n ret";
+    fine(swap);
+    // The end of one may be the start of another: either way is a case, where a branch asks.
+    let end = "lea rax, [rsi+64]\n cmp rdi, rax\n je 1f\n nop\n1: ret";
+    assert_eq!(run(end).unwrap().cases.len(), 3);
+    let unread = run(
+        "lea rax, [rsi+64]\n cmp rdi, rax\n mov rcx, rsi\n cmove rcx, rdx\n mov al, [rcx]\n ret",
+    );
+    assert!(matches!(unread, Err(LiftError::Unsupported { .. })), "{unread:?}");
+}
+
 #[test]
 fn long_loops_stay_small() {
     let body = "mov eax, 200000\n1: movzx ecx, word ptr [rsi]\n imul ecx, ecx, 12345\n xor cx, [rdx]\n \

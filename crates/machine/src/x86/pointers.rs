@@ -38,7 +38,8 @@ impl Machine<'_> {
         self.g.ult(a, b)
     }
 
-    /// Equality; a pointer into a region is not null.
+    /// Equality; a pointer to a byte of a region is neither null nor one to a byte of another of the
+    /// caller's regions or of the stack.
     pub(super) fn equal(&mut self, a: NodeId, b: NodeId) -> NodeId {
         let null = |m: &Self, p: NodeId, z: NodeId| {
             m.g.value(z) == Some(0)
@@ -48,6 +49,15 @@ impl Machine<'_> {
                 })
         };
         if null(self, a, b) || null(self, b, a) {
+            return self.g.constant(1, 0);
+        }
+        if let (Some((r, x)), Some((s, y))) = (self.g.address_of(a), self.g.address_of(b))
+            && r != s
+            && [(r, x), (s, y)].into_iter().all(|(region, offset)| {
+                let (low, high) = self.extent(region);
+                self.is_place(region) && (low..high).contains(&offset)
+            })
+        {
             return self.g.constant(1, 0);
         }
         self.g.eq(a, b)
@@ -152,11 +162,13 @@ impl Machine<'_> {
             | (_, Side::Number(_), Side::Distance(a, b, _)) => (a, b),
             _ => return None,
         };
-        // An input may well be one of the object's own tables.
-        let place = |r: u16| {
-            matches!(self.regions[usize::from(r)].kind, RegionKind::Caller | RegionKind::Stack)
-        };
-        (a != b && place(a) && place(b)).then_some((a.min(b), a.max(b)))
+        let two = a != b && self.is_place(a) && self.is_place(b);
+        two.then_some((a.min(b), a.max(b)))
+    }
+
+    /// Whether the region overlaps no other such: an input may well be one of the object's own tables.
+    fn is_place(&self, r: u16) -> bool {
+        matches!(self.regions[usize::from(r)].kind, RegionKind::Caller | RegionKind::Stack)
     }
 
     /// First and one-past-last offset of what a region surely occupies.
