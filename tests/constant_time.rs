@@ -1,0 +1,171 @@
+//! The library's machine code is constant time and stays in bounds: whole operations of its KEMs, its sorting and
+//! its encoders, as gcc and clang make them, under the contracts of `lib/contracts`. And code that is not, is refused.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn library() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lib")
+}
+
+fn run(command: &mut Command) -> Output {
+    let out = command.current_dir(library()).output();
+    let out = out.unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(out.status.success(), "{command:?}: {}\n{said}", out.status);
+    out
+}
+
+fn compile(cc: &str, level: &str, source: &Path, object: &Path) {
+    // The objects that are linked by default: they choose between portable C and AVX2 when they run.
+    let kems =
+        ["SNTRUP761", "NTRULPR761", "NTRUHPS2048677"].map(|k| format!("-DRINGFORGE_ENABLE_{k}=1"));
+    run(Command::new(cc)
+        .args([
+            "-std=c99",
+            level,
+            "-Iinclude",
+            "-Isrc/common",
+            "-Isrc/prime",
+            "-DRINGFORGE_ENABLE_ALL=0",
+        ])
+        .arg("-DRINGFORGE_RANDOM=2")
+        .args(kems)
+        .args(["-c", "-o"])
+        .args([object, source]));
+}
+
+/// The prover's answer in JSON on an object under a contract.
+fn proved(object: &Path, contract: &Path) -> serde_json::Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ringforge"));
+    let out = command
+        .args(["prove", "--json"])
+        .arg(object)
+        .arg("--contract")
+        .arg(contract)
+        .output()
+        .unwrap();
+    serde_json::from_slice(&out.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&out.stderr)))
+}
+
+fn contract(name: &str) -> PathBuf {
+    library().join("contracts").join(name).with_extension("toml")
+}
+
+/// All that the KEMs of the contracts need, in one object for each level; multipliers at -O2 only.
+fn linked(cc: &str, levels: &[&str], dir: &Path) -> Vec<PathBuf> {
+    // Those of other KEMs are empty then.
+    let mut sources: Vec<PathBuf> = Vec::new();
+    for dir in ["common", "prime", "ntru"] {
+        let files = std::fs::read_dir(library().join("src").join(dir)).unwrap();
+        sources.extend(
+            files.map(|f| f.unwrap().path()).filter(|f| f.extension().is_some_and(|e| e == "c")),
+        );
+    }
+    assert!(sources.len() > 10, "{sources:?}");
+    let generated = ["sntrup761_c", "sntrup761_avx2", "ntruhps2048677_c", "ntruhps2048677_avx2"];
+    let multipliers: Vec<PathBuf> =
+        generated.iter().map(|g| dir.join(g).with_extension("o")).collect();
+    for (name, object) in generated.iter().zip(&multipliers) {
+        compile(cc, "-O2", Path::new(&format!("generated/{name}.c")), object);
+    }
+    let one = |level: &&str| {
+        let mut objects = multipliers.clone();
+        for source in &sources {
+            let stem = source.file_stem().unwrap().to_str().unwrap();
+            objects.push(dir.join(format!("{stem}{level}.o")));
+            compile(cc, level, source, objects.last().unwrap());
+        }
+        let all = dir.join(format!("all{level}.o"));
+        run(Command::new("ld").args(["-r", "-o"]).arg(&all).args(objects));
+        all
+    };
+    levels.iter().map(one).collect()
+}
+
+fn is_constant_time(cc: &str, keypair_at: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    let levels = ["-O1", "-O2", "-O3"];
+    for (level, object) in levels.iter().zip(linked(cc, &levels, dir.path())) {
+        let mut contracts =
+            vec![("common", 7), ("sntrup761", 4), ("ntrulpr761", 5), ("ntruhps2048677", 3)];
+        if *level == keypair_at {
+            contracts.push(("sntrup761_keypair", 1));
+        }
+        for (name, functions) in contracts {
+            let report = proved(&object, &contract(name));
+            assert_eq!(report["verdict"], "proved", "{cc} {level} {name}: {report:#}");
+            let found = report["objects"][0]["functions"].as_array().unwrap();
+            assert_eq!(found.len(), functions, "{name}");
+            for f in found {
+                // Portable code and AVX2 are cases of one function.
+                assert!(
+                    f["cases"].as_u64() >= Some(2) && f["instructions"].as_u64() >= Some(10_000),
+                    "{f:#}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_gcc_makes_is_constant_time() {
+    is_constant_time("gcc", "-O2");
+}
+
+#[test]
+fn what_clang_makes_is_constant_time() {
+    is_constant_time("clang-19", "-O3");
+}
+
+/// A source with one change, compiled alone with what it calls, is refuted for the reason given.
+fn is_refuted(cc: &str, level: &str, file: &str, change: (&str, &str), kind: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(library().join(file)).unwrap();
+    assert_eq!(text.matches(change.0).count(), 1, "{file} has changed: `{}`", change.0);
+    let source = dir.path().join("changed.c");
+    std::fs::write(&source, text.replace(change.0, change.1)).unwrap();
+    let (changed, cpu) = (dir.path().join("changed.o"), dir.path().join("cpu.o"));
+    compile(cc, level, &source, &changed);
+    compile(cc, level, Path::new("src/common/cpu.c"), &cpu);
+    let all = dir.path().join("all.o");
+    run(Command::new("ld").args(["-r", "-o"]).args([&all, &changed, &cpu]));
+    let report = proved(&all, &contract("common"));
+    let context = format!("{cc} {level} {}: {report:#}", change.1);
+    assert_eq!(report["verdict"], "refuted", "{context}");
+    let functions = report["objects"][0]["functions"].as_array().unwrap();
+    let mut reasons = functions.iter().flat_map(|f| f["reasons"].as_array().unwrap());
+    assert!(reasons.any(|r| r["kind"] == kind && r["instruction"].is_string()), "{context}");
+}
+
+#[test]
+fn what_is_not_is_refuted() {
+    let sort = "src/common/sort.c";
+    let mixed = "src/prime/mixed.c";
+    for (cc, level) in [("gcc", "-O1"), ("gcc", "-O3"), ("clang-19", "-O1")] {
+        // A branch on what is sorted.
+        let branch = (
+            "    *x = a ^ d;",
+            "    if (less)\n        __asm__ volatile(\"nop\");\n    *x = a ^ d;",
+        );
+        is_refuted(cc, level, sort, branch, "constant-time");
+        // One element too many.
+        let longer = ("j < i + p && j + p < n; j++", "j < i + p && j + p <= n; j++");
+        is_refuted(cc, level, sort, longer, "memory");
+        let earlier = ("for (i = 0; i + p < n; i += 2 * p)", "for (i = -1; i + p < n; i += 2 * p)");
+        is_refuted(cc, level, sort, earlier, "memory");
+        // A table's entry that a residue chooses.
+        let table = (
+            "    x -= d * m;",
+            "    static const uint8_t table[1 << 10] = {1, 2, 3};\n    x -= d * m + table[d & 1023];",
+        );
+        is_refuted(cc, level, mixed, table, "constant-time");
+        // A division of a residue, as in KyberSlash.
+        let division = (
+            "    *r = x - (m & over);\n    return d - over;",
+            "    (void)over;\n    *r = x % m;\n    return d + x / m;",
+        );
+        is_refuted(cc, level, mixed, division, "constant-time");
+    }
+}
