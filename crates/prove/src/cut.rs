@@ -392,6 +392,24 @@ impl Cutter {
         (v, sign)
     }
 
+    /// A form of exact integers in terms of the variable that it is a multiple of, where there is one:
+    /// `c·(x - y) + k` is `c·v + k` if v is x - y.
+    ///
+    /// The variable is equal to its sum as an integer, not only modulo a power of two, so the form is
+    /// the same integer for all inputs, and so is whatever is made of it: two quotients of one sum,
+    /// once spelled out and once by the name of the sum, are one atom, and cancel.
+    pub(crate) fn by_name(&self, form: Form) -> Form {
+        let content = form.t.iter().fold(0, |g, t| crate::reading::gcd(g, t.1.unsigned_abs()));
+        let Ok(content @ 1..) = i64::try_from(content) else { return form };
+        let Some(first) = form.t.first().filter(|_| form.t.len() > 1) else { return form };
+        let c = content * first.1.signum();
+        let sum = Form { k: 0, t: form.t.iter().map(|&(a, x)| (a, x / c)).collect() };
+        match self.exact.get(&sum) {
+            Some(&(v, sign)) => Form { k: form.k, t: vec![(self.world.var(v).atom, c * sign)] },
+            None => form,
+        }
+    }
+
     /// A variable that is always equal to an exact form, or to minus that, though spelled in another
     /// way; with the sign.
     ///

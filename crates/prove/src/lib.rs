@@ -36,6 +36,8 @@ mod pieces;
 mod polynomials;
 mod prove;
 mod quotient;
+#[cfg(test)]
+mod quotient_tests;
 mod ranges;
 mod reading;
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use crate::cut::{Cutter, Use};
 use crate::funs::{FunId, FunOp, centre};
-use crate::reading::NoReading;
+use crate::reading::{NoReading, Reading};
 use crate::values::{Atom, AtomId, Base, Form, Source};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -22,6 +22,11 @@ const FEW: i128 = 4;
 impl Cutter {
     /// `floor(form / 2^bits)` modulo 2^w, `bits` from 1 to 62, for a form read as an exact integer.
     pub fn floor(&mut self, form: &Form, bits: u8, w: u8) -> Form {
+        self.floor_of(form, bits, w, self.world.wide)
+    }
+
+    /// The same; with `respell`, of a sum by its name, or of a name's sum, where that is simpler.
+    fn floor_of(&mut self, form: &Form, bits: u8, w: u8, respell: bool) -> Form {
         debug_assert!((1..=62).contains(&bits));
         let mut whole = Form::constant(form.k >> bits, w);
         let mut rest = Form { k: form.k & ((1 << bits) - 1), t: Vec::with_capacity(form.t.len()) };
@@ -43,6 +48,13 @@ impl Cutter {
         rest.t.iter_mut().for_each(|t| t.1 >>= twos);
         rest.k >>= twos;
         let bits = bits - twos;
+        if respell {
+            rest = self.by_name(rest);
+            if let Some(spelled) = self.shorter(&rest, bits) {
+                let part = self.floor_of(&spelled, bits, w, false);
+                return Form::combine(&whole, 1, &part, 1, w);
+            }
+        }
         // A quotient of a quotient is one.
         if let [(a, 1)] = rest.t[..]
             && let Atom::Floor(f) = self.world.atoms[a as usize]
@@ -66,6 +78,34 @@ impl Cutter {
             }
         };
         Form::combine(&whole, 1, &part, 1, w)
+    }
+
+    /// `c·v + k` with the sum that v is equal to as an integer in its place, where v takes 2^bits values
+    /// or more and that leaves few quotients by 2^bits.
+    ///
+    /// The low word of a product is spelled out with coefficients modulo 2^bits, and their sum may take
+    /// more values than a word does. Montgomery's product of that by p has the coefficients of the
+    /// upper half's product modulo 2^bits: so once the multiples of 2^bits in the products of c by the
+    /// sum's coefficients are taken out, quotients of one sum are left in both halves. The integer is
+    /// the same either way.
+    fn shorter(&mut self, form: &Form, bits: u8) -> Option<Form> {
+        let [(a, c)] = form.t[..] else { return None };
+        let Atom::Var(v) = self.world.atoms[a as usize] else { return None };
+        let Source::Cut { form: sum, bits: 64 } = self.world.var(v).source.clone() else {
+            return None;
+        };
+        let steps = |r: &Reading| (r.hi >> bits) - (r.lo >> bits);
+        let few = |r: &Reading| steps(r) <= FEW;
+        let var = self.world.var(v);
+        let wraps = i128::from(var.hi) - i128::from(var.lo) >= 1i128 << bits;
+        if sum.t.len() < 2 || !wraps || self.read(form).is_ok_and(|r| few(&r)) {
+            return None;
+        }
+        let times = |x: i64| x.checked_mul(c).filter(|x| x.unsigned_abs() < 1 << 62);
+        let t = sum.t.iter().map(|&(a, x)| Some((a, times(x)?))).collect::<Option<_>>()?;
+        let spelled = Form { k: form.k.checked_add(times(sum.k)?)?, t };
+        let left = Form { k: spelled.k & ((1 << bits) - 1), ..spelled.scaled(1, bits) };
+        self.read(&left).is_ok_and(|r| few(&r)).then_some(spelled)
     }
 
     /// Chooses, modulo 2^width, coefficients of quotients that are multiples of q, where the centred
