@@ -10,7 +10,7 @@
 /* One round of both; `both` as in RF_SHA512_ROUND. */
 #define RF_TWO_ROUND(a, b, c, d, e, f, g, h, i)                                                    \
     do {                                                                                           \
-        __m128i t_ = RF_TWO_XOR(a, b), s_ = _mm_add_epi64(h, _mm_load_si128(words + n + (i)));     \
+        __m128i t_ = RF_TWO_XOR(a, b), s_ = _mm_add_epi64(h, _mm_load_si128(words + (i)));         \
         s_ = _mm_add_epi64(s_, RF_TWO_XOR(g, _mm_and_si128(e, RF_TWO_XOR(f, g))));                 \
         s_ = _mm_add_epi64(s_, RF_TWO_TURNS(e, 14, 18, 41));                                       \
         d = _mm_add_epi64(d, s_);                                                                  \
@@ -18,13 +18,13 @@
         h = _mm_add_epi64(s_, _mm_add_epi64(RF_TWO_XOR(both, b), RF_TWO_TURNS(a, 28, 34, 39)));    \
         both = t_;                                                                                 \
     } while (0)
-/* Words t and t + 1, plus constants: where rounds take them from. */
+/* Words t and t + 1, plus constants: where rounds take them from, in the place of those 16 before. */
 #define RF_TWO_PUT(t, y)                                                                           \
-    _mm256_store_si256((__m256i *)(void *)(words + (t)),                                           \
+    _mm256_store_si256((__m256i *)(void *)(words + (t) % 16),                                      \
                        _mm256_add_epi64(y, _mm256_permute4x64_epi64(                               \
                                                _mm256_castsi128_si256(_mm_loadu_si128(             \
                                                    (const __m128i *)(const void *)(rf_sha512_k + (t)))), 0x50)))
-/* The words 16 later than 2 j and 2 j + 1, then two rounds. */
+/* Two rounds, and the words 16 later. */
 #define RF_TWO_STEP(a, b, c, d, e, f, g, h, j)                                                     \
     do {                                                                                           \
         __m256i u_ = _mm256_permute2x128_si256(x[j], x[((j) + 1) % 8], 0x21), v_ = x[((j) + 7) % 8]; \
@@ -32,13 +32,23 @@
         u_ = RF_XOR3(RF_TURN(u_, 1), _mm256_shuffle_epi8(u_, turn8), _mm256_srli_epi64(u_, 7));    \
         v_ = RF_XOR3(RF_TURN(v_, 19), RF_TURN(v_, 61), _mm256_srli_epi64(v_, 6));                  \
         x[j] = _mm256_add_epi64(x[j], _mm256_add_epi64(u_, v_));                                   \
-        RF_TWO_PUT(n + 16 + 2 * (j), x[j]);                                                        \
         RF_TWO_ROUND(a, b, c, d, e, f, g, h, 2 * (j));                                             \
         RF_TWO_ROUND(h, a, b, c, d, e, f, g, 2 * (j) + 1);                                         \
+        RF_TWO_PUT(n + 2 * (j), x[j]);                                                             \
     } while (0)
 
+#define RF_TWO_EIGHT(o)                                                                            \
+    RF_TWO_ROUND(a, b, c, d, e, f, g, h, (o) + 0);                                                 \
+    RF_TWO_ROUND(h, a, b, c, d, e, f, g, (o) + 1);                                                 \
+    RF_TWO_ROUND(g, h, a, b, c, d, e, f, (o) + 2);                                                 \
+    RF_TWO_ROUND(f, g, h, a, b, c, d, e, (o) + 3);                                                 \
+    RF_TWO_ROUND(e, f, g, h, a, b, c, d, (o) + 4);                                                 \
+    RF_TWO_ROUND(d, e, f, g, h, a, b, c, (o) + 5);                                                 \
+    RF_TWO_ROUND(c, d, e, f, g, h, a, b, (o) + 6);                                                 \
+    RF_TWO_ROUND(b, c, d, e, f, g, h, a, (o) + 7)
+
 /* `state` has word i of the first message's in its low half i, of the second's in the high one. */
-RF_AVX2 static void rf_sha512_block_two(__m128i state[8], __m128i words[80], const uint8_t *first, const uint8_t *second)
+RF_AVX2 static void rf_sha512_block_two(__m128i state[8], __m128i words[16], const uint8_t *first, const uint8_t *second)
 {
     const __m256i swap = _mm256_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2,
                                           1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
@@ -61,7 +71,7 @@ RF_AVX2 static void rf_sha512_block_two(__m128i state[8], __m128i words[80], con
         RF_TWO_PUT(4 * n, x[2 * n]);
         RF_TWO_PUT(4 * n + 2, x[2 * n + 1]);
     }
-    for (n = 0; n < 64; n += 16) {
+    for (n = 16; n < 80; n += 16) {
         RF_TWO_STEP(a, b, c, d, e, f, g, h, 0);
         RF_TWO_STEP(g, h, a, b, c, d, e, f, 1);
         RF_TWO_STEP(e, f, g, h, a, b, c, d, 2);
@@ -71,16 +81,8 @@ RF_AVX2 static void rf_sha512_block_two(__m128i state[8], __m128i words[80], con
         RF_TWO_STEP(e, f, g, h, a, b, c, d, 6);
         RF_TWO_STEP(c, d, e, f, g, h, a, b, 7);
     }
-    for (; n < 80; n += 8) {
-        RF_TWO_ROUND(a, b, c, d, e, f, g, h, 0);
-        RF_TWO_ROUND(h, a, b, c, d, e, f, g, 1);
-        RF_TWO_ROUND(g, h, a, b, c, d, e, f, 2);
-        RF_TWO_ROUND(f, g, h, a, b, c, d, e, 3);
-        RF_TWO_ROUND(e, f, g, h, a, b, c, d, 4);
-        RF_TWO_ROUND(d, e, f, g, h, a, b, c, 5);
-        RF_TWO_ROUND(c, d, e, f, g, h, a, b, 6);
-        RF_TWO_ROUND(b, c, d, e, f, g, h, a, 7);
-    }
+    RF_TWO_EIGHT(0);
+    RF_TWO_EIGHT(8);
     state[0] = _mm_add_epi64(state[0], a);
     state[1] = _mm_add_epi64(state[1], b);
     state[2] = _mm_add_epi64(state[2], c);
@@ -94,7 +96,7 @@ RF_AVX2 static void rf_sha512_block_two(__m128i state[8], __m128i words[80], con
 RF_AVX2 static void rf_sha512_blocks_two_avx2(uint64_t first[8], const uint8_t *in_first, uint64_t second[8],
                                               const uint8_t *in_second, size_t blocks)
 {
-    __m256i room[40]; /* words of 128 bits in pairs, aligned like them */
+    __m256i room[8]; /* words of 128 bits in pairs, aligned like them */
     __m128i state[8];
     int i;
     for (i = 0; i < 8; i++)
@@ -115,3 +117,4 @@ RF_AVX2 static void rf_sha512_blocks_two_avx2(uint64_t first[8], const uint8_t *
 #undef RF_TWO_ROUND
 #undef RF_TWO_PUT
 #undef RF_TWO_STEP
+#undef RF_TWO_EIGHT
