@@ -29,6 +29,7 @@ for what in ${*:-cycles mutants}; do
         done
         for ring in ntruhps2048509 ntruhps4096821 ntruhrss701; do
             bench $ring big big all
+            bench $ring big small all $ring-two-prime,$ring-toom
         done
         bench saber big "within 5" all
         list "$dir"/{sntrup761,ntruhps2048677}-*/plans.json \
