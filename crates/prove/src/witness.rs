@@ -13,8 +13,12 @@ use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId, Op};
 use std::time::Instant;
 
-/// Names of the inputs that a term depends on, a few of them.
-pub(crate) fn inputs_below(graph: &Graph, node: NodeId, contract: &Contract) -> String {
+/// Names of the inputs that a term depends on, a few of them; `name` is that of an operand's index.
+pub(crate) fn names_below(
+    graph: &Graph,
+    node: NodeId,
+    name: impl Fn(u16, u32) -> String,
+) -> Vec<String> {
     let mut seen = rustc_hash::FxHashSet::default();
     let mut found = std::collections::BTreeSet::new();
     let mut stack = vec![node];
@@ -27,15 +31,18 @@ pub(crate) fn inputs_below(graph: &Graph, node: NodeId, contract: &Contract) -> 
             stack.extend_from_slice(&n.args);
         }
     }
-    let inputs = contract.inputs();
-    let mut names: Vec<String> = found
-        .iter()
-        .take(4)
-        .map(|&(o, i)| format!("{}[{i}]", contract.arguments[inputs[o as usize]].name))
-        .collect();
+    let mut names: Vec<String> = found.iter().take(4).map(|&(o, i)| name(o, i)).collect();
     if found.len() > 4 {
         names.push(format!("{} more", found.len() - 4));
     }
+    names
+}
+
+/// The same by the names of a contract's arguments.
+pub(crate) fn inputs_below(graph: &Graph, node: NodeId, contract: &Contract) -> String {
+    let inputs = contract.inputs();
+    let name = |o: u16, i| format!("{}[{i}]", contract.arguments[inputs[usize::from(o)]].name);
+    let names = names_below(graph, node, name);
     if names.is_empty() { "no input".into() } else { names.join(", ") }
 }
 

@@ -220,6 +220,16 @@ RF_AVX2_BMI2 static void rf_sha512_blocks_avx2(uint64_t state[8], const uint8_t 
     rf_zeroize(words, sizeof words);
 }
 
+/* Eight rounds again, of those that take the number of their word, from `o` on. */
+#define RF_SHA512_ROUNDS(ROUND, o)                                                                 \
+    ROUND(a, b, c, d, e, f, g, h, (o) + 0);                                                        \
+    ROUND(h, a, b, c, d, e, f, g, (o) + 1);                                                        \
+    ROUND(g, h, a, b, c, d, e, f, (o) + 2);                                                        \
+    ROUND(f, g, h, a, b, c, d, e, (o) + 3);                                                        \
+    ROUND(e, f, g, h, a, b, c, d, (o) + 4);                                                        \
+    ROUND(d, e, f, g, h, a, b, c, (o) + 5);                                                        \
+    ROUND(c, d, e, f, g, h, a, b, (o) + 6);                                                        \
+    ROUND(b, c, d, e, f, g, h, a, (o) + 7)
 #include "sha512_two_avx2.h"
 #include "sha512_four_avx2.h"
 #endif
@@ -313,6 +323,7 @@ int RF_NS(sha512)(uint8_t out[64], const uint8_t *in, size_t len)
 #undef RF_MADE8
 #if RF_HAVE_AVX2_CODE
 #undef RF_TURN
+#undef RF_SHA512_ROUNDS
 #undef RF_XOR3
 #undef RF_PUT
 #undef RF_NEXT_PAIR

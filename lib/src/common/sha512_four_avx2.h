@@ -16,15 +16,6 @@
         h = _mm256_add_epi64(s_, _mm256_add_epi64(_mm256_xor_si256(both, b), RF_FOUR_TURNS(a, 28, 34, 39))); \
         both = t_;                                                                                 \
     } while (0)
-#define RF_FOUR_EIGHT(o)                                                                           \
-    RF_FOUR_ROUND(a, b, c, d, e, f, g, h, (o) + 0);                                                \
-    RF_FOUR_ROUND(h, a, b, c, d, e, f, g, (o) + 1);                                                \
-    RF_FOUR_ROUND(g, h, a, b, c, d, e, f, (o) + 2);                                                \
-    RF_FOUR_ROUND(f, g, h, a, b, c, d, e, (o) + 3);                                                \
-    RF_FOUR_ROUND(e, f, g, h, a, b, c, d, (o) + 4);                                                \
-    RF_FOUR_ROUND(d, e, f, g, h, a, b, c, (o) + 5);                                                \
-    RF_FOUR_ROUND(c, d, e, f, g, h, a, b, (o) + 6);                                                \
-    RF_FOUR_ROUND(b, c, d, e, f, g, h, a, (o) + 7)
 
 /* Four registers of four words, rows to columns. */
 RF_AVX2 static inline void rf_sha512_turn_four(__m256i x[4])
@@ -51,8 +42,8 @@ RF_AVX2 static void rf_sha512_block_four(__m256i state[8], __m256i w[16], const 
         rf_sha512_turn_four(w + 4 * n);
     }
     for (n = 0; n < 64; n += 16) {
-        RF_FOUR_EIGHT(0);
-        RF_FOUR_EIGHT(8);
+        RF_SHA512_ROUNDS(RF_FOUR_ROUND, 0);
+        RF_SHA512_ROUNDS(RF_FOUR_ROUND, 8);
         for (i = 0; i < 16; i++) { /* the words 16 later */
             __m256i x = w[(i + 1) & 15], y = w[(i + 14) & 15];
             x = RF_XOR3(RF_TURN(x, 1), RF_TURN(x, 8), _mm256_srli_epi64(x, 7));
@@ -60,8 +51,8 @@ RF_AVX2 static void rf_sha512_block_four(__m256i state[8], __m256i w[16], const 
             w[i] = _mm256_add_epi64(_mm256_add_epi64(w[i], w[(i + 9) & 15]), _mm256_add_epi64(x, y));
         }
     }
-    RF_FOUR_EIGHT(0);
-    RF_FOUR_EIGHT(8);
+    RF_SHA512_ROUNDS(RF_FOUR_ROUND, 0);
+    RF_SHA512_ROUNDS(RF_FOUR_ROUND, 8);
     state[0] = _mm256_add_epi64(state[0], a);
     state[1] = _mm256_add_epi64(state[1], b);
     state[2] = _mm256_add_epi64(state[2], c);
@@ -97,4 +88,3 @@ RF_AVX2 static void rf_sha512_blocks_four_avx2(uint64_t states[4][8], const uint
 
 #undef RF_FOUR_TURNS
 #undef RF_FOUR_ROUND
-#undef RF_FOUR_EIGHT

@@ -37,16 +37,6 @@
         RF_TWO_PUT(n + 2 * (j), x[j]);                                                             \
     } while (0)
 
-#define RF_TWO_EIGHT(o)                                                                            \
-    RF_TWO_ROUND(a, b, c, d, e, f, g, h, (o) + 0);                                                 \
-    RF_TWO_ROUND(h, a, b, c, d, e, f, g, (o) + 1);                                                 \
-    RF_TWO_ROUND(g, h, a, b, c, d, e, f, (o) + 2);                                                 \
-    RF_TWO_ROUND(f, g, h, a, b, c, d, e, (o) + 3);                                                 \
-    RF_TWO_ROUND(e, f, g, h, a, b, c, d, (o) + 4);                                                 \
-    RF_TWO_ROUND(d, e, f, g, h, a, b, c, (o) + 5);                                                 \
-    RF_TWO_ROUND(c, d, e, f, g, h, a, b, (o) + 6);                                                 \
-    RF_TWO_ROUND(b, c, d, e, f, g, h, a, (o) + 7)
-
 /* `state` has word i of the first message's in its low half i, of the second's in the high one. */
 RF_AVX2 static void rf_sha512_block_two(__m128i state[8], __m128i words[16], const uint8_t *first, const uint8_t *second)
 {
@@ -81,8 +71,8 @@ RF_AVX2 static void rf_sha512_block_two(__m128i state[8], __m128i words[16], con
         RF_TWO_STEP(e, f, g, h, a, b, c, d, 6);
         RF_TWO_STEP(c, d, e, f, g, h, a, b, 7);
     }
-    RF_TWO_EIGHT(0);
-    RF_TWO_EIGHT(8);
+    RF_SHA512_ROUNDS(RF_TWO_ROUND, 0);
+    RF_SHA512_ROUNDS(RF_TWO_ROUND, 8);
     state[0] = _mm_add_epi64(state[0], a);
     state[1] = _mm_add_epi64(state[1], b);
     state[2] = _mm_add_epi64(state[2], c);
@@ -117,4 +107,3 @@ RF_AVX2 static void rf_sha512_blocks_two_avx2(uint64_t first[8], const uint8_t *
 #undef RF_TWO_ROUND
 #undef RF_TWO_PUT
 #undef RF_TWO_STEP
-#undef RF_TWO_EIGHT

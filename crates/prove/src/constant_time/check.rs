@@ -5,9 +5,10 @@ use crate::Progress;
 use crate::contract::Role;
 use crate::prove::sha256;
 use crate::report::{Reason, ReasonKind, Verdict};
+use crate::witness::names_below;
 use rayon::prelude::*;
 use ringforge_machine::byte::Byte;
-use ringforge_machine::graph::{Graph, NodeId, Op};
+use ringforge_machine::graph::{Graph, NodeId};
 use ringforge_machine::{
     ArgSpec, CallSpec, Initial, LiftError, Lifted, Object, Place, RegionSpec, Violation, lift,
 };
@@ -263,32 +264,13 @@ impl Run<'_> {
     }
 
     fn inputs_below(&self, graph: &Graph, node: NodeId) -> String {
-        let mut seen = rustc_hash::FxHashSet::default();
-        let mut found = std::collections::BTreeSet::new();
-        let mut stack = vec![node];
-        while let Some(id) = stack.pop() {
-            if seen.insert(id) {
-                let n = graph.node(id);
-                if let Op::Input { operand, index } = n.op {
-                    found.insert((operand, index));
-                }
-                stack.extend_from_slice(&n.args);
-            }
-        }
-        let name = |&(operand, index): &(u16, u32)| match self
-            .function
-            .parameters
-            .get(usize::from(operand))
-        {
+        let parameters = &self.function.parameters;
+        let name = |operand: u16, index: u32| match parameters.get(usize::from(operand)) {
             Some(Parameter::Buffer(b)) => format!("byte {index} of {}", b.name),
             Some(_) => format!("argument {operand}"),
             None => "what another object's function wrote".into(),
         };
-        let mut names: Vec<String> = found.iter().take(4).map(name).collect();
-        if found.len() > 4 {
-            names.push(format!("{} more", found.len() - 4));
-        }
-        names.join(", ")
+        names_below(graph, node, name).join(", ")
     }
 
     /// The calls that the contract allows.
