@@ -13,6 +13,8 @@ mod calls;
 pub mod check;
 mod check_table;
 mod check_wide;
+#[cfg(test)]
+mod circuit_tests;
 mod claims;
 mod clauses;
 mod columns;
@@ -25,6 +27,7 @@ mod function;
 #[cfg(test)]
 mod function_tests;
 mod funs;
+mod halves;
 mod hankel;
 mod integers;
 mod lines;

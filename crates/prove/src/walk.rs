@@ -1,7 +1,7 @@
 //! From graph nodes to forms: one visit per node, in topological order.
 
 use crate::cut::{Cutter, Use};
-use crate::funs::{FunId, FunOp, centre};
+use crate::funs::{FunId, FunOp};
 use crate::values::{Atom, AtomId, Base, Form, ModForm, Source, Var, residue};
 use ringforge_machine::graph::{Graph, NodeId, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -203,7 +203,7 @@ impl<'g> Walk<'g> {
         self.graph.node(id).width
     }
 
-    fn opaque(&mut self, cause: u32) -> Arc<Form> {
+    pub(crate) fn opaque(&mut self, cause: u32) -> Arc<Form> {
         let a = self.cut.world.opaque(cause);
         Arc::new(Form::atom(a))
     }
@@ -394,7 +394,7 @@ impl<'g> Walk<'g> {
     }
 
     /// A base as a form modulo 2^w, where it is one.
-    fn base_form(&self, b: Base, w: u8) -> Option<Form> {
+    pub(crate) fn base_form(&self, b: Base, w: u8) -> Option<Form> {
         match b {
             Base::Var(v) => {
                 let var = self.cut.world.var(v);
@@ -497,233 +497,5 @@ impl<'g> Walk<'g> {
                 *u = (Some(parent), self.cut.world.funs.compose(u.1, inner));
             }
         }
-    }
-
-    pub(crate) fn extend(&mut self, form: &Arc<Form>, from: u8, to: u8, signed: bool) -> Arc<Form> {
-        if let Some(form) = self.extend_wide(form, from, to, signed) {
-            return Arc::new(form);
-        }
-        let several =
-            form.t.len() > 1 || form.t.first().is_some_and(|t| self.cut.base(t.0).is_none());
-        let mut used = None;
-        if several {
-            let fits = |r: &crate::reading::Reading| {
-                if signed {
-                    -(1i128 << (from - 1)) <= r.lo && r.hi < 1i128 << (from - 1)
-                } else {
-                    0 <= r.lo && r.hi < 1i128 << from
-                }
-            };
-            if from >= 32 {
-                let mut form = (**form).clone();
-                self.cut.resolve(&mut form, from);
-                if let Ok(r) = self.cut.read(&form)
-                    && r.hi - r.lo > 65535
-                    && fits(&r)
-                {
-                    return Arc::new(form);
-                }
-            } else {
-                let u = self.cut.use_form(form, from);
-                if matches!(u, Use::One(Base::Low(_), _) | Use::Opaque(_)) {
-                    // Not a variable; but an integer whose interval fits stays what it is.
-                    if let Ok(r) = self.cut.read(form)
-                        && fits(&r)
-                    {
-                        return form.clone();
-                    }
-                }
-                used = Some(u);
-            }
-        }
-        let used = used.unwrap_or_else(|| self.cut.use_form(form, from));
-        match used {
-            Use::Const(c) => {
-                let c = if signed { c } else { (c as u64 & (u64::MAX >> (64 - from))) as i64 };
-                Arc::new(Form::constant(c, to))
-            }
-            Use::One(b, f) => {
-                let f = self.cut.extend(f, to, signed);
-                self.function(b, f)
-            }
-            // The low bits are known all the same, and often only they are used.
-            Use::Opaque(c) => {
-                let top = Form::atom(self.cut.world.opaque(c)).scaled(1i64 << from, to);
-                Arc::new(Form::combine(form, 1, &top, 1, to))
-            }
-        }
-    }
-
-    /// Bits `[lo, lo + w)` of a form modulo 2^from, `lo > 0`.
-    pub(crate) fn slice(&mut self, form: &Form, from: u8, lo: u8, w: u8) -> Arc<Form> {
-        if self.cut.world.wide && from > 16 && lo <= 62 && !self.cut.narrow(form) {
-            let mut form = form.clone();
-            self.cut.resolve(&mut form, from);
-            return Arc::new(self.cut.floor(&form, lo, w));
-        }
-        let whole = self.mixed(form, from, lo).then(|| self.whole_sum(form.clone(), from));
-        let form = whole.as_ref().unwrap_or(form);
-        // What is a multiple of 2^lo passes through.
-        let mut rest = Form::default();
-        let mut whole = Form::constant(form.k >> lo, w);
-        let low = (1i64 << lo).wrapping_sub(1);
-        rest.k = form.k & low;
-        for &(a, c) in &form.t {
-            if c & low == 0 {
-                whole.t.push((a, centre(c >> lo, w)));
-            } else {
-                rest.t.push((a, c));
-            }
-        }
-        whole.t.retain(|t| t.1 != 0);
-        let whole = self.truncate(&whole, w);
-        if rest.t.is_empty() {
-            return Arc::new(whole);
-        }
-        let spelled = rest.clone();
-        self.cut.resolve(&mut rest, from);
-        let up = 16u8.saturating_sub(lo);
-        // Montgomery's halves are those of sums of products; a sum with quotients is one of quotients.
-        let narrow = !self.cut.world.wide && !self.cut.world.has_floor(&rest);
-        let part = if narrow && lo == 16 && from >= 32 && self.is_wide(&rest, 1 << 16) {
-            self.high(&rest, from, w)
-        } else if narrow
-            && (8..16).contains(&lo)
-            && (32..=48).contains(&from)
-            && self.is_wide(&rest, 1 << 20)
-        {
-            // floor(x / 2^lo) is floor(2^(16 - lo)·x / 2^16): compilers fold shifts into slices.
-            self.high(&rest.scaled(1 << up, from + up), from + up, w)
-        } else if from > 16 && self.cut.quotient(&rest, from, lo) {
-            let rest =
-                if self.cut.world.has_floor(&rest) { self.whole_sum(rest, from) } else { rest };
-            Arc::new(self.cut.floor(&rest, lo, w))
-        } else {
-            // As it stands, lest it be another variable than where the same word is multiplied.
-            match self.cut.use_form(&spelled, from) {
-                Use::Const(c) => Arc::new(Form::constant(
-                    ((c as u64 & (u64::MAX >> (64 - from))) >> lo) as i64,
-                    w,
-                )),
-                Use::One(b, f) => {
-                    let f = self.cut.op(w, FunOp::Slice(lo), &[f]);
-                    self.function(b, f)
-                }
-                Use::Opaque(c) => self.opaque(c),
-            }
-        };
-        Arc::new(Form::combine(&whole, 1, &part, 1, w))
-    }
-
-    /// Whether a form of several variables takes `span` values or more.
-    fn is_wide(&mut self, form: &Form, span: i128) -> bool {
-        let bases: Vec<Option<Base>> = form.t.iter().map(|t| self.cut.base(t.0)).collect();
-        if bases.is_empty() {
-            return false;
-        }
-        if bases[0].is_some() && bases.iter().all(|b| *b == bases[0]) {
-            return false;
-        }
-        match self.cut.read(form) {
-            Ok(r) => r.hi - r.lo >= span || r.residue.is_none(),
-            Err(_) => false,
-        }
-    }
-
-    /// `floor(form / 2^16)` modulo 2^w, for a sum P + g with g a function of P's low half.
-    fn high(&mut self, form: &Form, from: u8, w: u8) -> Arc<Form> {
-        let mut p = Form::default();
-        let mut g: Vec<(Base, FunId, i64)> = Vec::new();
-        for &(a, c) in &form.t {
-            match self.cut.world.atoms[a as usize] {
-                Atom::Fun(b @ Base::Low(_), f) => g.push((b, f, c)),
-                _ => p.t.push((a, c)),
-            }
-        }
-        if p.t.is_empty() {
-            let c = self.cut.unmodelled("functions of low halves of several sums are mixed");
-            return self.opaque(c);
-        }
-        let wide = self.cut.world.wide(&p, self.cut.node);
-        let (low, m) = self.cut.world.wides[wide as usize].low;
-        if let Some(other) = g.iter().find(|g| g.0 != Base::Low(low)) {
-            // A sum of variables, not of products, should have been one variable.
-            let plain = match other.0 {
-                Base::Low(l) => {
-                    let low = &self.cut.world.lows[l as usize];
-                    let product = |t: &(u32, i64)| {
-                        matches!(self.cut.world.atoms[t.0 as usize], Atom::Prod(..))
-                    };
-                    low.cause.filter(|_| !low.form.t.iter().any(product))
-                }
-                Base::Var(_) => None,
-            };
-            let c = plain.unwrap_or_else(|| {
-                self.cut.unmodelled(
-                    "the high half of a sum of products and functions of the low half of another sum",
-                )
-            });
-            return self.opaque(c);
-        }
-        let high = Form::atom(self.cut.world.atom(Atom::High(wide)));
-        if g.is_empty() && form.k == 0 {
-            return Arc::new(high);
-        }
-        let l = self.cut.world.funs.lin(16, 0, m, &[]);
-        let l = self.cut.extend(l, from, false);
-        let mut terms = vec![(l, 1)];
-        terms.extend(g.iter().map(|&(_, f, c)| (f, c)));
-        let sum = self.cut.world.funs.lin(from, form.k, 0, &terms);
-        let f = self.cut.op(w, FunOp::Slice(16), &[sum]);
-        let carry = self.function(Base::Low(low), f);
-        Arc::new(Form::combine(&high, 1, &carry, 1, w))
-    }
-
-    pub(crate) fn mul(&mut self, a: &Arc<Form>, b: &Arc<Form>, w: u8) -> Arc<Form> {
-        if b.t.is_empty() {
-            let a = if w > 16 { self.named(a, w) } else { self.kept(a, b.k, w) };
-            return Arc::new(a.scaled(b.k, w));
-        }
-        if a.t.is_empty() {
-            let b = if w > 16 { self.named(b, w) } else { self.kept(b, a.k, w) };
-            return Arc::new(b.scaled(a.k, w));
-        }
-        let (ua, ub) = (self.cut.use_form(a, w), self.cut.use_form(b, w));
-        match (ua, ub) {
-            (Use::Const(c), _) => return Arc::new(b.scaled(c, w)),
-            (_, Use::Const(c)) => return Arc::new(a.scaled(c, w)),
-            (Use::Opaque(c), _) | (_, Use::Opaque(c)) => return self.low_product(a, b, w, c),
-            (Use::One(x, f), Use::One(y, g)) if x == y => {
-                let product = self.cut.op(w, FunOp::Mul, &[f, g]);
-                return self.function(x, product);
-            }
-            _ => {}
-        }
-        let va = self.cut.as_factor(a, w);
-        let vb = self.cut.as_factor(b, w);
-        match (va, vb) {
-            (Ok((x, ma, ka)), Ok((y, mb, kb))) => {
-                let world = &mut self.cut.world;
-                let xy = Form::atom(world.product(x, y)).scaled(ma.wrapping_mul(mb), w);
-                let x = Form::atom(world.var(x).atom).scaled(ma.wrapping_mul(kb), w);
-                let y = Form::atom(world.var(y).atom).scaled(mb.wrapping_mul(ka), w);
-                let linear = Form::combine(&x, 1, &y, 1, w).plus(ka.wrapping_mul(kb), w);
-                Arc::new(Form::combine(&xy, 1, &linear, 1, w))
-            }
-            (Err(c), _) | (_, Err(c)) => self.low_product(a, b, w, c),
-        }
-    }
-
-    /// A product that is not understood, because of `cause`: its low half may be, being one of the low
-    /// halves, and often only it is used, as where words are multiplied that were extended without sign.
-    fn low_product(&mut self, a: &Form, b: &Form, w: u8, cause: u32) -> Arc<Form> {
-        if w <= 16 {
-            return self.opaque(cause);
-        }
-        let half = if w > 32 { 32 } else { 16 };
-        let (a, b) = (self.truncate(a, half), self.truncate(b, half));
-        let low = self.mul(&Arc::new(a), &Arc::new(b), half);
-        let top = Form::atom(self.cut.world.opaque(cause)).scaled(1 << half, w);
-        Arc::new(Form::combine(&low, 1, &top, 1, w))
     }
 }

@@ -1,68 +1,68 @@
-//! Primitives of modular arithmetic, right and wrong, and random circuits against evaluation.
+//! Primitives of modular arithmetic, right and wrong.
 
 use crate::audit::Audit;
 use crate::walk::{InputRange, Output, Walk};
 use crate::witness::Random;
 use ringforge_machine::eval::Tape;
-use ringforge_machine::graph::{Graph, NodeId, Op};
+use ringforge_machine::graph::{Graph, NodeId};
 
-const Q: i64 = 4591;
-const QINV: i64 = 15631; // 1/q modulo 2^16
+pub(crate) const Q: i64 = 4591;
+pub(crate) const QINV: i64 = 15631; // 1/q modulo 2^16
 
 /// Words and the operations of vector instructions on them.
 #[derive(Default)]
-struct Words {
-    g: Graph,
+pub(crate) struct Words {
+    pub g: Graph,
 }
 
 impl Words {
-    fn a(&mut self, i: u32) -> NodeId {
+    pub fn a(&mut self, i: u32) -> NodeId {
         self.g.input(16, 0, i)
     }
-    fn b(&mut self, i: u32) -> NodeId {
+    pub fn b(&mut self, i: u32) -> NodeId {
         self.g.input(16, 1, i)
     }
-    fn k(&mut self, v: i64) -> NodeId {
+    pub fn k(&mut self, v: i64) -> NodeId {
         self.g.constant(16, v as u64)
     }
-    fn add(&mut self, x: NodeId, y: NodeId) -> NodeId {
+    pub fn add(&mut self, x: NodeId, y: NodeId) -> NodeId {
         self.g.add(x, y)
     }
-    fn sub(&mut self, x: NodeId, y: NodeId) -> NodeId {
+    pub fn sub(&mut self, x: NodeId, y: NodeId) -> NodeId {
         self.g.sub(x, y)
     }
-    fn mullo(&mut self, x: NodeId, y: NodeId) -> NodeId {
+    pub fn mullo(&mut self, x: NodeId, y: NodeId) -> NodeId {
         self.g.mul(x, y)
     }
-    fn wide(&mut self, x: NodeId, y: NodeId) -> NodeId {
+    pub fn wide(&mut self, x: NodeId, y: NodeId) -> NodeId {
         let (x, y) = (self.g.sext(x, 32), self.g.sext(y, 32));
         self.g.mul(x, y)
     }
-    fn mulhi(&mut self, x: NodeId, y: NodeId) -> NodeId {
+    pub fn mulhi(&mut self, x: NodeId, y: NodeId) -> NodeId {
         let p = self.wide(x, y);
         self.g.slice(p, 16, 16)
     }
-    fn mulhrs(&mut self, x: NodeId, y: NodeId, shift: u64) -> NodeId {
+    pub fn mulhrs(&mut self, x: NodeId, y: NodeId, shift: u64) -> NodeId {
         let p = self.wide(x, y);
         let s = self.g.ashr(p, shift - 1);
         let one = self.g.constant(32, 1);
         let s = self.g.add(s, one);
         self.g.slice(s, 1, 16)
     }
-    fn montgomery(&mut self, x: NodeId, c: i64, inverse: i64) -> NodeId {
+    pub fn montgomery(&mut self, x: NodeId, c: i64, inverse: i64) -> NodeId {
         let (k, kq, q) = (self.k(c), self.k(c * inverse), self.k(Q));
         let hi = self.mulhi(x, k);
         let t = self.mullo(x, kq);
         let m = self.mulhi(t, q);
         self.sub(hi, m)
     }
-    fn barrett(&mut self, x: NodeId, v: i64, shift: u64, q: i64) -> NodeId {
+    pub fn barrett(&mut self, x: NodeId, v: i64, shift: u64, q: i64) -> NodeId {
         let (v, q) = (self.k(v), self.k(q));
         let t = self.mulhrs(x, v, shift);
         let m = self.mullo(t, q);
         self.sub(x, m)
     }
-    fn umin(&mut self, x: NodeId, y: NodeId) -> NodeId {
+    pub fn umin(&mut self, x: NodeId, y: NodeId) -> NodeId {
         let less = self.g.ult(x, y);
         self.g.select(less, x, y)
     }
@@ -654,127 +654,4 @@ fn selecting_between_operands_is_not_linear() {
     let c = w.g.slt(x, zero);
     let out = w.g.select(c, x, y);
     assert!(read(&w, out, [CENTRED, CENTRED]).is_err());
-}
-
-/// A random circuit of the operations that compiled code uses; `nodes` values.
-fn random_circuit(random: &mut Random, nodes: usize) -> (Graph, Vec<NodeId>) {
-    let mut w = Words::default();
-    let mut words: Vec<NodeId> = (0..3).flat_map(|i| [w.a(i), w.b(i)]).collect();
-    let mut wides: Vec<NodeId> = Vec::new();
-    for _ in 0..nodes {
-        let pick = |r: &mut Random, v: &[NodeId]| v[(r.next() % v.len() as u64) as usize];
-        let (x, y) = (pick(random, &words), pick(random, &words));
-        let c = w.k([1, -1, 2, 3, 1997, QINV, Q, -16388][(random.next() % 8) as usize]);
-        match random.next() % 16 {
-            0 | 1 => words.push(w.add(x, y)),
-            2 | 3 => words.push(w.sub(x, y)),
-            4 => words.push(w.mullo(x, c)),
-            5 => words.push(w.mulhi(x, c)),
-            6 => words.push(w.montgomery(x, 1997, QINV)),
-            7 => words.push(w.barrett(x, 7, 15, Q)),
-            8 => {
-                let s = w.g.ashr(x, 15);
-                words.push(w.g.and(s, c));
-            }
-            9 => wides.push(w.wide(x, y)),
-            10 => {
-                let z = w.g.zext(x, 32);
-                wides.push(z);
-            }
-            11 => words.push(w.umin(x, y)),
-            12 => {
-                let z = w.g.concat(&[x, y]);
-                wides.push(z);
-            }
-            _ if !wides.is_empty() => {
-                let (p, r) = (pick(random, &wides), pick(random, &wides));
-                match random.next() % 6 {
-                    0 => wides.push(w.g.add(p, r)),
-                    1 => wides.push(w.g.sub(p, r)),
-                    2 => words.push(w.g.slice(p, 16, 16)),
-                    3 => words.push(w.g.slice(p, 0, 16)),
-                    4 => {
-                        let t = w.g.slice(p, 0, 16);
-                        let (qinv, q) = (w.k(QINV), w.k(Q));
-                        let t = w.mullo(t, qinv);
-                        let m = w.wide(t, q);
-                        let d = w.g.sub(p, m);
-                        words.push(w.g.slice(d, 16, 16));
-                    }
-                    _ => {
-                        let s = random.next() % 20 + 1;
-                        wides.push(w.g.ashr(p, s));
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    words.extend(wides);
-    (w.g, words)
-}
-
-#[test]
-fn forms_agree_with_evaluation_on_random_circuits() {
-    let mut random = Random(2026);
-    let (mut read, mut understood) = (0, 0);
-    for circuit in 0..60 {
-        let (graph, roots) = random_circuit(&mut random, 24);
-        let range = [(-2295, 2295), (-300, 300), (0, 4590)][circuit % 3];
-        let inputs = vec![InputRange { lo: range.0, hi: range.1, signed: true }; 2];
-        let mut walk = Walk::new(&graph, Q as u32, inputs);
-        walk.keep = true;
-        walk.cut.cones.max_points = 1 << 17;
-        walk.run(&roots, &mut |_, _| true);
-        let tape = Tape::new(&graph, &roots).unwrap();
-        for round in 0..6 {
-            let mut values = [[0i64; 3]; 2];
-            for v in values.iter_mut().flatten() {
-                let r = random.next();
-                *v = if round % 2 == 0 {
-                    range.0 + (r % (range.1 - range.0 + 1) as u64) as i64
-                } else {
-                    [range.0, range.1][(r & 1) as usize]
-                };
-            }
-            let input = |o: u16, i: u32| values[o as usize][i as usize];
-            let audit = Audit::new(&mut walk.cut.world, &input).unwrap();
-            let bits = tape.values(1, &mut |o, i, out| out[0] = input(o, i) as u64);
-            for (node, bits) in tape.nodes().iter().zip(bits) {
-                let Some(form) = walk.form(*node).cloned() else { continue };
-                read += 1;
-                if walk.cut.world.cause_in(&form).is_some() {
-                    continue;
-                }
-                understood += 1;
-                let width = u32::from(graph.node(*node).width);
-                let value = audit.form(&mut walk.cut.world, &form);
-                let mask = (1i128 << width) - 1;
-                assert_eq!(
-                    value & mask,
-                    i128::from(bits) & mask,
-                    "circuit {circuit}: node {node:?} {:?}",
-                    graph.node(*node)
-                );
-            }
-            // Readings of whole words hold as integers.
-            for root in &roots {
-                let node = graph.node(*root);
-                if node.width != 16 || matches!(node.op, Op::Const(_)) {
-                    continue;
-                }
-                if let Ok(o) = walk.output(*root, 16, true) {
-                    let word = tape.run(|op, i| input(op, i) as u64);
-                    let at = roots.iter().position(|r| r == root).unwrap();
-                    let v = i64::from(word[at] as i16);
-                    assert!(o.lo <= v && v <= o.hi, "{v} outside [{}, {}]", o.lo, o.hi);
-                    // A variable may have been made just now.
-                    let audit = Audit::new(&mut walk.cut.world, &input).unwrap();
-                    let residue = audit.residue(&walk.cut.world, &o.residue);
-                    assert_eq!((i128::from(v) - residue).rem_euclid(Q.into()), 0);
-                }
-            }
-        }
-    }
-    assert!(understood * 2 > read, "{understood} of {read} forms understood");
 }
