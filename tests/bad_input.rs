@@ -205,7 +205,7 @@ fn lists_of_plans_are_checked_before_anything_is_measured() {
 #[test]
 fn a_malformed_schedule_is_shown_with_the_place() {
     let dir = Sandbox::new();
-    let schedule = dir.file("s.toml", "lanes = 16\nmultiply = \"magic\"\n");
+    let schedule = dir.file("s.toml", "unroll = 1\nmultiply = \"magic\"\n");
     let run = dir.ringforge(&["forge", "sntrup761", "--target", "avx2", "--schedule", &schedule]);
     run.fails(2, &["s.toml:2:", "magic"]);
     dir.holds_only(&["s.toml"]);

@@ -1,8 +1,10 @@
 //! Rings without a plan: `forge` lists what applies, takes the fastest that is proved, and remembers.
+//!
+//! Every day one candidate of sntrup761 is tried; left to `RINGFORGE_LONG=1`: a second.
 
 mod common;
 
-use common::{Sandbox, mentions};
+use common::{Sandbox, long, mentions};
 use serde_json::Value;
 
 const RING: &str = "Z3329[x]/(x^64 - x - 1)";
@@ -86,8 +88,9 @@ fn a_damaged_memory_is_refused_and_kept() {
 #[test]
 fn where_nothing_is_proved_nothing_is_made() {
     let dir = Sandbox::new();
-    let args =
-        ["forge", "Z12289[x]/(x^1024 + 1)", "--target=c", "--no-bench", "--try=1", "--patience=1"];
+    // Code that is not optimised, since it is compiled in no time and proved in more than a second.
+    let code = ["--target=c", "--opt=-O0", "--pairs=10", "--no-bench"];
+    let args = [&["forge", "Z12289[x]/(x^256 + 1)", "--try=1", "--patience=1"], &code[..]].concat();
     let run = dir.ringforge_with("w.toml", &args);
     run.fails(1, &["no candidate for target `c` is proved", "--try N", "--patience", "--plan"]);
     mentions(&run, &["unknown: ", "over 12289 itself", "modelled cost"]);
@@ -97,7 +100,8 @@ fn where_nothing_is_proved_nothing_is_made() {
 #[test]
 fn presets_without_a_plan_are_searched() {
     let dir = Sandbox::new();
-    let package = forge(&dir, "", "sntrup761", &["--try=2", "--no-bench"]);
+    let tried = if long() { "--try=2" } else { "--try=1" };
+    let package = forge(&dir, "", "sntrup761", &[tried, "--no-bench"]);
     assert!(
         trials(&package).iter().any(|t| t["plan"] == "sntrup761-chiu"),
         "presets are among them"

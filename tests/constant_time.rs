@@ -1,6 +1,12 @@
 //! The library's machine code is constant time and stays in bounds: whole operations of its KEMs, its sorting and
 //! its encoders, as gcc and clang make them, under the contracts of `lib/contracts`. And code that is not, is refused.
+//!
+//! Every day at one level a compiler, key generation by clang alone, and what is refused by gcc; left to
+//! `RINGFORGE_LONG=1`: the other levels, and both compilers each time.
 
+mod common;
+
+use common::sample;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -86,7 +92,7 @@ fn linked(cc: &str, levels: &[&str], dir: &Path) -> Vec<PathBuf> {
 
 fn is_constant_time(cc: &str, keypair_at: &str) {
     let dir = tempfile::tempdir().unwrap();
-    let levels = ["-O1", "-O2", "-O3"];
+    let levels = sample(&["-O1", "-O2", "-O3"], &[if cc == "gcc" { 0 } else { 2 }]);
     for (level, object) in levels.iter().zip(linked(cc, &levels, dir.path())) {
         let mut contracts =
             vec![("common", 7), ("sntrup761", 4), ("ntrulpr761", 5), ("ntruhps2048677", 3)];
@@ -143,7 +149,8 @@ fn is_refuted(cc: &str, level: &str, file: &str, change: (&str, &str), kind: &st
 fn what_is_not_is_refuted() {
     let sort = "src/common/sort.c";
     let mixed = "src/prime/mixed.c";
-    for (cc, level) in [("gcc", "-O1"), ("gcc", "-O3"), ("clang-19", "-O1")] {
+    let builds = [("gcc", "-O1"), ("gcc", "-O3"), ("clang-19", "-O1")];
+    for (cc, level) in sample(&builds, &[1]) {
         // A branch on what is sorted.
         let branch = (
             "    *x = a ^ d;",

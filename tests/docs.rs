@@ -1,11 +1,14 @@
 //! What the README and the recipes show is run: every command in a `console` block, line by line,
-//! with its output; every file that a block quotes; every figure that a table states.
+//! with its output, digits too but for times and cycles; every file that a block quotes; every figure that a table states.
 //!
 //! `RINGFORGE_BLESS=1` rewrites the tables that are made from `docs/figures/`.
 
 mod common;
+#[path = "common/shown.rs"]
+mod shown;
 
 use common::{Sandbox, figures};
+use shown::Said;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -15,6 +18,22 @@ fn root() -> PathBuf {
 
 fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// Every page: those at the root and those below docs/.
+fn pages() -> Vec<String> {
+    let mut found = Vec::new();
+    for dir in ["", "docs", "docs/results"] {
+        for entry in std::fs::read_dir(root().join(dir)).expect("the source tree") {
+            let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+            if name.ends_with(".md") {
+                found.push(Path::new(dir).join(name).display().to_string());
+            }
+        }
+    }
+    assert!(found.len() > 10, "{found:?}");
+    found.sort();
+    found
 }
 
 /// A fenced block: what follows the fence, and its lines.
@@ -62,19 +81,6 @@ fn steps(block: &Block) -> Vec<Step> {
     all
 }
 
-/// A line as it is compared: runs of digits, blanks and rules do not count, so that figures may
-/// change, nor whether a timing was noisy. Those that matter are in `docs/figures/`.
-fn shape(line: &str) -> String {
-    let mut out = String::new();
-    for c in line.replace(" (noisy)", "").chars() {
-        let c = if c.is_ascii_digit() { '0' } else { c };
-        if !(matches!(c, '0' | ' ' | '─' | '═') && out.ends_with(c)) {
-            out.push(c);
-        }
-    }
-    out.trim().replace("0.0", "0")
-}
-
 /// Runs all console blocks of a page in one sandbox that looks like the source tree.
 fn run(page: &str) {
     let dir = Sandbox::new();
@@ -90,11 +96,11 @@ fn run(page: &str) {
     let bin = ringforge.parent().expect("a directory").to_owned();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&path)));
-    let mut ran = 0;
+    let (mut ran, mut missing) = (0, String::new());
     for block in blocks(&read(page)).iter().filter(|b| b.info == "console") {
         for step in steps(block) {
             let place = format!("{page}, block at line {}: {}", block.line, step.command);
-            if step.command.starts_with("cargo test") {
+            if step.command.contains("cargo test") {
                 // That is what is running; CI runs the same.
                 assert!(read(".ci/run").contains(&step.command), "{place}: not what CI runs");
                 continue;
@@ -111,15 +117,18 @@ fn run(page: &str) {
                 .expect("sh");
             let said = String::from_utf8_lossy(&output.stdout);
             assert!(output.status.success(), "{place}: {}\n{said}", output.status);
-            let mut lines = said.lines().map(shape);
+            let (lines, mut next) = (Said::new(&said), 0);
             for shown in step.shown.iter().filter(|l| !l.trim().is_empty() && *l != "...") {
-                let wanted = shape(shown);
-                assert!(lines.any(|l| l == wanted), "{place}: no line `{wanted}` in\n{said}");
+                match lines.find(shown, next) {
+                    Some(line) => next = line + 1,
+                    None => missing += &format!("{place}: no line `{shown}` in\n{said}\n"),
+                }
             }
             ran += 1;
         }
     }
     assert!(ran > 0, "{page} has no console block");
+    assert!(missing.is_empty(), "{missing}");
     // Blocks that quote a file quote it truly.
     for block in blocks(&read(page)) {
         if let Some(file) = block.info.split_whitespace().find_map(|w| w.strip_prefix("file=")) {
@@ -149,6 +158,18 @@ fn any_ring_is_forged_as_its_page_says() {
 }
 
 #[test]
+fn contracts_are_written_as_their_page_says() {
+    run("docs/contracts.md");
+}
+
+#[test]
+fn pages_on_use_show_what_happens() {
+    for page in ["docs/how-it-works.md", "docs/transforms.md", "docs/kems.md", "docs/prove.md"] {
+        run(page);
+    }
+}
+
+#[test]
 fn adding_a_target_works_as_its_recipe_says() {
     run("docs/add-a-target.md");
 }
@@ -156,12 +177,12 @@ fn adding_a_target_works_as_its_recipe_says() {
 #[test]
 fn tables_are_made_from_measured_figures() {
     let bless = std::env::var_os("RINGFORGE_BLESS").is_some();
-    for page in ["README.md", "docs/results.md"] {
-        let text = read(page);
+    for page in pages() {
+        let text = read(&page);
         let made = figures::fill(&text, &|file| read(&format!("docs/figures/{file}")));
         let made = made.unwrap_or_else(|e| panic!("{page}: {e}"));
         if bless && made != text {
-            std::fs::write(root().join(page), &made).expect("the page");
+            std::fs::write(root().join(&page), &made).expect("the page");
         }
         assert!(bless || made == text, "{page} is not what docs/figures/ says: RINGFORGE_BLESS=1");
     }
@@ -169,11 +190,9 @@ fn tables_are_made_from_measured_figures() {
 
 #[test]
 fn links_lead_somewhere() {
-    let pages = ["README.md", "SOUNDNESS.md", "docs/add-a-ring.md", "docs/add-a-target.md"];
-    let more = ["docs/add-a-method.md", "docs/any-ring.md", "docs/results.md"];
-    for page in pages.into_iter().chain(more) {
-        let text = read(page);
-        let base = root().join(page).parent().expect("a directory").to_owned();
+    for page in pages() {
+        let text = read(&page);
+        let base = root().join(&page).parent().expect("a directory").to_owned();
         for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let file = target.split('#').next().unwrap_or("");
             let outside = target.contains("://") || file.is_empty() || target.contains(' ');

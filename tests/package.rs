@@ -26,6 +26,8 @@ fn compiles_and_keeps_to_its_prefix(cc: &str, dir: &Path, sources: &[String], pr
                 "memset",
                 "memcmp",
                 "memmove",
+                "bcmp",
+                "strcmp",
                 "getrandom",
                 "__errno_location",
                 "__cpu_model",

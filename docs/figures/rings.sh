@@ -1,5 +1,5 @@
 #!/bin/bash
-# Measures what docs/results.md says of the rings x^n + 1: rings.json (cycles, on a quiet machine),
+# Measures what docs/results/x-n-plus-1.md says of the rings x^n + 1: rings.json (cycles, on a quiet machine),
 # ring-proofs.json and ring-mutants.json. Run it from the source tree with `ringforge` in the PATH;
 # with arguments, only those of `cycles`, `proofs`, `mutants`.
 set -eu

@@ -27,7 +27,6 @@
  *     (ntt 7 (forward cooley-tukey) (inverse cooley-tukey) (weighted-convolution (toeplitz))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "barrett"
  *   narrow = "montgomery"
@@ -85,8 +84,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* gcc takes intrinsics apart, and products by words that it knows. */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-tree-ter")
+#pragma GCC optimize("no-tree-ter", "no-tree-forwprop", "no-tree-reassoc", "no-tree-fre", "no-tree-pre", "no-tree-slsr")
+#define OPAQUE(word) __asm__("" : "+x"(word))
+#else
+#define OPAQUE(word) (void)0
 #endif
 #define TARGET __attribute__((target("avx2")))
 /* Two neighbouring words read as one, whatever type they were stored as. */
@@ -105,7 +108,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v2 = _mm256_loadu_si256((const __m256i *)(a + 128));
         const __m256i v3 = _mm256_loadu_si256((const __m256i *)(a + 192));
         const __m256i v4 = _mm256_set1_epi16(-758);
-        const __m256i v5 = _mm256_set1_epi16(31498);
+        __m256i v5 = _mm256_set1_epi16(31498); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v2, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v2, v4);
@@ -120,7 +123,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v17 = _mm256_add_epi16(v1, v16);
         const __m256i v18 = _mm256_sub_epi16(v1, v16);
         const __m256i v19 = _mm256_set1_epi16(-359);
-        const __m256i v20 = _mm256_set1_epi16(14745);
+        __m256i v20 = _mm256_set1_epi16(14745); OPAQUE(v20);
         const __m256i v21 = _mm256_mullo_epi16(v17, v20);
         const __m256i v22 = _mm256_mulhi_epi16(v17, v19);
         const __m256i v23 = _mm256_mulhi_epi16(v21, v6);
@@ -128,7 +131,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v25 = _mm256_add_epi16(v11, v24);
         const __m256i v26 = _mm256_sub_epi16(v11, v24);
         const __m256i v27 = _mm256_set1_epi16(-1517);
-        const __m256i v28 = _mm256_set1_epi16(787);
+        __m256i v28 = _mm256_set1_epi16(787); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v18, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v18, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v6);
@@ -146,7 +149,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v2 = _mm256_loadu_si256((const __m256i *)(a + 144));
         const __m256i v3 = _mm256_loadu_si256((const __m256i *)(a + 208));
         const __m256i v4 = _mm256_set1_epi16(-758);
-        const __m256i v5 = _mm256_set1_epi16(31498);
+        __m256i v5 = _mm256_set1_epi16(31498); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v2, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v2, v4);
@@ -161,7 +164,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v17 = _mm256_add_epi16(v1, v16);
         const __m256i v18 = _mm256_sub_epi16(v1, v16);
         const __m256i v19 = _mm256_set1_epi16(-359);
-        const __m256i v20 = _mm256_set1_epi16(14745);
+        __m256i v20 = _mm256_set1_epi16(14745); OPAQUE(v20);
         const __m256i v21 = _mm256_mullo_epi16(v17, v20);
         const __m256i v22 = _mm256_mulhi_epi16(v17, v19);
         const __m256i v23 = _mm256_mulhi_epi16(v21, v6);
@@ -169,7 +172,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v25 = _mm256_add_epi16(v11, v24);
         const __m256i v26 = _mm256_sub_epi16(v11, v24);
         const __m256i v27 = _mm256_set1_epi16(-1517);
-        const __m256i v28 = _mm256_set1_epi16(787);
+        __m256i v28 = _mm256_set1_epi16(787); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v18, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v18, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v6);
@@ -187,7 +190,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v2 = _mm256_loadu_si256((const __m256i *)(a + 160));
         const __m256i v3 = _mm256_loadu_si256((const __m256i *)(a + 224));
         const __m256i v4 = _mm256_set1_epi16(-758);
-        const __m256i v5 = _mm256_set1_epi16(31498);
+        __m256i v5 = _mm256_set1_epi16(31498); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v2, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v2, v4);
@@ -202,7 +205,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v17 = _mm256_add_epi16(v1, v16);
         const __m256i v18 = _mm256_sub_epi16(v1, v16);
         const __m256i v19 = _mm256_set1_epi16(-359);
-        const __m256i v20 = _mm256_set1_epi16(14745);
+        __m256i v20 = _mm256_set1_epi16(14745); OPAQUE(v20);
         const __m256i v21 = _mm256_mullo_epi16(v17, v20);
         const __m256i v22 = _mm256_mulhi_epi16(v17, v19);
         const __m256i v23 = _mm256_mulhi_epi16(v21, v6);
@@ -210,7 +213,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v25 = _mm256_add_epi16(v11, v24);
         const __m256i v26 = _mm256_sub_epi16(v11, v24);
         const __m256i v27 = _mm256_set1_epi16(-1517);
-        const __m256i v28 = _mm256_set1_epi16(787);
+        __m256i v28 = _mm256_set1_epi16(787); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v18, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v18, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v6);
@@ -228,7 +231,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v2 = _mm256_loadu_si256((const __m256i *)(a + 176));
         const __m256i v3 = _mm256_loadu_si256((const __m256i *)(a + 240));
         const __m256i v4 = _mm256_set1_epi16(-758);
-        const __m256i v5 = _mm256_set1_epi16(31498);
+        __m256i v5 = _mm256_set1_epi16(31498); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v2, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v2, v4);
@@ -243,7 +246,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v17 = _mm256_add_epi16(v1, v16);
         const __m256i v18 = _mm256_sub_epi16(v1, v16);
         const __m256i v19 = _mm256_set1_epi16(-359);
-        const __m256i v20 = _mm256_set1_epi16(14745);
+        __m256i v20 = _mm256_set1_epi16(14745); OPAQUE(v20);
         const __m256i v21 = _mm256_mullo_epi16(v17, v20);
         const __m256i v22 = _mm256_mulhi_epi16(v17, v19);
         const __m256i v23 = _mm256_mulhi_epi16(v21, v6);
@@ -251,7 +254,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v25 = _mm256_add_epi16(v11, v24);
         const __m256i v26 = _mm256_sub_epi16(v11, v24);
         const __m256i v27 = _mm256_set1_epi16(-1517);
-        const __m256i v28 = _mm256_set1_epi16(787);
+        __m256i v28 = _mm256_set1_epi16(787); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v18, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v18, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v6);
@@ -271,7 +274,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v2 = _mm256_loadu_si256((const __m256i *)(t + 32));
         const __m256i v3 = _mm256_loadu_si256((const __m256i *)(t + 48));
         const __m256i v4 = _mm256_set1_epi16(1493);
-        const __m256i v5 = _mm256_set1_epi16(13525);
+        __m256i v5 = _mm256_set1_epi16(13525); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v2, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v2, v4);
@@ -286,7 +289,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v17 = _mm256_add_epi16(v1, v16);
         const __m256i v18 = _mm256_sub_epi16(v1, v16);
         const __m256i v19 = _mm256_set1_epi16(-171);
-        const __m256i v20 = _mm256_set1_epi16(-20907);
+        __m256i v20 = _mm256_set1_epi16(-20907); OPAQUE(v20);
         const __m256i v21 = _mm256_mullo_epi16(v17, v20);
         const __m256i v22 = _mm256_mulhi_epi16(v17, v19);
         const __m256i v23 = _mm256_mulhi_epi16(v21, v6);
@@ -294,7 +297,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v25 = _mm256_add_epi16(v11, v24);
         const __m256i v26 = _mm256_sub_epi16(v11, v24);
         const __m256i v27 = _mm256_set1_epi16(622);
-        const __m256i v28 = _mm256_set1_epi16(27758);
+        __m256i v28 = _mm256_set1_epi16(27758); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v18, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v18, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v6);
@@ -312,7 +315,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v2 = _mm256_loadu_si256((const __m256i *)(t + 96));
         const __m256i v3 = _mm256_loadu_si256((const __m256i *)(t + 112));
         const __m256i v4 = _mm256_set1_epi16(1422);
-        const __m256i v5 = _mm256_set1_epi16(-12402);
+        __m256i v5 = _mm256_set1_epi16(-12402); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v2, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v2, v4);
@@ -327,7 +330,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v17 = _mm256_add_epi16(v1, v16);
         const __m256i v18 = _mm256_sub_epi16(v1, v16);
         const __m256i v19 = _mm256_set1_epi16(1577);
-        const __m256i v20 = _mm256_set1_epi16(-3799);
+        __m256i v20 = _mm256_set1_epi16(-3799); OPAQUE(v20);
         const __m256i v21 = _mm256_mullo_epi16(v17, v20);
         const __m256i v22 = _mm256_mulhi_epi16(v17, v19);
         const __m256i v23 = _mm256_mulhi_epi16(v21, v6);
@@ -335,7 +338,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v25 = _mm256_add_epi16(v11, v24);
         const __m256i v26 = _mm256_sub_epi16(v11, v24);
         const __m256i v27 = _mm256_set1_epi16(182);
-        const __m256i v28 = _mm256_set1_epi16(-15690);
+        __m256i v28 = _mm256_set1_epi16(-15690); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v18, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v18, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v6);
@@ -353,7 +356,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v2 = _mm256_loadu_si256((const __m256i *)(t + 160));
         const __m256i v3 = _mm256_loadu_si256((const __m256i *)(t + 176));
         const __m256i v4 = _mm256_set1_epi16(287);
-        const __m256i v5 = _mm256_set1_epi16(28191);
+        __m256i v5 = _mm256_set1_epi16(28191); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v2, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v2, v4);
@@ -368,7 +371,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v17 = _mm256_add_epi16(v1, v16);
         const __m256i v18 = _mm256_sub_epi16(v1, v16);
         const __m256i v19 = _mm256_set1_epi16(962);
-        const __m256i v20 = _mm256_set1_epi16(10690);
+        __m256i v20 = _mm256_set1_epi16(10690); OPAQUE(v20);
         const __m256i v21 = _mm256_mullo_epi16(v17, v20);
         const __m256i v22 = _mm256_mulhi_epi16(v17, v19);
         const __m256i v23 = _mm256_mulhi_epi16(v21, v6);
@@ -376,7 +379,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v25 = _mm256_add_epi16(v11, v24);
         const __m256i v26 = _mm256_sub_epi16(v11, v24);
         const __m256i v27 = _mm256_set1_epi16(-1202);
-        const __m256i v28 = _mm256_set1_epi16(1358);
+        __m256i v28 = _mm256_set1_epi16(1358); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v18, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v18, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v6);
@@ -394,7 +397,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v2 = _mm256_loadu_si256((const __m256i *)(t + 224));
         const __m256i v3 = _mm256_loadu_si256((const __m256i *)(t + 240));
         const __m256i v4 = _mm256_set1_epi16(202);
-        const __m256i v5 = _mm256_set1_epi16(-16694);
+        __m256i v5 = _mm256_set1_epi16(-16694); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v2, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v2, v4);
@@ -409,7 +412,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v17 = _mm256_add_epi16(v1, v16);
         const __m256i v18 = _mm256_sub_epi16(v1, v16);
         const __m256i v19 = _mm256_set1_epi16(-1474);
-        const __m256i v20 = _mm256_set1_epi16(-11202);
+        __m256i v20 = _mm256_set1_epi16(-11202); OPAQUE(v20);
         const __m256i v21 = _mm256_mullo_epi16(v17, v20);
         const __m256i v22 = _mm256_mulhi_epi16(v17, v19);
         const __m256i v23 = _mm256_mulhi_epi16(v21, v6);
@@ -417,7 +420,7 @@ static void forward_avx2(int16_t c[256], const int16_t a[256])
         const __m256i v25 = _mm256_add_epi16(v11, v24);
         const __m256i v26 = _mm256_sub_epi16(v11, v24);
         const __m256i v27 = _mm256_set1_epi16(1468);
-        const __m256i v28 = _mm256_set1_epi16(31164);
+        __m256i v28 = _mm256_set1_epi16(31164); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v18, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v18, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v6);
@@ -1431,7 +1434,7 @@ void mlkem_base_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1454,7 +1457,7 @@ void mlkem_base_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1477,7 +1480,7 @@ void mlkem_base_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1500,7 +1503,7 @@ void mlkem_base_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1523,7 +1526,7 @@ void mlkem_base_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1546,7 +1549,7 @@ void mlkem_base_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1569,7 +1572,7 @@ void mlkem_base_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1592,7 +1595,7 @@ void mlkem_base_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1615,7 +1618,7 @@ void mlkem_base_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1638,7 +1641,7 @@ void mlkem_base_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1661,7 +1664,7 @@ void mlkem_base_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1684,7 +1687,7 @@ void mlkem_base_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1707,7 +1710,7 @@ void mlkem_base_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1730,7 +1733,7 @@ void mlkem_base_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1753,7 +1756,7 @@ void mlkem_base_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1776,7 +1779,7 @@ void mlkem_base_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1802,7 +1805,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b));
         const __m256i v2 = _mm256_setr_epi16(-1044, -1103, -1044, 555, -1044, 430, -1044, 843, -1044, -1251, -1044, 1550, -1044, 871, -1044, 105);
         const __m256i v3 = _mm256_setr_epi16(-20, -335, -20, -11477, -20, 11182, -20, 13387, -20, -32227, -20, 20494, -20, -14233, -20, -21655);
-        const __m256i v4 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(3329); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v1, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v1, v2);
         const __m256i v7 = _mm256_mulhi_epi16(v5, v4);
@@ -1814,7 +1817,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1831,7 +1834,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 16));
         const __m256i v2 = _mm256_setr_epi16(-1044, 1103, -1044, -555, -1044, -430, -1044, -843, -1044, 1251, -1044, -1550, -1044, -871, -1044, -105);
         const __m256i v3 = _mm256_setr_epi16(-20, 335, -20, 11477, -20, -11182, -20, -13387, -20, 32227, -20, -20494, -20, 14233, -20, 21655);
-        const __m256i v4 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(3329); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v1, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v1, v2);
         const __m256i v7 = _mm256_mulhi_epi16(v5, v4);
@@ -1843,7 +1846,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1860,7 +1863,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 32));
         const __m256i v2 = _mm256_setr_epi16(-1044, 422, -1044, 177, -1044, 587, -1044, -235, -1044, -291, -1044, 1574, -1044, -460, -1044, 1653);
         const __m256i v3 = _mm256_setr_epi16(-20, -27738, -20, 945, -20, 13131, -20, -4587, -20, -14883, -20, 6182, -20, 23092, -20, 5493);
-        const __m256i v4 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(3329); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v1, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v1, v2);
         const __m256i v7 = _mm256_mulhi_epi16(v5, v4);
@@ -1872,7 +1875,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1889,7 +1892,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 48));
         const __m256i v2 = _mm256_setr_epi16(-1044, -422, -1044, -177, -1044, -587, -1044, 235, -1044, 291, -1044, -1574, -1044, 460, -1044, -1653);
         const __m256i v3 = _mm256_setr_epi16(-20, 27738, -20, -945, -20, -13131, -20, 4587, -20, 14883, -20, -6182, -20, -23092, -20, -5493);
-        const __m256i v4 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(3329); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v1, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v1, v2);
         const __m256i v7 = _mm256_mulhi_epi16(v5, v4);
@@ -1901,7 +1904,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1918,7 +1921,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 64));
         const __m256i v2 = _mm256_setr_epi16(-1044, -246, -1044, 1159, -1044, 778, -1044, -147, -1044, -777, -1044, -602, -1044, 1483, -1044, 1119);
         const __m256i v3 = _mm256_setr_epi16(-20, 32010, -20, 10631, -20, -32502, -20, 30317, -20, 29175, -20, -28762, -20, -18741, -20, 12639);
-        const __m256i v4 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(3329); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v1, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v1, v2);
         const __m256i v7 = _mm256_mulhi_epi16(v5, v4);
@@ -1930,7 +1933,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1947,7 +1950,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 80));
         const __m256i v2 = _mm256_setr_epi16(-1044, 246, -1044, -1159, -1044, -778, -1044, 147, -1044, 777, -1044, 602, -1044, -1483, -1044, -1119);
         const __m256i v3 = _mm256_setr_epi16(-20, -32010, -20, -10631, -20, 32502, -20, -30317, -20, -29175, -20, 28762, -20, 18741, -20, -12639);
-        const __m256i v4 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(3329); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v1, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v1, v2);
         const __m256i v7 = _mm256_mulhi_epi16(v5, v4);
@@ -1959,7 +1962,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -1976,7 +1979,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 96));
         const __m256i v2 = _mm256_setr_epi16(-1044, -1590, -1044, -872, -1044, 644, -1044, 349, -1044, 418, -1044, -156, -1044, 329, -1044, -75);
         const __m256i v3 = _mm256_setr_epi16(-20, -18486, -20, 17560, -20, 20100, -20, 18525, -20, -14430, -20, -5276, -20, 19529, -20, -12619);
-        const __m256i v4 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(3329); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v1, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v1, v2);
         const __m256i v7 = _mm256_mulhi_epi16(v5, v4);
@@ -1988,7 +1991,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2005,7 +2008,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 112));
         const __m256i v2 = _mm256_setr_epi16(-1044, 1590, -1044, 872, -1044, -644, -1044, -349, -1044, -418, -1044, 156, -1044, -329, -1044, 75);
         const __m256i v3 = _mm256_setr_epi16(-20, 18486, -20, -17560, -20, -20100, -20, -18525, -20, 14430, -20, 5276, -20, -19529, -20, 12619);
-        const __m256i v4 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(3329); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v1, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v1, v2);
         const __m256i v7 = _mm256_mulhi_epi16(v5, v4);
@@ -2017,7 +2020,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2034,7 +2037,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 128));
         const __m256i v2 = _mm256_setr_epi16(-1044, 817, -1044, 603, -1044, 1097, -1044, 610, -1044, 1322, -1044, -1465, -1044, -1285, -1044, 384);
         const __m256i v3 = _mm256_setr_epi16(-20, -31183, -20, 25435, -20, 20297, -20, 2146, -20, -7382, -20, 24391, -20, 15355, -20, -32384);
-        const __m256i v4 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(3329); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v1, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v1, v2);
         const __m256i v7 = _mm256_mulhi_epi16(v5, v4);
@@ -2046,7 +2049,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2063,7 +2066,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 144));
         const __m256i v2 = _mm256_setr_epi16(-1044, -817, -1044, -603, -1044, -1097, -1044, -610, -1044, -1322, -1044, 1465, -1044, 1285, -1044, -384);
         const __m256i v3 = _mm256_setr_epi16(-20, 31183, -20, -25435, -20, -20297, -20, -2146, -20, 7382, -20, -24391, -20, -15355, -20, 32384);
-        const __m256i v4 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(3329); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v1, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v1, v2);
         const __m256i v7 = _mm256_mulhi_epi16(v5, v4);
@@ -2075,7 +2078,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2092,7 +2095,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 160));
         const __m256i v2 = _mm256_setr_epi16(-1044, -1215, -1044, 1218, -1044, -136, -1044, -1335, -1044, -874, -1044, -1187, -1044, 220, -1044, -1659);
         const __m256i v3 = _mm256_setr_epi16(-20, -20927, -20, 10946, -20, -6280, -20, -14903, -20, 24214, -20, 16989, -20, -11044, -20, 14469);
-        const __m256i v4 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(3329); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v1, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v1, v2);
         const __m256i v7 = _mm256_mulhi_epi16(v5, v4);
@@ -2104,7 +2107,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2121,7 +2124,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 176));
         const __m256i v2 = _mm256_setr_epi16(-1044, 1215, -1044, -1218, -1044, 136, -1044, 1335, -1044, 874, -1044, 1187, -1044, -220, -1044, 1659);
         const __m256i v3 = _mm256_setr_epi16(-20, 20927, -20, -10946, -20, 6280, -20, 14903, -20, -24214, -20, -16989, -20, 11044, -20, -14469);
-        const __m256i v4 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(3329); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v1, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v1, v2);
         const __m256i v7 = _mm256_mulhi_epi16(v5, v4);
@@ -2133,7 +2136,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2150,7 +2153,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 192));
         const __m256i v2 = _mm256_setr_epi16(-1044, -1185, -1044, -1278, -1044, -1530, -1044, 794, -1044, -1510, -1044, -870, -1044, -854, -1044, 478);
         const __m256i v3 = _mm256_setr_epi16(-20, 10335, -20, -7934, -20, -21498, -20, -20198, -20, -22502, -20, 10906, -20, 23210, -20, -17442);
-        const __m256i v4 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(3329); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v1, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v1, v2);
         const __m256i v7 = _mm256_mulhi_epi16(v5, v4);
@@ -2162,7 +2165,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2179,7 +2182,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 208));
         const __m256i v2 = _mm256_setr_epi16(-1044, 1185, -1044, 1278, -1044, 1530, -1044, -794, -1044, 1510, -1044, 870, -1044, 854, -1044, -478);
         const __m256i v3 = _mm256_setr_epi16(-20, -10335, -20, 7934, -20, 21498, -20, 20198, -20, 22502, -20, -10906, -20, -23210, -20, 17442);
-        const __m256i v4 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(3329); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v1, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v1, v2);
         const __m256i v7 = _mm256_mulhi_epi16(v5, v4);
@@ -2191,7 +2194,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2208,7 +2211,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 224));
         const __m256i v2 = _mm256_setr_epi16(-1044, -108, -1044, 996, -1044, -308, -1044, 991, -1044, 958, -1044, 1522, -1044, -1460, -1044, 1628);
         const __m256i v3 = _mm256_setr_epi16(-20, 31636, -20, 28644, -20, -23860, -20, -20257, -20, 23998, -20, -17422, -20, 7756, -20, 23132);
-        const __m256i v4 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(3329); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v1, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v1, v2);
         const __m256i v7 = _mm256_mulhi_epi16(v5, v4);
@@ -2220,7 +2223,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2237,7 +2240,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(b + 240));
         const __m256i v2 = _mm256_setr_epi16(-1044, 108, -1044, -996, -1044, 308, -1044, -991, -1044, -958, -1044, -1522, -1044, 1460, -1044, -1628);
         const __m256i v3 = _mm256_setr_epi16(-20, -31636, -20, -28644, -20, 23860, -20, 20257, -20, -23998, -20, 17422, -20, -7756, -20, -23132);
-        const __m256i v4 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(3329); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v1, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v1, v2);
         const __m256i v7 = _mm256_mulhi_epi16(v5, v4);
@@ -2249,7 +2252,7 @@ void mlkem_accumulate_avx2(int16_t c[256], const int16_t a[256], const int16_t b
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2490,7 +2493,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2513,7 +2516,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2536,7 +2539,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2559,7 +2562,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2582,7 +2585,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2605,7 +2608,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2628,7 +2631,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2651,7 +2654,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2674,7 +2677,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2697,7 +2700,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2720,7 +2723,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2743,7 +2746,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2766,7 +2769,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2789,7 +2792,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2812,7 +2815,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -2835,7 +2838,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v13 = _mm256_blend_epi16(v9, v12, 170);
         const __m256i v14 = _mm256_srli_epi32(v9, 16);
         const __m256i v15 = _mm256_blend_epi16(v14, v11, 170);
-        const __m256i v16 = _mm256_set1_epi16(-3327);
+        __m256i v16 = _mm256_set1_epi16(-3327); OPAQUE(v16);
         const __m256i v17 = _mm256_mullo_epi16(v13, v16);
         const __m256i v18 = _mm256_mulhi_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v15, v18);
@@ -3303,7 +3306,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v56 = _mm256_mulhi_epi16(v34, v53);
         const __m256i v57 = _mm256_mulhi_epi16(v55, v6);
         const __m256i v58 = _mm256_sub_epi16(v56, v57);
-        const __m256i v59 = _mm256_set1_epi16(3327);
+        __m256i v59 = _mm256_set1_epi16(3327); OPAQUE(v59);
         const __m256i v60 = _mm256_sub_epi16(v40, v6);
         const __m256i v61 = _mm256_mullo_epi16(v60, v59);
         const __m256i v62 = _mm256_mulhi_epi16(v61, v6);
@@ -3381,7 +3384,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v56 = _mm256_mulhi_epi16(v34, v53);
         const __m256i v57 = _mm256_mulhi_epi16(v55, v6);
         const __m256i v58 = _mm256_sub_epi16(v56, v57);
-        const __m256i v59 = _mm256_set1_epi16(3327);
+        __m256i v59 = _mm256_set1_epi16(3327); OPAQUE(v59);
         const __m256i v60 = _mm256_sub_epi16(v40, v6);
         const __m256i v61 = _mm256_mullo_epi16(v60, v59);
         const __m256i v62 = _mm256_mulhi_epi16(v61, v6);
@@ -3459,7 +3462,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v56 = _mm256_mulhi_epi16(v34, v53);
         const __m256i v57 = _mm256_mulhi_epi16(v55, v6);
         const __m256i v58 = _mm256_sub_epi16(v56, v57);
-        const __m256i v59 = _mm256_set1_epi16(3327);
+        __m256i v59 = _mm256_set1_epi16(3327); OPAQUE(v59);
         const __m256i v60 = _mm256_sub_epi16(v40, v6);
         const __m256i v61 = _mm256_mullo_epi16(v60, v59);
         const __m256i v62 = _mm256_mulhi_epi16(v61, v6);
@@ -3537,7 +3540,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
         const __m256i v56 = _mm256_mulhi_epi16(v34, v53);
         const __m256i v57 = _mm256_mulhi_epi16(v55, v6);
         const __m256i v58 = _mm256_sub_epi16(v56, v57);
-        const __m256i v59 = _mm256_set1_epi16(3327);
+        __m256i v59 = _mm256_set1_epi16(3327); OPAQUE(v59);
         const __m256i v60 = _mm256_sub_epi16(v40, v6);
         const __m256i v61 = _mm256_mullo_epi16(v60, v59);
         const __m256i v62 = _mm256_mulhi_epi16(v61, v6);
@@ -3561,6 +3564,7 @@ void mlkem_mul_avx2(int16_t c[256], const int16_t a[256], const int16_t b[256])
 #endif
 #undef forward_avx2
 #undef pair
+#undef OPAQUE
 #undef TARGET
 #undef mlkem_forward_avx2
 #undef mlkem_inverse_avx2

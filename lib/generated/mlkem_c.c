@@ -42,7 +42,6 @@
  *     (ntt 7 (forward cooley-tukey) (inverse cooley-tukey) (weighted-convolution (toeplitz))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "montgomery"
  *   narrow = "montgomery"

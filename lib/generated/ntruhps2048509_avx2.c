@@ -23,7 +23,6 @@
  *       (toom-cook 4 (karatsuba (karatsuba (karatsuba (karatsuba (toeplitz))))))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "barrett"
  *   narrow = "montgomery"
@@ -83,8 +82,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* gcc takes intrinsics apart, and products by words that it knows. */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-tree-ter")
+#pragma GCC optimize("no-tree-ter", "no-tree-forwprop", "no-tree-reassoc", "no-tree-fre", "no-tree-pre", "no-tree-slsr")
+#define OPAQUE(word) __asm__("" : "+x"(word))
+#else
+#define OPAQUE(word) (void)0
 #endif
 /* Sums of products in this order, and no words kept for later: there are too few registers. */
 #define KEEP(sum) __asm__("" : "+x"(sum))
@@ -900,7 +903,7 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1424), v28);
         const __m256i v30 = _mm256_slli_epi16(v9, 2);
         const __m256i v31 = _mm256_sub_epi16(v13, v30);
-        const __m256i v32 = _mm256_set1_epi16(3);
+        __m256i v32 = _mm256_set1_epi16(3); OPAQUE(v32);
         const __m256i v33 = _mm256_mullo_epi16(v23, v32);
         const __m256i v34 = _mm256_mullo_epi16(v25, v32);
         const __m256i v35 = _mm256_sub_epi16(v28, v34);
@@ -976,7 +979,7 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         _mm256_storeu_si256((__m256i *)(t_words + 1408), v28);
         const __m256i v30 = _mm256_slli_epi16(v9, 2);
         const __m256i v31 = _mm256_sub_epi16(v13, v30);
-        const __m256i v32 = _mm256_set1_epi16(3);
+        __m256i v32 = _mm256_set1_epi16(3); OPAQUE(v32);
         const __m256i v33 = _mm256_mullo_epi16(v23, v32);
         const __m256i v34 = _mm256_mullo_epi16(v25, v32);
         const __m256i v35 = _mm256_sub_epi16(v28, v34);
@@ -1052,7 +1055,7 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         _mm256_storeu_si256((__m256i *)(t_words + 1520), v28);
         const __m256i v30 = _mm256_slli_epi16(v9, 2);
         const __m256i v31 = _mm256_sub_epi16(v13, v30);
-        const __m256i v32 = _mm256_set1_epi16(3);
+        __m256i v32 = _mm256_set1_epi16(3); OPAQUE(v32);
         const __m256i v33 = _mm256_mullo_epi16(v23, v32);
         const __m256i v34 = _mm256_mullo_epi16(v25, v32);
         const __m256i v35 = _mm256_sub_epi16(v28, v34);
@@ -1118,7 +1121,7 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v16 = _mm256_add_epi16(v12, v15);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 384), v16);
         const __m256i v18 = _mm256_sub_epi16(v12, v15);
-        const __m256i v19 = _mm256_set1_epi16(3);
+        __m256i v19 = _mm256_set1_epi16(3); OPAQUE(v19);
         const __m256i v20 = _mm256_mullo_epi16(v3, v19);
         __m256i v21 = _mm256_add_epi16(v0, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v19);
@@ -1127,12 +1130,12 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         __m256i v25 = _mm256_add_epi16(v1, v24); KEEP(v25);
         const __m256i v26 = _mm256_slli_epi16(v1, 1);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1), v26);
-        const __m256i v28 = _mm256_set1_epi16(-13107);
+        __m256i v28 = _mm256_set1_epi16(-13107); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v18, v28);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 512), v29);
         const __m256i v31 = _mm256_mullo_epi16(v25, v28);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 640), v31);
-        const __m256i v33 = _mm256_set1_epi16(24);
+        __m256i v33 = _mm256_set1_epi16(24); OPAQUE(v33);
         const __m256i v34 = _mm256_mullo_epi16(v3, v33);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 768), v34);
     }
@@ -1157,7 +1160,7 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v16 = _mm256_add_epi16(v12, v15);
         _mm256_storeu_si256((__m256i *)(v_words + 496), v16);
         const __m256i v18 = _mm256_sub_epi16(v12, v15);
-        const __m256i v19 = _mm256_set1_epi16(3);
+        __m256i v19 = _mm256_set1_epi16(3); OPAQUE(v19);
         const __m256i v20 = _mm256_mullo_epi16(v3, v19);
         __m256i v21 = _mm256_add_epi16(v0, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v19);
@@ -1166,12 +1169,12 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         __m256i v25 = _mm256_add_epi16(v1, v24); KEEP(v25);
         const __m256i v26 = _mm256_slli_epi16(v1, 1);
         _mm256_storeu_si256((__m256i *)(v_words + 112), v26);
-        const __m256i v28 = _mm256_set1_epi16(-13107);
+        __m256i v28 = _mm256_set1_epi16(-13107); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v18, v28);
         _mm256_storeu_si256((__m256i *)(v_words + 624), v29);
         const __m256i v31 = _mm256_mullo_epi16(v25, v28);
         _mm256_storeu_si256((__m256i *)(v_words + 752), v31);
-        const __m256i v33 = _mm256_set1_epi16(24);
+        __m256i v33 = _mm256_set1_epi16(24); OPAQUE(v33);
         const __m256i v34 = _mm256_mullo_epi16(v3, v33);
         _mm256_storeu_si256((__m256i *)(v_words + 880), v34);
     }
@@ -1965,13 +1968,13 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v10 = _mm256_add_epi16(v6, v9);
         const __m256i v11 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 640));
         const __m256i v12 = _mm256_add_epi16(v11, v10);
-        const __m256i v13 = _mm256_set1_epi16(-21844);
+        __m256i v13 = _mm256_set1_epi16(-21844); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v12, v13);
         const __m256i v15 = _mm256_srai_epi16(v14, 5);
         _mm256_storeu_si256((__m256i *)(c + 16 * i24), v15);
         const __m256i v17 = _mm256_slli_epi16(v7, 1);
         const __m256i v18 = _mm256_add_epi16(v3, v17);
-        const __m256i v19 = _mm256_set1_epi16(3);
+        __m256i v19 = _mm256_set1_epi16(3); OPAQUE(v19);
         const __m256i v20 = _mm256_mullo_epi16(v11, v19);
         __m256i v21 = _mm256_add_epi16(v18, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v13);
@@ -1979,7 +1982,7 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         _mm256_storeu_si256((__m256i *)(c + 16 * i24 + 128), v23);
         const __m256i v25 = _mm256_slli_epi16(v6, 2);
         const __m256i v26 = _mm256_add_epi16(v2, v25);
-        const __m256i v27 = _mm256_set1_epi16(9);
+        __m256i v27 = _mm256_set1_epi16(9); OPAQUE(v27);
         const __m256i v28 = _mm256_mullo_epi16(v11, v27);
         __m256i v29 = _mm256_add_epi16(v26, v28); KEEP(v29);
         const __m256i v30 = _mm256_mullo_epi16(v29, v13);
@@ -1987,7 +1990,7 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         _mm256_storeu_si256((__m256i *)(c + 16 * i24 + 256), v31);
         const __m256i v33 = _mm256_slli_epi16(v7, 3);
         const __m256i v34 = _mm256_add_epi16(v3, v33);
-        const __m256i v35 = _mm256_set1_epi16(27);
+        __m256i v35 = _mm256_set1_epi16(27); OPAQUE(v35);
         const __m256i v36 = _mm256_mullo_epi16(v11, v35);
         __m256i v37 = _mm256_add_epi16(v34, v36); KEEP(v37);
         const __m256i v38 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 768));
@@ -2011,13 +2014,13 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         const __m256i v10 = _mm256_add_epi16(v6, v9);
         const __m256i v11 = _mm256_loadu_si256((const __m256i *)(joined1 + 752));
         const __m256i v12 = _mm256_add_epi16(v11, v10);
-        const __m256i v13 = _mm256_set1_epi16(-21844);
+        __m256i v13 = _mm256_set1_epi16(-21844); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v12, v13);
         const __m256i v15 = _mm256_srai_epi16(v14, 5);
         _mm256_storeu_si256((__m256i *)(c + 112), v15);
         const __m256i v17 = _mm256_slli_epi16(v7, 1);
         const __m256i v18 = _mm256_add_epi16(v3, v17);
-        const __m256i v19 = _mm256_set1_epi16(3);
+        __m256i v19 = _mm256_set1_epi16(3); OPAQUE(v19);
         const __m256i v20 = _mm256_mullo_epi16(v11, v19);
         __m256i v21 = _mm256_add_epi16(v18, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v13);
@@ -2025,7 +2028,7 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         _mm256_storeu_si256((__m256i *)(c + 240), v23);
         const __m256i v25 = _mm256_slli_epi16(v6, 2);
         const __m256i v26 = _mm256_add_epi16(v2, v25);
-        const __m256i v27 = _mm256_set1_epi16(9);
+        __m256i v27 = _mm256_set1_epi16(9); OPAQUE(v27);
         const __m256i v28 = _mm256_mullo_epi16(v11, v27);
         __m256i v29 = _mm256_add_epi16(v26, v28); KEEP(v29);
         const __m256i v30 = _mm256_mullo_epi16(v29, v13);
@@ -2033,7 +2036,7 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
         _mm256_storeu_si256((__m256i *)(c + 368), v31);
         const __m256i v33 = _mm256_slli_epi16(v7, 3);
         const __m256i v34 = _mm256_add_epi16(v3, v33);
-        const __m256i v35 = _mm256_set1_epi16(27);
+        __m256i v35 = _mm256_set1_epi16(27); OPAQUE(v35);
         const __m256i v36 = _mm256_mullo_epi16(v11, v35);
         __m256i v37 = _mm256_add_epi16(v34, v36); KEEP(v37);
         const __m256i v38 = _mm256_loadu_si256((const __m256i *)(joined1 + 880));
@@ -2051,6 +2054,7 @@ void ntruhps2048509_mul_avx2(int16_t c[509], const int16_t a[509], const int16_t
 #undef toeplitz16
 #undef FENCE
 #undef KEEP
+#undef OPAQUE
 #undef TARGET
 #undef ntruhps2048509_mul_avx2
 #endif

@@ -23,7 +23,6 @@
  *       (toom-cook 5 (toom-cook 3 (karatsuba (karatsuba (karatsuba (toeplitz))))))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "barrett"
  *   narrow = "montgomery"
@@ -78,8 +77,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* gcc takes intrinsics apart, and products by words that it knows. */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-tree-ter")
+#pragma GCC optimize("no-tree-ter", "no-tree-forwprop", "no-tree-reassoc", "no-tree-fre", "no-tree-pre", "no-tree-slsr")
+#define OPAQUE(word) __asm__("" : "+x"(word))
+#else
+#define OPAQUE(word) (void)0
 #endif
 /* Sums of products in this order, and no words kept for later: there are too few registers. */
 #define KEEP(sum) __asm__("" : "+x"(sum))
@@ -641,7 +644,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v25 = _mm256_sub_epi16(v24, v10);
         const __m256i v26 = _mm256_slli_epi16(v19, 2);
         const __m256i v27 = _mm256_sub_epi16(v26, v13);
-        const __m256i v28 = _mm256_set1_epi16(3);
+        __m256i v28 = _mm256_set1_epi16(3); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v21, v28);
         const __m256i v30 = _mm256_sub_epi16(v23, v29);
         const __m256i v31 = _mm256_mullo_epi16(v23, v28);
@@ -765,7 +768,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v25 = _mm256_sub_epi16(v24, v10);
         const __m256i v26 = _mm256_slli_epi16(v19, 2);
         const __m256i v27 = _mm256_sub_epi16(v26, v13);
-        const __m256i v28 = _mm256_set1_epi16(3);
+        __m256i v28 = _mm256_set1_epi16(3); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v21, v28);
         const __m256i v30 = _mm256_sub_epi16(v23, v29);
         const __m256i v31 = _mm256_mullo_epi16(v23, v28);
@@ -889,7 +892,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v25 = _mm256_sub_epi16(v24, v10);
         const __m256i v26 = _mm256_slli_epi16(v19, 2);
         const __m256i v27 = _mm256_sub_epi16(v26, v13);
-        const __m256i v28 = _mm256_set1_epi16(3);
+        __m256i v28 = _mm256_set1_epi16(3); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v21, v28);
         const __m256i v30 = _mm256_sub_epi16(v23, v29);
         const __m256i v31 = _mm256_mullo_epi16(v23, v28);
@@ -1013,7 +1016,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v25 = _mm256_sub_epi16(v24, v10);
         const __m256i v26 = _mm256_slli_epi16(v19, 2);
         const __m256i v27 = _mm256_sub_epi16(v26, v13);
-        const __m256i v28 = _mm256_set1_epi16(3);
+        __m256i v28 = _mm256_set1_epi16(3); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v21, v28);
         const __m256i v30 = _mm256_sub_epi16(v23, v29);
         const __m256i v31 = _mm256_mullo_epi16(v23, v28);
@@ -1137,7 +1140,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v25 = _mm256_sub_epi16(v24, v10);
         const __m256i v26 = _mm256_slli_epi16(v19, 2);
         const __m256i v27 = _mm256_sub_epi16(v26, v13);
-        const __m256i v28 = _mm256_set1_epi16(3);
+        __m256i v28 = _mm256_set1_epi16(3); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v21, v28);
         const __m256i v30 = _mm256_sub_epi16(v23, v29);
         const __m256i v31 = _mm256_mullo_epi16(v23, v28);
@@ -1261,7 +1264,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v25 = _mm256_sub_epi16(v24, v10);
         const __m256i v26 = _mm256_slli_epi16(v19, 2);
         const __m256i v27 = _mm256_sub_epi16(v26, v13);
-        const __m256i v28 = _mm256_set1_epi16(3);
+        __m256i v28 = _mm256_set1_epi16(3); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v21, v28);
         const __m256i v30 = _mm256_sub_epi16(v23, v29);
         const __m256i v31 = _mm256_mullo_epi16(v23, v28);
@@ -1385,7 +1388,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v25 = _mm256_sub_epi16(v24, v10);
         const __m256i v26 = _mm256_slli_epi16(v19, 2);
         const __m256i v27 = _mm256_sub_epi16(v26, v13);
-        const __m256i v28 = _mm256_set1_epi16(3);
+        __m256i v28 = _mm256_set1_epi16(3); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v21, v28);
         const __m256i v30 = _mm256_sub_epi16(v23, v29);
         const __m256i v31 = _mm256_mullo_epi16(v23, v28);
@@ -1513,7 +1516,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v26 = _mm256_slli_epi16(v25, 1);
         const __m256i v27 = _mm256_add_epi16(v23, v26);
         const __m256i v28 = _mm256_sub_epi16(v23, v26);
-        const __m256i v29 = _mm256_set1_epi16(3);
+        __m256i v29 = _mm256_set1_epi16(3); OPAQUE(v29);
         const __m256i v30 = _mm256_mullo_epi16(v3, v29);
         __m256i v31 = _mm256_add_epi16(v5, v30); KEEP(v31);
         const __m256i v32 = _mm256_mullo_epi16(v31, v29);
@@ -1522,26 +1525,26 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         __m256i v35 = _mm256_add_epi16(v6, v34); KEEP(v35);
         const __m256i v36 = _mm256_mullo_epi16(v35, v29);
         __m256i v37 = _mm256_add_epi16(v1, v36); KEEP(v37);
-        const __m256i v38 = _mm256_set1_epi16(6);
+        __m256i v38 = _mm256_set1_epi16(6); OPAQUE(v38);
         const __m256i v39 = _mm256_mullo_epi16(v1, v38);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1), v39);
         const __m256i v41 = _mm256_slli_epi16(v8, 1);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 144), v41);
-        const __m256i v43 = _mm256_set1_epi16(13107);
+        __m256i v43 = _mm256_set1_epi16(13107); OPAQUE(v43);
         const __m256i v44 = _mm256_mullo_epi16(v18, v43);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 432), v44);
-        const __m256i v46 = _mm256_set1_epi16(-23593);
+        __m256i v46 = _mm256_set1_epi16(-23593); OPAQUE(v46);
         const __m256i v47 = _mm256_mullo_epi16(v19, v46);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 576), v47);
         const __m256i v49 = _mm256_mullo_epi16(v27, v46);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 720), v49);
-        const __m256i v51 = _mm256_set1_epi16(20597);
+        __m256i v51 = _mm256_set1_epi16(20597); OPAQUE(v51);
         const __m256i v52 = _mm256_mullo_epi16(v28, v51);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 864), v52);
-        const __m256i v54 = _mm256_set1_epi16(749);
+        __m256i v54 = _mm256_set1_epi16(749); OPAQUE(v54);
         const __m256i v55 = _mm256_mullo_epi16(v37, v54);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 1008), v55);
-        const __m256i v57 = _mm256_set1_epi16(18);
+        __m256i v57 = _mm256_set1_epi16(18); OPAQUE(v57);
         const __m256i v58 = _mm256_mullo_epi16(v3, v57);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 1152), v58);
     }
@@ -1576,7 +1579,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v26 = _mm256_slli_epi16(v25, 1);
         const __m256i v27 = _mm256_add_epi16(v23, v26);
         const __m256i v28 = _mm256_sub_epi16(v23, v26);
-        const __m256i v29 = _mm256_set1_epi16(3);
+        __m256i v29 = _mm256_set1_epi16(3); OPAQUE(v29);
         const __m256i v30 = _mm256_mullo_epi16(v3, v29);
         __m256i v31 = _mm256_add_epi16(v5, v30); KEEP(v31);
         const __m256i v32 = _mm256_mullo_epi16(v31, v29);
@@ -1585,26 +1588,26 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         __m256i v35 = _mm256_add_epi16(v6, v34); KEEP(v35);
         const __m256i v36 = _mm256_mullo_epi16(v35, v29);
         __m256i v37 = _mm256_add_epi16(v1, v36); KEEP(v37);
-        const __m256i v38 = _mm256_set1_epi16(6);
+        __m256i v38 = _mm256_set1_epi16(6); OPAQUE(v38);
         const __m256i v39 = _mm256_mullo_epi16(v1, v38);
         _mm256_storeu_si256((__m256i *)(v_words + 96), v39);
         const __m256i v41 = _mm256_slli_epi16(v8, 1);
         _mm256_storeu_si256((__m256i *)(v_words + 240), v41);
-        const __m256i v43 = _mm256_set1_epi16(13107);
+        __m256i v43 = _mm256_set1_epi16(13107); OPAQUE(v43);
         const __m256i v44 = _mm256_mullo_epi16(v18, v43);
         _mm256_storeu_si256((__m256i *)(v_words + 528), v44);
-        const __m256i v46 = _mm256_set1_epi16(-23593);
+        __m256i v46 = _mm256_set1_epi16(-23593); OPAQUE(v46);
         const __m256i v47 = _mm256_mullo_epi16(v19, v46);
         _mm256_storeu_si256((__m256i *)(v_words + 672), v47);
         const __m256i v49 = _mm256_mullo_epi16(v27, v46);
         _mm256_storeu_si256((__m256i *)(v_words + 816), v49);
-        const __m256i v51 = _mm256_set1_epi16(20597);
+        __m256i v51 = _mm256_set1_epi16(20597); OPAQUE(v51);
         const __m256i v52 = _mm256_mullo_epi16(v28, v51);
         _mm256_storeu_si256((__m256i *)(v_words + 960), v52);
-        const __m256i v54 = _mm256_set1_epi16(749);
+        __m256i v54 = _mm256_set1_epi16(749); OPAQUE(v54);
         const __m256i v55 = _mm256_mullo_epi16(v37, v54);
         _mm256_storeu_si256((__m256i *)(v_words + 1104), v55);
-        const __m256i v57 = _mm256_set1_epi16(18);
+        __m256i v57 = _mm256_set1_epi16(18); OPAQUE(v57);
         const __m256i v58 = _mm256_mullo_epi16(v3, v57);
         _mm256_storeu_si256((__m256i *)(v_words + 1248), v58);
     }
@@ -1639,7 +1642,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v26 = _mm256_slli_epi16(v25, 1);
         const __m256i v27 = _mm256_add_epi16(v23, v26);
         const __m256i v28 = _mm256_sub_epi16(v23, v26);
-        const __m256i v29 = _mm256_set1_epi16(3);
+        __m256i v29 = _mm256_set1_epi16(3); OPAQUE(v29);
         const __m256i v30 = _mm256_mullo_epi16(v3, v29);
         __m256i v31 = _mm256_add_epi16(v5, v30); KEEP(v31);
         const __m256i v32 = _mm256_mullo_epi16(v31, v29);
@@ -1648,26 +1651,26 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         __m256i v35 = _mm256_add_epi16(v6, v34); KEEP(v35);
         const __m256i v36 = _mm256_mullo_epi16(v35, v29);
         __m256i v37 = _mm256_add_epi16(v1, v36); KEEP(v37);
-        const __m256i v38 = _mm256_set1_epi16(6);
+        __m256i v38 = _mm256_set1_epi16(6); OPAQUE(v38);
         const __m256i v39 = _mm256_mullo_epi16(v1, v38);
         _mm256_storeu_si256((__m256i *)(v_words + 112), v39);
         const __m256i v41 = _mm256_slli_epi16(v8, 1);
         _mm256_storeu_si256((__m256i *)(v_words + 256), v41);
-        const __m256i v43 = _mm256_set1_epi16(13107);
+        __m256i v43 = _mm256_set1_epi16(13107); OPAQUE(v43);
         const __m256i v44 = _mm256_mullo_epi16(v18, v43);
         _mm256_storeu_si256((__m256i *)(v_words + 544), v44);
-        const __m256i v46 = _mm256_set1_epi16(-23593);
+        __m256i v46 = _mm256_set1_epi16(-23593); OPAQUE(v46);
         const __m256i v47 = _mm256_mullo_epi16(v19, v46);
         _mm256_storeu_si256((__m256i *)(v_words + 688), v47);
         const __m256i v49 = _mm256_mullo_epi16(v27, v46);
         _mm256_storeu_si256((__m256i *)(v_words + 832), v49);
-        const __m256i v51 = _mm256_set1_epi16(20597);
+        __m256i v51 = _mm256_set1_epi16(20597); OPAQUE(v51);
         const __m256i v52 = _mm256_mullo_epi16(v28, v51);
         _mm256_storeu_si256((__m256i *)(v_words + 976), v52);
-        const __m256i v54 = _mm256_set1_epi16(749);
+        __m256i v54 = _mm256_set1_epi16(749); OPAQUE(v54);
         const __m256i v55 = _mm256_mullo_epi16(v37, v54);
         _mm256_storeu_si256((__m256i *)(v_words + 1120), v55);
-        const __m256i v57 = _mm256_set1_epi16(18);
+        __m256i v57 = _mm256_set1_epi16(18); OPAQUE(v57);
         const __m256i v58 = _mm256_mullo_epi16(v3, v57);
         _mm256_storeu_si256((__m256i *)(v_words + 1264), v58);
     }
@@ -1702,7 +1705,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v26 = _mm256_slli_epi16(v25, 1);
         const __m256i v27 = _mm256_add_epi16(v23, v26);
         const __m256i v28 = _mm256_sub_epi16(v23, v26);
-        const __m256i v29 = _mm256_set1_epi16(3);
+        __m256i v29 = _mm256_set1_epi16(3); OPAQUE(v29);
         const __m256i v30 = _mm256_mullo_epi16(v3, v29);
         __m256i v31 = _mm256_add_epi16(v5, v30); KEEP(v31);
         const __m256i v32 = _mm256_mullo_epi16(v31, v29);
@@ -1711,26 +1714,26 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         __m256i v35 = _mm256_add_epi16(v6, v34); KEEP(v35);
         const __m256i v36 = _mm256_mullo_epi16(v35, v29);
         __m256i v37 = _mm256_add_epi16(v1, v36); KEEP(v37);
-        const __m256i v38 = _mm256_set1_epi16(6);
+        __m256i v38 = _mm256_set1_epi16(6); OPAQUE(v38);
         const __m256i v39 = _mm256_mullo_epi16(v1, v38);
         _mm256_storeu_si256((__m256i *)(v_words + 128), v39);
         const __m256i v41 = _mm256_slli_epi16(v8, 1);
         _mm256_storeu_si256((__m256i *)(v_words + 272), v41);
-        const __m256i v43 = _mm256_set1_epi16(13107);
+        __m256i v43 = _mm256_set1_epi16(13107); OPAQUE(v43);
         const __m256i v44 = _mm256_mullo_epi16(v18, v43);
         _mm256_storeu_si256((__m256i *)(v_words + 560), v44);
-        const __m256i v46 = _mm256_set1_epi16(-23593);
+        __m256i v46 = _mm256_set1_epi16(-23593); OPAQUE(v46);
         const __m256i v47 = _mm256_mullo_epi16(v19, v46);
         _mm256_storeu_si256((__m256i *)(v_words + 704), v47);
         const __m256i v49 = _mm256_mullo_epi16(v27, v46);
         _mm256_storeu_si256((__m256i *)(v_words + 848), v49);
-        const __m256i v51 = _mm256_set1_epi16(20597);
+        __m256i v51 = _mm256_set1_epi16(20597); OPAQUE(v51);
         const __m256i v52 = _mm256_mullo_epi16(v28, v51);
         _mm256_storeu_si256((__m256i *)(v_words + 992), v52);
-        const __m256i v54 = _mm256_set1_epi16(749);
+        __m256i v54 = _mm256_set1_epi16(749); OPAQUE(v54);
         const __m256i v55 = _mm256_mullo_epi16(v37, v54);
         _mm256_storeu_si256((__m256i *)(v_words + 1136), v55);
-        const __m256i v57 = _mm256_set1_epi16(18);
+        __m256i v57 = _mm256_set1_epi16(18); OPAQUE(v57);
         const __m256i v58 = _mm256_mullo_epi16(v3, v57);
         _mm256_storeu_si256((__m256i *)(v_words + 1280), v58);
     }
@@ -1785,7 +1788,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
             const __m256i v2 = _mm256_add_epi16(v0, v1);
             const __m256i v3 = _mm256_loadu_si256((const __m256i *)(v_words + 144 * i4 + 16 * i5 + 48));
             const __m256i v4 = _mm256_add_epi16(v3, v2);
-            const __m256i v5 = _mm256_set1_epi16(-3);
+            __m256i v5 = _mm256_set1_epi16(-3); OPAQUE(v5);
             const __m256i v6 = _mm256_mullo_epi16(v4, v5);
             _mm256_storeu_si256((__m256i *)(v_words + 240 * i4 + 16 * i5 + 1344), v6);
             const __m256i v8 = _mm256_sub_epi16(v3, v2);
@@ -1795,10 +1798,10 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
             const __m256i v12 = _mm256_slli_epi16(v0, 2);
             const __m256i v13 = _mm256_add_epi16(v11, v12);
             _mm256_storeu_si256((__m256i *)(v_words + 240 * i4 + 16 * i5 + 1440), v13);
-            const __m256i v15 = _mm256_set1_epi16(3);
+            __m256i v15 = _mm256_set1_epi16(3); OPAQUE(v15);
             const __m256i v16 = _mm256_mullo_epi16(v1, v15);
             _mm256_storeu_si256((__m256i *)(v_words + 240 * i4 + 16 * i5 + 1296), v16);
-            const __m256i v18 = _mm256_set1_epi16(6);
+            __m256i v18 = _mm256_set1_epi16(6); OPAQUE(v18);
             const __m256i v19 = _mm256_mullo_epi16(v0, v18);
             _mm256_storeu_si256((__m256i *)(v_words + 240 * i4 + 16 * i5 + 1488), v19);
         }
@@ -2362,7 +2365,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v16 = _mm256_add_epi16(v14, v15);
         const __m256i v17 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i20 + 1008));
         const __m256i v18 = _mm256_add_epi16(v17, v16);
-        const __m256i v19 = _mm256_set1_epi16(-19418);
+        __m256i v19 = _mm256_set1_epi16(-19418); OPAQUE(v19);
         const __m256i v20 = _mm256_mullo_epi16(v18, v19);
         const __m256i v21 = _mm256_srai_epi16(v20, 5);
         _mm256_storeu_si256((__m256i *)(c + 16 * i20), v21);
@@ -2370,7 +2373,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v24 = _mm256_add_epi16(v7, v23);
         const __m256i v25 = _mm256_slli_epi16(v24, 1);
         const __m256i v26 = _mm256_add_epi16(v3, v25);
-        const __m256i v27 = _mm256_set1_epi16(3);
+        __m256i v27 = _mm256_set1_epi16(3); OPAQUE(v27);
         const __m256i v28 = _mm256_mullo_epi16(v17, v27);
         __m256i v29 = _mm256_add_epi16(v26, v28); KEEP(v29);
         const __m256i v30 = _mm256_mullo_epi16(v29, v19);
@@ -2379,7 +2382,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v33 = _mm256_add_epi16(v6, v10);
         const __m256i v34 = _mm256_slli_epi16(v33, 2);
         const __m256i v35 = _mm256_add_epi16(v2, v34);
-        const __m256i v36 = _mm256_set1_epi16(9);
+        __m256i v36 = _mm256_set1_epi16(9); OPAQUE(v36);
         const __m256i v37 = _mm256_mullo_epi16(v17, v36);
         __m256i v38 = _mm256_add_epi16(v35, v37); KEEP(v38);
         const __m256i v39 = _mm256_mullo_epi16(v38, v19);
@@ -2389,7 +2392,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v43 = _mm256_add_epi16(v11, v42);
         const __m256i v44 = _mm256_slli_epi16(v43, 1);
         const __m256i v45 = _mm256_add_epi16(v3, v44);
-        const __m256i v46 = _mm256_set1_epi16(27);
+        __m256i v46 = _mm256_set1_epi16(27); OPAQUE(v46);
         const __m256i v47 = _mm256_mullo_epi16(v17, v46);
         __m256i v48 = _mm256_add_epi16(v45, v47); KEEP(v48);
         const __m256i v49 = _mm256_mullo_epi16(v48, v19);
@@ -2398,7 +2401,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v52 = _mm256_slli_epi16(v6, 4);
         const __m256i v53 = _mm256_add_epi16(v2, v52);
         const __m256i v54 = _mm256_add_epi16(v10, v53);
-        const __m256i v55 = _mm256_set1_epi16(81);
+        __m256i v55 = _mm256_set1_epi16(81); OPAQUE(v55);
         const __m256i v56 = _mm256_mullo_epi16(v17, v55);
         __m256i v57 = _mm256_add_epi16(v54, v56); KEEP(v57);
         const __m256i v58 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i20 + 1152));
@@ -2428,7 +2431,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v16 = _mm256_add_epi16(v14, v15);
         const __m256i v17 = _mm256_loadu_si256((const __m256i *)(joined1 + 1104));
         const __m256i v18 = _mm256_add_epi16(v17, v16);
-        const __m256i v19 = _mm256_set1_epi16(-19418);
+        __m256i v19 = _mm256_set1_epi16(-19418); OPAQUE(v19);
         const __m256i v20 = _mm256_mullo_epi16(v18, v19);
         const __m256i v21 = _mm256_srai_epi16(v20, 5);
         _mm256_storeu_si256((__m256i *)(c + 96), v21);
@@ -2436,7 +2439,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v24 = _mm256_add_epi16(v7, v23);
         const __m256i v25 = _mm256_slli_epi16(v24, 1);
         const __m256i v26 = _mm256_add_epi16(v3, v25);
-        const __m256i v27 = _mm256_set1_epi16(3);
+        __m256i v27 = _mm256_set1_epi16(3); OPAQUE(v27);
         const __m256i v28 = _mm256_mullo_epi16(v17, v27);
         __m256i v29 = _mm256_add_epi16(v26, v28); KEEP(v29);
         const __m256i v30 = _mm256_mullo_epi16(v29, v19);
@@ -2445,7 +2448,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v33 = _mm256_add_epi16(v6, v10);
         const __m256i v34 = _mm256_slli_epi16(v33, 2);
         const __m256i v35 = _mm256_add_epi16(v2, v34);
-        const __m256i v36 = _mm256_set1_epi16(9);
+        __m256i v36 = _mm256_set1_epi16(9); OPAQUE(v36);
         const __m256i v37 = _mm256_mullo_epi16(v17, v36);
         __m256i v38 = _mm256_add_epi16(v35, v37); KEEP(v38);
         const __m256i v39 = _mm256_mullo_epi16(v38, v19);
@@ -2455,7 +2458,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v43 = _mm256_add_epi16(v11, v42);
         const __m256i v44 = _mm256_slli_epi16(v43, 1);
         const __m256i v45 = _mm256_add_epi16(v3, v44);
-        const __m256i v46 = _mm256_set1_epi16(27);
+        __m256i v46 = _mm256_set1_epi16(27); OPAQUE(v46);
         const __m256i v47 = _mm256_mullo_epi16(v17, v46);
         __m256i v48 = _mm256_add_epi16(v45, v47); KEEP(v48);
         const __m256i v49 = _mm256_mullo_epi16(v48, v19);
@@ -2464,7 +2467,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v52 = _mm256_slli_epi16(v6, 4);
         const __m256i v53 = _mm256_add_epi16(v2, v52);
         const __m256i v54 = _mm256_add_epi16(v10, v53);
-        const __m256i v55 = _mm256_set1_epi16(81);
+        __m256i v55 = _mm256_set1_epi16(81); OPAQUE(v55);
         const __m256i v56 = _mm256_mullo_epi16(v17, v55);
         __m256i v57 = _mm256_add_epi16(v54, v56); KEEP(v57);
         const __m256i v58 = _mm256_loadu_si256((const __m256i *)(joined1 + 1248));
@@ -2494,7 +2497,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v16 = _mm256_add_epi16(v14, v15);
         const __m256i v17 = _mm256_loadu_si256((const __m256i *)(joined1 + 1120));
         const __m256i v18 = _mm256_add_epi16(v17, v16);
-        const __m256i v19 = _mm256_set1_epi16(-19418);
+        __m256i v19 = _mm256_set1_epi16(-19418); OPAQUE(v19);
         const __m256i v20 = _mm256_mullo_epi16(v18, v19);
         const __m256i v21 = _mm256_srai_epi16(v20, 5);
         _mm256_storeu_si256((__m256i *)(c + 112), v21);
@@ -2502,7 +2505,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v24 = _mm256_add_epi16(v7, v23);
         const __m256i v25 = _mm256_slli_epi16(v24, 1);
         const __m256i v26 = _mm256_add_epi16(v3, v25);
-        const __m256i v27 = _mm256_set1_epi16(3);
+        __m256i v27 = _mm256_set1_epi16(3); OPAQUE(v27);
         const __m256i v28 = _mm256_mullo_epi16(v17, v27);
         __m256i v29 = _mm256_add_epi16(v26, v28); KEEP(v29);
         const __m256i v30 = _mm256_mullo_epi16(v29, v19);
@@ -2511,7 +2514,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v33 = _mm256_add_epi16(v6, v10);
         const __m256i v34 = _mm256_slli_epi16(v33, 2);
         const __m256i v35 = _mm256_add_epi16(v2, v34);
-        const __m256i v36 = _mm256_set1_epi16(9);
+        __m256i v36 = _mm256_set1_epi16(9); OPAQUE(v36);
         const __m256i v37 = _mm256_mullo_epi16(v17, v36);
         __m256i v38 = _mm256_add_epi16(v35, v37); KEEP(v38);
         const __m256i v39 = _mm256_mullo_epi16(v38, v19);
@@ -2521,7 +2524,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v43 = _mm256_add_epi16(v11, v42);
         const __m256i v44 = _mm256_slli_epi16(v43, 1);
         const __m256i v45 = _mm256_add_epi16(v3, v44);
-        const __m256i v46 = _mm256_set1_epi16(27);
+        __m256i v46 = _mm256_set1_epi16(27); OPAQUE(v46);
         const __m256i v47 = _mm256_mullo_epi16(v17, v46);
         __m256i v48 = _mm256_add_epi16(v45, v47); KEEP(v48);
         const __m256i v49 = _mm256_mullo_epi16(v48, v19);
@@ -2549,7 +2552,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v16 = _mm256_add_epi16(v14, v15);
         const __m256i v17 = _mm256_loadu_si256((const __m256i *)(joined1 + 1136));
         const __m256i v18 = _mm256_add_epi16(v17, v16);
-        const __m256i v19 = _mm256_set1_epi16(-19418);
+        __m256i v19 = _mm256_set1_epi16(-19418); OPAQUE(v19);
         const __m256i v20 = _mm256_mullo_epi16(v18, v19);
         const __m256i v21 = _mm256_srai_epi16(v20, 5);
         _mm256_storeu_si256((__m256i *)(c + 128), v21);
@@ -2557,7 +2560,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v24 = _mm256_add_epi16(v7, v23);
         const __m256i v25 = _mm256_slli_epi16(v24, 1);
         const __m256i v26 = _mm256_add_epi16(v3, v25);
-        const __m256i v27 = _mm256_set1_epi16(3);
+        __m256i v27 = _mm256_set1_epi16(3); OPAQUE(v27);
         const __m256i v28 = _mm256_mullo_epi16(v17, v27);
         __m256i v29 = _mm256_add_epi16(v26, v28); KEEP(v29);
         const __m256i v30 = _mm256_mullo_epi16(v29, v19);
@@ -2566,7 +2569,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v33 = _mm256_add_epi16(v6, v10);
         const __m256i v34 = _mm256_slli_epi16(v33, 2);
         const __m256i v35 = _mm256_add_epi16(v2, v34);
-        const __m256i v36 = _mm256_set1_epi16(9);
+        __m256i v36 = _mm256_set1_epi16(9); OPAQUE(v36);
         const __m256i v37 = _mm256_mullo_epi16(v17, v36);
         __m256i v38 = _mm256_add_epi16(v35, v37); KEEP(v38);
         const __m256i v39 = _mm256_mullo_epi16(v38, v19);
@@ -2576,7 +2579,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
         const __m256i v43 = _mm256_add_epi16(v11, v42);
         const __m256i v44 = _mm256_slli_epi16(v43, 1);
         const __m256i v45 = _mm256_add_epi16(v3, v44);
-        const __m256i v46 = _mm256_set1_epi16(27);
+        __m256i v46 = _mm256_set1_epi16(27); OPAQUE(v46);
         const __m256i v47 = _mm256_mullo_epi16(v17, v46);
         __m256i v48 = _mm256_add_epi16(v45, v47); KEEP(v48);
         const __m256i v49 = _mm256_mullo_epi16(v48, v19);
@@ -2592,6 +2595,7 @@ void ntruhps2048677_mul_avx2(int16_t c[677], const int16_t a[677], const int16_t
 #undef toeplitz12
 #undef FENCE
 #undef KEEP
+#undef OPAQUE
 #undef TARGET
 #undef ntruhps2048677_mul_avx2
 #endif

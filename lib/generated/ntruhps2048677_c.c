@@ -25,7 +25,6 @@
  *       (toom-cook 5 (toom-cook 3 (karatsuba (karatsuba (karatsuba (toeplitz))))))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "montgomery"
  *   narrow = "montgomery"

@@ -23,7 +23,6 @@
  *       (toom-cook 4 (karatsuba (karatsuba (karatsuba (karatsuba (toeplitz))))))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "barrett"
  *   narrow = "montgomery"
@@ -83,8 +82,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* gcc takes intrinsics apart, and products by words that it knows. */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-tree-ter")
+#pragma GCC optimize("no-tree-ter", "no-tree-forwprop", "no-tree-reassoc", "no-tree-fre", "no-tree-pre", "no-tree-slsr")
+#define OPAQUE(word) __asm__("" : "+x"(word))
+#else
+#define OPAQUE(word) (void)0
 #endif
 /* Sums of products in this order, and no words kept for later: there are too few registers. */
 #define KEEP(sum) __asm__("" : "+x"(sum))
@@ -1863,7 +1866,7 @@ void ntruhps4096821_mul_avx2(int16_t c[821], const int16_t a[821], const int16_t
         _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 2304), v28);
         const __m256i v30 = _mm256_slli_epi16(v9, 2);
         const __m256i v31 = _mm256_sub_epi16(v13, v30);
-        const __m256i v32 = _mm256_set1_epi16(3);
+        __m256i v32 = _mm256_set1_epi16(3); OPAQUE(v32);
         const __m256i v33 = _mm256_mullo_epi16(v23, v32);
         const __m256i v34 = _mm256_mullo_epi16(v25, v32);
         const __m256i v35 = _mm256_sub_epi16(v28, v34);
@@ -1939,7 +1942,7 @@ void ntruhps4096821_mul_avx2(int16_t c[821], const int16_t a[821], const int16_t
         _mm256_storeu_si256((__m256i *)(t_words + 2288), v28);
         const __m256i v30 = _mm256_slli_epi16(v9, 2);
         const __m256i v31 = _mm256_sub_epi16(v13, v30);
-        const __m256i v32 = _mm256_set1_epi16(3);
+        __m256i v32 = _mm256_set1_epi16(3); OPAQUE(v32);
         const __m256i v33 = _mm256_mullo_epi16(v23, v32);
         const __m256i v34 = _mm256_mullo_epi16(v25, v32);
         const __m256i v35 = _mm256_sub_epi16(v28, v34);
@@ -2015,7 +2018,7 @@ void ntruhps4096821_mul_avx2(int16_t c[821], const int16_t a[821], const int16_t
         _mm256_storeu_si256((__m256i *)(t_words + 2480), v28);
         const __m256i v30 = _mm256_slli_epi16(v9, 2);
         const __m256i v31 = _mm256_sub_epi16(v13, v30);
-        const __m256i v32 = _mm256_set1_epi16(3);
+        __m256i v32 = _mm256_set1_epi16(3); OPAQUE(v32);
         const __m256i v33 = _mm256_mullo_epi16(v23, v32);
         const __m256i v34 = _mm256_mullo_epi16(v25, v32);
         const __m256i v35 = _mm256_sub_epi16(v28, v34);
@@ -2081,7 +2084,7 @@ void ntruhps4096821_mul_avx2(int16_t c[821], const int16_t a[821], const int16_t
         const __m256i v16 = _mm256_add_epi16(v12, v15);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 624), v16);
         const __m256i v18 = _mm256_sub_epi16(v12, v15);
-        const __m256i v19 = _mm256_set1_epi16(3);
+        __m256i v19 = _mm256_set1_epi16(3); OPAQUE(v19);
         const __m256i v20 = _mm256_mullo_epi16(v3, v19);
         __m256i v21 = _mm256_add_epi16(v0, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v19);
@@ -2090,12 +2093,12 @@ void ntruhps4096821_mul_avx2(int16_t c[821], const int16_t a[821], const int16_t
         __m256i v25 = _mm256_add_epi16(v1, v24); KEEP(v25);
         const __m256i v26 = _mm256_slli_epi16(v1, 1);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1), v26);
-        const __m256i v28 = _mm256_set1_epi16(-13107);
+        __m256i v28 = _mm256_set1_epi16(-13107); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v18, v28);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 832), v29);
         const __m256i v31 = _mm256_mullo_epi16(v25, v28);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 1040), v31);
-        const __m256i v33 = _mm256_set1_epi16(24);
+        __m256i v33 = _mm256_set1_epi16(24); OPAQUE(v33);
         const __m256i v34 = _mm256_mullo_epi16(v3, v33);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 1248), v34);
     }
@@ -2120,7 +2123,7 @@ void ntruhps4096821_mul_avx2(int16_t c[821], const int16_t a[821], const int16_t
         const __m256i v16 = _mm256_add_epi16(v12, v15);
         _mm256_storeu_si256((__m256i *)(v_words + 816), v16);
         const __m256i v18 = _mm256_sub_epi16(v12, v15);
-        const __m256i v19 = _mm256_set1_epi16(3);
+        __m256i v19 = _mm256_set1_epi16(3); OPAQUE(v19);
         const __m256i v20 = _mm256_mullo_epi16(v3, v19);
         __m256i v21 = _mm256_add_epi16(v0, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v19);
@@ -2129,12 +2132,12 @@ void ntruhps4096821_mul_avx2(int16_t c[821], const int16_t a[821], const int16_t
         __m256i v25 = _mm256_add_epi16(v1, v24); KEEP(v25);
         const __m256i v26 = _mm256_slli_epi16(v1, 1);
         _mm256_storeu_si256((__m256i *)(v_words + 192), v26);
-        const __m256i v28 = _mm256_set1_epi16(-13107);
+        __m256i v28 = _mm256_set1_epi16(-13107); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v18, v28);
         _mm256_storeu_si256((__m256i *)(v_words + 1024), v29);
         const __m256i v31 = _mm256_mullo_epi16(v25, v28);
         _mm256_storeu_si256((__m256i *)(v_words + 1232), v31);
-        const __m256i v33 = _mm256_set1_epi16(24);
+        __m256i v33 = _mm256_set1_epi16(24); OPAQUE(v33);
         const __m256i v34 = _mm256_mullo_epi16(v3, v33);
         _mm256_storeu_si256((__m256i *)(v_words + 1440), v34);
     }
@@ -3677,13 +3680,13 @@ void ntruhps4096821_mul_avx2(int16_t c[821], const int16_t a[821], const int16_t
         const __m256i v10 = _mm256_add_epi16(v6, v9);
         const __m256i v11 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 1040));
         const __m256i v12 = _mm256_add_epi16(v11, v10);
-        const __m256i v13 = _mm256_set1_epi16(21846);
+        __m256i v13 = _mm256_set1_epi16(21846); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v12, v13);
         const __m256i v15 = _mm256_srai_epi16(v14, 4);
         _mm256_storeu_si256((__m256i *)(c + 16 * i24), v15);
         const __m256i v17 = _mm256_slli_epi16(v7, 1);
         const __m256i v18 = _mm256_add_epi16(v3, v17);
-        const __m256i v19 = _mm256_set1_epi16(3);
+        __m256i v19 = _mm256_set1_epi16(3); OPAQUE(v19);
         const __m256i v20 = _mm256_mullo_epi16(v11, v19);
         __m256i v21 = _mm256_add_epi16(v18, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v13);
@@ -3691,7 +3694,7 @@ void ntruhps4096821_mul_avx2(int16_t c[821], const int16_t a[821], const int16_t
         _mm256_storeu_si256((__m256i *)(c + 16 * i24 + 208), v23);
         const __m256i v25 = _mm256_slli_epi16(v6, 2);
         const __m256i v26 = _mm256_add_epi16(v2, v25);
-        const __m256i v27 = _mm256_set1_epi16(9);
+        __m256i v27 = _mm256_set1_epi16(9); OPAQUE(v27);
         const __m256i v28 = _mm256_mullo_epi16(v11, v27);
         __m256i v29 = _mm256_add_epi16(v26, v28); KEEP(v29);
         const __m256i v30 = _mm256_mullo_epi16(v29, v13);
@@ -3699,7 +3702,7 @@ void ntruhps4096821_mul_avx2(int16_t c[821], const int16_t a[821], const int16_t
         _mm256_storeu_si256((__m256i *)(c + 16 * i24 + 416), v31);
         const __m256i v33 = _mm256_slli_epi16(v7, 3);
         const __m256i v34 = _mm256_add_epi16(v3, v33);
-        const __m256i v35 = _mm256_set1_epi16(27);
+        __m256i v35 = _mm256_set1_epi16(27); OPAQUE(v35);
         const __m256i v36 = _mm256_mullo_epi16(v11, v35);
         __m256i v37 = _mm256_add_epi16(v34, v36); KEEP(v37);
         const __m256i v38 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 1248));
@@ -3723,13 +3726,13 @@ void ntruhps4096821_mul_avx2(int16_t c[821], const int16_t a[821], const int16_t
         const __m256i v10 = _mm256_add_epi16(v6, v9);
         const __m256i v11 = _mm256_loadu_si256((const __m256i *)(joined1 + 1232));
         const __m256i v12 = _mm256_add_epi16(v11, v10);
-        const __m256i v13 = _mm256_set1_epi16(21846);
+        __m256i v13 = _mm256_set1_epi16(21846); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v12, v13);
         const __m256i v15 = _mm256_srai_epi16(v14, 4);
         _mm256_storeu_si256((__m256i *)(c + 192), v15);
         const __m256i v17 = _mm256_slli_epi16(v7, 1);
         const __m256i v18 = _mm256_add_epi16(v3, v17);
-        const __m256i v19 = _mm256_set1_epi16(3);
+        __m256i v19 = _mm256_set1_epi16(3); OPAQUE(v19);
         const __m256i v20 = _mm256_mullo_epi16(v11, v19);
         __m256i v21 = _mm256_add_epi16(v18, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v13);
@@ -3737,7 +3740,7 @@ void ntruhps4096821_mul_avx2(int16_t c[821], const int16_t a[821], const int16_t
         _mm256_storeu_si256((__m256i *)(c + 400), v23);
         const __m256i v25 = _mm256_slli_epi16(v6, 2);
         const __m256i v26 = _mm256_add_epi16(v2, v25);
-        const __m256i v27 = _mm256_set1_epi16(9);
+        __m256i v27 = _mm256_set1_epi16(9); OPAQUE(v27);
         const __m256i v28 = _mm256_mullo_epi16(v11, v27);
         __m256i v29 = _mm256_add_epi16(v26, v28); KEEP(v29);
         const __m256i v30 = _mm256_mullo_epi16(v29, v13);
@@ -3745,7 +3748,7 @@ void ntruhps4096821_mul_avx2(int16_t c[821], const int16_t a[821], const int16_t
         _mm256_storeu_si256((__m256i *)(c + 608), v31);
         const __m256i v33 = _mm256_slli_epi16(v7, 3);
         const __m256i v34 = _mm256_add_epi16(v3, v33);
-        const __m256i v35 = _mm256_set1_epi16(27);
+        __m256i v35 = _mm256_set1_epi16(27); OPAQUE(v35);
         const __m256i v36 = _mm256_mullo_epi16(v11, v35);
         __m256i v37 = _mm256_add_epi16(v34, v36); KEEP(v37);
         const __m256i v38 = _mm256_loadu_si256((const __m256i *)(joined1 + 1440));
@@ -3763,6 +3766,7 @@ void ntruhps4096821_mul_avx2(int16_t c[821], const int16_t a[821], const int16_t
 #undef toeplitz26
 #undef FENCE
 #undef KEEP
+#undef OPAQUE
 #undef TARGET
 #undef ntruhps4096821_mul_avx2
 #endif

@@ -23,7 +23,6 @@
  *       (toom-cook 4 (karatsuba (karatsuba (karatsuba (karatsuba (toeplitz))))))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "barrett"
  *   narrow = "montgomery"
@@ -83,8 +82,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* gcc takes intrinsics apart, and products by words that it knows. */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-tree-ter")
+#pragma GCC optimize("no-tree-ter", "no-tree-forwprop", "no-tree-reassoc", "no-tree-fre", "no-tree-pre", "no-tree-slsr")
+#define OPAQUE(word) __asm__("" : "+x"(word))
+#else
+#define OPAQUE(word) (void)0
 #endif
 /* Sums of products in this order, and no words kept for later: there are too few registers. */
 #define KEEP(sum) __asm__("" : "+x"(sum))
@@ -1347,7 +1350,7 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(t_words + 16 * i0 + 1952), v28);
         const __m256i v30 = _mm256_slli_epi16(v9, 2);
         const __m256i v31 = _mm256_sub_epi16(v13, v30);
-        const __m256i v32 = _mm256_set1_epi16(3);
+        __m256i v32 = _mm256_set1_epi16(3); OPAQUE(v32);
         const __m256i v33 = _mm256_mullo_epi16(v23, v32);
         const __m256i v34 = _mm256_mullo_epi16(v25, v32);
         const __m256i v35 = _mm256_sub_epi16(v28, v34);
@@ -1423,7 +1426,7 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(t_words + 1936), v28);
         const __m256i v30 = _mm256_slli_epi16(v9, 2);
         const __m256i v31 = _mm256_sub_epi16(v13, v30);
-        const __m256i v32 = _mm256_set1_epi16(3);
+        __m256i v32 = _mm256_set1_epi16(3); OPAQUE(v32);
         const __m256i v33 = _mm256_mullo_epi16(v23, v32);
         const __m256i v34 = _mm256_mullo_epi16(v25, v32);
         const __m256i v35 = _mm256_sub_epi16(v28, v34);
@@ -1499,7 +1502,7 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(t_words + 2096), v28);
         const __m256i v30 = _mm256_slli_epi16(v9, 2);
         const __m256i v31 = _mm256_sub_epi16(v13, v30);
-        const __m256i v32 = _mm256_set1_epi16(3);
+        __m256i v32 = _mm256_set1_epi16(3); OPAQUE(v32);
         const __m256i v33 = _mm256_mullo_epi16(v23, v32);
         const __m256i v34 = _mm256_mullo_epi16(v25, v32);
         const __m256i v35 = _mm256_sub_epi16(v28, v34);
@@ -1565,7 +1568,7 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v16 = _mm256_add_epi16(v12, v15);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 528), v16);
         const __m256i v18 = _mm256_sub_epi16(v12, v15);
-        const __m256i v19 = _mm256_set1_epi16(3);
+        __m256i v19 = _mm256_set1_epi16(3); OPAQUE(v19);
         const __m256i v20 = _mm256_mullo_epi16(v3, v19);
         __m256i v21 = _mm256_add_epi16(v0, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v19);
@@ -1574,12 +1577,12 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         __m256i v25 = _mm256_add_epi16(v1, v24); KEEP(v25);
         const __m256i v26 = _mm256_slli_epi16(v1, 1);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1), v26);
-        const __m256i v28 = _mm256_set1_epi16(-13107);
+        __m256i v28 = _mm256_set1_epi16(-13107); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v18, v28);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 704), v29);
         const __m256i v31 = _mm256_mullo_epi16(v25, v28);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 880), v31);
-        const __m256i v33 = _mm256_set1_epi16(24);
+        __m256i v33 = _mm256_set1_epi16(24); OPAQUE(v33);
         const __m256i v34 = _mm256_mullo_epi16(v3, v33);
         _mm256_storeu_si256((__m256i *)(v_words + 16 * i1 + 1056), v34);
     }
@@ -1604,7 +1607,7 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v16 = _mm256_add_epi16(v12, v15);
         _mm256_storeu_si256((__m256i *)(v_words + 688), v16);
         const __m256i v18 = _mm256_sub_epi16(v12, v15);
-        const __m256i v19 = _mm256_set1_epi16(3);
+        __m256i v19 = _mm256_set1_epi16(3); OPAQUE(v19);
         const __m256i v20 = _mm256_mullo_epi16(v3, v19);
         __m256i v21 = _mm256_add_epi16(v0, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v19);
@@ -1613,12 +1616,12 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         __m256i v25 = _mm256_add_epi16(v1, v24); KEEP(v25);
         const __m256i v26 = _mm256_slli_epi16(v1, 1);
         _mm256_storeu_si256((__m256i *)(v_words + 160), v26);
-        const __m256i v28 = _mm256_set1_epi16(-13107);
+        __m256i v28 = _mm256_set1_epi16(-13107); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v18, v28);
         _mm256_storeu_si256((__m256i *)(v_words + 864), v29);
         const __m256i v31 = _mm256_mullo_epi16(v25, v28);
         _mm256_storeu_si256((__m256i *)(v_words + 1040), v31);
-        const __m256i v33 = _mm256_set1_epi16(24);
+        __m256i v33 = _mm256_set1_epi16(24); OPAQUE(v33);
         const __m256i v34 = _mm256_mullo_epi16(v3, v33);
         _mm256_storeu_si256((__m256i *)(v_words + 1216), v34);
     }
@@ -3161,13 +3164,13 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v10 = _mm256_add_epi16(v6, v9);
         const __m256i v11 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 880));
         const __m256i v12 = _mm256_add_epi16(v11, v10);
-        const __m256i v13 = _mm256_set1_epi16(-21845);
+        __m256i v13 = _mm256_set1_epi16(-21845); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v12, v13);
         const __m256i v15 = _mm256_srai_epi16(v14, 3);
         _mm256_storeu_si256((__m256i *)(c + 16 * i24), v15);
         const __m256i v17 = _mm256_slli_epi16(v7, 1);
         const __m256i v18 = _mm256_add_epi16(v3, v17);
-        const __m256i v19 = _mm256_set1_epi16(3);
+        __m256i v19 = _mm256_set1_epi16(3); OPAQUE(v19);
         const __m256i v20 = _mm256_mullo_epi16(v11, v19);
         __m256i v21 = _mm256_add_epi16(v18, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v13);
@@ -3175,7 +3178,7 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(c + 16 * i24 + 176), v23);
         const __m256i v25 = _mm256_slli_epi16(v6, 2);
         const __m256i v26 = _mm256_add_epi16(v2, v25);
-        const __m256i v27 = _mm256_set1_epi16(9);
+        __m256i v27 = _mm256_set1_epi16(9); OPAQUE(v27);
         const __m256i v28 = _mm256_mullo_epi16(v11, v27);
         __m256i v29 = _mm256_add_epi16(v26, v28); KEEP(v29);
         const __m256i v30 = _mm256_mullo_epi16(v29, v13);
@@ -3183,7 +3186,7 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(c + 16 * i24 + 352), v31);
         const __m256i v33 = _mm256_slli_epi16(v7, 3);
         const __m256i v34 = _mm256_add_epi16(v3, v33);
-        const __m256i v35 = _mm256_set1_epi16(27);
+        __m256i v35 = _mm256_set1_epi16(27); OPAQUE(v35);
         const __m256i v36 = _mm256_mullo_epi16(v11, v35);
         __m256i v37 = _mm256_add_epi16(v34, v36); KEEP(v37);
         const __m256i v38 = _mm256_loadu_si256((const __m256i *)(joined1 + 16 * i24 + 1056));
@@ -3207,13 +3210,13 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         const __m256i v10 = _mm256_add_epi16(v6, v9);
         const __m256i v11 = _mm256_loadu_si256((const __m256i *)(joined1 + 1040));
         const __m256i v12 = _mm256_add_epi16(v11, v10);
-        const __m256i v13 = _mm256_set1_epi16(-21845);
+        __m256i v13 = _mm256_set1_epi16(-21845); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v12, v13);
         const __m256i v15 = _mm256_srai_epi16(v14, 3);
         _mm256_storeu_si256((__m256i *)(c + 160), v15);
         const __m256i v17 = _mm256_slli_epi16(v7, 1);
         const __m256i v18 = _mm256_add_epi16(v3, v17);
-        const __m256i v19 = _mm256_set1_epi16(3);
+        __m256i v19 = _mm256_set1_epi16(3); OPAQUE(v19);
         const __m256i v20 = _mm256_mullo_epi16(v11, v19);
         __m256i v21 = _mm256_add_epi16(v18, v20); KEEP(v21);
         const __m256i v22 = _mm256_mullo_epi16(v21, v13);
@@ -3221,7 +3224,7 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(c + 336), v23);
         const __m256i v25 = _mm256_slli_epi16(v6, 2);
         const __m256i v26 = _mm256_add_epi16(v2, v25);
-        const __m256i v27 = _mm256_set1_epi16(9);
+        __m256i v27 = _mm256_set1_epi16(9); OPAQUE(v27);
         const __m256i v28 = _mm256_mullo_epi16(v11, v27);
         __m256i v29 = _mm256_add_epi16(v26, v28); KEEP(v29);
         const __m256i v30 = _mm256_mullo_epi16(v29, v13);
@@ -3229,7 +3232,7 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
         _mm256_storeu_si256((__m256i *)(c + 512), v31);
         const __m256i v33 = _mm256_slli_epi16(v7, 3);
         const __m256i v34 = _mm256_add_epi16(v3, v33);
-        const __m256i v35 = _mm256_set1_epi16(27);
+        __m256i v35 = _mm256_set1_epi16(27); OPAQUE(v35);
         const __m256i v36 = _mm256_mullo_epi16(v11, v35);
         __m256i v37 = _mm256_add_epi16(v34, v36); KEEP(v37);
         const __m256i v38 = _mm256_loadu_si256((const __m256i *)(joined1 + 1216));
@@ -3247,6 +3250,7 @@ void ntruhrss701_mul_avx2(int16_t c[701], const int16_t a[701], const int16_t b[
 #undef toeplitz22
 #undef FENCE
 #undef KEEP
+#undef OPAQUE
 #undef TARGET
 #undef ntruhrss701_mul_avx2
 #endif

@@ -25,7 +25,6 @@
  *       (toom-cook 4 (karatsuba (karatsuba (karatsuba (karatsuba (toeplitz))))))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "montgomery"
  *   narrow = "montgomery"

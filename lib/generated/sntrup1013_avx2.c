@@ -31,7 +31,7 @@
  *     (lift 2048
  *       (change-modulus
  *         (prime 2689
- *           (substitute 16
+ *           (substitute auto
  *             (cooley-tukey 2 64
  *               (butterfly)
  *               (cooley-tukey 2 32
@@ -45,7 +45,7 @@
  *                       (cooley-tukey 2 2 (butterfly) (butterfly)))))))
  *             (weighted-convolution (toeplitz))))
  *         (prime 3329
- *           (substitute 16
+ *           (substitute auto
  *             (cooley-tukey 2 64
  *               (butterfly)
  *               (cooley-tukey 2 32
@@ -60,7 +60,6 @@
  *             (weighted-convolution (toeplitz)))))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "barrett"
  *   narrow = "montgomery"
@@ -115,8 +114,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* gcc takes intrinsics apart, and products by words that it knows. */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-tree-ter")
+#pragma GCC optimize("no-tree-ter", "no-tree-forwprop", "no-tree-reassoc", "no-tree-fre", "no-tree-pre", "no-tree-slsr")
+#define OPAQUE(word) __asm__("" : "+x"(word))
+#else
+#define OPAQUE(word) (void)0
 #endif
 #define TARGET __attribute__((target("avx2")))
 /* Two neighbouring words read as one, whatever type they were stored as. */
@@ -211,7 +214,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 16));
         const __m256i v1 = _mm256_set1_epi16(1015);
-        const __m256i v2 = _mm256_set1_epi16(8823);
+        __m256i v2 = _mm256_set1_epi16(8823); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -223,7 +226,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 32));
         const __m256i v1 = _mm256_set1_epi16(963);
-        const __m256i v2 = _mm256_set1_epi16(17475);
+        __m256i v2 = _mm256_set1_epi16(17475); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -235,7 +238,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 48));
         const __m256i v1 = _mm256_set1_epi16(964);
-        const __m256i v2 = _mm256_set1_epi16(31172);
+        __m256i v2 = _mm256_set1_epi16(31172); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -247,7 +250,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 64));
         const __m256i v1 = _mm256_set1_epi16(602);
-        const __m256i v2 = _mm256_set1_epi16(-11942);
+        __m256i v2 = _mm256_set1_epi16(-11942); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -259,7 +262,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 80));
         const __m256i v1 = _mm256_set1_epi16(-115);
-        const __m256i v2 = _mm256_set1_epi16(-2291);
+        __m256i v2 = _mm256_set1_epi16(-2291); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -271,7 +274,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 96));
         const __m256i v1 = _mm256_set1_epi16(1295);
-        const __m256i v2 = _mm256_set1_epi16(-22641);
+        __m256i v2 = _mm256_set1_epi16(-22641); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -283,7 +286,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 112));
         const __m256i v1 = _mm256_set1_epi16(-904);
-        const __m256i v2 = _mm256_set1_epi16(4216);
+        __m256i v2 = _mm256_set1_epi16(4216); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -295,7 +298,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 128));
         const __m256i v1 = _mm256_set1_epi16(-810);
-        const __m256i v2 = _mm256_set1_epi16(-18986);
+        __m256i v2 = _mm256_set1_epi16(-18986); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -307,7 +310,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 144));
         const __m256i v1 = _mm256_set1_epi16(119);
-        const __m256i v2 = _mm256_set1_epi16(-8457);
+        __m256i v2 = _mm256_set1_epi16(-8457); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -319,7 +322,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 160));
         const __m256i v1 = _mm256_set1_epi16(-54);
-        const __m256i v2 = _mm256_set1_epi16(-18742);
+        __m256i v2 = _mm256_set1_epi16(-18742); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -331,7 +334,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 176));
         const __m256i v1 = _mm256_set1_epi16(725);
-        const __m256i v2 = _mm256_set1_epi16(-31147);
+        __m256i v2 = _mm256_set1_epi16(-31147); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -343,7 +346,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 192));
         const __m256i v1 = _mm256_set1_epi16(1072);
-        const __m256i v2 = _mm256_set1_epi16(3120);
+        __m256i v2 = _mm256_set1_epi16(3120); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -355,7 +358,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 208));
         const __m256i v1 = _mm256_set1_epi16(-848);
-        const __m256i v2 = _mm256_set1_epi16(-15184);
+        __m256i v2 = _mm256_set1_epi16(-15184); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -367,7 +370,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 224));
         const __m256i v1 = _mm256_set1_epi16(430);
-        const __m256i v2 = _mm256_set1_epi16(-8530);
+        __m256i v2 = _mm256_set1_epi16(-8530); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -379,7 +382,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 240));
         const __m256i v1 = _mm256_set1_epi16(302);
-        const __m256i v2 = _mm256_set1_epi16(7726);
+        __m256i v2 = _mm256_set1_epi16(7726); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -391,7 +394,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 256));
         const __m256i v1 = _mm256_set1_epi16(925);
-        const __m256i v2 = _mm256_set1_epi16(21277);
+        __m256i v2 = _mm256_set1_epi16(21277); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -403,7 +406,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 272));
         const __m256i v1 = _mm256_set1_epi16(1275);
-        const __m256i v2 = _mm256_set1_epi16(31099);
+        __m256i v2 = _mm256_set1_epi16(31099); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -415,7 +418,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 288));
         const __m256i v1 = _mm256_set1_epi16(958);
-        const __m256i v2 = _mm256_set1_epi16(14526);
+        __m256i v2 = _mm256_set1_epi16(14526); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -427,7 +430,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 304));
         const __m256i v1 = _mm256_set1_epi16(85);
-        const __m256i v2 = _mm256_set1_epi16(-15403);
+        __m256i v2 = _mm256_set1_epi16(-15403); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -439,7 +442,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 320));
         const __m256i v1 = _mm256_set1_epi16(-1191);
-        const __m256i v2 = _mm256_set1_epi16(5337);
+        __m256i v2 = _mm256_set1_epi16(5337); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -451,7 +454,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 336));
         const __m256i v1 = _mm256_set1_epi16(902);
-        const __m256i v2 = _mm256_set1_epi16(-31610);
+        __m256i v2 = _mm256_set1_epi16(-31610); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -463,7 +466,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 352));
         const __m256i v1 = _mm256_set1_epi16(-1155);
-        const __m256i v2 = _mm256_set1_epi16(-25859);
+        __m256i v2 = _mm256_set1_epi16(-25859); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -475,7 +478,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 368));
         const __m256i v1 = _mm256_set1_epi16(1315);
-        const __m256i v2 = _mm256_set1_epi16(-10845);
+        __m256i v2 = _mm256_set1_epi16(-10845); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -487,7 +490,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 384));
         const __m256i v1 = _mm256_set1_epi16(-77);
-        const __m256i v2 = _mm256_set1_epi16(-6093);
+        __m256i v2 = _mm256_set1_epi16(-6093); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -499,7 +502,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 400));
         const __m256i v1 = _mm256_set1_epi16(984);
-        const __m256i v2 = _mm256_set1_epi16(-22568);
+        __m256i v2 = _mm256_set1_epi16(-22568); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -511,7 +514,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 416));
         const __m256i v1 = _mm256_set1_epi16(-1260);
-        const __m256i v2 = _mm256_set1_epi16(-22252);
+        __m256i v2 = _mm256_set1_epi16(-22252); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -523,7 +526,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 432));
         const __m256i v1 = _mm256_set1_epi16(-1010);
-        const __m256i v2 = _mm256_set1_epi16(-5874);
+        __m256i v2 = _mm256_set1_epi16(-5874); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -535,7 +538,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 448));
         const __m256i v1 = _mm256_set1_epi16(-84);
-        const __m256i v2 = _mm256_set1_epi16(29100);
+        __m256i v2 = _mm256_set1_epi16(29100); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -547,7 +550,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 464));
         const __m256i v1 = _mm256_set1_epi16(829);
-        const __m256i v2 = _mm256_set1_epi16(17085);
+        __m256i v2 = _mm256_set1_epi16(17085); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -559,7 +562,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 480));
         const __m256i v1 = _mm256_set1_epi16(1070);
-        const __m256i v2 = _mm256_set1_epi16(-24274);
+        __m256i v2 = _mm256_set1_epi16(-24274); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -571,7 +574,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 496));
         const __m256i v1 = _mm256_set1_epi16(-124);
-        const __m256i v2 = _mm256_set1_epi16(5508);
+        __m256i v2 = _mm256_set1_epi16(5508); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -583,7 +586,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 512));
         const __m256i v1 = _mm256_set1_epi16(-825);
-        const __m256i v2 = _mm256_set1_epi16(-27833);
+        __m256i v2 = _mm256_set1_epi16(-27833); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -595,7 +598,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 528));
         const __m256i v1 = _mm256_set1_epi16(171);
-        const __m256i v2 = _mm256_set1_epi16(-17109);
+        __m256i v2 = _mm256_set1_epi16(-17109); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -607,7 +610,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 544));
         const __m256i v1 = _mm256_set1_epi16(-55);
-        const __m256i v2 = _mm256_set1_epi16(-32439);
+        __m256i v2 = _mm256_set1_epi16(-32439); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -619,7 +622,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 560));
         const __m256i v1 = _mm256_set1_epi16(1087);
-        const __m256i v2 = _mm256_set1_epi16(11967);
+        __m256i v2 = _mm256_set1_epi16(11967); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -631,7 +634,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 576));
         const __m256i v1 = _mm256_set1_epi16(-900);
-        const __m256i v2 = _mm256_set1_epi16(-6532);
+        __m256i v2 = _mm256_set1_epi16(-6532); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -643,7 +646,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 592));
         const __m256i v1 = _mm256_set1_epi16(431);
-        const __m256i v2 = _mm256_set1_epi16(5167);
+        __m256i v2 = _mm256_set1_epi16(5167); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -655,7 +658,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 608));
         const __m256i v1 = _mm256_set1_epi16(-60);
-        const __m256i v2 = _mm256_set1_epi16(30148);
+        __m256i v2 = _mm256_set1_epi16(30148); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -667,7 +670,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 624));
         const __m256i v1 = _mm256_set1_epi16(208);
-        const __m256i v2 = _mm256_set1_epi16(30928);
+        __m256i v2 = _mm256_set1_epi16(30928); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -679,7 +682,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 640));
         const __m256i v1 = _mm256_set1_epi16(-4);
-        const __m256i v2 = _mm256_set1_epi16(10748);
+        __m256i v2 = _mm256_set1_epi16(10748); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -691,7 +694,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 656));
         const __m256i v1 = _mm256_set1_epi16(-1241);
-        const __m256i v2 = _mm256_set1_epi16(-24153);
+        __m256i v2 = _mm256_set1_epi16(-24153); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -703,7 +706,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 672));
         const __m256i v1 = _mm256_set1_epi16(179);
-        const __m256i v2 = _mm256_set1_epi16(26931);
+        __m256i v2 = _mm256_set1_epi16(26931); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -715,7 +718,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 688));
         const __m256i v1 = _mm256_set1_epi16(-262);
-        const __m256i v2 = _mm256_set1_epi16(15866);
+        __m256i v2 = _mm256_set1_epi16(15866); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -727,7 +730,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 704));
         const __m256i v1 = _mm256_set1_epi16(729);
-        const __m256i v2 = _mm256_set1_epi16(23641);
+        __m256i v2 = _mm256_set1_epi16(23641); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -739,7 +742,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 720));
         const __m256i v1 = _mm256_set1_epi16(-376);
-        const __m256i v2 = _mm256_set1_epi16(27272);
+        __m256i v2 = _mm256_set1_epi16(27272); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -751,7 +754,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 736));
         const __m256i v1 = _mm256_set1_epi16(-1027);
-        const __m256i v2 = _mm256_set1_epi16(23421);
+        __m256i v2 = _mm256_set1_epi16(23421); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -763,7 +766,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 752));
         const __m256i v1 = _mm256_set1_epi16(692);
-        const __m256i v2 = _mm256_set1_epi16(-24396);
+        __m256i v2 = _mm256_set1_epi16(-24396); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -775,7 +778,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 768));
         const __m256i v1 = _mm256_set1_epi16(-427);
-        const __m256i v2 = _mm256_set1_epi16(-15915);
+        __m256i v2 = _mm256_set1_epi16(-15915); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -787,7 +790,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 784));
         const __m256i v1 = _mm256_set1_epi16(1301);
-        const __m256i v2 = _mm256_set1_epi16(-5995);
+        __m256i v2 = _mm256_set1_epi16(-5995); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -799,7 +802,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 800));
         const __m256i v1 = _mm256_set1_epi16(-387);
-        const __m256i v2 = _mm256_set1_epi16(7677);
+        __m256i v2 = _mm256_set1_epi16(7677); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -811,7 +814,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 816));
         const __m256i v1 = _mm256_set1_epi16(266);
-        const __m256i v2 = _mm256_set1_epi16(-26614);
+        __m256i v2 = _mm256_set1_epi16(-26614); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -822,7 +825,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     }
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 832));
-        const __m256i v1 = _mm256_set1_epi16(512);
+        __m256i v1 = _mm256_set1_epi16(512); OPAQUE(v1);
         const __m256i v2 = _mm256_set1_epi16(2689);
         const __m256i v3 = _mm256_mullo_epi16(v0, v1);
         const __m256i v4 = _mm256_mulhi_epi16(v0, v1);
@@ -834,7 +837,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 848));
         const __m256i v1 = _mm256_set1_epi16(197);
-        const __m256i v2 = _mm256_set1_epi16(11333);
+        __m256i v2 = _mm256_set1_epi16(11333); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -846,7 +849,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 864));
         const __m256i v1 = _mm256_set1_epi16(1289);
-        const __m256i v2 = _mm256_set1_epi16(26249);
+        __m256i v2 = _mm256_set1_epi16(26249); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -858,7 +861,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 880));
         const __m256i v1 = _mm256_set1_epi16(1268);
-        const __m256i v2 = _mm256_set1_epi16(756);
+        __m256i v2 = _mm256_set1_epi16(756); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -870,7 +873,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 896));
         const __m256i v1 = _mm256_set1_epi16(803);
-        const __m256i v2 = _mm256_set1_epi16(-11357);
+        __m256i v2 = _mm256_set1_epi16(-11357); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -882,7 +885,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 912));
         const __m256i v1 = _mm256_set1_epi16(-274);
-        const __m256i v2 = _mm256_set1_epi16(-17426);
+        __m256i v2 = _mm256_set1_epi16(-17426); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -894,7 +897,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 928));
         const __m256i v1 = _mm256_set1_epi16(-305);
-        const __m256i v2 = _mm256_set1_epi16(16719);
+        __m256i v2 = _mm256_set1_epi16(16719); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -906,7 +909,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 944));
         const __m256i v1 = _mm256_set1_epi16(161);
-        const __m256i v2 = _mm256_set1_epi16(-23007);
+        __m256i v2 = _mm256_set1_epi16(-23007); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -918,7 +921,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 960));
         const __m256i v1 = _mm256_set1_epi16(876);
-        const __m256i v2 = _mm256_set1_epi16(5484);
+        __m256i v2 = _mm256_set1_epi16(5484); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -930,7 +933,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 976));
         const __m256i v1 = _mm256_set1_epi16(190);
-        const __m256i v2 = _mm256_set1_epi16(-19010);
+        __m256i v2 = _mm256_set1_epi16(-19010); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -942,7 +945,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 992));
         const __m256i v1 = _mm256_set1_epi16(1134);
-        const __m256i v2 = _mm256_set1_epi16(366);
+        __m256i v2 = _mm256_set1_epi16(366); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -954,7 +957,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(tail));
         const __m256i v1 = _mm256_set1_epi16(909);
-        const __m256i v2 = _mm256_set1_epi16(-1267);
+        __m256i v2 = _mm256_set1_epi16(-1267); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -1035,8 +1038,8 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v66 = _mm256_add_epi16(v1, v33);
         const __m256i v67 = _mm256_sub_epi16(v1, v33);
         const __m256i v68 = _mm256_set1_epi16(963);
-        const __m256i v69 = _mm256_set1_epi16(17475);
-        const __m256i v70 = _mm256_set1_epi16(2689);
+        __m256i v69 = _mm256_set1_epi16(17475); OPAQUE(v69);
+        __m256i v70 = _mm256_set1_epi16(2689); OPAQUE(v70);
         const __m256i v71 = _mm256_mullo_epi16(v67, v69);
         const __m256i v72 = _mm256_mulhi_epi16(v67, v68);
         const __m256i v73 = _mm256_mulhi_epi16(v71, v70);
@@ -1044,7 +1047,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v75 = _mm256_add_epi16(v2, v34);
         const __m256i v76 = _mm256_sub_epi16(v2, v34);
         const __m256i v77 = _mm256_set1_epi16(602);
-        const __m256i v78 = _mm256_set1_epi16(-11942);
+        __m256i v78 = _mm256_set1_epi16(-11942); OPAQUE(v78);
         const __m256i v79 = _mm256_mullo_epi16(v76, v78);
         const __m256i v80 = _mm256_mulhi_epi16(v76, v77);
         const __m256i v81 = _mm256_mulhi_epi16(v79, v70);
@@ -1052,7 +1055,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v83 = _mm256_add_epi16(v3, v35);
         const __m256i v84 = _mm256_sub_epi16(v3, v35);
         const __m256i v85 = _mm256_set1_epi16(1295);
-        const __m256i v86 = _mm256_set1_epi16(-22641);
+        __m256i v86 = _mm256_set1_epi16(-22641); OPAQUE(v86);
         const __m256i v87 = _mm256_mullo_epi16(v84, v86);
         const __m256i v88 = _mm256_mulhi_epi16(v84, v85);
         const __m256i v89 = _mm256_mulhi_epi16(v87, v70);
@@ -1060,7 +1063,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v91 = _mm256_add_epi16(v4, v36);
         const __m256i v92 = _mm256_sub_epi16(v4, v36);
         const __m256i v93 = _mm256_set1_epi16(-810);
-        const __m256i v94 = _mm256_set1_epi16(-18986);
+        __m256i v94 = _mm256_set1_epi16(-18986); OPAQUE(v94);
         const __m256i v95 = _mm256_mullo_epi16(v92, v94);
         const __m256i v96 = _mm256_mulhi_epi16(v92, v93);
         const __m256i v97 = _mm256_mulhi_epi16(v95, v70);
@@ -1068,7 +1071,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v99 = _mm256_add_epi16(v5, v37);
         const __m256i v100 = _mm256_sub_epi16(v5, v37);
         const __m256i v101 = _mm256_set1_epi16(-54);
-        const __m256i v102 = _mm256_set1_epi16(-18742);
+        __m256i v102 = _mm256_set1_epi16(-18742); OPAQUE(v102);
         const __m256i v103 = _mm256_mullo_epi16(v100, v102);
         const __m256i v104 = _mm256_mulhi_epi16(v100, v101);
         const __m256i v105 = _mm256_mulhi_epi16(v103, v70);
@@ -1076,7 +1079,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v107 = _mm256_add_epi16(v6, v38);
         const __m256i v108 = _mm256_sub_epi16(v6, v38);
         const __m256i v109 = _mm256_set1_epi16(1072);
-        const __m256i v110 = _mm256_set1_epi16(3120);
+        __m256i v110 = _mm256_set1_epi16(3120); OPAQUE(v110);
         const __m256i v111 = _mm256_mullo_epi16(v108, v110);
         const __m256i v112 = _mm256_mulhi_epi16(v108, v109);
         const __m256i v113 = _mm256_mulhi_epi16(v111, v70);
@@ -1084,7 +1087,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v115 = _mm256_add_epi16(v7, v39);
         const __m256i v116 = _mm256_sub_epi16(v7, v39);
         const __m256i v117 = _mm256_set1_epi16(430);
-        const __m256i v118 = _mm256_set1_epi16(-8530);
+        __m256i v118 = _mm256_set1_epi16(-8530); OPAQUE(v118);
         const __m256i v119 = _mm256_mullo_epi16(v116, v118);
         const __m256i v120 = _mm256_mulhi_epi16(v116, v117);
         const __m256i v121 = _mm256_mulhi_epi16(v119, v70);
@@ -1092,7 +1095,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v123 = _mm256_add_epi16(v8, v40);
         const __m256i v124 = _mm256_sub_epi16(v8, v40);
         const __m256i v125 = _mm256_set1_epi16(925);
-        const __m256i v126 = _mm256_set1_epi16(21277);
+        __m256i v126 = _mm256_set1_epi16(21277); OPAQUE(v126);
         const __m256i v127 = _mm256_mullo_epi16(v124, v126);
         const __m256i v128 = _mm256_mulhi_epi16(v124, v125);
         const __m256i v129 = _mm256_mulhi_epi16(v127, v70);
@@ -1100,7 +1103,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v131 = _mm256_add_epi16(v9, v41);
         const __m256i v132 = _mm256_sub_epi16(v9, v41);
         const __m256i v133 = _mm256_set1_epi16(958);
-        const __m256i v134 = _mm256_set1_epi16(14526);
+        __m256i v134 = _mm256_set1_epi16(14526); OPAQUE(v134);
         const __m256i v135 = _mm256_mullo_epi16(v132, v134);
         const __m256i v136 = _mm256_mulhi_epi16(v132, v133);
         const __m256i v137 = _mm256_mulhi_epi16(v135, v70);
@@ -1108,7 +1111,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v139 = _mm256_add_epi16(v10, v42);
         const __m256i v140 = _mm256_sub_epi16(v10, v42);
         const __m256i v141 = _mm256_set1_epi16(-1191);
-        const __m256i v142 = _mm256_set1_epi16(5337);
+        __m256i v142 = _mm256_set1_epi16(5337); OPAQUE(v142);
         const __m256i v143 = _mm256_mullo_epi16(v140, v142);
         const __m256i v144 = _mm256_mulhi_epi16(v140, v141);
         const __m256i v145 = _mm256_mulhi_epi16(v143, v70);
@@ -1116,7 +1119,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v147 = _mm256_add_epi16(v11, v43);
         const __m256i v148 = _mm256_sub_epi16(v11, v43);
         const __m256i v149 = _mm256_set1_epi16(-1155);
-        const __m256i v150 = _mm256_set1_epi16(-25859);
+        __m256i v150 = _mm256_set1_epi16(-25859); OPAQUE(v150);
         const __m256i v151 = _mm256_mullo_epi16(v148, v150);
         const __m256i v152 = _mm256_mulhi_epi16(v148, v149);
         const __m256i v153 = _mm256_mulhi_epi16(v151, v70);
@@ -1124,7 +1127,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v155 = _mm256_add_epi16(v12, v44);
         const __m256i v156 = _mm256_sub_epi16(v12, v44);
         const __m256i v157 = _mm256_set1_epi16(-77);
-        const __m256i v158 = _mm256_set1_epi16(-6093);
+        __m256i v158 = _mm256_set1_epi16(-6093); OPAQUE(v158);
         const __m256i v159 = _mm256_mullo_epi16(v156, v158);
         const __m256i v160 = _mm256_mulhi_epi16(v156, v157);
         const __m256i v161 = _mm256_mulhi_epi16(v159, v70);
@@ -1132,7 +1135,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v163 = _mm256_add_epi16(v13, v45);
         const __m256i v164 = _mm256_sub_epi16(v13, v45);
         const __m256i v165 = _mm256_set1_epi16(-1260);
-        const __m256i v166 = _mm256_set1_epi16(-22252);
+        __m256i v166 = _mm256_set1_epi16(-22252); OPAQUE(v166);
         const __m256i v167 = _mm256_mullo_epi16(v164, v166);
         const __m256i v168 = _mm256_mulhi_epi16(v164, v165);
         const __m256i v169 = _mm256_mulhi_epi16(v167, v70);
@@ -1140,7 +1143,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v171 = _mm256_add_epi16(v14, v46);
         const __m256i v172 = _mm256_sub_epi16(v14, v46);
         const __m256i v173 = _mm256_set1_epi16(-84);
-        const __m256i v174 = _mm256_set1_epi16(29100);
+        __m256i v174 = _mm256_set1_epi16(29100); OPAQUE(v174);
         const __m256i v175 = _mm256_mullo_epi16(v172, v174);
         const __m256i v176 = _mm256_mulhi_epi16(v172, v173);
         const __m256i v177 = _mm256_mulhi_epi16(v175, v70);
@@ -1148,7 +1151,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v179 = _mm256_add_epi16(v15, v47);
         const __m256i v180 = _mm256_sub_epi16(v15, v47);
         const __m256i v181 = _mm256_set1_epi16(1070);
-        const __m256i v182 = _mm256_set1_epi16(-24274);
+        __m256i v182 = _mm256_set1_epi16(-24274); OPAQUE(v182);
         const __m256i v183 = _mm256_mullo_epi16(v180, v182);
         const __m256i v184 = _mm256_mulhi_epi16(v180, v181);
         const __m256i v185 = _mm256_mulhi_epi16(v183, v70);
@@ -1156,7 +1159,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v187 = _mm256_add_epi16(v16, v48);
         const __m256i v188 = _mm256_sub_epi16(v16, v48);
         const __m256i v189 = _mm256_set1_epi16(-825);
-        const __m256i v190 = _mm256_set1_epi16(-27833);
+        __m256i v190 = _mm256_set1_epi16(-27833); OPAQUE(v190);
         const __m256i v191 = _mm256_mullo_epi16(v188, v190);
         const __m256i v192 = _mm256_mulhi_epi16(v188, v189);
         const __m256i v193 = _mm256_mulhi_epi16(v191, v70);
@@ -1164,7 +1167,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v195 = _mm256_add_epi16(v17, v49);
         const __m256i v196 = _mm256_sub_epi16(v17, v49);
         const __m256i v197 = _mm256_set1_epi16(-55);
-        const __m256i v198 = _mm256_set1_epi16(-32439);
+        __m256i v198 = _mm256_set1_epi16(-32439); OPAQUE(v198);
         const __m256i v199 = _mm256_mullo_epi16(v196, v198);
         const __m256i v200 = _mm256_mulhi_epi16(v196, v197);
         const __m256i v201 = _mm256_mulhi_epi16(v199, v70);
@@ -1172,7 +1175,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v203 = _mm256_add_epi16(v18, v50);
         const __m256i v204 = _mm256_sub_epi16(v18, v50);
         const __m256i v205 = _mm256_set1_epi16(-900);
-        const __m256i v206 = _mm256_set1_epi16(-6532);
+        __m256i v206 = _mm256_set1_epi16(-6532); OPAQUE(v206);
         const __m256i v207 = _mm256_mullo_epi16(v204, v206);
         const __m256i v208 = _mm256_mulhi_epi16(v204, v205);
         const __m256i v209 = _mm256_mulhi_epi16(v207, v70);
@@ -1180,7 +1183,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v211 = _mm256_add_epi16(v19, v51);
         const __m256i v212 = _mm256_sub_epi16(v19, v51);
         const __m256i v213 = _mm256_set1_epi16(-60);
-        const __m256i v214 = _mm256_set1_epi16(30148);
+        __m256i v214 = _mm256_set1_epi16(30148); OPAQUE(v214);
         const __m256i v215 = _mm256_mullo_epi16(v212, v214);
         const __m256i v216 = _mm256_mulhi_epi16(v212, v213);
         const __m256i v217 = _mm256_mulhi_epi16(v215, v70);
@@ -1188,7 +1191,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v219 = _mm256_add_epi16(v20, v52);
         const __m256i v220 = _mm256_sub_epi16(v20, v52);
         const __m256i v221 = _mm256_set1_epi16(-4);
-        const __m256i v222 = _mm256_set1_epi16(10748);
+        __m256i v222 = _mm256_set1_epi16(10748); OPAQUE(v222);
         const __m256i v223 = _mm256_mullo_epi16(v220, v222);
         const __m256i v224 = _mm256_mulhi_epi16(v220, v221);
         const __m256i v225 = _mm256_mulhi_epi16(v223, v70);
@@ -1196,7 +1199,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v227 = _mm256_add_epi16(v21, v53);
         const __m256i v228 = _mm256_sub_epi16(v21, v53);
         const __m256i v229 = _mm256_set1_epi16(179);
-        const __m256i v230 = _mm256_set1_epi16(26931);
+        __m256i v230 = _mm256_set1_epi16(26931); OPAQUE(v230);
         const __m256i v231 = _mm256_mullo_epi16(v228, v230);
         const __m256i v232 = _mm256_mulhi_epi16(v228, v229);
         const __m256i v233 = _mm256_mulhi_epi16(v231, v70);
@@ -1204,7 +1207,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v235 = _mm256_add_epi16(v22, v54);
         const __m256i v236 = _mm256_sub_epi16(v22, v54);
         const __m256i v237 = _mm256_set1_epi16(729);
-        const __m256i v238 = _mm256_set1_epi16(23641);
+        __m256i v238 = _mm256_set1_epi16(23641); OPAQUE(v238);
         const __m256i v239 = _mm256_mullo_epi16(v236, v238);
         const __m256i v240 = _mm256_mulhi_epi16(v236, v237);
         const __m256i v241 = _mm256_mulhi_epi16(v239, v70);
@@ -1212,7 +1215,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v243 = _mm256_add_epi16(v23, v55);
         const __m256i v244 = _mm256_sub_epi16(v23, v55);
         const __m256i v245 = _mm256_set1_epi16(-1027);
-        const __m256i v246 = _mm256_set1_epi16(23421);
+        __m256i v246 = _mm256_set1_epi16(23421); OPAQUE(v246);
         const __m256i v247 = _mm256_mullo_epi16(v244, v246);
         const __m256i v248 = _mm256_mulhi_epi16(v244, v245);
         const __m256i v249 = _mm256_mulhi_epi16(v247, v70);
@@ -1220,7 +1223,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v251 = _mm256_add_epi16(v24, v56);
         const __m256i v252 = _mm256_sub_epi16(v24, v56);
         const __m256i v253 = _mm256_set1_epi16(-427);
-        const __m256i v254 = _mm256_set1_epi16(-15915);
+        __m256i v254 = _mm256_set1_epi16(-15915); OPAQUE(v254);
         const __m256i v255 = _mm256_mullo_epi16(v252, v254);
         const __m256i v256 = _mm256_mulhi_epi16(v252, v253);
         const __m256i v257 = _mm256_mulhi_epi16(v255, v70);
@@ -1228,14 +1231,14 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v259 = _mm256_add_epi16(v25, v57);
         const __m256i v260 = _mm256_sub_epi16(v25, v57);
         const __m256i v261 = _mm256_set1_epi16(-387);
-        const __m256i v262 = _mm256_set1_epi16(7677);
+        __m256i v262 = _mm256_set1_epi16(7677); OPAQUE(v262);
         const __m256i v263 = _mm256_mullo_epi16(v260, v262);
         const __m256i v264 = _mm256_mulhi_epi16(v260, v261);
         const __m256i v265 = _mm256_mulhi_epi16(v263, v70);
         const __m256i v266 = _mm256_sub_epi16(v264, v265);
         const __m256i v267 = _mm256_add_epi16(v26, v58);
         const __m256i v268 = _mm256_sub_epi16(v26, v58);
-        const __m256i v269 = _mm256_set1_epi16(512);
+        __m256i v269 = _mm256_set1_epi16(512); OPAQUE(v269);
         const __m256i v270 = _mm256_mullo_epi16(v268, v269);
         const __m256i v271 = _mm256_mulhi_epi16(v268, v269);
         const __m256i v272 = _mm256_mulhi_epi16(v270, v70);
@@ -1243,7 +1246,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v274 = _mm256_add_epi16(v27, v59);
         const __m256i v275 = _mm256_sub_epi16(v27, v59);
         const __m256i v276 = _mm256_set1_epi16(1289);
-        const __m256i v277 = _mm256_set1_epi16(26249);
+        __m256i v277 = _mm256_set1_epi16(26249); OPAQUE(v277);
         const __m256i v278 = _mm256_mullo_epi16(v275, v277);
         const __m256i v279 = _mm256_mulhi_epi16(v275, v276);
         const __m256i v280 = _mm256_mulhi_epi16(v278, v70);
@@ -1251,7 +1254,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v282 = _mm256_add_epi16(v28, v60);
         const __m256i v283 = _mm256_sub_epi16(v28, v60);
         const __m256i v284 = _mm256_set1_epi16(803);
-        const __m256i v285 = _mm256_set1_epi16(-11357);
+        __m256i v285 = _mm256_set1_epi16(-11357); OPAQUE(v285);
         const __m256i v286 = _mm256_mullo_epi16(v283, v285);
         const __m256i v287 = _mm256_mulhi_epi16(v283, v284);
         const __m256i v288 = _mm256_mulhi_epi16(v286, v70);
@@ -1259,7 +1262,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v290 = _mm256_add_epi16(v29, v61);
         const __m256i v291 = _mm256_sub_epi16(v29, v61);
         const __m256i v292 = _mm256_set1_epi16(-305);
-        const __m256i v293 = _mm256_set1_epi16(16719);
+        __m256i v293 = _mm256_set1_epi16(16719); OPAQUE(v293);
         const __m256i v294 = _mm256_mullo_epi16(v291, v293);
         const __m256i v295 = _mm256_mulhi_epi16(v291, v292);
         const __m256i v296 = _mm256_mulhi_epi16(v294, v70);
@@ -1267,7 +1270,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v298 = _mm256_add_epi16(v30, v62);
         const __m256i v299 = _mm256_sub_epi16(v30, v62);
         const __m256i v300 = _mm256_set1_epi16(876);
-        const __m256i v301 = _mm256_set1_epi16(5484);
+        __m256i v301 = _mm256_set1_epi16(5484); OPAQUE(v301);
         const __m256i v302 = _mm256_mullo_epi16(v299, v301);
         const __m256i v303 = _mm256_mulhi_epi16(v299, v300);
         const __m256i v304 = _mm256_mulhi_epi16(v302, v70);
@@ -1275,7 +1278,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v306 = _mm256_add_epi16(v31, v63);
         const __m256i v307 = _mm256_sub_epi16(v31, v63);
         const __m256i v308 = _mm256_set1_epi16(1134);
-        const __m256i v309 = _mm256_set1_epi16(366);
+        __m256i v309 = _mm256_set1_epi16(366); OPAQUE(v309);
         const __m256i v310 = _mm256_mullo_epi16(v307, v309);
         const __m256i v311 = _mm256_mulhi_epi16(v307, v308);
         const __m256i v312 = _mm256_mulhi_epi16(v310, v70);
@@ -2152,7 +2155,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 64 * i0));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_shuffle_epi8(v5, _mm256_setr_epi16(770, 256, 1798, 1284, 2826, 2312, 3854, 3340, 770, 256, 1798, 1284, 2826, 2312, 3854, 3340));
@@ -2180,7 +2183,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 960));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_shuffle_epi8(v5, _mm256_setr_epi16(770, 256, 1798, 1284, 2826, 2312, 3854, 3340, 770, 256, 1798, 1284, 2826, 2312, 3854, 3340));
@@ -2202,7 +2205,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_zextsi128_si256(_mm_insert_epi16(_mm_loadl_epi64((const __m128i *)(a + 1008)), *(a + 1012), 4));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_shuffle_epi8(v5, _mm256_setr_epi16(770, 256, 1798, 1284, 2826, 2312, 3854, 3340, 770, 256, 1798, 1284, 2826, 2312, 3854, 3340));
@@ -2318,7 +2321,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v55 = _mm256_blend_epi16(v50, v54, 170);
         const __m256i v56 = _mm256_srli_epi32(v50, 16);
         const __m256i v57 = _mm256_blend_epi16(v56, v53, 170);
-        const __m256i v58 = _mm256_set1_epi16(13697);
+        __m256i v58 = _mm256_set1_epi16(13697); OPAQUE(v58);
         const __m256i v59 = _mm256_set1_epi16(2689);
         const __m256i v60 = _mm256_mullo_epi16(v55, v58);
         const __m256i v61 = _mm256_mulhi_epi16(v60, v59);
@@ -2331,7 +2334,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products));
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(products + 512));
         const __m256i v2 = _mm256_set1_epi16(1090);
-        const __m256i v3 = _mm256_set1_epi16(-12478);
+        __m256i v3 = _mm256_set1_epi16(-12478); OPAQUE(v3);
         const __m256i v4 = _mm256_set1_epi16(2689);
         const __m256i v5 = _mm256_mullo_epi16(v0, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v0, v2);
@@ -2352,7 +2355,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(703);
-        const __m256i v5 = _mm256_set1_epi16(-4801);
+        __m256i v5 = _mm256_set1_epi16(-4801); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2360,7 +2363,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1520), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2373,7 +2376,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(969);
-        const __m256i v5 = _mm256_set1_epi16(-31415);
+        __m256i v5 = _mm256_set1_epi16(-31415); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2381,7 +2384,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 496), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2394,7 +2397,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1208);
-        const __m256i v5 = _mm256_set1_epi16(-30904);
+        __m256i v5 = _mm256_set1_epi16(-30904); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2402,7 +2405,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1504), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2415,7 +2418,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1011);
-        const __m256i v5 = _mm256_set1_epi16(-19571);
+        __m256i v5 = _mm256_set1_epi16(-19571); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2423,7 +2426,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 480), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2436,7 +2439,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(278);
-        const __m256i v5 = _mm256_set1_epi16(6678);
+        __m256i v5 = _mm256_set1_epi16(6678); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2444,7 +2447,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1488), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2457,7 +2460,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1143);
-        const __m256i v5 = _mm256_set1_epi16(7433);
+        __m256i v5 = _mm256_set1_epi16(7433); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2465,7 +2468,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 464), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2478,7 +2481,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-340);
-        const __m256i v5 = _mm256_set1_epi16(-3924);
+        __m256i v5 = _mm256_set1_epi16(-3924); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2486,7 +2489,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1472), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2499,7 +2502,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-614);
-        const __m256i v5 = _mm256_set1_epi16(-21350);
+        __m256i v5 = _mm256_set1_epi16(-21350); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2507,7 +2510,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 448), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2520,7 +2523,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-919);
-        const __m256i v5 = _mm256_set1_epi16(-4631);
+        __m256i v5 = _mm256_set1_epi16(-4631); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2528,7 +2531,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1456), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2541,7 +2544,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-758);
-        const __m256i v5 = _mm256_set1_epi16(-27638);
+        __m256i v5 = _mm256_set1_epi16(-27638); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2549,7 +2552,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 432), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2562,7 +2565,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(118);
-        const __m256i v5 = _mm256_set1_epi16(-22154);
+        __m256i v5 = _mm256_set1_epi16(-22154); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2570,7 +2573,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1440), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2583,7 +2586,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(308);
-        const __m256i v5 = _mm256_set1_epi16(24372);
+        __m256i v5 = _mm256_set1_epi16(24372); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2591,7 +2594,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 416), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2604,7 +2607,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1247);
-        const __m256i v5 = _mm256_set1_epi16(24737);
+        __m256i v5 = _mm256_set1_epi16(24737); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2612,7 +2615,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1424), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2625,7 +2628,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-338);
-        const __m256i v5 = _mm256_set1_epi16(23470);
+        __m256i v5 = _mm256_set1_epi16(23470); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2633,7 +2636,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 400), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2646,7 +2649,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1338);
-        const __m256i v5 = _mm256_set1_epi16(23494);
+        __m256i v5 = _mm256_set1_epi16(23494); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2654,7 +2657,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1408), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2667,7 +2670,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(336);
-        const __m256i v5 = _mm256_set1_epi16(14672);
+        __m256i v5 = _mm256_set1_epi16(14672); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2675,7 +2678,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 384), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2688,7 +2691,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-627);
-        const __m256i v5 = _mm256_set1_epi16(-2803);
+        __m256i v5 = _mm256_set1_epi16(-2803); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2696,7 +2699,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1392), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2709,7 +2712,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1098);
-        const __m256i v5 = _mm256_set1_epi16(31562);
+        __m256i v5 = _mm256_set1_epi16(31562); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2717,7 +2720,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 368), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2728,21 +2731,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1888));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1376));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(496);
-        const __m256i v10 = _mm256_set1_epi16(-22032);
+        __m256i v10 = _mm256_set1_epi16(-22032); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1376), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -2753,21 +2756,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 864));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 352));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(611);
-        const __m256i v10 = _mm256_set1_epi16(-19741);
+        __m256i v10 = _mm256_set1_epi16(-19741); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 352), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -2780,7 +2783,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-684);
-        const __m256i v5 = _mm256_set1_epi16(2900);
+        __m256i v5 = _mm256_set1_epi16(2900); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2788,7 +2791,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1360), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2801,7 +2804,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(220);
-        const __m256i v5 = _mm256_set1_epi16(-1316);
+        __m256i v5 = _mm256_set1_epi16(-1316); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2809,7 +2812,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 336), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2822,7 +2825,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1030);
-        const __m256i v5 = _mm256_set1_epi16(17670);
+        __m256i v5 = _mm256_set1_epi16(17670); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2830,7 +2833,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1344), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2843,7 +2846,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(911);
-        const __m256i v5 = _mm256_set1_epi16(26127);
+        __m256i v5 = _mm256_set1_epi16(26127); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2851,7 +2854,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 320), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2862,21 +2865,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1840));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1328));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(965);
-        const __m256i v10 = _mm256_set1_epi16(-20667);
+        __m256i v10 = _mm256_set1_epi16(-20667); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1328), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -2887,21 +2890,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 816));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 304));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(240);
-        const __m256i v10 = _mm256_set1_epi16(10480);
+        __m256i v10 = _mm256_set1_epi16(10480); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 304), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -2914,7 +2917,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-832);
-        const __m256i v5 = _mm256_set1_epi16(7360);
+        __m256i v5 = _mm256_set1_epi16(7360); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2922,7 +2925,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1312), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2935,7 +2938,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(16);
-        const __m256i v5 = _mm256_set1_epi16(22544);
+        __m256i v5 = _mm256_set1_epi16(22544); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2943,7 +2946,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 288), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2956,7 +2959,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-414);
-        const __m256i v5 = _mm256_set1_epi16(31074);
+        __m256i v5 = _mm256_set1_epi16(31074); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2964,7 +2967,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1296), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2977,7 +2980,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-716);
-        const __m256i v5 = _mm256_set1_epi16(23348);
+        __m256i v5 = _mm256_set1_epi16(23348); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2985,7 +2988,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 272), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2998,7 +3001,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1048);
-        const __m256i v5 = _mm256_set1_epi16(2072);
+        __m256i v5 = _mm256_set1_epi16(2072); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3006,7 +3009,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1280), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3019,7 +3022,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-227);
-        const __m256i v5 = _mm256_set1_epi16(-29027);
+        __m256i v5 = _mm256_set1_epi16(-29027); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3027,7 +3030,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 256), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3040,7 +3043,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1185);
-        const __m256i v5 = _mm256_set1_epi16(21983);
+        __m256i v5 = _mm256_set1_epi16(21983); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3048,7 +3051,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1264), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3061,7 +3064,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1270);
-        const __m256i v5 = _mm256_set1_epi16(-28150);
+        __m256i v5 = _mm256_set1_epi16(-28150); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3069,7 +3072,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 240), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3080,21 +3083,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1760));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1248));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-79);
-        const __m256i v10 = _mm256_set1_epi16(32049);
+        __m256i v10 = _mm256_set1_epi16(32049); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1248), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3105,21 +3108,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 736));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 224));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-981);
-        const __m256i v10 = _mm256_set1_epi16(-1877);
+        __m256i v10 = _mm256_set1_epi16(-1877); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 224), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3132,7 +3135,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(174);
-        const __m256i v5 = _mm256_set1_epi16(23982);
+        __m256i v5 = _mm256_set1_epi16(23982); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3140,7 +3143,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1232), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3153,7 +3156,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1141);
-        const __m256i v5 = _mm256_set1_epi16(-30709);
+        __m256i v5 = _mm256_set1_epi16(-30709); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3161,7 +3164,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 208), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3174,7 +3177,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1064);
-        const __m256i v5 = _mm256_set1_epi16(-24616);
+        __m256i v5 = _mm256_set1_epi16(-24616); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3182,7 +3185,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1216), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3195,7 +3198,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(641);
-        const __m256i v5 = _mm256_set1_epi16(-2047);
+        __m256i v5 = _mm256_set1_epi16(-2047); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3203,7 +3206,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 192), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3216,7 +3219,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-788);
-        const __m256i v5 = _mm256_set1_epi16(20204);
+        __m256i v5 = _mm256_set1_epi16(20204); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3224,7 +3227,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1200), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3237,7 +3240,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(222);
-        const __m256i v5 = _mm256_set1_epi16(26078);
+        __m256i v5 = _mm256_set1_epi16(26078); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3245,7 +3248,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 176), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3256,21 +3259,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1696));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1184));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(306);
-        const __m256i v10 = _mm256_set1_epi16(-3022);
+        __m256i v10 = _mm256_set1_epi16(-3022); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1184), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3281,21 +3284,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 672));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 160));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-523);
-        const __m256i v10 = _mm256_set1_epi16(-20107);
+        __m256i v10 = _mm256_set1_epi16(-20107); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 160), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3308,7 +3311,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1096);
-        const __m256i v5 = _mm256_set1_epi16(4168);
+        __m256i v5 = _mm256_set1_epi16(4168); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3316,7 +3319,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1168), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3329,7 +3332,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1220);
-        const __m256i v5 = _mm256_set1_epi16(-1340);
+        __m256i v5 = _mm256_set1_epi16(-1340); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3337,7 +3340,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 144), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3350,7 +3353,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-644);
-        const __m256i v5 = _mm256_set1_epi16(26492);
+        __m256i v5 = _mm256_set1_epi16(26492); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3358,7 +3361,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1152), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3371,7 +3374,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-815);
-        const __m256i v5 = _mm256_set1_epi16(-21935);
+        __m256i v5 = _mm256_set1_epi16(-21935); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3379,7 +3382,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 128), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3392,7 +3395,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-760);
-        const __m256i v5 = _mm256_set1_epi16(10504);
+        __m256i v5 = _mm256_set1_epi16(10504); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3400,7 +3403,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1136), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3413,7 +3416,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(842);
-        const __m256i v5 = _mm256_set1_epi16(-1462);
+        __m256i v5 = _mm256_set1_epi16(-1462); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3421,7 +3424,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 112), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3432,21 +3435,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1632));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1120));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-947);
-        const __m256i v10 = _mm256_set1_epi16(5069);
+        __m256i v10 = _mm256_set1_epi16(5069); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1120), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3458,20 +3461,20 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(products + 96));
         const __m256i v2 = _mm256_set1_epi16(12);
         const __m256i v3 = _mm256_mulhrs_epi16(v1, v2);
-        const __m256i v4 = _mm256_set1_epi16(2689);
+        __m256i v4 = _mm256_set1_epi16(2689); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v3, v4);
         const __m256i v6 = _mm256_sub_epi16(v1, v5);
         const __m256i v7 = _mm256_add_epi16(v0, v6);
         const __m256i v8 = _mm256_sub_epi16(v0, v6);
         const __m256i v9 = _mm256_set1_epi16(1311);
-        const __m256i v10 = _mm256_set1_epi16(-97);
+        __m256i v10 = _mm256_set1_epi16(-97); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v4);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 96), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v4);
@@ -3484,7 +3487,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1318);
-        const __m256i v5 = _mm256_set1_epi16(-30246);
+        __m256i v5 = _mm256_set1_epi16(-30246); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3492,7 +3495,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1104), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3505,7 +3508,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1163);
-        const __m256i v5 = _mm256_set1_epi16(4363);
+        __m256i v5 = _mm256_set1_epi16(4363); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3513,7 +3516,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 80), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3526,7 +3529,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1167);
-        const __m256i v5 = _mm256_set1_epi16(-6385);
+        __m256i v5 = _mm256_set1_epi16(-6385); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3534,7 +3537,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1088), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3547,7 +3550,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-281);
-        const __m256i v5 = _mm256_set1_epi16(17767);
+        __m256i v5 = _mm256_set1_epi16(17767); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3555,7 +3558,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 64), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3566,21 +3569,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1584));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1072));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-460);
-        const __m256i v10 = _mm256_set1_epi16(-9164);
+        __m256i v10 = _mm256_set1_epi16(-9164); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1072), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3591,21 +3594,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 560));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 48));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-198);
-        const __m256i v10 = _mm256_set1_epi16(-25030);
+        __m256i v10 = _mm256_set1_epi16(-25030); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 48), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3616,21 +3619,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1568));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1056));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-927);
-        const __m256i v10 = _mm256_set1_epi16(16865);
+        __m256i v10 = _mm256_set1_epi16(16865); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1056), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3641,21 +3644,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 544));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 32));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-551);
-        const __m256i v10 = _mm256_set1_epi16(-10407);
+        __m256i v10 = _mm256_set1_epi16(-10407); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 32), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3668,7 +3671,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(476);
-        const __m256i v5 = _mm256_set1_epi16(31708);
+        __m256i v5 = _mm256_set1_epi16(31708); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3676,7 +3679,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1040), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3689,7 +3692,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-216);
-        const __m256i v5 = _mm256_set1_epi16(-9432);
+        __m256i v5 = _mm256_set1_epi16(-9432); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3697,7 +3700,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 16), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3710,7 +3713,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(211);
-        const __m256i v5 = _mm256_set1_epi16(6483);
+        __m256i v5 = _mm256_set1_epi16(6483); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3718,7 +3721,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1024), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3734,7 +3737,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(12);
         const __m256i v5 = _mm256_mulhrs_epi16(v3, v4);
-        const __m256i v6 = _mm256_set1_epi16(2689);
+        __m256i v6 = _mm256_set1_epi16(2689); OPAQUE(v6);
         const __m256i v7 = _mm256_mullo_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v3, v7);
         const __m256i v9 = _mm256_loadu_si256((const __m256i *)(products + 2032));
@@ -3742,7 +3745,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v11 = _mm256_add_epi16(v9, v10);
         const __m256i v12 = _mm256_sub_epi16(v9, v10);
         const __m256i v13 = _mm256_set1_epi16(963);
-        const __m256i v14 = _mm256_set1_epi16(17475);
+        __m256i v14 = _mm256_set1_epi16(17475); OPAQUE(v14);
         const __m256i v15 = _mm256_mullo_epi16(v12, v14);
         const __m256i v16 = _mm256_mulhi_epi16(v12, v13);
         const __m256i v17 = _mm256_mulhi_epi16(v15, v6);
@@ -3752,7 +3755,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v21 = _mm256_add_epi16(v19, v20);
         const __m256i v22 = _mm256_sub_epi16(v19, v20);
         const __m256i v23 = _mm256_set1_epi16(602);
-        const __m256i v24 = _mm256_set1_epi16(-11942);
+        __m256i v24 = _mm256_set1_epi16(-11942); OPAQUE(v24);
         const __m256i v25 = _mm256_mullo_epi16(v22, v24);
         const __m256i v26 = _mm256_mulhi_epi16(v22, v23);
         const __m256i v27 = _mm256_mulhi_epi16(v25, v6);
@@ -3762,7 +3765,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v31 = _mm256_add_epi16(v29, v30);
         const __m256i v32 = _mm256_sub_epi16(v29, v30);
         const __m256i v33 = _mm256_set1_epi16(1295);
-        const __m256i v34 = _mm256_set1_epi16(-22641);
+        __m256i v34 = _mm256_set1_epi16(-22641); OPAQUE(v34);
         const __m256i v35 = _mm256_mullo_epi16(v32, v34);
         const __m256i v36 = _mm256_mulhi_epi16(v32, v33);
         const __m256i v37 = _mm256_mulhi_epi16(v35, v6);
@@ -3772,7 +3775,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v41 = _mm256_add_epi16(v39, v40);
         const __m256i v42 = _mm256_sub_epi16(v39, v40);
         const __m256i v43 = _mm256_set1_epi16(-810);
-        const __m256i v44 = _mm256_set1_epi16(-18986);
+        __m256i v44 = _mm256_set1_epi16(-18986); OPAQUE(v44);
         const __m256i v45 = _mm256_mullo_epi16(v42, v44);
         const __m256i v46 = _mm256_mulhi_epi16(v42, v43);
         const __m256i v47 = _mm256_mulhi_epi16(v45, v6);
@@ -3782,7 +3785,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v51 = _mm256_add_epi16(v49, v50);
         const __m256i v52 = _mm256_sub_epi16(v49, v50);
         const __m256i v53 = _mm256_set1_epi16(-54);
-        const __m256i v54 = _mm256_set1_epi16(-18742);
+        __m256i v54 = _mm256_set1_epi16(-18742); OPAQUE(v54);
         const __m256i v55 = _mm256_mullo_epi16(v52, v54);
         const __m256i v56 = _mm256_mulhi_epi16(v52, v53);
         const __m256i v57 = _mm256_mulhi_epi16(v55, v6);
@@ -3792,7 +3795,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v61 = _mm256_add_epi16(v59, v60);
         const __m256i v62 = _mm256_sub_epi16(v59, v60);
         const __m256i v63 = _mm256_set1_epi16(1072);
-        const __m256i v64 = _mm256_set1_epi16(3120);
+        __m256i v64 = _mm256_set1_epi16(3120); OPAQUE(v64);
         const __m256i v65 = _mm256_mullo_epi16(v62, v64);
         const __m256i v66 = _mm256_mulhi_epi16(v62, v63);
         const __m256i v67 = _mm256_mulhi_epi16(v65, v6);
@@ -3802,7 +3805,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v71 = _mm256_add_epi16(v69, v70);
         const __m256i v72 = _mm256_sub_epi16(v69, v70);
         const __m256i v73 = _mm256_set1_epi16(430);
-        const __m256i v74 = _mm256_set1_epi16(-8530);
+        __m256i v74 = _mm256_set1_epi16(-8530); OPAQUE(v74);
         const __m256i v75 = _mm256_mullo_epi16(v72, v74);
         const __m256i v76 = _mm256_mulhi_epi16(v72, v73);
         const __m256i v77 = _mm256_mulhi_epi16(v75, v6);
@@ -3812,7 +3815,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v81 = _mm256_add_epi16(v79, v80);
         const __m256i v82 = _mm256_sub_epi16(v79, v80);
         const __m256i v83 = _mm256_set1_epi16(925);
-        const __m256i v84 = _mm256_set1_epi16(21277);
+        __m256i v84 = _mm256_set1_epi16(21277); OPAQUE(v84);
         const __m256i v85 = _mm256_mullo_epi16(v82, v84);
         const __m256i v86 = _mm256_mulhi_epi16(v82, v83);
         const __m256i v87 = _mm256_mulhi_epi16(v85, v6);
@@ -3822,7 +3825,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v91 = _mm256_add_epi16(v89, v90);
         const __m256i v92 = _mm256_sub_epi16(v89, v90);
         const __m256i v93 = _mm256_set1_epi16(958);
-        const __m256i v94 = _mm256_set1_epi16(14526);
+        __m256i v94 = _mm256_set1_epi16(14526); OPAQUE(v94);
         const __m256i v95 = _mm256_mullo_epi16(v92, v94);
         const __m256i v96 = _mm256_mulhi_epi16(v92, v93);
         const __m256i v97 = _mm256_mulhi_epi16(v95, v6);
@@ -3832,7 +3835,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v101 = _mm256_add_epi16(v99, v100);
         const __m256i v102 = _mm256_sub_epi16(v99, v100);
         const __m256i v103 = _mm256_set1_epi16(-1191);
-        const __m256i v104 = _mm256_set1_epi16(5337);
+        __m256i v104 = _mm256_set1_epi16(5337); OPAQUE(v104);
         const __m256i v105 = _mm256_mullo_epi16(v102, v104);
         const __m256i v106 = _mm256_mulhi_epi16(v102, v103);
         const __m256i v107 = _mm256_mulhi_epi16(v105, v6);
@@ -3842,7 +3845,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v111 = _mm256_add_epi16(v109, v110);
         const __m256i v112 = _mm256_sub_epi16(v109, v110);
         const __m256i v113 = _mm256_set1_epi16(-1155);
-        const __m256i v114 = _mm256_set1_epi16(-25859);
+        __m256i v114 = _mm256_set1_epi16(-25859); OPAQUE(v114);
         const __m256i v115 = _mm256_mullo_epi16(v112, v114);
         const __m256i v116 = _mm256_mulhi_epi16(v112, v113);
         const __m256i v117 = _mm256_mulhi_epi16(v115, v6);
@@ -3852,7 +3855,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v121 = _mm256_add_epi16(v119, v120);
         const __m256i v122 = _mm256_sub_epi16(v119, v120);
         const __m256i v123 = _mm256_set1_epi16(-77);
-        const __m256i v124 = _mm256_set1_epi16(-6093);
+        __m256i v124 = _mm256_set1_epi16(-6093); OPAQUE(v124);
         const __m256i v125 = _mm256_mullo_epi16(v122, v124);
         const __m256i v126 = _mm256_mulhi_epi16(v122, v123);
         const __m256i v127 = _mm256_mulhi_epi16(v125, v6);
@@ -3862,7 +3865,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v131 = _mm256_add_epi16(v129, v130);
         const __m256i v132 = _mm256_sub_epi16(v129, v130);
         const __m256i v133 = _mm256_set1_epi16(-1260);
-        const __m256i v134 = _mm256_set1_epi16(-22252);
+        __m256i v134 = _mm256_set1_epi16(-22252); OPAQUE(v134);
         const __m256i v135 = _mm256_mullo_epi16(v132, v134);
         const __m256i v136 = _mm256_mulhi_epi16(v132, v133);
         const __m256i v137 = _mm256_mulhi_epi16(v135, v6);
@@ -3872,7 +3875,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v141 = _mm256_add_epi16(v139, v140);
         const __m256i v142 = _mm256_sub_epi16(v139, v140);
         const __m256i v143 = _mm256_set1_epi16(-84);
-        const __m256i v144 = _mm256_set1_epi16(29100);
+        __m256i v144 = _mm256_set1_epi16(29100); OPAQUE(v144);
         const __m256i v145 = _mm256_mullo_epi16(v142, v144);
         const __m256i v146 = _mm256_mulhi_epi16(v142, v143);
         const __m256i v147 = _mm256_mulhi_epi16(v145, v6);
@@ -3882,7 +3885,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v151 = _mm256_add_epi16(v149, v150);
         const __m256i v152 = _mm256_sub_epi16(v149, v150);
         const __m256i v153 = _mm256_set1_epi16(1070);
-        const __m256i v154 = _mm256_set1_epi16(-24274);
+        __m256i v154 = _mm256_set1_epi16(-24274); OPAQUE(v154);
         const __m256i v155 = _mm256_mullo_epi16(v152, v154);
         const __m256i v156 = _mm256_mulhi_epi16(v152, v153);
         const __m256i v157 = _mm256_mulhi_epi16(v155, v6);
@@ -3895,7 +3898,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v164 = _mm256_sub_epi16(v161, v163);
         const __m256i v165 = _mm256_sub_epi16(v159, v160);
         const __m256i v166 = _mm256_set1_epi16(-825);
-        const __m256i v167 = _mm256_set1_epi16(-27833);
+        __m256i v167 = _mm256_set1_epi16(-27833); OPAQUE(v167);
         const __m256i v168 = _mm256_mullo_epi16(v165, v167);
         const __m256i v169 = _mm256_mulhi_epi16(v165, v166);
         const __m256i v170 = _mm256_mulhi_epi16(v168, v6);
@@ -3905,7 +3908,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v174 = _mm256_add_epi16(v172, v173);
         const __m256i v175 = _mm256_sub_epi16(v172, v173);
         const __m256i v176 = _mm256_set1_epi16(-55);
-        const __m256i v177 = _mm256_set1_epi16(-32439);
+        __m256i v177 = _mm256_set1_epi16(-32439); OPAQUE(v177);
         const __m256i v178 = _mm256_mullo_epi16(v175, v177);
         const __m256i v179 = _mm256_mulhi_epi16(v175, v176);
         const __m256i v180 = _mm256_mulhi_epi16(v178, v6);
@@ -3915,7 +3918,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v184 = _mm256_add_epi16(v182, v183);
         const __m256i v185 = _mm256_sub_epi16(v182, v183);
         const __m256i v186 = _mm256_set1_epi16(-900);
-        const __m256i v187 = _mm256_set1_epi16(-6532);
+        __m256i v187 = _mm256_set1_epi16(-6532); OPAQUE(v187);
         const __m256i v188 = _mm256_mullo_epi16(v185, v187);
         const __m256i v189 = _mm256_mulhi_epi16(v185, v186);
         const __m256i v190 = _mm256_mulhi_epi16(v188, v6);
@@ -3925,7 +3928,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v194 = _mm256_add_epi16(v192, v193);
         const __m256i v195 = _mm256_sub_epi16(v192, v193);
         const __m256i v196 = _mm256_set1_epi16(-60);
-        const __m256i v197 = _mm256_set1_epi16(30148);
+        __m256i v197 = _mm256_set1_epi16(30148); OPAQUE(v197);
         const __m256i v198 = _mm256_mullo_epi16(v195, v197);
         const __m256i v199 = _mm256_mulhi_epi16(v195, v196);
         const __m256i v200 = _mm256_mulhi_epi16(v198, v6);
@@ -3935,7 +3938,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v204 = _mm256_add_epi16(v202, v203);
         const __m256i v205 = _mm256_sub_epi16(v202, v203);
         const __m256i v206 = _mm256_set1_epi16(-4);
-        const __m256i v207 = _mm256_set1_epi16(10748);
+        __m256i v207 = _mm256_set1_epi16(10748); OPAQUE(v207);
         const __m256i v208 = _mm256_mullo_epi16(v205, v207);
         const __m256i v209 = _mm256_mulhi_epi16(v205, v206);
         const __m256i v210 = _mm256_mulhi_epi16(v208, v6);
@@ -3945,7 +3948,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v214 = _mm256_add_epi16(v212, v213);
         const __m256i v215 = _mm256_sub_epi16(v212, v213);
         const __m256i v216 = _mm256_set1_epi16(179);
-        const __m256i v217 = _mm256_set1_epi16(26931);
+        __m256i v217 = _mm256_set1_epi16(26931); OPAQUE(v217);
         const __m256i v218 = _mm256_mullo_epi16(v215, v217);
         const __m256i v219 = _mm256_mulhi_epi16(v215, v216);
         const __m256i v220 = _mm256_mulhi_epi16(v218, v6);
@@ -3955,7 +3958,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v224 = _mm256_add_epi16(v222, v223);
         const __m256i v225 = _mm256_sub_epi16(v222, v223);
         const __m256i v226 = _mm256_set1_epi16(729);
-        const __m256i v227 = _mm256_set1_epi16(23641);
+        __m256i v227 = _mm256_set1_epi16(23641); OPAQUE(v227);
         const __m256i v228 = _mm256_mullo_epi16(v225, v227);
         const __m256i v229 = _mm256_mulhi_epi16(v225, v226);
         const __m256i v230 = _mm256_mulhi_epi16(v228, v6);
@@ -3965,7 +3968,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v234 = _mm256_add_epi16(v232, v233);
         const __m256i v235 = _mm256_sub_epi16(v232, v233);
         const __m256i v236 = _mm256_set1_epi16(-1027);
-        const __m256i v237 = _mm256_set1_epi16(23421);
+        __m256i v237 = _mm256_set1_epi16(23421); OPAQUE(v237);
         const __m256i v238 = _mm256_mullo_epi16(v235, v237);
         const __m256i v239 = _mm256_mulhi_epi16(v235, v236);
         const __m256i v240 = _mm256_mulhi_epi16(v238, v6);
@@ -3975,7 +3978,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v244 = _mm256_add_epi16(v242, v243);
         const __m256i v245 = _mm256_sub_epi16(v242, v243);
         const __m256i v246 = _mm256_set1_epi16(-427);
-        const __m256i v247 = _mm256_set1_epi16(-15915);
+        __m256i v247 = _mm256_set1_epi16(-15915); OPAQUE(v247);
         const __m256i v248 = _mm256_mullo_epi16(v245, v247);
         const __m256i v249 = _mm256_mulhi_epi16(v245, v246);
         const __m256i v250 = _mm256_mulhi_epi16(v248, v6);
@@ -3985,7 +3988,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v254 = _mm256_add_epi16(v252, v253);
         const __m256i v255 = _mm256_sub_epi16(v252, v253);
         const __m256i v256 = _mm256_set1_epi16(-387);
-        const __m256i v257 = _mm256_set1_epi16(7677);
+        __m256i v257 = _mm256_set1_epi16(7677); OPAQUE(v257);
         const __m256i v258 = _mm256_mullo_epi16(v255, v257);
         const __m256i v259 = _mm256_mulhi_epi16(v255, v256);
         const __m256i v260 = _mm256_mulhi_epi16(v258, v6);
@@ -3994,7 +3997,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v263 = _mm256_loadu_si256((const __m256i *)(products + 560));
         const __m256i v264 = _mm256_add_epi16(v262, v263);
         const __m256i v265 = _mm256_sub_epi16(v262, v263);
-        const __m256i v266 = _mm256_set1_epi16(512);
+        __m256i v266 = _mm256_set1_epi16(512); OPAQUE(v266);
         const __m256i v267 = _mm256_mullo_epi16(v265, v266);
         const __m256i v268 = _mm256_mulhi_epi16(v265, v266);
         const __m256i v269 = _mm256_mulhi_epi16(v267, v6);
@@ -4004,7 +4007,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v273 = _mm256_add_epi16(v271, v272);
         const __m256i v274 = _mm256_sub_epi16(v271, v272);
         const __m256i v275 = _mm256_set1_epi16(1289);
-        const __m256i v276 = _mm256_set1_epi16(26249);
+        __m256i v276 = _mm256_set1_epi16(26249); OPAQUE(v276);
         const __m256i v277 = _mm256_mullo_epi16(v274, v276);
         const __m256i v278 = _mm256_mulhi_epi16(v274, v275);
         const __m256i v279 = _mm256_mulhi_epi16(v277, v6);
@@ -4014,7 +4017,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v283 = _mm256_add_epi16(v281, v282);
         const __m256i v284 = _mm256_sub_epi16(v281, v282);
         const __m256i v285 = _mm256_set1_epi16(803);
-        const __m256i v286 = _mm256_set1_epi16(-11357);
+        __m256i v286 = _mm256_set1_epi16(-11357); OPAQUE(v286);
         const __m256i v287 = _mm256_mullo_epi16(v284, v286);
         const __m256i v288 = _mm256_mulhi_epi16(v284, v285);
         const __m256i v289 = _mm256_mulhi_epi16(v287, v6);
@@ -4024,7 +4027,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v293 = _mm256_add_epi16(v291, v292);
         const __m256i v294 = _mm256_sub_epi16(v291, v292);
         const __m256i v295 = _mm256_set1_epi16(-305);
-        const __m256i v296 = _mm256_set1_epi16(16719);
+        __m256i v296 = _mm256_set1_epi16(16719); OPAQUE(v296);
         const __m256i v297 = _mm256_mullo_epi16(v294, v296);
         const __m256i v298 = _mm256_mulhi_epi16(v294, v295);
         const __m256i v299 = _mm256_mulhi_epi16(v297, v6);
@@ -4034,7 +4037,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v303 = _mm256_add_epi16(v301, v302);
         const __m256i v304 = _mm256_sub_epi16(v301, v302);
         const __m256i v305 = _mm256_set1_epi16(876);
-        const __m256i v306 = _mm256_set1_epi16(5484);
+        __m256i v306 = _mm256_set1_epi16(5484); OPAQUE(v306);
         const __m256i v307 = _mm256_mullo_epi16(v304, v306);
         const __m256i v308 = _mm256_mulhi_epi16(v304, v305);
         const __m256i v309 = _mm256_mulhi_epi16(v307, v6);
@@ -4044,7 +4047,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v313 = _mm256_add_epi16(v311, v312);
         const __m256i v314 = _mm256_sub_epi16(v311, v312);
         const __m256i v315 = _mm256_set1_epi16(1134);
-        const __m256i v316 = _mm256_set1_epi16(366);
+        __m256i v316 = _mm256_set1_epi16(366); OPAQUE(v316);
         const __m256i v317 = _mm256_mullo_epi16(v314, v316);
         const __m256i v318 = _mm256_mulhi_epi16(v314, v315);
         const __m256i v319 = _mm256_mulhi_epi16(v317, v6);
@@ -4878,8 +4881,8 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v6 = _mm256_add_epi16(v4, v5);
         const __m256i v7 = _mm256_sub_epi16(v4, v5);
         const __m256i v8 = _mm256_set1_epi16(963);
-        const __m256i v9 = _mm256_set1_epi16(17475);
-        const __m256i v10 = _mm256_set1_epi16(2689);
+        __m256i v9 = _mm256_set1_epi16(17475); OPAQUE(v9);
+        __m256i v10 = _mm256_set1_epi16(2689); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v7, v9);
         const __m256i v12 = _mm256_mulhi_epi16(v7, v8);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v10);
@@ -4889,7 +4892,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v17 = _mm256_add_epi16(v15, v16);
         const __m256i v18 = _mm256_sub_epi16(v15, v16);
         const __m256i v19 = _mm256_set1_epi16(602);
-        const __m256i v20 = _mm256_set1_epi16(-11942);
+        __m256i v20 = _mm256_set1_epi16(-11942); OPAQUE(v20);
         const __m256i v21 = _mm256_mullo_epi16(v18, v20);
         const __m256i v22 = _mm256_mulhi_epi16(v18, v19);
         const __m256i v23 = _mm256_mulhi_epi16(v21, v10);
@@ -4899,7 +4902,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v27 = _mm256_add_epi16(v25, v26);
         const __m256i v28 = _mm256_sub_epi16(v25, v26);
         const __m256i v29 = _mm256_set1_epi16(1295);
-        const __m256i v30 = _mm256_set1_epi16(-22641);
+        __m256i v30 = _mm256_set1_epi16(-22641); OPAQUE(v30);
         const __m256i v31 = _mm256_mullo_epi16(v28, v30);
         const __m256i v32 = _mm256_mulhi_epi16(v28, v29);
         const __m256i v33 = _mm256_mulhi_epi16(v31, v10);
@@ -4909,7 +4912,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v37 = _mm256_add_epi16(v35, v36);
         const __m256i v38 = _mm256_sub_epi16(v35, v36);
         const __m256i v39 = _mm256_set1_epi16(-810);
-        const __m256i v40 = _mm256_set1_epi16(-18986);
+        __m256i v40 = _mm256_set1_epi16(-18986); OPAQUE(v40);
         const __m256i v41 = _mm256_mullo_epi16(v38, v40);
         const __m256i v42 = _mm256_mulhi_epi16(v38, v39);
         const __m256i v43 = _mm256_mulhi_epi16(v41, v10);
@@ -4919,7 +4922,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v47 = _mm256_add_epi16(v45, v46);
         const __m256i v48 = _mm256_sub_epi16(v45, v46);
         const __m256i v49 = _mm256_set1_epi16(-54);
-        const __m256i v50 = _mm256_set1_epi16(-18742);
+        __m256i v50 = _mm256_set1_epi16(-18742); OPAQUE(v50);
         const __m256i v51 = _mm256_mullo_epi16(v48, v50);
         const __m256i v52 = _mm256_mulhi_epi16(v48, v49);
         const __m256i v53 = _mm256_mulhi_epi16(v51, v10);
@@ -4929,7 +4932,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v57 = _mm256_add_epi16(v55, v56);
         const __m256i v58 = _mm256_sub_epi16(v55, v56);
         const __m256i v59 = _mm256_set1_epi16(1072);
-        const __m256i v60 = _mm256_set1_epi16(3120);
+        __m256i v60 = _mm256_set1_epi16(3120); OPAQUE(v60);
         const __m256i v61 = _mm256_mullo_epi16(v58, v60);
         const __m256i v62 = _mm256_mulhi_epi16(v58, v59);
         const __m256i v63 = _mm256_mulhi_epi16(v61, v10);
@@ -4939,7 +4942,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v67 = _mm256_add_epi16(v65, v66);
         const __m256i v68 = _mm256_sub_epi16(v65, v66);
         const __m256i v69 = _mm256_set1_epi16(430);
-        const __m256i v70 = _mm256_set1_epi16(-8530);
+        __m256i v70 = _mm256_set1_epi16(-8530); OPAQUE(v70);
         const __m256i v71 = _mm256_mullo_epi16(v68, v70);
         const __m256i v72 = _mm256_mulhi_epi16(v68, v69);
         const __m256i v73 = _mm256_mulhi_epi16(v71, v10);
@@ -4949,7 +4952,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v77 = _mm256_add_epi16(v75, v76);
         const __m256i v78 = _mm256_sub_epi16(v75, v76);
         const __m256i v79 = _mm256_set1_epi16(925);
-        const __m256i v80 = _mm256_set1_epi16(21277);
+        __m256i v80 = _mm256_set1_epi16(21277); OPAQUE(v80);
         const __m256i v81 = _mm256_mullo_epi16(v78, v80);
         const __m256i v82 = _mm256_mulhi_epi16(v78, v79);
         const __m256i v83 = _mm256_mulhi_epi16(v81, v10);
@@ -4959,7 +4962,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v87 = _mm256_add_epi16(v85, v86);
         const __m256i v88 = _mm256_sub_epi16(v85, v86);
         const __m256i v89 = _mm256_set1_epi16(958);
-        const __m256i v90 = _mm256_set1_epi16(14526);
+        __m256i v90 = _mm256_set1_epi16(14526); OPAQUE(v90);
         const __m256i v91 = _mm256_mullo_epi16(v88, v90);
         const __m256i v92 = _mm256_mulhi_epi16(v88, v89);
         const __m256i v93 = _mm256_mulhi_epi16(v91, v10);
@@ -4969,7 +4972,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v97 = _mm256_add_epi16(v95, v96);
         const __m256i v98 = _mm256_sub_epi16(v95, v96);
         const __m256i v99 = _mm256_set1_epi16(-1191);
-        const __m256i v100 = _mm256_set1_epi16(5337);
+        __m256i v100 = _mm256_set1_epi16(5337); OPAQUE(v100);
         const __m256i v101 = _mm256_mullo_epi16(v98, v100);
         const __m256i v102 = _mm256_mulhi_epi16(v98, v99);
         const __m256i v103 = _mm256_mulhi_epi16(v101, v10);
@@ -4979,7 +4982,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v107 = _mm256_add_epi16(v105, v106);
         const __m256i v108 = _mm256_sub_epi16(v105, v106);
         const __m256i v109 = _mm256_set1_epi16(-1155);
-        const __m256i v110 = _mm256_set1_epi16(-25859);
+        __m256i v110 = _mm256_set1_epi16(-25859); OPAQUE(v110);
         const __m256i v111 = _mm256_mullo_epi16(v108, v110);
         const __m256i v112 = _mm256_mulhi_epi16(v108, v109);
         const __m256i v113 = _mm256_mulhi_epi16(v111, v10);
@@ -4989,7 +4992,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v117 = _mm256_add_epi16(v115, v116);
         const __m256i v118 = _mm256_sub_epi16(v115, v116);
         const __m256i v119 = _mm256_set1_epi16(-77);
-        const __m256i v120 = _mm256_set1_epi16(-6093);
+        __m256i v120 = _mm256_set1_epi16(-6093); OPAQUE(v120);
         const __m256i v121 = _mm256_mullo_epi16(v118, v120);
         const __m256i v122 = _mm256_mulhi_epi16(v118, v119);
         const __m256i v123 = _mm256_mulhi_epi16(v121, v10);
@@ -4999,7 +5002,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v127 = _mm256_add_epi16(v125, v126);
         const __m256i v128 = _mm256_sub_epi16(v125, v126);
         const __m256i v129 = _mm256_set1_epi16(-1260);
-        const __m256i v130 = _mm256_set1_epi16(-22252);
+        __m256i v130 = _mm256_set1_epi16(-22252); OPAQUE(v130);
         const __m256i v131 = _mm256_mullo_epi16(v128, v130);
         const __m256i v132 = _mm256_mulhi_epi16(v128, v129);
         const __m256i v133 = _mm256_mulhi_epi16(v131, v10);
@@ -5009,7 +5012,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v137 = _mm256_add_epi16(v135, v136);
         const __m256i v138 = _mm256_sub_epi16(v135, v136);
         const __m256i v139 = _mm256_set1_epi16(-84);
-        const __m256i v140 = _mm256_set1_epi16(29100);
+        __m256i v140 = _mm256_set1_epi16(29100); OPAQUE(v140);
         const __m256i v141 = _mm256_mullo_epi16(v138, v140);
         const __m256i v142 = _mm256_mulhi_epi16(v138, v139);
         const __m256i v143 = _mm256_mulhi_epi16(v141, v10);
@@ -5019,7 +5022,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v147 = _mm256_add_epi16(v145, v146);
         const __m256i v148 = _mm256_sub_epi16(v145, v146);
         const __m256i v149 = _mm256_set1_epi16(1070);
-        const __m256i v150 = _mm256_set1_epi16(-24274);
+        __m256i v150 = _mm256_set1_epi16(-24274); OPAQUE(v150);
         const __m256i v151 = _mm256_mullo_epi16(v148, v150);
         const __m256i v152 = _mm256_mulhi_epi16(v148, v149);
         const __m256i v153 = _mm256_mulhi_epi16(v151, v10);
@@ -5029,7 +5032,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v157 = _mm256_add_epi16(v155, v156);
         const __m256i v158 = _mm256_sub_epi16(v155, v156);
         const __m256i v159 = _mm256_set1_epi16(-825);
-        const __m256i v160 = _mm256_set1_epi16(-27833);
+        __m256i v160 = _mm256_set1_epi16(-27833); OPAQUE(v160);
         const __m256i v161 = _mm256_mullo_epi16(v158, v160);
         const __m256i v162 = _mm256_mulhi_epi16(v158, v159);
         const __m256i v163 = _mm256_mulhi_epi16(v161, v10);
@@ -5039,7 +5042,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v167 = _mm256_add_epi16(v165, v166);
         const __m256i v168 = _mm256_sub_epi16(v165, v166);
         const __m256i v169 = _mm256_set1_epi16(-55);
-        const __m256i v170 = _mm256_set1_epi16(-32439);
+        __m256i v170 = _mm256_set1_epi16(-32439); OPAQUE(v170);
         const __m256i v171 = _mm256_mullo_epi16(v168, v170);
         const __m256i v172 = _mm256_mulhi_epi16(v168, v169);
         const __m256i v173 = _mm256_mulhi_epi16(v171, v10);
@@ -5049,7 +5052,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v177 = _mm256_add_epi16(v175, v176);
         const __m256i v178 = _mm256_sub_epi16(v175, v176);
         const __m256i v179 = _mm256_set1_epi16(-900);
-        const __m256i v180 = _mm256_set1_epi16(-6532);
+        __m256i v180 = _mm256_set1_epi16(-6532); OPAQUE(v180);
         const __m256i v181 = _mm256_mullo_epi16(v178, v180);
         const __m256i v182 = _mm256_mulhi_epi16(v178, v179);
         const __m256i v183 = _mm256_mulhi_epi16(v181, v10);
@@ -5059,7 +5062,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v187 = _mm256_add_epi16(v185, v186);
         const __m256i v188 = _mm256_sub_epi16(v185, v186);
         const __m256i v189 = _mm256_set1_epi16(-60);
-        const __m256i v190 = _mm256_set1_epi16(30148);
+        __m256i v190 = _mm256_set1_epi16(30148); OPAQUE(v190);
         const __m256i v191 = _mm256_mullo_epi16(v188, v190);
         const __m256i v192 = _mm256_mulhi_epi16(v188, v189);
         const __m256i v193 = _mm256_mulhi_epi16(v191, v10);
@@ -5069,7 +5072,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v197 = _mm256_add_epi16(v195, v196);
         const __m256i v198 = _mm256_sub_epi16(v195, v196);
         const __m256i v199 = _mm256_set1_epi16(-4);
-        const __m256i v200 = _mm256_set1_epi16(10748);
+        __m256i v200 = _mm256_set1_epi16(10748); OPAQUE(v200);
         const __m256i v201 = _mm256_mullo_epi16(v198, v200);
         const __m256i v202 = _mm256_mulhi_epi16(v198, v199);
         const __m256i v203 = _mm256_mulhi_epi16(v201, v10);
@@ -5079,7 +5082,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v207 = _mm256_add_epi16(v205, v206);
         const __m256i v208 = _mm256_sub_epi16(v205, v206);
         const __m256i v209 = _mm256_set1_epi16(179);
-        const __m256i v210 = _mm256_set1_epi16(26931);
+        __m256i v210 = _mm256_set1_epi16(26931); OPAQUE(v210);
         const __m256i v211 = _mm256_mullo_epi16(v208, v210);
         const __m256i v212 = _mm256_mulhi_epi16(v208, v209);
         const __m256i v213 = _mm256_mulhi_epi16(v211, v10);
@@ -5089,7 +5092,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v217 = _mm256_add_epi16(v215, v216);
         const __m256i v218 = _mm256_sub_epi16(v215, v216);
         const __m256i v219 = _mm256_set1_epi16(729);
-        const __m256i v220 = _mm256_set1_epi16(23641);
+        __m256i v220 = _mm256_set1_epi16(23641); OPAQUE(v220);
         const __m256i v221 = _mm256_mullo_epi16(v218, v220);
         const __m256i v222 = _mm256_mulhi_epi16(v218, v219);
         const __m256i v223 = _mm256_mulhi_epi16(v221, v10);
@@ -5099,7 +5102,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v227 = _mm256_add_epi16(v225, v226);
         const __m256i v228 = _mm256_sub_epi16(v225, v226);
         const __m256i v229 = _mm256_set1_epi16(-1027);
-        const __m256i v230 = _mm256_set1_epi16(23421);
+        __m256i v230 = _mm256_set1_epi16(23421); OPAQUE(v230);
         const __m256i v231 = _mm256_mullo_epi16(v228, v230);
         const __m256i v232 = _mm256_mulhi_epi16(v228, v229);
         const __m256i v233 = _mm256_mulhi_epi16(v231, v10);
@@ -5109,7 +5112,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v237 = _mm256_add_epi16(v235, v236);
         const __m256i v238 = _mm256_sub_epi16(v235, v236);
         const __m256i v239 = _mm256_set1_epi16(-427);
-        const __m256i v240 = _mm256_set1_epi16(-15915);
+        __m256i v240 = _mm256_set1_epi16(-15915); OPAQUE(v240);
         const __m256i v241 = _mm256_mullo_epi16(v238, v240);
         const __m256i v242 = _mm256_mulhi_epi16(v238, v239);
         const __m256i v243 = _mm256_mulhi_epi16(v241, v10);
@@ -5119,7 +5122,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v247 = _mm256_add_epi16(v245, v246);
         const __m256i v248 = _mm256_sub_epi16(v245, v246);
         const __m256i v249 = _mm256_set1_epi16(-387);
-        const __m256i v250 = _mm256_set1_epi16(7677);
+        __m256i v250 = _mm256_set1_epi16(7677); OPAQUE(v250);
         const __m256i v251 = _mm256_mullo_epi16(v248, v250);
         const __m256i v252 = _mm256_mulhi_epi16(v248, v249);
         const __m256i v253 = _mm256_mulhi_epi16(v251, v10);
@@ -5128,7 +5131,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v256 = _mm256_loadu_si256((const __m256i *)(products + 48));
         const __m256i v257 = _mm256_add_epi16(v255, v256);
         const __m256i v258 = _mm256_sub_epi16(v255, v256);
-        const __m256i v259 = _mm256_set1_epi16(512);
+        __m256i v259 = _mm256_set1_epi16(512); OPAQUE(v259);
         const __m256i v260 = _mm256_mullo_epi16(v258, v259);
         const __m256i v261 = _mm256_mulhi_epi16(v258, v259);
         const __m256i v262 = _mm256_mulhi_epi16(v260, v10);
@@ -5138,7 +5141,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v266 = _mm256_add_epi16(v264, v265);
         const __m256i v267 = _mm256_sub_epi16(v264, v265);
         const __m256i v268 = _mm256_set1_epi16(1289);
-        const __m256i v269 = _mm256_set1_epi16(26249);
+        __m256i v269 = _mm256_set1_epi16(26249); OPAQUE(v269);
         const __m256i v270 = _mm256_mullo_epi16(v267, v269);
         const __m256i v271 = _mm256_mulhi_epi16(v267, v268);
         const __m256i v272 = _mm256_mulhi_epi16(v270, v10);
@@ -5148,7 +5151,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v276 = _mm256_add_epi16(v274, v275);
         const __m256i v277 = _mm256_sub_epi16(v274, v275);
         const __m256i v278 = _mm256_set1_epi16(803);
-        const __m256i v279 = _mm256_set1_epi16(-11357);
+        __m256i v279 = _mm256_set1_epi16(-11357); OPAQUE(v279);
         const __m256i v280 = _mm256_mullo_epi16(v277, v279);
         const __m256i v281 = _mm256_mulhi_epi16(v277, v278);
         const __m256i v282 = _mm256_mulhi_epi16(v280, v10);
@@ -5158,7 +5161,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v286 = _mm256_add_epi16(v284, v285);
         const __m256i v287 = _mm256_sub_epi16(v284, v285);
         const __m256i v288 = _mm256_set1_epi16(-305);
-        const __m256i v289 = _mm256_set1_epi16(16719);
+        __m256i v289 = _mm256_set1_epi16(16719); OPAQUE(v289);
         const __m256i v290 = _mm256_mullo_epi16(v287, v289);
         const __m256i v291 = _mm256_mulhi_epi16(v287, v288);
         const __m256i v292 = _mm256_mulhi_epi16(v290, v10);
@@ -5168,7 +5171,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v296 = _mm256_add_epi16(v294, v295);
         const __m256i v297 = _mm256_sub_epi16(v294, v295);
         const __m256i v298 = _mm256_set1_epi16(876);
-        const __m256i v299 = _mm256_set1_epi16(5484);
+        __m256i v299 = _mm256_set1_epi16(5484); OPAQUE(v299);
         const __m256i v300 = _mm256_mullo_epi16(v297, v299);
         const __m256i v301 = _mm256_mulhi_epi16(v297, v298);
         const __m256i v302 = _mm256_mulhi_epi16(v300, v10);
@@ -5178,7 +5181,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v306 = _mm256_add_epi16(v304, v305);
         const __m256i v307 = _mm256_sub_epi16(v304, v305);
         const __m256i v308 = _mm256_set1_epi16(1134);
-        const __m256i v309 = _mm256_set1_epi16(366);
+        __m256i v309 = _mm256_set1_epi16(366); OPAQUE(v309);
         const __m256i v310 = _mm256_mullo_epi16(v307, v309);
         const __m256i v311 = _mm256_mulhi_epi16(v307, v308);
         const __m256i v312 = _mm256_mulhi_epi16(v310, v10);
@@ -6031,7 +6034,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 16));
         const __m256i v1 = _mm256_set1_epi16(1469);
-        const __m256i v2 = _mm256_set1_epi16(27837);
+        __m256i v2 = _mm256_set1_epi16(27837); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6043,7 +6046,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 32));
         const __m256i v1 = _mm256_set1_epi16(130);
-        const __m256i v2 = _mm256_set1_epi16(26242);
+        __m256i v2 = _mm256_set1_epi16(26242); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6055,7 +6058,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 48));
         const __m256i v1 = _mm256_set1_epi16(-725);
-        const __m256i v2 = _mm256_set1_epi16(-12757);
+        __m256i v2 = _mm256_set1_epi16(-12757); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6067,7 +6070,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 64));
         const __m256i v1 = _mm256_set1_epi16(-182);
-        const __m256i v2 = _mm256_set1_epi16(15690);
+        __m256i v2 = _mm256_set1_epi16(15690); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6079,7 +6082,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 80));
         const __m256i v1 = _mm256_set1_epi16(1015);
-        const __m256i v2 = _mm256_set1_epi16(30967);
+        __m256i v2 = _mm256_set1_epi16(30967); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6091,7 +6094,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 96));
         const __m256i v1 = _mm256_set1_epi16(-411);
-        const __m256i v2 = _mm256_set1_epi16(-8859);
+        __m256i v2 = _mm256_set1_epi16(-8859); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6103,7 +6106,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 112));
         const __m256i v1 = _mm256_set1_epi16(-1421);
-        const __m256i v2 = _mm256_set1_epi16(9075);
+        __m256i v2 = _mm256_set1_epi16(9075); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6115,7 +6118,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 128));
         const __m256i v1 = _mm256_set1_epi16(-1422);
-        const __m256i v2 = _mm256_set1_epi16(12402);
+        __m256i v2 = _mm256_set1_epi16(12402); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6127,7 +6130,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 144));
         const __m256i v1 = _mm256_set1_epi16(-8);
-        const __m256i v2 = _mm256_set1_epi16(26616);
+        __m256i v2 = _mm256_set1_epi16(26616); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6139,7 +6142,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 160));
         const __m256i v1 = _mm256_set1_epi16(1325);
-        const __m256i v2 = _mm256_set1_epi16(-17363);
+        __m256i v2 = _mm256_set1_epi16(-17363); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6151,7 +6154,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 176));
         const __m256i v1 = _mm256_set1_epi16(677);
-        const __m256i v2 = _mm256_set1_epi16(-24155);
+        __m256i v2 = _mm256_set1_epi16(-24155); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6163,7 +6166,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 192));
         const __m256i v1 = _mm256_set1_epi16(1474);
-        const __m256i v2 = _mm256_set1_epi16(11202);
+        __m256i v2 = _mm256_set1_epi16(11202); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6175,7 +6178,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 208));
         const __m256i v1 = _mm256_set1_epi16(-282);
-        const __m256i v2 = _mm256_set1_epi16(20710);
+        __m256i v2 = _mm256_set1_epi16(20710); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6187,7 +6190,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 224));
         const __m256i v1 = _mm256_set1_epi16(-732);
-        const __m256i v2 = _mm256_set1_epi16(10532);
+        __m256i v2 = _mm256_set1_epi16(10532); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6199,7 +6202,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 240));
         const __m256i v1 = _mm256_set1_epi16(-271);
-        const __m256i v2 = _mm256_set1_epi16(-15887);
+        __m256i v2 = _mm256_set1_epi16(-15887); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6211,7 +6214,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 256));
         const __m256i v1 = _mm256_set1_epi16(359);
-        const __m256i v2 = _mm256_set1_epi16(-14745);
+        __m256i v2 = _mm256_set1_epi16(-14745); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6223,7 +6226,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 272));
         const __m256i v1 = _mm256_set1_epi16(-1618);
-        const __m256i v2 = _mm256_set1_epi16(9134);
+        __m256i v2 = _mm256_set1_epi16(9134); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6235,7 +6238,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 288));
         const __m256i v1 = _mm256_set1_epi16(829);
-        const __m256i v2 = _mm256_set1_epi16(-5571);
+        __m256i v2 = _mm256_set1_epi16(-5571); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6247,7 +6250,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 304));
         const __m256i v1 = _mm256_set1_epi16(-398);
-        const __m256i v2 = _mm256_set1_epi16(13426);
+        __m256i v2 = _mm256_set1_epi16(13426); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6259,7 +6262,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 320));
         const __m256i v1 = _mm256_set1_epi16(171);
-        const __m256i v2 = _mm256_set1_epi16(20907);
+        __m256i v2 = _mm256_set1_epi16(20907); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6271,7 +6274,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 336));
         const __m256i v1 = _mm256_set1_epi16(1223);
-        const __m256i v2 = _mm256_set1_epi16(-5689);
+        __m256i v2 = _mm256_set1_epi16(-5689); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6283,7 +6286,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 352));
         const __m256i v1 = _mm256_set1_epi16(-1571);
-        const __m256i v2 = _mm256_set1_epi16(-16163);
+        __m256i v2 = _mm256_set1_epi16(-16163); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6295,7 +6298,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 368));
         const __m256i v1 = _mm256_set1_epi16(951);
-        const __m256i v2 = _mm256_set1_epi16(-18249);
+        __m256i v2 = _mm256_set1_epi16(-18249); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6307,7 +6310,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 384));
         const __m256i v1 = _mm256_set1_epi16(202);
-        const __m256i v2 = _mm256_set1_epi16(-16694);
+        __m256i v2 = _mm256_set1_epi16(-16694); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6319,7 +6322,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 400));
         const __m256i v1 = _mm256_set1_epi16(666);
-        const __m256i v2 = _mm256_set1_epi16(12442);
+        __m256i v2 = _mm256_set1_epi16(12442); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6331,7 +6334,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 416));
         const __m256i v1 = _mm256_set1_epi16(383);
-        const __m256i v2 = _mm256_set1_epi16(-29057);
+        __m256i v2 = _mm256_set1_epi16(-29057); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6343,7 +6346,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 432));
         const __m256i v1 = _mm256_set1_epi16(1065);
-        const __m256i v2 = _mm256_set1_epi16(-4311);
+        __m256i v2 = _mm256_set1_epi16(-4311); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6355,7 +6358,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 448));
         const __m256i v1 = _mm256_set1_epi16(-1202);
-        const __m256i v2 = _mm256_set1_epi16(1358);
+        __m256i v2 = _mm256_set1_epi16(1358); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6367,7 +6370,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 464));
         const __m256i v1 = _mm256_set1_epi16(-1491);
-        const __m256i v2 = _mm256_set1_epi16(-20179);
+        __m256i v2 = _mm256_set1_epi16(-20179); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6379,7 +6382,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 480));
         const __m256i v1 = _mm256_set1_epi16(1017);
-        const __m256i v2 = _mm256_set1_epi16(24313);
+        __m256i v2 = _mm256_set1_epi16(24313); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6391,7 +6394,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 496));
         const __m256i v1 = _mm256_set1_epi16(90);
-        const __m256i v2 = _mm256_set1_epi16(28250);
+        __m256i v2 = _mm256_set1_epi16(28250); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6403,7 +6406,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 512));
         const __m256i v1 = _mm256_set1_epi16(-758);
-        const __m256i v2 = _mm256_set1_epi16(31498);
+        __m256i v2 = _mm256_set1_epi16(31498); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6415,7 +6418,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 528));
         const __m256i v1 = _mm256_set1_epi16(-126);
-        const __m256i v2 = _mm256_set1_epi16(25986);
+        __m256i v2 = _mm256_set1_epi16(25986); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6427,7 +6430,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 544));
         const __m256i v1 = _mm256_set1_epi16(-1602);
-        const __m256i v2 = _mm256_set1_epi16(21438);
+        __m256i v2 = _mm256_set1_epi16(21438); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6439,7 +6442,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 560));
         const __m256i v1 = _mm256_set1_epi16(1508);
-        const __m256i v2 = _mm256_set1_epi16(29156);
+        __m256i v2 = _mm256_set1_epi16(29156); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6451,7 +6454,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 576));
         const __m256i v1 = _mm256_set1_epi16(1577);
-        const __m256i v2 = _mm256_set1_epi16(-3799);
+        __m256i v2 = _mm256_set1_epi16(-3799); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6463,7 +6466,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 592));
         const __m256i v1 = _mm256_set1_epi16(552);
-        const __m256i v2 = _mm256_set1_epi16(-1496);
+        __m256i v2 = _mm256_set1_epi16(-1496); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6475,7 +6478,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 608));
         const __m256i v1 = _mm256_set1_epi16(-1542);
-        const __m256i v2 = _mm256_set1_epi16(18426);
+        __m256i v2 = _mm256_set1_epi16(18426); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6487,7 +6490,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 624));
         const __m256i v1 = _mm256_set1_epi16(-107);
-        const __m256i v2 = _mm256_set1_epi16(28309);
+        __m256i v2 = _mm256_set1_epi16(28309); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6499,7 +6502,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 640));
         const __m256i v1 = _mm256_set1_epi16(1493);
-        const __m256i v2 = _mm256_set1_epi16(13525);
+        __m256i v2 = _mm256_set1_epi16(13525); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6511,7 +6514,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 656));
         const __m256i v1 = _mm256_set1_epi16(-516);
-        const __m256i v2 = _mm256_set1_epi16(12796);
+        __m256i v2 = _mm256_set1_epi16(12796); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6523,7 +6526,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 672));
         const __m256i v1 = _mm256_set1_epi16(573);
-        const __m256i v2 = _mm256_set1_epi16(-5827);
+        __m256i v2 = _mm256_set1_epi16(-5827); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6535,7 +6538,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 688));
         const __m256i v1 = _mm256_set1_epi16(-1275);
-        const __m256i v2 = _mm256_set1_epi16(-17915);
+        __m256i v2 = _mm256_set1_epi16(-17915); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6547,7 +6550,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 704));
         const __m256i v1 = _mm256_set1_epi16(-1468);
-        const __m256i v2 = _mm256_set1_epi16(-31164);
+        __m256i v2 = _mm256_set1_epi16(-31164); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6559,7 +6562,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 720));
         const __m256i v1 = _mm256_set1_epi16(-1544);
-        const __m256i v2 = _mm256_set1_epi16(25080);
+        __m256i v2 = _mm256_set1_epi16(25080); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6571,7 +6574,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 736));
         const __m256i v1 = _mm256_set1_epi16(-608);
-        const __m256i v2 = _mm256_set1_epi16(-8800);
+        __m256i v2 = _mm256_set1_epi16(-8800); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6583,7 +6586,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 752));
         const __m256i v1 = _mm256_set1_epi16(830);
-        const __m256i v2 = _mm256_set1_epi16(-8898);
+        __m256i v2 = _mm256_set1_epi16(-8898); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6595,7 +6598,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 768));
         const __m256i v1 = _mm256_set1_epi16(1517);
-        const __m256i v2 = _mm256_set1_epi16(-787);
+        __m256i v2 = _mm256_set1_epi16(-787); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6607,7 +6610,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 784));
         const __m256i v1 = _mm256_set1_epi16(-1162);
-        const __m256i v2 = _mm256_set1_epi16(-650);
+        __m256i v2 = _mm256_set1_epi16(-650); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6619,7 +6622,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 800));
         const __m256i v1 = _mm256_set1_epi16(-1458);
-        const __m256i v2 = _mm256_set1_epi16(1102);
+        __m256i v2 = _mm256_set1_epi16(1102); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6631,7 +6634,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 816));
         const __m256i v1 = _mm256_set1_epi16(961);
-        const __m256i v2 = _mm256_set1_epi16(14017);
+        __m256i v2 = _mm256_set1_epi16(14017); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6643,7 +6646,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 832));
         const __m256i v1 = _mm256_set1_epi16(-622);
-        const __m256i v2 = _mm256_set1_epi16(-27758);
+        __m256i v2 = _mm256_set1_epi16(-27758); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6655,7 +6658,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 848));
         const __m256i v1 = _mm256_set1_epi16(652);
-        const __m256i v2 = _mm256_set1_epi16(-6516);
+        __m256i v2 = _mm256_set1_epi16(-6516); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6667,7 +6670,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 864));
         const __m256i v1 = _mm256_set1_epi16(205);
-        const __m256i v2 = _mm256_set1_epi16(-26675);
+        __m256i v2 = _mm256_set1_epi16(-26675); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6679,7 +6682,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 880));
         const __m256i v1 = _mm256_set1_epi16(-247);
-        const __m256i v2 = _mm256_set1_epi16(-30199);
+        __m256i v2 = _mm256_set1_epi16(-30199); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6691,7 +6694,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 896));
         const __m256i v1 = _mm256_set1_epi16(-287);
-        const __m256i v2 = _mm256_set1_epi16(-28191);
+        __m256i v2 = _mm256_set1_epi16(-28191); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6703,7 +6706,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 912));
         const __m256i v1 = _mm256_set1_epi16(-320);
-        const __m256i v2 = _mm256_set1_epi16(16064);
+        __m256i v2 = _mm256_set1_epi16(16064); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6715,7 +6718,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 928));
         const __m256i v1 = _mm256_set1_epi16(-264);
-        const __m256i v2 = _mm256_set1_epi16(26360);
+        __m256i v2 = _mm256_set1_epi16(26360); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6727,7 +6730,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 944));
         const __m256i v1 = _mm256_set1_epi16(448);
-        const __m256i v2 = _mm256_set1_epi16(16832);
+        __m256i v2 = _mm256_set1_epi16(16832); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6739,7 +6742,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 960));
         const __m256i v1 = _mm256_set1_epi16(-962);
-        const __m256i v2 = _mm256_set1_epi16(-10690);
+        __m256i v2 = _mm256_set1_epi16(-10690); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6751,7 +6754,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 976));
         const __m256i v1 = _mm256_set1_epi16(-1293);
-        const __m256i v2 = _mm256_set1_epi16(-23565);
+        __m256i v2 = _mm256_set1_epi16(-23565); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6763,7 +6766,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 992));
         const __m256i v1 = _mm256_set1_epi16(681);
-        const __m256i v2 = _mm256_set1_epi16(28073);
+        __m256i v2 = _mm256_set1_epi16(28073); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6775,7 +6778,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(tail));
         const __m256i v1 = _mm256_set1_epi16(-853);
-        const __m256i v2 = _mm256_set1_epi16(19883);
+        __m256i v2 = _mm256_set1_epi16(19883); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6856,8 +6859,8 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v66 = _mm256_add_epi16(v1, v33);
         const __m256i v67 = _mm256_sub_epi16(v1, v33);
         const __m256i v68 = _mm256_set1_epi16(130);
-        const __m256i v69 = _mm256_set1_epi16(26242);
-        const __m256i v70 = _mm256_set1_epi16(3329);
+        __m256i v69 = _mm256_set1_epi16(26242); OPAQUE(v69);
+        __m256i v70 = _mm256_set1_epi16(3329); OPAQUE(v70);
         const __m256i v71 = _mm256_mullo_epi16(v67, v69);
         const __m256i v72 = _mm256_mulhi_epi16(v67, v68);
         const __m256i v73 = _mm256_mulhi_epi16(v71, v70);
@@ -6865,7 +6868,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v75 = _mm256_add_epi16(v2, v34);
         const __m256i v76 = _mm256_sub_epi16(v2, v34);
         const __m256i v77 = _mm256_set1_epi16(-182);
-        const __m256i v78 = _mm256_set1_epi16(15690);
+        __m256i v78 = _mm256_set1_epi16(15690); OPAQUE(v78);
         const __m256i v79 = _mm256_mullo_epi16(v76, v78);
         const __m256i v80 = _mm256_mulhi_epi16(v76, v77);
         const __m256i v81 = _mm256_mulhi_epi16(v79, v70);
@@ -6873,7 +6876,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v83 = _mm256_add_epi16(v3, v35);
         const __m256i v84 = _mm256_sub_epi16(v3, v35);
         const __m256i v85 = _mm256_set1_epi16(-411);
-        const __m256i v86 = _mm256_set1_epi16(-8859);
+        __m256i v86 = _mm256_set1_epi16(-8859); OPAQUE(v86);
         const __m256i v87 = _mm256_mullo_epi16(v84, v86);
         const __m256i v88 = _mm256_mulhi_epi16(v84, v85);
         const __m256i v89 = _mm256_mulhi_epi16(v87, v70);
@@ -6881,7 +6884,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v91 = _mm256_add_epi16(v4, v36);
         const __m256i v92 = _mm256_sub_epi16(v4, v36);
         const __m256i v93 = _mm256_set1_epi16(-1422);
-        const __m256i v94 = _mm256_set1_epi16(12402);
+        __m256i v94 = _mm256_set1_epi16(12402); OPAQUE(v94);
         const __m256i v95 = _mm256_mullo_epi16(v92, v94);
         const __m256i v96 = _mm256_mulhi_epi16(v92, v93);
         const __m256i v97 = _mm256_mulhi_epi16(v95, v70);
@@ -6889,7 +6892,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v99 = _mm256_add_epi16(v5, v37);
         const __m256i v100 = _mm256_sub_epi16(v5, v37);
         const __m256i v101 = _mm256_set1_epi16(1325);
-        const __m256i v102 = _mm256_set1_epi16(-17363);
+        __m256i v102 = _mm256_set1_epi16(-17363); OPAQUE(v102);
         const __m256i v103 = _mm256_mullo_epi16(v100, v102);
         const __m256i v104 = _mm256_mulhi_epi16(v100, v101);
         const __m256i v105 = _mm256_mulhi_epi16(v103, v70);
@@ -6897,7 +6900,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v107 = _mm256_add_epi16(v6, v38);
         const __m256i v108 = _mm256_sub_epi16(v6, v38);
         const __m256i v109 = _mm256_set1_epi16(1474);
-        const __m256i v110 = _mm256_set1_epi16(11202);
+        __m256i v110 = _mm256_set1_epi16(11202); OPAQUE(v110);
         const __m256i v111 = _mm256_mullo_epi16(v108, v110);
         const __m256i v112 = _mm256_mulhi_epi16(v108, v109);
         const __m256i v113 = _mm256_mulhi_epi16(v111, v70);
@@ -6905,7 +6908,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v115 = _mm256_add_epi16(v7, v39);
         const __m256i v116 = _mm256_sub_epi16(v7, v39);
         const __m256i v117 = _mm256_set1_epi16(-732);
-        const __m256i v118 = _mm256_set1_epi16(10532);
+        __m256i v118 = _mm256_set1_epi16(10532); OPAQUE(v118);
         const __m256i v119 = _mm256_mullo_epi16(v116, v118);
         const __m256i v120 = _mm256_mulhi_epi16(v116, v117);
         const __m256i v121 = _mm256_mulhi_epi16(v119, v70);
@@ -6913,7 +6916,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v123 = _mm256_add_epi16(v8, v40);
         const __m256i v124 = _mm256_sub_epi16(v8, v40);
         const __m256i v125 = _mm256_set1_epi16(359);
-        const __m256i v126 = _mm256_set1_epi16(-14745);
+        __m256i v126 = _mm256_set1_epi16(-14745); OPAQUE(v126);
         const __m256i v127 = _mm256_mullo_epi16(v124, v126);
         const __m256i v128 = _mm256_mulhi_epi16(v124, v125);
         const __m256i v129 = _mm256_mulhi_epi16(v127, v70);
@@ -6921,7 +6924,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v131 = _mm256_add_epi16(v9, v41);
         const __m256i v132 = _mm256_sub_epi16(v9, v41);
         const __m256i v133 = _mm256_set1_epi16(829);
-        const __m256i v134 = _mm256_set1_epi16(-5571);
+        __m256i v134 = _mm256_set1_epi16(-5571); OPAQUE(v134);
         const __m256i v135 = _mm256_mullo_epi16(v132, v134);
         const __m256i v136 = _mm256_mulhi_epi16(v132, v133);
         const __m256i v137 = _mm256_mulhi_epi16(v135, v70);
@@ -6929,7 +6932,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v139 = _mm256_add_epi16(v10, v42);
         const __m256i v140 = _mm256_sub_epi16(v10, v42);
         const __m256i v141 = _mm256_set1_epi16(171);
-        const __m256i v142 = _mm256_set1_epi16(20907);
+        __m256i v142 = _mm256_set1_epi16(20907); OPAQUE(v142);
         const __m256i v143 = _mm256_mullo_epi16(v140, v142);
         const __m256i v144 = _mm256_mulhi_epi16(v140, v141);
         const __m256i v145 = _mm256_mulhi_epi16(v143, v70);
@@ -6937,7 +6940,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v147 = _mm256_add_epi16(v11, v43);
         const __m256i v148 = _mm256_sub_epi16(v11, v43);
         const __m256i v149 = _mm256_set1_epi16(-1571);
-        const __m256i v150 = _mm256_set1_epi16(-16163);
+        __m256i v150 = _mm256_set1_epi16(-16163); OPAQUE(v150);
         const __m256i v151 = _mm256_mullo_epi16(v148, v150);
         const __m256i v152 = _mm256_mulhi_epi16(v148, v149);
         const __m256i v153 = _mm256_mulhi_epi16(v151, v70);
@@ -6945,7 +6948,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v155 = _mm256_add_epi16(v12, v44);
         const __m256i v156 = _mm256_sub_epi16(v12, v44);
         const __m256i v157 = _mm256_set1_epi16(202);
-        const __m256i v158 = _mm256_set1_epi16(-16694);
+        __m256i v158 = _mm256_set1_epi16(-16694); OPAQUE(v158);
         const __m256i v159 = _mm256_mullo_epi16(v156, v158);
         const __m256i v160 = _mm256_mulhi_epi16(v156, v157);
         const __m256i v161 = _mm256_mulhi_epi16(v159, v70);
@@ -6953,7 +6956,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v163 = _mm256_add_epi16(v13, v45);
         const __m256i v164 = _mm256_sub_epi16(v13, v45);
         const __m256i v165 = _mm256_set1_epi16(383);
-        const __m256i v166 = _mm256_set1_epi16(-29057);
+        __m256i v166 = _mm256_set1_epi16(-29057); OPAQUE(v166);
         const __m256i v167 = _mm256_mullo_epi16(v164, v166);
         const __m256i v168 = _mm256_mulhi_epi16(v164, v165);
         const __m256i v169 = _mm256_mulhi_epi16(v167, v70);
@@ -6961,7 +6964,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v171 = _mm256_add_epi16(v14, v46);
         const __m256i v172 = _mm256_sub_epi16(v14, v46);
         const __m256i v173 = _mm256_set1_epi16(-1202);
-        const __m256i v174 = _mm256_set1_epi16(1358);
+        __m256i v174 = _mm256_set1_epi16(1358); OPAQUE(v174);
         const __m256i v175 = _mm256_mullo_epi16(v172, v174);
         const __m256i v176 = _mm256_mulhi_epi16(v172, v173);
         const __m256i v177 = _mm256_mulhi_epi16(v175, v70);
@@ -6969,7 +6972,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v179 = _mm256_add_epi16(v15, v47);
         const __m256i v180 = _mm256_sub_epi16(v15, v47);
         const __m256i v181 = _mm256_set1_epi16(1017);
-        const __m256i v182 = _mm256_set1_epi16(24313);
+        __m256i v182 = _mm256_set1_epi16(24313); OPAQUE(v182);
         const __m256i v183 = _mm256_mullo_epi16(v180, v182);
         const __m256i v184 = _mm256_mulhi_epi16(v180, v181);
         const __m256i v185 = _mm256_mulhi_epi16(v183, v70);
@@ -6977,7 +6980,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v187 = _mm256_add_epi16(v16, v48);
         const __m256i v188 = _mm256_sub_epi16(v16, v48);
         const __m256i v189 = _mm256_set1_epi16(-758);
-        const __m256i v190 = _mm256_set1_epi16(31498);
+        __m256i v190 = _mm256_set1_epi16(31498); OPAQUE(v190);
         const __m256i v191 = _mm256_mullo_epi16(v188, v190);
         const __m256i v192 = _mm256_mulhi_epi16(v188, v189);
         const __m256i v193 = _mm256_mulhi_epi16(v191, v70);
@@ -6985,7 +6988,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v195 = _mm256_add_epi16(v17, v49);
         const __m256i v196 = _mm256_sub_epi16(v17, v49);
         const __m256i v197 = _mm256_set1_epi16(-1602);
-        const __m256i v198 = _mm256_set1_epi16(21438);
+        __m256i v198 = _mm256_set1_epi16(21438); OPAQUE(v198);
         const __m256i v199 = _mm256_mullo_epi16(v196, v198);
         const __m256i v200 = _mm256_mulhi_epi16(v196, v197);
         const __m256i v201 = _mm256_mulhi_epi16(v199, v70);
@@ -6993,7 +6996,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v203 = _mm256_add_epi16(v18, v50);
         const __m256i v204 = _mm256_sub_epi16(v18, v50);
         const __m256i v205 = _mm256_set1_epi16(1577);
-        const __m256i v206 = _mm256_set1_epi16(-3799);
+        __m256i v206 = _mm256_set1_epi16(-3799); OPAQUE(v206);
         const __m256i v207 = _mm256_mullo_epi16(v204, v206);
         const __m256i v208 = _mm256_mulhi_epi16(v204, v205);
         const __m256i v209 = _mm256_mulhi_epi16(v207, v70);
@@ -7001,7 +7004,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v211 = _mm256_add_epi16(v19, v51);
         const __m256i v212 = _mm256_sub_epi16(v19, v51);
         const __m256i v213 = _mm256_set1_epi16(-1542);
-        const __m256i v214 = _mm256_set1_epi16(18426);
+        __m256i v214 = _mm256_set1_epi16(18426); OPAQUE(v214);
         const __m256i v215 = _mm256_mullo_epi16(v212, v214);
         const __m256i v216 = _mm256_mulhi_epi16(v212, v213);
         const __m256i v217 = _mm256_mulhi_epi16(v215, v70);
@@ -7009,7 +7012,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v219 = _mm256_add_epi16(v20, v52);
         const __m256i v220 = _mm256_sub_epi16(v20, v52);
         const __m256i v221 = _mm256_set1_epi16(1493);
-        const __m256i v222 = _mm256_set1_epi16(13525);
+        __m256i v222 = _mm256_set1_epi16(13525); OPAQUE(v222);
         const __m256i v223 = _mm256_mullo_epi16(v220, v222);
         const __m256i v224 = _mm256_mulhi_epi16(v220, v221);
         const __m256i v225 = _mm256_mulhi_epi16(v223, v70);
@@ -7017,7 +7020,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v227 = _mm256_add_epi16(v21, v53);
         const __m256i v228 = _mm256_sub_epi16(v21, v53);
         const __m256i v229 = _mm256_set1_epi16(573);
-        const __m256i v230 = _mm256_set1_epi16(-5827);
+        __m256i v230 = _mm256_set1_epi16(-5827); OPAQUE(v230);
         const __m256i v231 = _mm256_mullo_epi16(v228, v230);
         const __m256i v232 = _mm256_mulhi_epi16(v228, v229);
         const __m256i v233 = _mm256_mulhi_epi16(v231, v70);
@@ -7025,7 +7028,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v235 = _mm256_add_epi16(v22, v54);
         const __m256i v236 = _mm256_sub_epi16(v22, v54);
         const __m256i v237 = _mm256_set1_epi16(-1468);
-        const __m256i v238 = _mm256_set1_epi16(-31164);
+        __m256i v238 = _mm256_set1_epi16(-31164); OPAQUE(v238);
         const __m256i v239 = _mm256_mullo_epi16(v236, v238);
         const __m256i v240 = _mm256_mulhi_epi16(v236, v237);
         const __m256i v241 = _mm256_mulhi_epi16(v239, v70);
@@ -7033,7 +7036,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v243 = _mm256_add_epi16(v23, v55);
         const __m256i v244 = _mm256_sub_epi16(v23, v55);
         const __m256i v245 = _mm256_set1_epi16(-608);
-        const __m256i v246 = _mm256_set1_epi16(-8800);
+        __m256i v246 = _mm256_set1_epi16(-8800); OPAQUE(v246);
         const __m256i v247 = _mm256_mullo_epi16(v244, v246);
         const __m256i v248 = _mm256_mulhi_epi16(v244, v245);
         const __m256i v249 = _mm256_mulhi_epi16(v247, v70);
@@ -7041,7 +7044,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v251 = _mm256_add_epi16(v24, v56);
         const __m256i v252 = _mm256_sub_epi16(v24, v56);
         const __m256i v253 = _mm256_set1_epi16(1517);
-        const __m256i v254 = _mm256_set1_epi16(-787);
+        __m256i v254 = _mm256_set1_epi16(-787); OPAQUE(v254);
         const __m256i v255 = _mm256_mullo_epi16(v252, v254);
         const __m256i v256 = _mm256_mulhi_epi16(v252, v253);
         const __m256i v257 = _mm256_mulhi_epi16(v255, v70);
@@ -7049,7 +7052,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v259 = _mm256_add_epi16(v25, v57);
         const __m256i v260 = _mm256_sub_epi16(v25, v57);
         const __m256i v261 = _mm256_set1_epi16(-1458);
-        const __m256i v262 = _mm256_set1_epi16(1102);
+        __m256i v262 = _mm256_set1_epi16(1102); OPAQUE(v262);
         const __m256i v263 = _mm256_mullo_epi16(v260, v262);
         const __m256i v264 = _mm256_mulhi_epi16(v260, v261);
         const __m256i v265 = _mm256_mulhi_epi16(v263, v70);
@@ -7057,7 +7060,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v267 = _mm256_add_epi16(v26, v58);
         const __m256i v268 = _mm256_sub_epi16(v26, v58);
         const __m256i v269 = _mm256_set1_epi16(-622);
-        const __m256i v270 = _mm256_set1_epi16(-27758);
+        __m256i v270 = _mm256_set1_epi16(-27758); OPAQUE(v270);
         const __m256i v271 = _mm256_mullo_epi16(v268, v270);
         const __m256i v272 = _mm256_mulhi_epi16(v268, v269);
         const __m256i v273 = _mm256_mulhi_epi16(v271, v70);
@@ -7065,7 +7068,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v275 = _mm256_add_epi16(v27, v59);
         const __m256i v276 = _mm256_sub_epi16(v27, v59);
         const __m256i v277 = _mm256_set1_epi16(205);
-        const __m256i v278 = _mm256_set1_epi16(-26675);
+        __m256i v278 = _mm256_set1_epi16(-26675); OPAQUE(v278);
         const __m256i v279 = _mm256_mullo_epi16(v276, v278);
         const __m256i v280 = _mm256_mulhi_epi16(v276, v277);
         const __m256i v281 = _mm256_mulhi_epi16(v279, v70);
@@ -7073,7 +7076,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v283 = _mm256_add_epi16(v28, v60);
         const __m256i v284 = _mm256_sub_epi16(v28, v60);
         const __m256i v285 = _mm256_set1_epi16(-287);
-        const __m256i v286 = _mm256_set1_epi16(-28191);
+        __m256i v286 = _mm256_set1_epi16(-28191); OPAQUE(v286);
         const __m256i v287 = _mm256_mullo_epi16(v284, v286);
         const __m256i v288 = _mm256_mulhi_epi16(v284, v285);
         const __m256i v289 = _mm256_mulhi_epi16(v287, v70);
@@ -7081,7 +7084,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v291 = _mm256_add_epi16(v29, v61);
         const __m256i v292 = _mm256_sub_epi16(v29, v61);
         const __m256i v293 = _mm256_set1_epi16(-264);
-        const __m256i v294 = _mm256_set1_epi16(26360);
+        __m256i v294 = _mm256_set1_epi16(26360); OPAQUE(v294);
         const __m256i v295 = _mm256_mullo_epi16(v292, v294);
         const __m256i v296 = _mm256_mulhi_epi16(v292, v293);
         const __m256i v297 = _mm256_mulhi_epi16(v295, v70);
@@ -7089,7 +7092,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v299 = _mm256_add_epi16(v30, v62);
         const __m256i v300 = _mm256_sub_epi16(v30, v62);
         const __m256i v301 = _mm256_set1_epi16(-962);
-        const __m256i v302 = _mm256_set1_epi16(-10690);
+        __m256i v302 = _mm256_set1_epi16(-10690); OPAQUE(v302);
         const __m256i v303 = _mm256_mullo_epi16(v300, v302);
         const __m256i v304 = _mm256_mulhi_epi16(v300, v301);
         const __m256i v305 = _mm256_mulhi_epi16(v303, v70);
@@ -7097,7 +7100,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v307 = _mm256_add_epi16(v31, v63);
         const __m256i v308 = _mm256_sub_epi16(v31, v63);
         const __m256i v309 = _mm256_set1_epi16(681);
-        const __m256i v310 = _mm256_set1_epi16(28073);
+        __m256i v310 = _mm256_set1_epi16(28073); OPAQUE(v310);
         const __m256i v311 = _mm256_mullo_epi16(v308, v310);
         const __m256i v312 = _mm256_mulhi_epi16(v308, v309);
         const __m256i v313 = _mm256_mulhi_epi16(v311, v70);
@@ -7986,7 +7989,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 64 * i0));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_shuffle_epi8(v5, _mm256_setr_epi16(770, 256, 1798, 1284, 2826, 2312, 3854, 3340, 770, 256, 1798, 1284, 2826, 2312, 3854, 3340));
@@ -8014,7 +8017,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 960));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_shuffle_epi8(v5, _mm256_setr_epi16(770, 256, 1798, 1284, 2826, 2312, 3854, 3340, 770, 256, 1798, 1284, 2826, 2312, 3854, 3340));
@@ -8036,7 +8039,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_zextsi128_si256(_mm_insert_epi16(_mm_loadl_epi64((const __m128i *)(a + 1008)), *(a + 1012), 4));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_shuffle_epi8(v5, _mm256_setr_epi16(770, 256, 1798, 1284, 2826, 2312, 3854, 3340, 770, 256, 1798, 1284, 2826, 2312, 3854, 3340));
@@ -8152,7 +8155,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v55 = _mm256_blend_epi16(v50, v54, 170);
         const __m256i v56 = _mm256_srli_epi32(v50, 16);
         const __m256i v57 = _mm256_blend_epi16(v56, v53, 170);
-        const __m256i v58 = _mm256_set1_epi16(-3327);
+        __m256i v58 = _mm256_set1_epi16(-3327); OPAQUE(v58);
         const __m256i v59 = _mm256_set1_epi16(3329);
         const __m256i v60 = _mm256_mullo_epi16(v55, v58);
         const __m256i v61 = _mm256_mulhi_epi16(v60, v59);
@@ -8165,7 +8168,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products));
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(products + 512));
         const __m256i v2 = _mm256_set1_epi16(1441);
-        const __m256i v3 = _mm256_set1_epi16(-10079);
+        __m256i v3 = _mm256_set1_epi16(-10079); OPAQUE(v3);
         const __m256i v4 = _mm256_set1_epi16(3329);
         const __m256i v5 = _mm256_mullo_epi16(v0, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v0, v2);
@@ -8186,7 +8189,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-226);
-        const __m256i v5 = _mm256_set1_epi16(31006);
+        __m256i v5 = _mm256_set1_epi16(31006); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8194,7 +8197,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1520), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8207,7 +8210,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-20);
-        const __m256i v5 = _mm256_set1_epi16(1004);
+        __m256i v5 = _mm256_set1_epi16(1004); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8215,7 +8218,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 496), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8228,7 +8231,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1648);
-        const __m256i v5 = _mm256_set1_epi16(22128);
+        __m256i v5 = _mm256_set1_epi16(22128); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8236,7 +8239,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1504), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8249,7 +8252,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(28);
-        const __m256i v5 = _mm256_set1_epi16(-27620);
+        __m256i v5 = _mm256_set1_epi16(-27620); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8257,7 +8260,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 480), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8270,7 +8273,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(356);
-        const __m256i v5 = _mm256_set1_epi16(-4764);
+        __m256i v5 = _mm256_set1_epi16(-4764); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8278,7 +8281,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1488), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8291,7 +8294,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-705);
-        const __m256i v5 = _mm256_set1_epi16(-13761);
+        __m256i v5 = _mm256_set1_epi16(-13761); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8299,7 +8302,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 464), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8312,7 +8315,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1499);
-        const __m256i v5 = _mm256_set1_epi16(-6437);
+        __m256i v5 = _mm256_set1_epi16(-6437); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8320,7 +8323,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1472), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8333,7 +8336,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(987);
-        const __m256i v5 = _mm256_set1_epi16(-6949);
+        __m256i v5 = _mm256_set1_epi16(-6949); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8341,7 +8344,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 448), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8354,7 +8357,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-767);
-        const __m256i v5 = _mm256_set1_epi16(-4095);
+        __m256i v5 = _mm256_set1_epi16(-4095); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8362,7 +8365,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1456), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8375,7 +8378,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-716);
-        const __m256i v5 = _mm256_set1_epi16(22836);
+        __m256i v5 = _mm256_set1_epi16(22836); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8383,7 +8386,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 432), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8396,7 +8399,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(408);
-        const __m256i v5 = _mm256_set1_epi16(18840);
+        __m256i v5 = _mm256_set1_epi16(18840); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8404,7 +8407,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1440), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8417,7 +8420,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-995);
-        const __m256i v5 = _mm256_set1_epi16(-31971);
+        __m256i v5 = _mm256_set1_epi16(-31971); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8425,7 +8428,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 416), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8438,7 +8441,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1237);
-        const __m256i v5 = _mm256_set1_epi16(-13269);
+        __m256i v5 = _mm256_set1_epi16(-13269); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8446,7 +8449,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1424), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8459,7 +8462,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1393);
-        const __m256i v5 = _mm256_set1_epi16(18545);
+        __m256i v5 = _mm256_set1_epi16(18545); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8467,7 +8470,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 400), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8480,7 +8483,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1066);
-        const __m256i v5 = _mm256_set1_epi16(-7638);
+        __m256i v5 = _mm256_set1_epi16(-7638); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8488,7 +8491,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1408), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8501,7 +8504,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(713);
-        const __m256i v5 = _mm256_set1_epi16(-12855);
+        __m256i v5 = _mm256_set1_epi16(-12855); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8509,7 +8512,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 384), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8520,21 +8523,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1904));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1392));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(505);
-        const __m256i v10 = _mm256_set1_epi16(23801);
+        __m256i v10 = _mm256_set1_epi16(23801); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1392), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8545,21 +8548,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 880));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 368));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1664);
-        const __m256i v10 = _mm256_set1_epi16(31104);
+        __m256i v10 = _mm256_set1_epi16(31104); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 368), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8572,7 +8575,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-707);
-        const __m256i v5 = _mm256_set1_epi16(-7107);
+        __m256i v5 = _mm256_set1_epi16(-7107); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8580,7 +8583,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1376), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8593,7 +8596,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(998);
-        const __m256i v5 = _mm256_set1_epi16(21990);
+        __m256i v5 = _mm256_set1_epi16(21990); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8601,7 +8604,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 352), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8612,21 +8615,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1872));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1360));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(324);
-        const __m256i v10 = _mm256_set1_epi16(-29372);
+        __m256i v10 = _mm256_set1_epi16(-29372); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1360), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8637,21 +8640,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 848));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 336));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(1266);
-        const __m256i v10 = _mm256_set1_epi16(-17678);
+        __m256i v10 = _mm256_set1_epi16(-17678); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 336), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8662,21 +8665,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1856));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1344));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(878);
-        const __m256i v10 = _mm256_set1_epi16(28014);
+        __m256i v10 = _mm256_set1_epi16(28014); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1344), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8687,21 +8690,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 832));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 320));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(225);
-        const __m256i v10 = _mm256_set1_epi16(-27679);
+        __m256i v10 = _mm256_set1_epi16(-27679); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 320), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8714,7 +8717,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1434);
-        const __m256i v5 = _mm256_set1_epi16(13210);
+        __m256i v5 = _mm256_set1_epi16(13210); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8722,7 +8725,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1328), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8735,7 +8738,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-315);
-        const __m256i v5 = _mm256_set1_epi16(-571);
+        __m256i v5 = _mm256_set1_epi16(-571); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8743,7 +8746,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 304), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8754,21 +8757,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1824));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1312));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-676);
-        const __m256i v10 = _mm256_set1_epi16(20828);
+        __m256i v10 = _mm256_set1_epi16(20828); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1312), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8779,21 +8782,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 800));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 288));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(441);
-        const __m256i v10 = _mm256_set1_epi16(-25415);
+        __m256i v10 = _mm256_set1_epi16(-25415); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 288), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8806,7 +8809,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1051);
-        const __m256i v5 = _mm256_set1_epi16(23269);
+        __m256i v5 = _mm256_set1_epi16(23269); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8814,7 +8817,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1296), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8827,7 +8830,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1380);
-        const __m256i v5 = _mm256_set1_epi16(-3740);
+        __m256i v5 = _mm256_set1_epi16(-3740); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8835,7 +8838,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 272), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8848,7 +8851,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-526);
-        const __m256i v5 = _mm256_set1_epi16(-19470);
+        __m256i v5 = _mm256_set1_epi16(-19470); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8856,7 +8859,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1280), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8869,7 +8872,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1397);
-        const __m256i v5 = _mm256_set1_epi16(5237);
+        __m256i v5 = _mm256_set1_epi16(5237); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8877,7 +8880,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 256), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8888,21 +8891,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1776));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1264));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1261);
-        const __m256i v10 = _mm256_set1_epi16(1043);
+        __m256i v10 = _mm256_set1_epi16(1043); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1264), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8913,21 +8916,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 752));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 240));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1290);
-        const __m256i v10 = _mm256_set1_epi16(31990);
+        __m256i v10 = _mm256_set1_epi16(31990); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 240), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8940,7 +8943,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-232);
-        const __m256i v5 = _mm256_set1_epi16(-14568);
+        __m256i v5 = _mm256_set1_epi16(-14568); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8948,7 +8951,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1248), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8961,7 +8964,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1523);
-        const __m256i v5 = _mm256_set1_epi16(20749);
+        __m256i v5 = _mm256_set1_epi16(20749); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8969,7 +8972,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 224), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8980,21 +8983,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1744));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1232));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-341);
-        const __m256i v10 = _mm256_set1_epi16(20395);
+        __m256i v10 = _mm256_set1_epi16(20395); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1232), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9005,21 +9008,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 720));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 208));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-531);
-        const __m256i v10 = _mm256_set1_epi16(-2835);
+        __m256i v10 = _mm256_set1_epi16(-2835); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 208), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9030,21 +9033,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1728));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1216));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1520);
-        const __m256i v10 = _mm256_set1_epi16(10768);
+        __m256i v10 = _mm256_set1_epi16(10768); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1216), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9055,21 +9058,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 704));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 192));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1254);
-        const __m256i v10 = _mm256_set1_epi16(-22246);
+        __m256i v10 = _mm256_set1_epi16(-22246); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 192), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9082,7 +9085,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1201);
-        const __m256i v5 = _mm256_set1_epi16(-1969);
+        __m256i v5 = _mm256_set1_epi16(-1969); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9090,7 +9093,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1200), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9103,7 +9106,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(424);
-        const __m256i v5 = _mm256_set1_epi16(31144);
+        __m256i v5 = _mm256_set1_epi16(31144); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9111,7 +9114,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 176), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9124,7 +9127,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-316);
-        const __m256i v5 = _mm256_set1_epi16(2756);
+        __m256i v5 = _mm256_set1_epi16(2756); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9132,7 +9135,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1184), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9145,7 +9148,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(738);
-        const __m256i v5 = _mm256_set1_epi16(-30494);
+        __m256i v5 = _mm256_set1_epi16(-30494); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9153,7 +9156,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 160), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9166,7 +9169,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1555);
-        const __m256i v5 = _mm256_set1_epi16(-3859);
+        __m256i v5 = _mm256_set1_epi16(-3859); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9174,7 +9177,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1168), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9187,7 +9190,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1630);
-        const __m256i v5 = _mm256_set1_epi16(16478);
+        __m256i v5 = _mm256_set1_epi16(16478); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9195,7 +9198,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 144), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9206,21 +9209,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1664));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1152));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1152);
-        const __m256i v10 = _mm256_set1_epi16(31616);
+        __m256i v10 = _mm256_set1_epi16(31616); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1152), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9231,21 +9234,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 640));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 128));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(1047);
-        const __m256i v10 = _mm256_set1_epi16(-9961);
+        __m256i v10 = _mm256_set1_epi16(-9961); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 128), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9256,21 +9259,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1648));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1136));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(947);
-        const __m256i v10 = _mm256_set1_epi16(-4941);
+        __m256i v10 = _mm256_set1_epi16(-4941); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1136), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9281,21 +9284,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 624));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 112));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-800);
-        const __m256i v10 = _mm256_set1_epi16(-25376);
+        __m256i v10 = _mm256_set1_epi16(-25376); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 112), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9308,7 +9311,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-660);
-        const __m256i v5 = _mm256_set1_epi16(-32404);
+        __m256i v5 = _mm256_set1_epi16(-32404); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9316,7 +9319,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1120), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9329,7 +9332,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1120);
-        const __m256i v5 = _mm256_set1_epi16(9312);
+        __m256i v5 = _mm256_set1_epi16(9312); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9337,7 +9340,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 96), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9348,21 +9351,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1616));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1104));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(924);
-        const __m256i v10 = _mm256_set1_epi16(6044);
+        __m256i v10 = _mm256_set1_epi16(6044); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1104), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9373,21 +9376,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 592));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 80));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1568);
-        const __m256i v10 = _mm256_set1_epi16(-26144);
+        __m256i v10 = _mm256_set1_epi16(-26144); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 80), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9398,21 +9401,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1600));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1088));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(38);
-        const __m256i v10 = _mm256_set1_epi16(4646);
+        __m256i v10 = _mm256_set1_epi16(4646); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1088), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9423,21 +9426,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 576));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 64));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-468);
-        const __m256i v10 = _mm256_set1_epi16(-15828);
+        __m256i v10 = _mm256_set1_epi16(-15828); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 64), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9448,21 +9451,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1584));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1072));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-719);
-        const __m256i v10 = _mm256_set1_epi16(-32719);
+        __m256i v10 = _mm256_set1_epi16(-32719); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1072), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9473,21 +9476,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 560));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 48));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(1321);
-        const __m256i v10 = _mm256_set1_epi16(-4055);
+        __m256i v10 = _mm256_set1_epi16(-4055); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 48), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9498,21 +9501,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1568));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1056));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-325);
-        const __m256i v10 = _mm256_set1_epi16(32699);
+        __m256i v10 = _mm256_set1_epi16(32699); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1056), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9523,21 +9526,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 544));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 32));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(148);
-        const __m256i v10 = _mm256_set1_epi16(31892);
+        __m256i v10 = _mm256_set1_epi16(31892); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 32), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9550,7 +9553,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(455);
-        const __m256i v5 = _mm256_set1_epi16(-6457);
+        __m256i v5 = _mm256_set1_epi16(-6457); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9558,7 +9561,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1040), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9571,7 +9574,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-873);
-        const __m256i v5 = _mm256_set1_epi16(20887);
+        __m256i v5 = _mm256_set1_epi16(20887); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9579,7 +9582,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 16), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9592,7 +9595,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-637);
-        const __m256i v5 = _mm256_set1_epi16(22147);
+        __m256i v5 = _mm256_set1_epi16(22147); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9600,7 +9603,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1024), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9616,7 +9619,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(10);
         const __m256i v5 = _mm256_mulhrs_epi16(v3, v4);
-        const __m256i v6 = _mm256_set1_epi16(3329);
+        __m256i v6 = _mm256_set1_epi16(3329); OPAQUE(v6);
         const __m256i v7 = _mm256_mullo_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v3, v7);
         const __m256i v9 = _mm256_loadu_si256((const __m256i *)(products + 2032));
@@ -9627,7 +9630,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v14 = _mm256_sub_epi16(v11, v13);
         const __m256i v15 = _mm256_sub_epi16(v9, v10);
         const __m256i v16 = _mm256_set1_epi16(130);
-        const __m256i v17 = _mm256_set1_epi16(26242);
+        __m256i v17 = _mm256_set1_epi16(26242); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v15, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v15, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v6);
@@ -9637,7 +9640,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v24 = _mm256_add_epi16(v22, v23);
         const __m256i v25 = _mm256_sub_epi16(v22, v23);
         const __m256i v26 = _mm256_set1_epi16(-182);
-        const __m256i v27 = _mm256_set1_epi16(15690);
+        __m256i v27 = _mm256_set1_epi16(15690); OPAQUE(v27);
         const __m256i v28 = _mm256_mullo_epi16(v25, v27);
         const __m256i v29 = _mm256_mulhi_epi16(v25, v26);
         const __m256i v30 = _mm256_mulhi_epi16(v28, v6);
@@ -9647,7 +9650,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v34 = _mm256_add_epi16(v32, v33);
         const __m256i v35 = _mm256_sub_epi16(v32, v33);
         const __m256i v36 = _mm256_set1_epi16(-411);
-        const __m256i v37 = _mm256_set1_epi16(-8859);
+        __m256i v37 = _mm256_set1_epi16(-8859); OPAQUE(v37);
         const __m256i v38 = _mm256_mullo_epi16(v35, v37);
         const __m256i v39 = _mm256_mulhi_epi16(v35, v36);
         const __m256i v40 = _mm256_mulhi_epi16(v38, v6);
@@ -9657,7 +9660,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v44 = _mm256_add_epi16(v42, v43);
         const __m256i v45 = _mm256_sub_epi16(v42, v43);
         const __m256i v46 = _mm256_set1_epi16(-1422);
-        const __m256i v47 = _mm256_set1_epi16(12402);
+        __m256i v47 = _mm256_set1_epi16(12402); OPAQUE(v47);
         const __m256i v48 = _mm256_mullo_epi16(v45, v47);
         const __m256i v49 = _mm256_mulhi_epi16(v45, v46);
         const __m256i v50 = _mm256_mulhi_epi16(v48, v6);
@@ -9667,7 +9670,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v54 = _mm256_add_epi16(v52, v53);
         const __m256i v55 = _mm256_sub_epi16(v52, v53);
         const __m256i v56 = _mm256_set1_epi16(1325);
-        const __m256i v57 = _mm256_set1_epi16(-17363);
+        __m256i v57 = _mm256_set1_epi16(-17363); OPAQUE(v57);
         const __m256i v58 = _mm256_mullo_epi16(v55, v57);
         const __m256i v59 = _mm256_mulhi_epi16(v55, v56);
         const __m256i v60 = _mm256_mulhi_epi16(v58, v6);
@@ -9677,7 +9680,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v64 = _mm256_add_epi16(v62, v63);
         const __m256i v65 = _mm256_sub_epi16(v62, v63);
         const __m256i v66 = _mm256_set1_epi16(1474);
-        const __m256i v67 = _mm256_set1_epi16(11202);
+        __m256i v67 = _mm256_set1_epi16(11202); OPAQUE(v67);
         const __m256i v68 = _mm256_mullo_epi16(v65, v67);
         const __m256i v69 = _mm256_mulhi_epi16(v65, v66);
         const __m256i v70 = _mm256_mulhi_epi16(v68, v6);
@@ -9687,7 +9690,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v74 = _mm256_add_epi16(v72, v73);
         const __m256i v75 = _mm256_sub_epi16(v72, v73);
         const __m256i v76 = _mm256_set1_epi16(-732);
-        const __m256i v77 = _mm256_set1_epi16(10532);
+        __m256i v77 = _mm256_set1_epi16(10532); OPAQUE(v77);
         const __m256i v78 = _mm256_mullo_epi16(v75, v77);
         const __m256i v79 = _mm256_mulhi_epi16(v75, v76);
         const __m256i v80 = _mm256_mulhi_epi16(v78, v6);
@@ -9697,7 +9700,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v84 = _mm256_add_epi16(v82, v83);
         const __m256i v85 = _mm256_sub_epi16(v82, v83);
         const __m256i v86 = _mm256_set1_epi16(359);
-        const __m256i v87 = _mm256_set1_epi16(-14745);
+        __m256i v87 = _mm256_set1_epi16(-14745); OPAQUE(v87);
         const __m256i v88 = _mm256_mullo_epi16(v85, v87);
         const __m256i v89 = _mm256_mulhi_epi16(v85, v86);
         const __m256i v90 = _mm256_mulhi_epi16(v88, v6);
@@ -9707,7 +9710,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v94 = _mm256_add_epi16(v92, v93);
         const __m256i v95 = _mm256_sub_epi16(v92, v93);
         const __m256i v96 = _mm256_set1_epi16(829);
-        const __m256i v97 = _mm256_set1_epi16(-5571);
+        __m256i v97 = _mm256_set1_epi16(-5571); OPAQUE(v97);
         const __m256i v98 = _mm256_mullo_epi16(v95, v97);
         const __m256i v99 = _mm256_mulhi_epi16(v95, v96);
         const __m256i v100 = _mm256_mulhi_epi16(v98, v6);
@@ -9720,7 +9723,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v107 = _mm256_sub_epi16(v104, v106);
         const __m256i v108 = _mm256_sub_epi16(v102, v103);
         const __m256i v109 = _mm256_set1_epi16(171);
-        const __m256i v110 = _mm256_set1_epi16(20907);
+        __m256i v110 = _mm256_set1_epi16(20907); OPAQUE(v110);
         const __m256i v111 = _mm256_mullo_epi16(v108, v110);
         const __m256i v112 = _mm256_mulhi_epi16(v108, v109);
         const __m256i v113 = _mm256_mulhi_epi16(v111, v6);
@@ -9730,7 +9733,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v117 = _mm256_add_epi16(v115, v116);
         const __m256i v118 = _mm256_sub_epi16(v115, v116);
         const __m256i v119 = _mm256_set1_epi16(-1571);
-        const __m256i v120 = _mm256_set1_epi16(-16163);
+        __m256i v120 = _mm256_set1_epi16(-16163); OPAQUE(v120);
         const __m256i v121 = _mm256_mullo_epi16(v118, v120);
         const __m256i v122 = _mm256_mulhi_epi16(v118, v119);
         const __m256i v123 = _mm256_mulhi_epi16(v121, v6);
@@ -9740,7 +9743,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v127 = _mm256_add_epi16(v125, v126);
         const __m256i v128 = _mm256_sub_epi16(v125, v126);
         const __m256i v129 = _mm256_set1_epi16(202);
-        const __m256i v130 = _mm256_set1_epi16(-16694);
+        __m256i v130 = _mm256_set1_epi16(-16694); OPAQUE(v130);
         const __m256i v131 = _mm256_mullo_epi16(v128, v130);
         const __m256i v132 = _mm256_mulhi_epi16(v128, v129);
         const __m256i v133 = _mm256_mulhi_epi16(v131, v6);
@@ -9750,7 +9753,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v137 = _mm256_add_epi16(v135, v136);
         const __m256i v138 = _mm256_sub_epi16(v135, v136);
         const __m256i v139 = _mm256_set1_epi16(383);
-        const __m256i v140 = _mm256_set1_epi16(-29057);
+        __m256i v140 = _mm256_set1_epi16(-29057); OPAQUE(v140);
         const __m256i v141 = _mm256_mullo_epi16(v138, v140);
         const __m256i v142 = _mm256_mulhi_epi16(v138, v139);
         const __m256i v143 = _mm256_mulhi_epi16(v141, v6);
@@ -9760,7 +9763,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v147 = _mm256_add_epi16(v145, v146);
         const __m256i v148 = _mm256_sub_epi16(v145, v146);
         const __m256i v149 = _mm256_set1_epi16(-1202);
-        const __m256i v150 = _mm256_set1_epi16(1358);
+        __m256i v150 = _mm256_set1_epi16(1358); OPAQUE(v150);
         const __m256i v151 = _mm256_mullo_epi16(v148, v150);
         const __m256i v152 = _mm256_mulhi_epi16(v148, v149);
         const __m256i v153 = _mm256_mulhi_epi16(v151, v6);
@@ -9770,7 +9773,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v157 = _mm256_add_epi16(v155, v156);
         const __m256i v158 = _mm256_sub_epi16(v155, v156);
         const __m256i v159 = _mm256_set1_epi16(1017);
-        const __m256i v160 = _mm256_set1_epi16(24313);
+        __m256i v160 = _mm256_set1_epi16(24313); OPAQUE(v160);
         const __m256i v161 = _mm256_mullo_epi16(v158, v160);
         const __m256i v162 = _mm256_mulhi_epi16(v158, v159);
         const __m256i v163 = _mm256_mulhi_epi16(v161, v6);
@@ -9780,7 +9783,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v167 = _mm256_add_epi16(v165, v166);
         const __m256i v168 = _mm256_sub_epi16(v165, v166);
         const __m256i v169 = _mm256_set1_epi16(-758);
-        const __m256i v170 = _mm256_set1_epi16(31498);
+        __m256i v170 = _mm256_set1_epi16(31498); OPAQUE(v170);
         const __m256i v171 = _mm256_mullo_epi16(v168, v170);
         const __m256i v172 = _mm256_mulhi_epi16(v168, v169);
         const __m256i v173 = _mm256_mulhi_epi16(v171, v6);
@@ -9790,7 +9793,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v177 = _mm256_add_epi16(v175, v176);
         const __m256i v178 = _mm256_sub_epi16(v175, v176);
         const __m256i v179 = _mm256_set1_epi16(-1602);
-        const __m256i v180 = _mm256_set1_epi16(21438);
+        __m256i v180 = _mm256_set1_epi16(21438); OPAQUE(v180);
         const __m256i v181 = _mm256_mullo_epi16(v178, v180);
         const __m256i v182 = _mm256_mulhi_epi16(v178, v179);
         const __m256i v183 = _mm256_mulhi_epi16(v181, v6);
@@ -9800,7 +9803,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v187 = _mm256_add_epi16(v185, v186);
         const __m256i v188 = _mm256_sub_epi16(v185, v186);
         const __m256i v189 = _mm256_set1_epi16(1577);
-        const __m256i v190 = _mm256_set1_epi16(-3799);
+        __m256i v190 = _mm256_set1_epi16(-3799); OPAQUE(v190);
         const __m256i v191 = _mm256_mullo_epi16(v188, v190);
         const __m256i v192 = _mm256_mulhi_epi16(v188, v189);
         const __m256i v193 = _mm256_mulhi_epi16(v191, v6);
@@ -9810,7 +9813,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v197 = _mm256_add_epi16(v195, v196);
         const __m256i v198 = _mm256_sub_epi16(v195, v196);
         const __m256i v199 = _mm256_set1_epi16(-1542);
-        const __m256i v200 = _mm256_set1_epi16(18426);
+        __m256i v200 = _mm256_set1_epi16(18426); OPAQUE(v200);
         const __m256i v201 = _mm256_mullo_epi16(v198, v200);
         const __m256i v202 = _mm256_mulhi_epi16(v198, v199);
         const __m256i v203 = _mm256_mulhi_epi16(v201, v6);
@@ -9820,7 +9823,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v207 = _mm256_add_epi16(v205, v206);
         const __m256i v208 = _mm256_sub_epi16(v205, v206);
         const __m256i v209 = _mm256_set1_epi16(1493);
-        const __m256i v210 = _mm256_set1_epi16(13525);
+        __m256i v210 = _mm256_set1_epi16(13525); OPAQUE(v210);
         const __m256i v211 = _mm256_mullo_epi16(v208, v210);
         const __m256i v212 = _mm256_mulhi_epi16(v208, v209);
         const __m256i v213 = _mm256_mulhi_epi16(v211, v6);
@@ -9830,7 +9833,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v217 = _mm256_add_epi16(v215, v216);
         const __m256i v218 = _mm256_sub_epi16(v215, v216);
         const __m256i v219 = _mm256_set1_epi16(573);
-        const __m256i v220 = _mm256_set1_epi16(-5827);
+        __m256i v220 = _mm256_set1_epi16(-5827); OPAQUE(v220);
         const __m256i v221 = _mm256_mullo_epi16(v218, v220);
         const __m256i v222 = _mm256_mulhi_epi16(v218, v219);
         const __m256i v223 = _mm256_mulhi_epi16(v221, v6);
@@ -9840,7 +9843,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v227 = _mm256_add_epi16(v225, v226);
         const __m256i v228 = _mm256_sub_epi16(v225, v226);
         const __m256i v229 = _mm256_set1_epi16(-1468);
-        const __m256i v230 = _mm256_set1_epi16(-31164);
+        __m256i v230 = _mm256_set1_epi16(-31164); OPAQUE(v230);
         const __m256i v231 = _mm256_mullo_epi16(v228, v230);
         const __m256i v232 = _mm256_mulhi_epi16(v228, v229);
         const __m256i v233 = _mm256_mulhi_epi16(v231, v6);
@@ -9850,7 +9853,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v237 = _mm256_add_epi16(v235, v236);
         const __m256i v238 = _mm256_sub_epi16(v235, v236);
         const __m256i v239 = _mm256_set1_epi16(-608);
-        const __m256i v240 = _mm256_set1_epi16(-8800);
+        __m256i v240 = _mm256_set1_epi16(-8800); OPAQUE(v240);
         const __m256i v241 = _mm256_mullo_epi16(v238, v240);
         const __m256i v242 = _mm256_mulhi_epi16(v238, v239);
         const __m256i v243 = _mm256_mulhi_epi16(v241, v6);
@@ -9860,7 +9863,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v247 = _mm256_add_epi16(v245, v246);
         const __m256i v248 = _mm256_sub_epi16(v245, v246);
         const __m256i v249 = _mm256_set1_epi16(1517);
-        const __m256i v250 = _mm256_set1_epi16(-787);
+        __m256i v250 = _mm256_set1_epi16(-787); OPAQUE(v250);
         const __m256i v251 = _mm256_mullo_epi16(v248, v250);
         const __m256i v252 = _mm256_mulhi_epi16(v248, v249);
         const __m256i v253 = _mm256_mulhi_epi16(v251, v6);
@@ -9870,7 +9873,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v257 = _mm256_add_epi16(v255, v256);
         const __m256i v258 = _mm256_sub_epi16(v255, v256);
         const __m256i v259 = _mm256_set1_epi16(-1458);
-        const __m256i v260 = _mm256_set1_epi16(1102);
+        __m256i v260 = _mm256_set1_epi16(1102); OPAQUE(v260);
         const __m256i v261 = _mm256_mullo_epi16(v258, v260);
         const __m256i v262 = _mm256_mulhi_epi16(v258, v259);
         const __m256i v263 = _mm256_mulhi_epi16(v261, v6);
@@ -9880,7 +9883,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v267 = _mm256_add_epi16(v265, v266);
         const __m256i v268 = _mm256_sub_epi16(v265, v266);
         const __m256i v269 = _mm256_set1_epi16(-622);
-        const __m256i v270 = _mm256_set1_epi16(-27758);
+        __m256i v270 = _mm256_set1_epi16(-27758); OPAQUE(v270);
         const __m256i v271 = _mm256_mullo_epi16(v268, v270);
         const __m256i v272 = _mm256_mulhi_epi16(v268, v269);
         const __m256i v273 = _mm256_mulhi_epi16(v271, v6);
@@ -9890,7 +9893,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v277 = _mm256_add_epi16(v275, v276);
         const __m256i v278 = _mm256_sub_epi16(v275, v276);
         const __m256i v279 = _mm256_set1_epi16(205);
-        const __m256i v280 = _mm256_set1_epi16(-26675);
+        __m256i v280 = _mm256_set1_epi16(-26675); OPAQUE(v280);
         const __m256i v281 = _mm256_mullo_epi16(v278, v280);
         const __m256i v282 = _mm256_mulhi_epi16(v278, v279);
         const __m256i v283 = _mm256_mulhi_epi16(v281, v6);
@@ -9900,7 +9903,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v287 = _mm256_add_epi16(v285, v286);
         const __m256i v288 = _mm256_sub_epi16(v285, v286);
         const __m256i v289 = _mm256_set1_epi16(-287);
-        const __m256i v290 = _mm256_set1_epi16(-28191);
+        __m256i v290 = _mm256_set1_epi16(-28191); OPAQUE(v290);
         const __m256i v291 = _mm256_mullo_epi16(v288, v290);
         const __m256i v292 = _mm256_mulhi_epi16(v288, v289);
         const __m256i v293 = _mm256_mulhi_epi16(v291, v6);
@@ -9910,7 +9913,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v297 = _mm256_add_epi16(v295, v296);
         const __m256i v298 = _mm256_sub_epi16(v295, v296);
         const __m256i v299 = _mm256_set1_epi16(-264);
-        const __m256i v300 = _mm256_set1_epi16(26360);
+        __m256i v300 = _mm256_set1_epi16(26360); OPAQUE(v300);
         const __m256i v301 = _mm256_mullo_epi16(v298, v300);
         const __m256i v302 = _mm256_mulhi_epi16(v298, v299);
         const __m256i v303 = _mm256_mulhi_epi16(v301, v6);
@@ -9920,7 +9923,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v307 = _mm256_add_epi16(v305, v306);
         const __m256i v308 = _mm256_sub_epi16(v305, v306);
         const __m256i v309 = _mm256_set1_epi16(-962);
-        const __m256i v310 = _mm256_set1_epi16(-10690);
+        __m256i v310 = _mm256_set1_epi16(-10690); OPAQUE(v310);
         const __m256i v311 = _mm256_mullo_epi16(v308, v310);
         const __m256i v312 = _mm256_mulhi_epi16(v308, v309);
         const __m256i v313 = _mm256_mulhi_epi16(v311, v6);
@@ -9930,7 +9933,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v317 = _mm256_add_epi16(v315, v316);
         const __m256i v318 = _mm256_sub_epi16(v315, v316);
         const __m256i v319 = _mm256_set1_epi16(681);
-        const __m256i v320 = _mm256_set1_epi16(28073);
+        __m256i v320 = _mm256_set1_epi16(28073); OPAQUE(v320);
         const __m256i v321 = _mm256_mullo_epi16(v318, v320);
         const __m256i v322 = _mm256_mulhi_epi16(v318, v319);
         const __m256i v323 = _mm256_mulhi_epi16(v321, v6);
@@ -10788,8 +10791,8 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v6 = _mm256_add_epi16(v4, v5);
         const __m256i v7 = _mm256_sub_epi16(v4, v5);
         const __m256i v8 = _mm256_set1_epi16(130);
-        const __m256i v9 = _mm256_set1_epi16(26242);
-        const __m256i v10 = _mm256_set1_epi16(3329);
+        __m256i v9 = _mm256_set1_epi16(26242); OPAQUE(v9);
+        __m256i v10 = _mm256_set1_epi16(3329); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v7, v9);
         const __m256i v12 = _mm256_mulhi_epi16(v7, v8);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v10);
@@ -10799,7 +10802,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v17 = _mm256_add_epi16(v15, v16);
         const __m256i v18 = _mm256_sub_epi16(v15, v16);
         const __m256i v19 = _mm256_set1_epi16(-182);
-        const __m256i v20 = _mm256_set1_epi16(15690);
+        __m256i v20 = _mm256_set1_epi16(15690); OPAQUE(v20);
         const __m256i v21 = _mm256_mullo_epi16(v18, v20);
         const __m256i v22 = _mm256_mulhi_epi16(v18, v19);
         const __m256i v23 = _mm256_mulhi_epi16(v21, v10);
@@ -10809,7 +10812,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v27 = _mm256_add_epi16(v25, v26);
         const __m256i v28 = _mm256_sub_epi16(v25, v26);
         const __m256i v29 = _mm256_set1_epi16(-411);
-        const __m256i v30 = _mm256_set1_epi16(-8859);
+        __m256i v30 = _mm256_set1_epi16(-8859); OPAQUE(v30);
         const __m256i v31 = _mm256_mullo_epi16(v28, v30);
         const __m256i v32 = _mm256_mulhi_epi16(v28, v29);
         const __m256i v33 = _mm256_mulhi_epi16(v31, v10);
@@ -10819,7 +10822,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v37 = _mm256_add_epi16(v35, v36);
         const __m256i v38 = _mm256_sub_epi16(v35, v36);
         const __m256i v39 = _mm256_set1_epi16(-1422);
-        const __m256i v40 = _mm256_set1_epi16(12402);
+        __m256i v40 = _mm256_set1_epi16(12402); OPAQUE(v40);
         const __m256i v41 = _mm256_mullo_epi16(v38, v40);
         const __m256i v42 = _mm256_mulhi_epi16(v38, v39);
         const __m256i v43 = _mm256_mulhi_epi16(v41, v10);
@@ -10829,7 +10832,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v47 = _mm256_add_epi16(v45, v46);
         const __m256i v48 = _mm256_sub_epi16(v45, v46);
         const __m256i v49 = _mm256_set1_epi16(1325);
-        const __m256i v50 = _mm256_set1_epi16(-17363);
+        __m256i v50 = _mm256_set1_epi16(-17363); OPAQUE(v50);
         const __m256i v51 = _mm256_mullo_epi16(v48, v50);
         const __m256i v52 = _mm256_mulhi_epi16(v48, v49);
         const __m256i v53 = _mm256_mulhi_epi16(v51, v10);
@@ -10839,7 +10842,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v57 = _mm256_add_epi16(v55, v56);
         const __m256i v58 = _mm256_sub_epi16(v55, v56);
         const __m256i v59 = _mm256_set1_epi16(1474);
-        const __m256i v60 = _mm256_set1_epi16(11202);
+        __m256i v60 = _mm256_set1_epi16(11202); OPAQUE(v60);
         const __m256i v61 = _mm256_mullo_epi16(v58, v60);
         const __m256i v62 = _mm256_mulhi_epi16(v58, v59);
         const __m256i v63 = _mm256_mulhi_epi16(v61, v10);
@@ -10849,7 +10852,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v67 = _mm256_add_epi16(v65, v66);
         const __m256i v68 = _mm256_sub_epi16(v65, v66);
         const __m256i v69 = _mm256_set1_epi16(-732);
-        const __m256i v70 = _mm256_set1_epi16(10532);
+        __m256i v70 = _mm256_set1_epi16(10532); OPAQUE(v70);
         const __m256i v71 = _mm256_mullo_epi16(v68, v70);
         const __m256i v72 = _mm256_mulhi_epi16(v68, v69);
         const __m256i v73 = _mm256_mulhi_epi16(v71, v10);
@@ -10859,7 +10862,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v77 = _mm256_add_epi16(v75, v76);
         const __m256i v78 = _mm256_sub_epi16(v75, v76);
         const __m256i v79 = _mm256_set1_epi16(359);
-        const __m256i v80 = _mm256_set1_epi16(-14745);
+        __m256i v80 = _mm256_set1_epi16(-14745); OPAQUE(v80);
         const __m256i v81 = _mm256_mullo_epi16(v78, v80);
         const __m256i v82 = _mm256_mulhi_epi16(v78, v79);
         const __m256i v83 = _mm256_mulhi_epi16(v81, v10);
@@ -10869,7 +10872,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v87 = _mm256_add_epi16(v85, v86);
         const __m256i v88 = _mm256_sub_epi16(v85, v86);
         const __m256i v89 = _mm256_set1_epi16(829);
-        const __m256i v90 = _mm256_set1_epi16(-5571);
+        __m256i v90 = _mm256_set1_epi16(-5571); OPAQUE(v90);
         const __m256i v91 = _mm256_mullo_epi16(v88, v90);
         const __m256i v92 = _mm256_mulhi_epi16(v88, v89);
         const __m256i v93 = _mm256_mulhi_epi16(v91, v10);
@@ -10879,7 +10882,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v97 = _mm256_add_epi16(v95, v96);
         const __m256i v98 = _mm256_sub_epi16(v95, v96);
         const __m256i v99 = _mm256_set1_epi16(171);
-        const __m256i v100 = _mm256_set1_epi16(20907);
+        __m256i v100 = _mm256_set1_epi16(20907); OPAQUE(v100);
         const __m256i v101 = _mm256_mullo_epi16(v98, v100);
         const __m256i v102 = _mm256_mulhi_epi16(v98, v99);
         const __m256i v103 = _mm256_mulhi_epi16(v101, v10);
@@ -10889,7 +10892,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v107 = _mm256_add_epi16(v105, v106);
         const __m256i v108 = _mm256_sub_epi16(v105, v106);
         const __m256i v109 = _mm256_set1_epi16(-1571);
-        const __m256i v110 = _mm256_set1_epi16(-16163);
+        __m256i v110 = _mm256_set1_epi16(-16163); OPAQUE(v110);
         const __m256i v111 = _mm256_mullo_epi16(v108, v110);
         const __m256i v112 = _mm256_mulhi_epi16(v108, v109);
         const __m256i v113 = _mm256_mulhi_epi16(v111, v10);
@@ -10903,7 +10906,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v121 = _mm256_sub_epi16(v117, v120);
         const __m256i v122 = _mm256_sub_epi16(v115, v116);
         const __m256i v123 = _mm256_set1_epi16(202);
-        const __m256i v124 = _mm256_set1_epi16(-16694);
+        __m256i v124 = _mm256_set1_epi16(-16694); OPAQUE(v124);
         const __m256i v125 = _mm256_mullo_epi16(v122, v124);
         const __m256i v126 = _mm256_mulhi_epi16(v122, v123);
         const __m256i v127 = _mm256_mulhi_epi16(v125, v10);
@@ -10913,7 +10916,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v131 = _mm256_add_epi16(v129, v130);
         const __m256i v132 = _mm256_sub_epi16(v129, v130);
         const __m256i v133 = _mm256_set1_epi16(383);
-        const __m256i v134 = _mm256_set1_epi16(-29057);
+        __m256i v134 = _mm256_set1_epi16(-29057); OPAQUE(v134);
         const __m256i v135 = _mm256_mullo_epi16(v132, v134);
         const __m256i v136 = _mm256_mulhi_epi16(v132, v133);
         const __m256i v137 = _mm256_mulhi_epi16(v135, v10);
@@ -10923,7 +10926,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v141 = _mm256_add_epi16(v139, v140);
         const __m256i v142 = _mm256_sub_epi16(v139, v140);
         const __m256i v143 = _mm256_set1_epi16(-1202);
-        const __m256i v144 = _mm256_set1_epi16(1358);
+        __m256i v144 = _mm256_set1_epi16(1358); OPAQUE(v144);
         const __m256i v145 = _mm256_mullo_epi16(v142, v144);
         const __m256i v146 = _mm256_mulhi_epi16(v142, v143);
         const __m256i v147 = _mm256_mulhi_epi16(v145, v10);
@@ -10933,7 +10936,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v151 = _mm256_add_epi16(v149, v150);
         const __m256i v152 = _mm256_sub_epi16(v149, v150);
         const __m256i v153 = _mm256_set1_epi16(1017);
-        const __m256i v154 = _mm256_set1_epi16(24313);
+        __m256i v154 = _mm256_set1_epi16(24313); OPAQUE(v154);
         const __m256i v155 = _mm256_mullo_epi16(v152, v154);
         const __m256i v156 = _mm256_mulhi_epi16(v152, v153);
         const __m256i v157 = _mm256_mulhi_epi16(v155, v10);
@@ -10943,7 +10946,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v161 = _mm256_add_epi16(v159, v160);
         const __m256i v162 = _mm256_sub_epi16(v159, v160);
         const __m256i v163 = _mm256_set1_epi16(-758);
-        const __m256i v164 = _mm256_set1_epi16(31498);
+        __m256i v164 = _mm256_set1_epi16(31498); OPAQUE(v164);
         const __m256i v165 = _mm256_mullo_epi16(v162, v164);
         const __m256i v166 = _mm256_mulhi_epi16(v162, v163);
         const __m256i v167 = _mm256_mulhi_epi16(v165, v10);
@@ -10953,7 +10956,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v171 = _mm256_add_epi16(v169, v170);
         const __m256i v172 = _mm256_sub_epi16(v169, v170);
         const __m256i v173 = _mm256_set1_epi16(-1602);
-        const __m256i v174 = _mm256_set1_epi16(21438);
+        __m256i v174 = _mm256_set1_epi16(21438); OPAQUE(v174);
         const __m256i v175 = _mm256_mullo_epi16(v172, v174);
         const __m256i v176 = _mm256_mulhi_epi16(v172, v173);
         const __m256i v177 = _mm256_mulhi_epi16(v175, v10);
@@ -10963,7 +10966,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v181 = _mm256_add_epi16(v179, v180);
         const __m256i v182 = _mm256_sub_epi16(v179, v180);
         const __m256i v183 = _mm256_set1_epi16(1577);
-        const __m256i v184 = _mm256_set1_epi16(-3799);
+        __m256i v184 = _mm256_set1_epi16(-3799); OPAQUE(v184);
         const __m256i v185 = _mm256_mullo_epi16(v182, v184);
         const __m256i v186 = _mm256_mulhi_epi16(v182, v183);
         const __m256i v187 = _mm256_mulhi_epi16(v185, v10);
@@ -10973,7 +10976,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v191 = _mm256_add_epi16(v189, v190);
         const __m256i v192 = _mm256_sub_epi16(v189, v190);
         const __m256i v193 = _mm256_set1_epi16(-1542);
-        const __m256i v194 = _mm256_set1_epi16(18426);
+        __m256i v194 = _mm256_set1_epi16(18426); OPAQUE(v194);
         const __m256i v195 = _mm256_mullo_epi16(v192, v194);
         const __m256i v196 = _mm256_mulhi_epi16(v192, v193);
         const __m256i v197 = _mm256_mulhi_epi16(v195, v10);
@@ -10983,7 +10986,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v201 = _mm256_add_epi16(v199, v200);
         const __m256i v202 = _mm256_sub_epi16(v199, v200);
         const __m256i v203 = _mm256_set1_epi16(1493);
-        const __m256i v204 = _mm256_set1_epi16(13525);
+        __m256i v204 = _mm256_set1_epi16(13525); OPAQUE(v204);
         const __m256i v205 = _mm256_mullo_epi16(v202, v204);
         const __m256i v206 = _mm256_mulhi_epi16(v202, v203);
         const __m256i v207 = _mm256_mulhi_epi16(v205, v10);
@@ -10993,7 +10996,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v211 = _mm256_add_epi16(v209, v210);
         const __m256i v212 = _mm256_sub_epi16(v209, v210);
         const __m256i v213 = _mm256_set1_epi16(573);
-        const __m256i v214 = _mm256_set1_epi16(-5827);
+        __m256i v214 = _mm256_set1_epi16(-5827); OPAQUE(v214);
         const __m256i v215 = _mm256_mullo_epi16(v212, v214);
         const __m256i v216 = _mm256_mulhi_epi16(v212, v213);
         const __m256i v217 = _mm256_mulhi_epi16(v215, v10);
@@ -11003,7 +11006,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v221 = _mm256_add_epi16(v219, v220);
         const __m256i v222 = _mm256_sub_epi16(v219, v220);
         const __m256i v223 = _mm256_set1_epi16(-1468);
-        const __m256i v224 = _mm256_set1_epi16(-31164);
+        __m256i v224 = _mm256_set1_epi16(-31164); OPAQUE(v224);
         const __m256i v225 = _mm256_mullo_epi16(v222, v224);
         const __m256i v226 = _mm256_mulhi_epi16(v222, v223);
         const __m256i v227 = _mm256_mulhi_epi16(v225, v10);
@@ -11013,7 +11016,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v231 = _mm256_add_epi16(v229, v230);
         const __m256i v232 = _mm256_sub_epi16(v229, v230);
         const __m256i v233 = _mm256_set1_epi16(-608);
-        const __m256i v234 = _mm256_set1_epi16(-8800);
+        __m256i v234 = _mm256_set1_epi16(-8800); OPAQUE(v234);
         const __m256i v235 = _mm256_mullo_epi16(v232, v234);
         const __m256i v236 = _mm256_mulhi_epi16(v232, v233);
         const __m256i v237 = _mm256_mulhi_epi16(v235, v10);
@@ -11023,7 +11026,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v241 = _mm256_add_epi16(v239, v240);
         const __m256i v242 = _mm256_sub_epi16(v239, v240);
         const __m256i v243 = _mm256_set1_epi16(1517);
-        const __m256i v244 = _mm256_set1_epi16(-787);
+        __m256i v244 = _mm256_set1_epi16(-787); OPAQUE(v244);
         const __m256i v245 = _mm256_mullo_epi16(v242, v244);
         const __m256i v246 = _mm256_mulhi_epi16(v242, v243);
         const __m256i v247 = _mm256_mulhi_epi16(v245, v10);
@@ -11033,7 +11036,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v251 = _mm256_add_epi16(v249, v250);
         const __m256i v252 = _mm256_sub_epi16(v249, v250);
         const __m256i v253 = _mm256_set1_epi16(-1458);
-        const __m256i v254 = _mm256_set1_epi16(1102);
+        __m256i v254 = _mm256_set1_epi16(1102); OPAQUE(v254);
         const __m256i v255 = _mm256_mullo_epi16(v252, v254);
         const __m256i v256 = _mm256_mulhi_epi16(v252, v253);
         const __m256i v257 = _mm256_mulhi_epi16(v255, v10);
@@ -11043,7 +11046,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v261 = _mm256_add_epi16(v259, v260);
         const __m256i v262 = _mm256_sub_epi16(v259, v260);
         const __m256i v263 = _mm256_set1_epi16(-622);
-        const __m256i v264 = _mm256_set1_epi16(-27758);
+        __m256i v264 = _mm256_set1_epi16(-27758); OPAQUE(v264);
         const __m256i v265 = _mm256_mullo_epi16(v262, v264);
         const __m256i v266 = _mm256_mulhi_epi16(v262, v263);
         const __m256i v267 = _mm256_mulhi_epi16(v265, v10);
@@ -11053,7 +11056,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v271 = _mm256_add_epi16(v269, v270);
         const __m256i v272 = _mm256_sub_epi16(v269, v270);
         const __m256i v273 = _mm256_set1_epi16(205);
-        const __m256i v274 = _mm256_set1_epi16(-26675);
+        __m256i v274 = _mm256_set1_epi16(-26675); OPAQUE(v274);
         const __m256i v275 = _mm256_mullo_epi16(v272, v274);
         const __m256i v276 = _mm256_mulhi_epi16(v272, v273);
         const __m256i v277 = _mm256_mulhi_epi16(v275, v10);
@@ -11063,7 +11066,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v281 = _mm256_add_epi16(v279, v280);
         const __m256i v282 = _mm256_sub_epi16(v279, v280);
         const __m256i v283 = _mm256_set1_epi16(-287);
-        const __m256i v284 = _mm256_set1_epi16(-28191);
+        __m256i v284 = _mm256_set1_epi16(-28191); OPAQUE(v284);
         const __m256i v285 = _mm256_mullo_epi16(v282, v284);
         const __m256i v286 = _mm256_mulhi_epi16(v282, v283);
         const __m256i v287 = _mm256_mulhi_epi16(v285, v10);
@@ -11073,7 +11076,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v291 = _mm256_add_epi16(v289, v290);
         const __m256i v292 = _mm256_sub_epi16(v289, v290);
         const __m256i v293 = _mm256_set1_epi16(-264);
-        const __m256i v294 = _mm256_set1_epi16(26360);
+        __m256i v294 = _mm256_set1_epi16(26360); OPAQUE(v294);
         const __m256i v295 = _mm256_mullo_epi16(v292, v294);
         const __m256i v296 = _mm256_mulhi_epi16(v292, v293);
         const __m256i v297 = _mm256_mulhi_epi16(v295, v10);
@@ -11083,7 +11086,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v301 = _mm256_add_epi16(v299, v300);
         const __m256i v302 = _mm256_sub_epi16(v299, v300);
         const __m256i v303 = _mm256_set1_epi16(-962);
-        const __m256i v304 = _mm256_set1_epi16(-10690);
+        __m256i v304 = _mm256_set1_epi16(-10690); OPAQUE(v304);
         const __m256i v305 = _mm256_mullo_epi16(v302, v304);
         const __m256i v306 = _mm256_mulhi_epi16(v302, v303);
         const __m256i v307 = _mm256_mulhi_epi16(v305, v10);
@@ -11093,7 +11096,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v311 = _mm256_add_epi16(v309, v310);
         const __m256i v312 = _mm256_sub_epi16(v309, v310);
         const __m256i v313 = _mm256_set1_epi16(681);
-        const __m256i v314 = _mm256_set1_epi16(28073);
+        __m256i v314 = _mm256_set1_epi16(28073); OPAQUE(v314);
         const __m256i v315 = _mm256_mullo_epi16(v312, v314);
         const __m256i v316 = _mm256_mulhi_epi16(v312, v313);
         const __m256i v317 = _mm256_mulhi_epi16(v315, v10);
@@ -11957,8 +11960,8 @@ static void digit_3329(int16_t u[2048], const int16_t u1_[2048])
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(u1_ + 64 * i0));
         const __m256i v2 = _mm256_sub_epi16(v0, v1);
         const __m256i v3 = _mm256_set1_epi16(-1434);
-        const __m256i v4 = _mm256_set1_epi16(-13210);
-        const __m256i v5 = _mm256_set1_epi16(3329);
+        __m256i v4 = _mm256_set1_epi16(-13210); OPAQUE(v4);
+        __m256i v5 = _mm256_set1_epi16(3329); OPAQUE(v5);
         const __m256i v6 = _mm256_mullo_epi16(v2, v4);
         const __m256i v7 = _mm256_mulhi_epi16(v2, v3);
         const __m256i v8 = _mm256_mulhi_epi16(v6, v5);
@@ -12018,12 +12021,12 @@ static void finish(int16_t c[1013], const int16_t u1_[2048], const int16_t u2_[2
         const __m256i v5 = _mm256_and_si256(v3, v4);
         const __m256i v6 = _mm256_set1_epi16(5);
         const __m256i v7 = _mm256_mulhrs_epi16(v2, v6);
-        const __m256i v8 = _mm256_set1_epi16(7177);
+        __m256i v8 = _mm256_set1_epi16(7177); OPAQUE(v8);
         const __m256i v9 = _mm256_mullo_epi16(v7, v8);
         const __m256i v10 = _mm256_sub_epi16(v2, v9);
         const __m256i v11 = _mm256_add_epi16(v10, v5);
         const __m256i v12 = _mm256_set1_epi16(-699);
-        const __m256i v13 = _mm256_set1_epi16(-8611);
+        __m256i v13 = _mm256_set1_epi16(-8611); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v11, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v11, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v8);
@@ -12035,14 +12038,14 @@ static void finish(int16_t c[1013], const int16_t u1_[2048], const int16_t u2_[2
         const __m256i v22 = _mm256_and_si256(v21, v4);
         const __m256i v23 = _mm256_add_epi16(v20, v22);
         const __m256i v24 = _mm256_set1_epi16(763);
-        const __m256i v25 = _mm256_set1_epi16(-20509);
+        __m256i v25 = _mm256_set1_epi16(-20509); OPAQUE(v25);
         const __m256i v26 = _mm256_mullo_epi16(v23, v25);
         const __m256i v27 = _mm256_mulhi_epi16(v23, v24);
         const __m256i v28 = _mm256_mulhi_epi16(v26, v8);
         const __m256i v29 = _mm256_sub_epi16(v27, v28);
         const __m256i v30 = _mm256_add_epi16(v17, v29);
         const __m256i v31 = _mm256_set1_epi16(14354);
-        const __m256i v32 = _mm256_set1_epi16(-12857);
+        __m256i v32 = _mm256_set1_epi16(-12857); OPAQUE(v32);
         const __m256i v33 = _mm256_sub_epi16(v30, v31);
         const __m256i v34 = _mm256_mullo_epi16(v33, v32);
         const __m256i v35 = _mm256_mulhi_epi16(v34, v8);
@@ -12055,12 +12058,12 @@ static void finish(int16_t c[1013], const int16_t u1_[2048], const int16_t u2_[2
         const __m256i v3 = _mm256_loadu_si256((const __m256i *)(u1_ + 16 * i0 + 1029));
         const __m256i v4 = _mm256_set1_epi16(5);
         const __m256i v5 = _mm256_mulhrs_epi16(v2, v4);
-        const __m256i v6 = _mm256_set1_epi16(7177);
+        __m256i v6 = _mm256_set1_epi16(7177); OPAQUE(v6);
         const __m256i v7 = _mm256_mullo_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v2, v7);
         const __m256i v9 = _mm256_add_epi16(v8, v3);
         const __m256i v10 = _mm256_set1_epi16(-699);
-        const __m256i v11 = _mm256_set1_epi16(-8611);
+        __m256i v11 = _mm256_set1_epi16(-8611); OPAQUE(v11);
         const __m256i v12 = _mm256_mullo_epi16(v9, v11);
         const __m256i v13 = _mm256_mulhi_epi16(v9, v10);
         const __m256i v14 = _mm256_mulhi_epi16(v12, v6);
@@ -12071,14 +12074,14 @@ static void finish(int16_t c[1013], const int16_t u1_[2048], const int16_t u2_[2
         const __m256i v19 = _mm256_loadu_si256((const __m256i *)(u2_ + 16 * i0 + 1029));
         const __m256i v20 = _mm256_add_epi16(v18, v19);
         const __m256i v21 = _mm256_set1_epi16(763);
-        const __m256i v22 = _mm256_set1_epi16(-20509);
+        __m256i v22 = _mm256_set1_epi16(-20509); OPAQUE(v22);
         const __m256i v23 = _mm256_mullo_epi16(v20, v22);
         const __m256i v24 = _mm256_mulhi_epi16(v20, v21);
         const __m256i v25 = _mm256_mulhi_epi16(v23, v6);
         const __m256i v26 = _mm256_sub_epi16(v24, v25);
         const __m256i v27 = _mm256_add_epi16(v15, v26);
         const __m256i v28 = _mm256_set1_epi16(14354);
-        const __m256i v29 = _mm256_set1_epi16(-12857);
+        __m256i v29 = _mm256_set1_epi16(-12857); OPAQUE(v29);
         const __m256i v30 = _mm256_sub_epi16(v27, v28);
         const __m256i v31 = _mm256_mullo_epi16(v30, v29);
         const __m256i v32 = _mm256_mulhi_epi16(v31, v6);
@@ -12093,12 +12096,12 @@ static void finish(int16_t c[1013], const int16_t u1_[2048], const int16_t u2_[2
         const __m256i v5 = _mm256_and_si256(v3, v4);
         const __m256i v6 = _mm256_set1_epi16(5);
         const __m256i v7 = _mm256_mulhrs_epi16(v2, v6);
-        const __m256i v8 = _mm256_set1_epi16(7177);
+        __m256i v8 = _mm256_set1_epi16(7177); OPAQUE(v8);
         const __m256i v9 = _mm256_mullo_epi16(v7, v8);
         const __m256i v10 = _mm256_sub_epi16(v2, v9);
         const __m256i v11 = _mm256_add_epi16(v10, v5);
         const __m256i v12 = _mm256_set1_epi16(-699);
-        const __m256i v13 = _mm256_set1_epi16(-8611);
+        __m256i v13 = _mm256_set1_epi16(-8611); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v11, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v11, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v8);
@@ -12110,14 +12113,14 @@ static void finish(int16_t c[1013], const int16_t u1_[2048], const int16_t u2_[2
         const __m256i v22 = _mm256_and_si256(v21, v4);
         const __m256i v23 = _mm256_add_epi16(v20, v22);
         const __m256i v24 = _mm256_set1_epi16(763);
-        const __m256i v25 = _mm256_set1_epi16(-20509);
+        __m256i v25 = _mm256_set1_epi16(-20509); OPAQUE(v25);
         const __m256i v26 = _mm256_mullo_epi16(v23, v25);
         const __m256i v27 = _mm256_mulhi_epi16(v23, v24);
         const __m256i v28 = _mm256_mulhi_epi16(v26, v8);
         const __m256i v29 = _mm256_sub_epi16(v27, v28);
         const __m256i v30 = _mm256_add_epi16(v17, v29);
         const __m256i v31 = _mm256_set1_epi16(14354);
-        const __m256i v32 = _mm256_set1_epi16(-12857);
+        __m256i v32 = _mm256_set1_epi16(-12857); OPAQUE(v32);
         const __m256i v33 = _mm256_sub_epi16(v30, v31);
         const __m256i v34 = _mm256_mullo_epi16(v33, v32);
         const __m256i v35 = _mm256_mulhi_epi16(v34, v8);
@@ -12165,6 +12168,7 @@ void sntrup1013_mul_avx2(int16_t c[1013], const int16_t a[1013], const int16_t b
 #undef product_3329
 #undef product_3329_weights_r2
 #undef product_3329_weights_rq2
+#undef OPAQUE
 #undef TARGET
 #undef sntrup1013_mul_avx2
 #endif

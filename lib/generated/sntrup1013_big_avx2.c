@@ -35,7 +35,7 @@
  *     (lift 2048
  *       (change-modulus
  *         (prime 2689
- *           (substitute 16
+ *           (substitute auto
  *             (cooley-tukey 2 64
  *               (butterfly)
  *               (cooley-tukey 2 32
@@ -49,7 +49,7 @@
  *                       (cooley-tukey 2 2 (butterfly) (butterfly)))))))
  *             (weighted-convolution (toeplitz))))
  *         (prime 3329
- *           (substitute 16
+ *           (substitute auto
  *             (cooley-tukey 2 64
  *               (butterfly)
  *               (cooley-tukey 2 32
@@ -63,7 +63,7 @@
  *                       (cooley-tukey 2 2 (butterfly) (butterfly)))))))
  *             (weighted-convolution (toeplitz))))
  *         (prime 3457
- *           (substitute 16
+ *           (substitute auto
  *             (cooley-tukey 2 64
  *               (butterfly)
  *               (cooley-tukey 2 32
@@ -78,7 +78,6 @@
  *             (weighted-convolution (toeplitz)))))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "barrett"
  *   narrow = "montgomery"
@@ -144,8 +143,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* gcc takes intrinsics apart, and products by words that it knows. */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-tree-ter")
+#pragma GCC optimize("no-tree-ter", "no-tree-forwprop", "no-tree-reassoc", "no-tree-fre", "no-tree-pre", "no-tree-slsr")
+#define OPAQUE(word) __asm__("" : "+x"(word))
+#else
+#define OPAQUE(word) (void)0
 #endif
 #define TARGET __attribute__((target("avx2")))
 /* Two neighbouring words read as one, whatever type they were stored as. */
@@ -278,7 +281,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 16));
         const __m256i v1 = _mm256_set1_epi16(1015);
-        const __m256i v2 = _mm256_set1_epi16(8823);
+        __m256i v2 = _mm256_set1_epi16(8823); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -290,7 +293,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 32));
         const __m256i v1 = _mm256_set1_epi16(963);
-        const __m256i v2 = _mm256_set1_epi16(17475);
+        __m256i v2 = _mm256_set1_epi16(17475); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -302,7 +305,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 48));
         const __m256i v1 = _mm256_set1_epi16(964);
-        const __m256i v2 = _mm256_set1_epi16(31172);
+        __m256i v2 = _mm256_set1_epi16(31172); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -314,7 +317,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 64));
         const __m256i v1 = _mm256_set1_epi16(602);
-        const __m256i v2 = _mm256_set1_epi16(-11942);
+        __m256i v2 = _mm256_set1_epi16(-11942); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -326,7 +329,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 80));
         const __m256i v1 = _mm256_set1_epi16(-115);
-        const __m256i v2 = _mm256_set1_epi16(-2291);
+        __m256i v2 = _mm256_set1_epi16(-2291); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -338,7 +341,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 96));
         const __m256i v1 = _mm256_set1_epi16(1295);
-        const __m256i v2 = _mm256_set1_epi16(-22641);
+        __m256i v2 = _mm256_set1_epi16(-22641); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -350,7 +353,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 112));
         const __m256i v1 = _mm256_set1_epi16(-904);
-        const __m256i v2 = _mm256_set1_epi16(4216);
+        __m256i v2 = _mm256_set1_epi16(4216); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -362,7 +365,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 128));
         const __m256i v1 = _mm256_set1_epi16(-810);
-        const __m256i v2 = _mm256_set1_epi16(-18986);
+        __m256i v2 = _mm256_set1_epi16(-18986); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -374,7 +377,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 144));
         const __m256i v1 = _mm256_set1_epi16(119);
-        const __m256i v2 = _mm256_set1_epi16(-8457);
+        __m256i v2 = _mm256_set1_epi16(-8457); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -386,7 +389,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 160));
         const __m256i v1 = _mm256_set1_epi16(-54);
-        const __m256i v2 = _mm256_set1_epi16(-18742);
+        __m256i v2 = _mm256_set1_epi16(-18742); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -398,7 +401,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 176));
         const __m256i v1 = _mm256_set1_epi16(725);
-        const __m256i v2 = _mm256_set1_epi16(-31147);
+        __m256i v2 = _mm256_set1_epi16(-31147); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -410,7 +413,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 192));
         const __m256i v1 = _mm256_set1_epi16(1072);
-        const __m256i v2 = _mm256_set1_epi16(3120);
+        __m256i v2 = _mm256_set1_epi16(3120); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -422,7 +425,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 208));
         const __m256i v1 = _mm256_set1_epi16(-848);
-        const __m256i v2 = _mm256_set1_epi16(-15184);
+        __m256i v2 = _mm256_set1_epi16(-15184); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -434,7 +437,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 224));
         const __m256i v1 = _mm256_set1_epi16(430);
-        const __m256i v2 = _mm256_set1_epi16(-8530);
+        __m256i v2 = _mm256_set1_epi16(-8530); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -446,7 +449,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 240));
         const __m256i v1 = _mm256_set1_epi16(302);
-        const __m256i v2 = _mm256_set1_epi16(7726);
+        __m256i v2 = _mm256_set1_epi16(7726); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -458,7 +461,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 256));
         const __m256i v1 = _mm256_set1_epi16(925);
-        const __m256i v2 = _mm256_set1_epi16(21277);
+        __m256i v2 = _mm256_set1_epi16(21277); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -470,7 +473,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 272));
         const __m256i v1 = _mm256_set1_epi16(1275);
-        const __m256i v2 = _mm256_set1_epi16(31099);
+        __m256i v2 = _mm256_set1_epi16(31099); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -482,7 +485,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 288));
         const __m256i v1 = _mm256_set1_epi16(958);
-        const __m256i v2 = _mm256_set1_epi16(14526);
+        __m256i v2 = _mm256_set1_epi16(14526); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -494,7 +497,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 304));
         const __m256i v1 = _mm256_set1_epi16(85);
-        const __m256i v2 = _mm256_set1_epi16(-15403);
+        __m256i v2 = _mm256_set1_epi16(-15403); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -506,7 +509,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 320));
         const __m256i v1 = _mm256_set1_epi16(-1191);
-        const __m256i v2 = _mm256_set1_epi16(5337);
+        __m256i v2 = _mm256_set1_epi16(5337); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -518,7 +521,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 336));
         const __m256i v1 = _mm256_set1_epi16(902);
-        const __m256i v2 = _mm256_set1_epi16(-31610);
+        __m256i v2 = _mm256_set1_epi16(-31610); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -530,7 +533,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 352));
         const __m256i v1 = _mm256_set1_epi16(-1155);
-        const __m256i v2 = _mm256_set1_epi16(-25859);
+        __m256i v2 = _mm256_set1_epi16(-25859); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -542,7 +545,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 368));
         const __m256i v1 = _mm256_set1_epi16(1315);
-        const __m256i v2 = _mm256_set1_epi16(-10845);
+        __m256i v2 = _mm256_set1_epi16(-10845); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -554,7 +557,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 384));
         const __m256i v1 = _mm256_set1_epi16(-77);
-        const __m256i v2 = _mm256_set1_epi16(-6093);
+        __m256i v2 = _mm256_set1_epi16(-6093); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -566,7 +569,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 400));
         const __m256i v1 = _mm256_set1_epi16(984);
-        const __m256i v2 = _mm256_set1_epi16(-22568);
+        __m256i v2 = _mm256_set1_epi16(-22568); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -578,7 +581,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 416));
         const __m256i v1 = _mm256_set1_epi16(-1260);
-        const __m256i v2 = _mm256_set1_epi16(-22252);
+        __m256i v2 = _mm256_set1_epi16(-22252); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -590,7 +593,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 432));
         const __m256i v1 = _mm256_set1_epi16(-1010);
-        const __m256i v2 = _mm256_set1_epi16(-5874);
+        __m256i v2 = _mm256_set1_epi16(-5874); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -602,7 +605,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 448));
         const __m256i v1 = _mm256_set1_epi16(-84);
-        const __m256i v2 = _mm256_set1_epi16(29100);
+        __m256i v2 = _mm256_set1_epi16(29100); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -614,7 +617,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 464));
         const __m256i v1 = _mm256_set1_epi16(829);
-        const __m256i v2 = _mm256_set1_epi16(17085);
+        __m256i v2 = _mm256_set1_epi16(17085); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -626,7 +629,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 480));
         const __m256i v1 = _mm256_set1_epi16(1070);
-        const __m256i v2 = _mm256_set1_epi16(-24274);
+        __m256i v2 = _mm256_set1_epi16(-24274); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -638,7 +641,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 496));
         const __m256i v1 = _mm256_set1_epi16(-124);
-        const __m256i v2 = _mm256_set1_epi16(5508);
+        __m256i v2 = _mm256_set1_epi16(5508); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -650,7 +653,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 512));
         const __m256i v1 = _mm256_set1_epi16(-825);
-        const __m256i v2 = _mm256_set1_epi16(-27833);
+        __m256i v2 = _mm256_set1_epi16(-27833); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -662,7 +665,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 528));
         const __m256i v1 = _mm256_set1_epi16(171);
-        const __m256i v2 = _mm256_set1_epi16(-17109);
+        __m256i v2 = _mm256_set1_epi16(-17109); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -674,7 +677,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 544));
         const __m256i v1 = _mm256_set1_epi16(-55);
-        const __m256i v2 = _mm256_set1_epi16(-32439);
+        __m256i v2 = _mm256_set1_epi16(-32439); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -686,7 +689,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 560));
         const __m256i v1 = _mm256_set1_epi16(1087);
-        const __m256i v2 = _mm256_set1_epi16(11967);
+        __m256i v2 = _mm256_set1_epi16(11967); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -698,7 +701,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 576));
         const __m256i v1 = _mm256_set1_epi16(-900);
-        const __m256i v2 = _mm256_set1_epi16(-6532);
+        __m256i v2 = _mm256_set1_epi16(-6532); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -710,7 +713,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 592));
         const __m256i v1 = _mm256_set1_epi16(431);
-        const __m256i v2 = _mm256_set1_epi16(5167);
+        __m256i v2 = _mm256_set1_epi16(5167); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -722,7 +725,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 608));
         const __m256i v1 = _mm256_set1_epi16(-60);
-        const __m256i v2 = _mm256_set1_epi16(30148);
+        __m256i v2 = _mm256_set1_epi16(30148); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -734,7 +737,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 624));
         const __m256i v1 = _mm256_set1_epi16(208);
-        const __m256i v2 = _mm256_set1_epi16(30928);
+        __m256i v2 = _mm256_set1_epi16(30928); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -746,7 +749,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 640));
         const __m256i v1 = _mm256_set1_epi16(-4);
-        const __m256i v2 = _mm256_set1_epi16(10748);
+        __m256i v2 = _mm256_set1_epi16(10748); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -758,7 +761,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 656));
         const __m256i v1 = _mm256_set1_epi16(-1241);
-        const __m256i v2 = _mm256_set1_epi16(-24153);
+        __m256i v2 = _mm256_set1_epi16(-24153); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -770,7 +773,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 672));
         const __m256i v1 = _mm256_set1_epi16(179);
-        const __m256i v2 = _mm256_set1_epi16(26931);
+        __m256i v2 = _mm256_set1_epi16(26931); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -782,7 +785,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 688));
         const __m256i v1 = _mm256_set1_epi16(-262);
-        const __m256i v2 = _mm256_set1_epi16(15866);
+        __m256i v2 = _mm256_set1_epi16(15866); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -794,7 +797,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 704));
         const __m256i v1 = _mm256_set1_epi16(729);
-        const __m256i v2 = _mm256_set1_epi16(23641);
+        __m256i v2 = _mm256_set1_epi16(23641); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -806,7 +809,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 720));
         const __m256i v1 = _mm256_set1_epi16(-376);
-        const __m256i v2 = _mm256_set1_epi16(27272);
+        __m256i v2 = _mm256_set1_epi16(27272); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -818,7 +821,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 736));
         const __m256i v1 = _mm256_set1_epi16(-1027);
-        const __m256i v2 = _mm256_set1_epi16(23421);
+        __m256i v2 = _mm256_set1_epi16(23421); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -830,7 +833,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 752));
         const __m256i v1 = _mm256_set1_epi16(692);
-        const __m256i v2 = _mm256_set1_epi16(-24396);
+        __m256i v2 = _mm256_set1_epi16(-24396); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -842,7 +845,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 768));
         const __m256i v1 = _mm256_set1_epi16(-427);
-        const __m256i v2 = _mm256_set1_epi16(-15915);
+        __m256i v2 = _mm256_set1_epi16(-15915); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -854,7 +857,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 784));
         const __m256i v1 = _mm256_set1_epi16(1301);
-        const __m256i v2 = _mm256_set1_epi16(-5995);
+        __m256i v2 = _mm256_set1_epi16(-5995); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -866,7 +869,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 800));
         const __m256i v1 = _mm256_set1_epi16(-387);
-        const __m256i v2 = _mm256_set1_epi16(7677);
+        __m256i v2 = _mm256_set1_epi16(7677); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -878,7 +881,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 816));
         const __m256i v1 = _mm256_set1_epi16(266);
-        const __m256i v2 = _mm256_set1_epi16(-26614);
+        __m256i v2 = _mm256_set1_epi16(-26614); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -889,7 +892,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     }
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 832));
-        const __m256i v1 = _mm256_set1_epi16(512);
+        __m256i v1 = _mm256_set1_epi16(512); OPAQUE(v1);
         const __m256i v2 = _mm256_set1_epi16(2689);
         const __m256i v3 = _mm256_mullo_epi16(v0, v1);
         const __m256i v4 = _mm256_mulhi_epi16(v0, v1);
@@ -901,7 +904,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 848));
         const __m256i v1 = _mm256_set1_epi16(197);
-        const __m256i v2 = _mm256_set1_epi16(11333);
+        __m256i v2 = _mm256_set1_epi16(11333); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -913,7 +916,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 864));
         const __m256i v1 = _mm256_set1_epi16(1289);
-        const __m256i v2 = _mm256_set1_epi16(26249);
+        __m256i v2 = _mm256_set1_epi16(26249); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -925,7 +928,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 880));
         const __m256i v1 = _mm256_set1_epi16(1268);
-        const __m256i v2 = _mm256_set1_epi16(756);
+        __m256i v2 = _mm256_set1_epi16(756); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -937,7 +940,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 896));
         const __m256i v1 = _mm256_set1_epi16(803);
-        const __m256i v2 = _mm256_set1_epi16(-11357);
+        __m256i v2 = _mm256_set1_epi16(-11357); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -949,7 +952,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 912));
         const __m256i v1 = _mm256_set1_epi16(-274);
-        const __m256i v2 = _mm256_set1_epi16(-17426);
+        __m256i v2 = _mm256_set1_epi16(-17426); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -961,7 +964,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 928));
         const __m256i v1 = _mm256_set1_epi16(-305);
-        const __m256i v2 = _mm256_set1_epi16(16719);
+        __m256i v2 = _mm256_set1_epi16(16719); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -973,7 +976,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 944));
         const __m256i v1 = _mm256_set1_epi16(161);
-        const __m256i v2 = _mm256_set1_epi16(-23007);
+        __m256i v2 = _mm256_set1_epi16(-23007); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -985,7 +988,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 960));
         const __m256i v1 = _mm256_set1_epi16(876);
-        const __m256i v2 = _mm256_set1_epi16(5484);
+        __m256i v2 = _mm256_set1_epi16(5484); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -997,7 +1000,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 976));
         const __m256i v1 = _mm256_set1_epi16(190);
-        const __m256i v2 = _mm256_set1_epi16(-19010);
+        __m256i v2 = _mm256_set1_epi16(-19010); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -1009,7 +1012,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 992));
         const __m256i v1 = _mm256_set1_epi16(1134);
-        const __m256i v2 = _mm256_set1_epi16(366);
+        __m256i v2 = _mm256_set1_epi16(366); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -1021,7 +1024,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(tail));
         const __m256i v1 = _mm256_set1_epi16(909);
-        const __m256i v2 = _mm256_set1_epi16(-1267);
+        __m256i v2 = _mm256_set1_epi16(-1267); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(2689);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -1102,8 +1105,8 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v66 = _mm256_add_epi16(v1, v33);
         const __m256i v67 = _mm256_sub_epi16(v1, v33);
         const __m256i v68 = _mm256_set1_epi16(963);
-        const __m256i v69 = _mm256_set1_epi16(17475);
-        const __m256i v70 = _mm256_set1_epi16(2689);
+        __m256i v69 = _mm256_set1_epi16(17475); OPAQUE(v69);
+        __m256i v70 = _mm256_set1_epi16(2689); OPAQUE(v70);
         const __m256i v71 = _mm256_mullo_epi16(v67, v69);
         const __m256i v72 = _mm256_mulhi_epi16(v67, v68);
         const __m256i v73 = _mm256_mulhi_epi16(v71, v70);
@@ -1111,7 +1114,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v75 = _mm256_add_epi16(v2, v34);
         const __m256i v76 = _mm256_sub_epi16(v2, v34);
         const __m256i v77 = _mm256_set1_epi16(602);
-        const __m256i v78 = _mm256_set1_epi16(-11942);
+        __m256i v78 = _mm256_set1_epi16(-11942); OPAQUE(v78);
         const __m256i v79 = _mm256_mullo_epi16(v76, v78);
         const __m256i v80 = _mm256_mulhi_epi16(v76, v77);
         const __m256i v81 = _mm256_mulhi_epi16(v79, v70);
@@ -1119,7 +1122,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v83 = _mm256_add_epi16(v3, v35);
         const __m256i v84 = _mm256_sub_epi16(v3, v35);
         const __m256i v85 = _mm256_set1_epi16(1295);
-        const __m256i v86 = _mm256_set1_epi16(-22641);
+        __m256i v86 = _mm256_set1_epi16(-22641); OPAQUE(v86);
         const __m256i v87 = _mm256_mullo_epi16(v84, v86);
         const __m256i v88 = _mm256_mulhi_epi16(v84, v85);
         const __m256i v89 = _mm256_mulhi_epi16(v87, v70);
@@ -1127,7 +1130,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v91 = _mm256_add_epi16(v4, v36);
         const __m256i v92 = _mm256_sub_epi16(v4, v36);
         const __m256i v93 = _mm256_set1_epi16(-810);
-        const __m256i v94 = _mm256_set1_epi16(-18986);
+        __m256i v94 = _mm256_set1_epi16(-18986); OPAQUE(v94);
         const __m256i v95 = _mm256_mullo_epi16(v92, v94);
         const __m256i v96 = _mm256_mulhi_epi16(v92, v93);
         const __m256i v97 = _mm256_mulhi_epi16(v95, v70);
@@ -1135,7 +1138,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v99 = _mm256_add_epi16(v5, v37);
         const __m256i v100 = _mm256_sub_epi16(v5, v37);
         const __m256i v101 = _mm256_set1_epi16(-54);
-        const __m256i v102 = _mm256_set1_epi16(-18742);
+        __m256i v102 = _mm256_set1_epi16(-18742); OPAQUE(v102);
         const __m256i v103 = _mm256_mullo_epi16(v100, v102);
         const __m256i v104 = _mm256_mulhi_epi16(v100, v101);
         const __m256i v105 = _mm256_mulhi_epi16(v103, v70);
@@ -1143,7 +1146,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v107 = _mm256_add_epi16(v6, v38);
         const __m256i v108 = _mm256_sub_epi16(v6, v38);
         const __m256i v109 = _mm256_set1_epi16(1072);
-        const __m256i v110 = _mm256_set1_epi16(3120);
+        __m256i v110 = _mm256_set1_epi16(3120); OPAQUE(v110);
         const __m256i v111 = _mm256_mullo_epi16(v108, v110);
         const __m256i v112 = _mm256_mulhi_epi16(v108, v109);
         const __m256i v113 = _mm256_mulhi_epi16(v111, v70);
@@ -1151,7 +1154,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v115 = _mm256_add_epi16(v7, v39);
         const __m256i v116 = _mm256_sub_epi16(v7, v39);
         const __m256i v117 = _mm256_set1_epi16(430);
-        const __m256i v118 = _mm256_set1_epi16(-8530);
+        __m256i v118 = _mm256_set1_epi16(-8530); OPAQUE(v118);
         const __m256i v119 = _mm256_mullo_epi16(v116, v118);
         const __m256i v120 = _mm256_mulhi_epi16(v116, v117);
         const __m256i v121 = _mm256_mulhi_epi16(v119, v70);
@@ -1159,7 +1162,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v123 = _mm256_add_epi16(v8, v40);
         const __m256i v124 = _mm256_sub_epi16(v8, v40);
         const __m256i v125 = _mm256_set1_epi16(925);
-        const __m256i v126 = _mm256_set1_epi16(21277);
+        __m256i v126 = _mm256_set1_epi16(21277); OPAQUE(v126);
         const __m256i v127 = _mm256_mullo_epi16(v124, v126);
         const __m256i v128 = _mm256_mulhi_epi16(v124, v125);
         const __m256i v129 = _mm256_mulhi_epi16(v127, v70);
@@ -1167,7 +1170,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v131 = _mm256_add_epi16(v9, v41);
         const __m256i v132 = _mm256_sub_epi16(v9, v41);
         const __m256i v133 = _mm256_set1_epi16(958);
-        const __m256i v134 = _mm256_set1_epi16(14526);
+        __m256i v134 = _mm256_set1_epi16(14526); OPAQUE(v134);
         const __m256i v135 = _mm256_mullo_epi16(v132, v134);
         const __m256i v136 = _mm256_mulhi_epi16(v132, v133);
         const __m256i v137 = _mm256_mulhi_epi16(v135, v70);
@@ -1175,7 +1178,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v139 = _mm256_add_epi16(v10, v42);
         const __m256i v140 = _mm256_sub_epi16(v10, v42);
         const __m256i v141 = _mm256_set1_epi16(-1191);
-        const __m256i v142 = _mm256_set1_epi16(5337);
+        __m256i v142 = _mm256_set1_epi16(5337); OPAQUE(v142);
         const __m256i v143 = _mm256_mullo_epi16(v140, v142);
         const __m256i v144 = _mm256_mulhi_epi16(v140, v141);
         const __m256i v145 = _mm256_mulhi_epi16(v143, v70);
@@ -1183,7 +1186,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v147 = _mm256_add_epi16(v11, v43);
         const __m256i v148 = _mm256_sub_epi16(v11, v43);
         const __m256i v149 = _mm256_set1_epi16(-1155);
-        const __m256i v150 = _mm256_set1_epi16(-25859);
+        __m256i v150 = _mm256_set1_epi16(-25859); OPAQUE(v150);
         const __m256i v151 = _mm256_mullo_epi16(v148, v150);
         const __m256i v152 = _mm256_mulhi_epi16(v148, v149);
         const __m256i v153 = _mm256_mulhi_epi16(v151, v70);
@@ -1191,7 +1194,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v155 = _mm256_add_epi16(v12, v44);
         const __m256i v156 = _mm256_sub_epi16(v12, v44);
         const __m256i v157 = _mm256_set1_epi16(-77);
-        const __m256i v158 = _mm256_set1_epi16(-6093);
+        __m256i v158 = _mm256_set1_epi16(-6093); OPAQUE(v158);
         const __m256i v159 = _mm256_mullo_epi16(v156, v158);
         const __m256i v160 = _mm256_mulhi_epi16(v156, v157);
         const __m256i v161 = _mm256_mulhi_epi16(v159, v70);
@@ -1199,7 +1202,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v163 = _mm256_add_epi16(v13, v45);
         const __m256i v164 = _mm256_sub_epi16(v13, v45);
         const __m256i v165 = _mm256_set1_epi16(-1260);
-        const __m256i v166 = _mm256_set1_epi16(-22252);
+        __m256i v166 = _mm256_set1_epi16(-22252); OPAQUE(v166);
         const __m256i v167 = _mm256_mullo_epi16(v164, v166);
         const __m256i v168 = _mm256_mulhi_epi16(v164, v165);
         const __m256i v169 = _mm256_mulhi_epi16(v167, v70);
@@ -1207,7 +1210,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v171 = _mm256_add_epi16(v14, v46);
         const __m256i v172 = _mm256_sub_epi16(v14, v46);
         const __m256i v173 = _mm256_set1_epi16(-84);
-        const __m256i v174 = _mm256_set1_epi16(29100);
+        __m256i v174 = _mm256_set1_epi16(29100); OPAQUE(v174);
         const __m256i v175 = _mm256_mullo_epi16(v172, v174);
         const __m256i v176 = _mm256_mulhi_epi16(v172, v173);
         const __m256i v177 = _mm256_mulhi_epi16(v175, v70);
@@ -1215,7 +1218,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v179 = _mm256_add_epi16(v15, v47);
         const __m256i v180 = _mm256_sub_epi16(v15, v47);
         const __m256i v181 = _mm256_set1_epi16(1070);
-        const __m256i v182 = _mm256_set1_epi16(-24274);
+        __m256i v182 = _mm256_set1_epi16(-24274); OPAQUE(v182);
         const __m256i v183 = _mm256_mullo_epi16(v180, v182);
         const __m256i v184 = _mm256_mulhi_epi16(v180, v181);
         const __m256i v185 = _mm256_mulhi_epi16(v183, v70);
@@ -1223,7 +1226,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v187 = _mm256_add_epi16(v16, v48);
         const __m256i v188 = _mm256_sub_epi16(v16, v48);
         const __m256i v189 = _mm256_set1_epi16(-825);
-        const __m256i v190 = _mm256_set1_epi16(-27833);
+        __m256i v190 = _mm256_set1_epi16(-27833); OPAQUE(v190);
         const __m256i v191 = _mm256_mullo_epi16(v188, v190);
         const __m256i v192 = _mm256_mulhi_epi16(v188, v189);
         const __m256i v193 = _mm256_mulhi_epi16(v191, v70);
@@ -1231,7 +1234,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v195 = _mm256_add_epi16(v17, v49);
         const __m256i v196 = _mm256_sub_epi16(v17, v49);
         const __m256i v197 = _mm256_set1_epi16(-55);
-        const __m256i v198 = _mm256_set1_epi16(-32439);
+        __m256i v198 = _mm256_set1_epi16(-32439); OPAQUE(v198);
         const __m256i v199 = _mm256_mullo_epi16(v196, v198);
         const __m256i v200 = _mm256_mulhi_epi16(v196, v197);
         const __m256i v201 = _mm256_mulhi_epi16(v199, v70);
@@ -1239,7 +1242,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v203 = _mm256_add_epi16(v18, v50);
         const __m256i v204 = _mm256_sub_epi16(v18, v50);
         const __m256i v205 = _mm256_set1_epi16(-900);
-        const __m256i v206 = _mm256_set1_epi16(-6532);
+        __m256i v206 = _mm256_set1_epi16(-6532); OPAQUE(v206);
         const __m256i v207 = _mm256_mullo_epi16(v204, v206);
         const __m256i v208 = _mm256_mulhi_epi16(v204, v205);
         const __m256i v209 = _mm256_mulhi_epi16(v207, v70);
@@ -1247,7 +1250,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v211 = _mm256_add_epi16(v19, v51);
         const __m256i v212 = _mm256_sub_epi16(v19, v51);
         const __m256i v213 = _mm256_set1_epi16(-60);
-        const __m256i v214 = _mm256_set1_epi16(30148);
+        __m256i v214 = _mm256_set1_epi16(30148); OPAQUE(v214);
         const __m256i v215 = _mm256_mullo_epi16(v212, v214);
         const __m256i v216 = _mm256_mulhi_epi16(v212, v213);
         const __m256i v217 = _mm256_mulhi_epi16(v215, v70);
@@ -1255,7 +1258,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v219 = _mm256_add_epi16(v20, v52);
         const __m256i v220 = _mm256_sub_epi16(v20, v52);
         const __m256i v221 = _mm256_set1_epi16(-4);
-        const __m256i v222 = _mm256_set1_epi16(10748);
+        __m256i v222 = _mm256_set1_epi16(10748); OPAQUE(v222);
         const __m256i v223 = _mm256_mullo_epi16(v220, v222);
         const __m256i v224 = _mm256_mulhi_epi16(v220, v221);
         const __m256i v225 = _mm256_mulhi_epi16(v223, v70);
@@ -1263,7 +1266,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v227 = _mm256_add_epi16(v21, v53);
         const __m256i v228 = _mm256_sub_epi16(v21, v53);
         const __m256i v229 = _mm256_set1_epi16(179);
-        const __m256i v230 = _mm256_set1_epi16(26931);
+        __m256i v230 = _mm256_set1_epi16(26931); OPAQUE(v230);
         const __m256i v231 = _mm256_mullo_epi16(v228, v230);
         const __m256i v232 = _mm256_mulhi_epi16(v228, v229);
         const __m256i v233 = _mm256_mulhi_epi16(v231, v70);
@@ -1271,7 +1274,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v235 = _mm256_add_epi16(v22, v54);
         const __m256i v236 = _mm256_sub_epi16(v22, v54);
         const __m256i v237 = _mm256_set1_epi16(729);
-        const __m256i v238 = _mm256_set1_epi16(23641);
+        __m256i v238 = _mm256_set1_epi16(23641); OPAQUE(v238);
         const __m256i v239 = _mm256_mullo_epi16(v236, v238);
         const __m256i v240 = _mm256_mulhi_epi16(v236, v237);
         const __m256i v241 = _mm256_mulhi_epi16(v239, v70);
@@ -1279,7 +1282,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v243 = _mm256_add_epi16(v23, v55);
         const __m256i v244 = _mm256_sub_epi16(v23, v55);
         const __m256i v245 = _mm256_set1_epi16(-1027);
-        const __m256i v246 = _mm256_set1_epi16(23421);
+        __m256i v246 = _mm256_set1_epi16(23421); OPAQUE(v246);
         const __m256i v247 = _mm256_mullo_epi16(v244, v246);
         const __m256i v248 = _mm256_mulhi_epi16(v244, v245);
         const __m256i v249 = _mm256_mulhi_epi16(v247, v70);
@@ -1287,7 +1290,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v251 = _mm256_add_epi16(v24, v56);
         const __m256i v252 = _mm256_sub_epi16(v24, v56);
         const __m256i v253 = _mm256_set1_epi16(-427);
-        const __m256i v254 = _mm256_set1_epi16(-15915);
+        __m256i v254 = _mm256_set1_epi16(-15915); OPAQUE(v254);
         const __m256i v255 = _mm256_mullo_epi16(v252, v254);
         const __m256i v256 = _mm256_mulhi_epi16(v252, v253);
         const __m256i v257 = _mm256_mulhi_epi16(v255, v70);
@@ -1295,14 +1298,14 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v259 = _mm256_add_epi16(v25, v57);
         const __m256i v260 = _mm256_sub_epi16(v25, v57);
         const __m256i v261 = _mm256_set1_epi16(-387);
-        const __m256i v262 = _mm256_set1_epi16(7677);
+        __m256i v262 = _mm256_set1_epi16(7677); OPAQUE(v262);
         const __m256i v263 = _mm256_mullo_epi16(v260, v262);
         const __m256i v264 = _mm256_mulhi_epi16(v260, v261);
         const __m256i v265 = _mm256_mulhi_epi16(v263, v70);
         const __m256i v266 = _mm256_sub_epi16(v264, v265);
         const __m256i v267 = _mm256_add_epi16(v26, v58);
         const __m256i v268 = _mm256_sub_epi16(v26, v58);
-        const __m256i v269 = _mm256_set1_epi16(512);
+        __m256i v269 = _mm256_set1_epi16(512); OPAQUE(v269);
         const __m256i v270 = _mm256_mullo_epi16(v268, v269);
         const __m256i v271 = _mm256_mulhi_epi16(v268, v269);
         const __m256i v272 = _mm256_mulhi_epi16(v270, v70);
@@ -1310,7 +1313,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v274 = _mm256_add_epi16(v27, v59);
         const __m256i v275 = _mm256_sub_epi16(v27, v59);
         const __m256i v276 = _mm256_set1_epi16(1289);
-        const __m256i v277 = _mm256_set1_epi16(26249);
+        __m256i v277 = _mm256_set1_epi16(26249); OPAQUE(v277);
         const __m256i v278 = _mm256_mullo_epi16(v275, v277);
         const __m256i v279 = _mm256_mulhi_epi16(v275, v276);
         const __m256i v280 = _mm256_mulhi_epi16(v278, v70);
@@ -1318,7 +1321,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v282 = _mm256_add_epi16(v28, v60);
         const __m256i v283 = _mm256_sub_epi16(v28, v60);
         const __m256i v284 = _mm256_set1_epi16(803);
-        const __m256i v285 = _mm256_set1_epi16(-11357);
+        __m256i v285 = _mm256_set1_epi16(-11357); OPAQUE(v285);
         const __m256i v286 = _mm256_mullo_epi16(v283, v285);
         const __m256i v287 = _mm256_mulhi_epi16(v283, v284);
         const __m256i v288 = _mm256_mulhi_epi16(v286, v70);
@@ -1326,7 +1329,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v290 = _mm256_add_epi16(v29, v61);
         const __m256i v291 = _mm256_sub_epi16(v29, v61);
         const __m256i v292 = _mm256_set1_epi16(-305);
-        const __m256i v293 = _mm256_set1_epi16(16719);
+        __m256i v293 = _mm256_set1_epi16(16719); OPAQUE(v293);
         const __m256i v294 = _mm256_mullo_epi16(v291, v293);
         const __m256i v295 = _mm256_mulhi_epi16(v291, v292);
         const __m256i v296 = _mm256_mulhi_epi16(v294, v70);
@@ -1334,7 +1337,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v298 = _mm256_add_epi16(v30, v62);
         const __m256i v299 = _mm256_sub_epi16(v30, v62);
         const __m256i v300 = _mm256_set1_epi16(876);
-        const __m256i v301 = _mm256_set1_epi16(5484);
+        __m256i v301 = _mm256_set1_epi16(5484); OPAQUE(v301);
         const __m256i v302 = _mm256_mullo_epi16(v299, v301);
         const __m256i v303 = _mm256_mulhi_epi16(v299, v300);
         const __m256i v304 = _mm256_mulhi_epi16(v302, v70);
@@ -1342,7 +1345,7 @@ static void p2689_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v306 = _mm256_add_epi16(v31, v63);
         const __m256i v307 = _mm256_sub_epi16(v31, v63);
         const __m256i v308 = _mm256_set1_epi16(1134);
-        const __m256i v309 = _mm256_set1_epi16(366);
+        __m256i v309 = _mm256_set1_epi16(366); OPAQUE(v309);
         const __m256i v310 = _mm256_mullo_epi16(v307, v309);
         const __m256i v311 = _mm256_mulhi_epi16(v307, v308);
         const __m256i v312 = _mm256_mulhi_epi16(v310, v70);
@@ -2219,7 +2222,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 64 * i0));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_shuffle_epi8(v5, _mm256_setr_epi16(770, 256, 1798, 1284, 2826, 2312, 3854, 3340, 770, 256, 1798, 1284, 2826, 2312, 3854, 3340));
@@ -2247,7 +2250,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 960));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_shuffle_epi8(v5, _mm256_setr_epi16(770, 256, 1798, 1284, 2826, 2312, 3854, 3340, 770, 256, 1798, 1284, 2826, 2312, 3854, 3340));
@@ -2269,7 +2272,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_zextsi128_si256(_mm_insert_epi16(_mm_loadl_epi64((const __m128i *)(a + 1008)), *(a + 1012), 4));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_shuffle_epi8(v5, _mm256_setr_epi16(770, 256, 1798, 1284, 2826, 2312, 3854, 3340, 770, 256, 1798, 1284, 2826, 2312, 3854, 3340));
@@ -2281,7 +2284,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 64 * i1));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         _mm256_storeu_si256((__m256i *)(fb + 64 * i1), v5);
@@ -2305,7 +2308,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 960));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         _mm256_storeu_si256((__m256i *)(fb + 960), v5);
@@ -2324,7 +2327,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_zextsi128_si256(_mm_insert_epi16(_mm_loadl_epi64((const __m128i *)(b + 1008)), *(b + 1012), 4));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         _mm256_storeu_si256((__m256i *)(fb + 1008), v5);
@@ -2433,7 +2436,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v55 = _mm256_blend_epi16(v50, v54, 170);
         const __m256i v56 = _mm256_srli_epi32(v50, 16);
         const __m256i v57 = _mm256_blend_epi16(v56, v53, 170);
-        const __m256i v58 = _mm256_set1_epi16(13697);
+        __m256i v58 = _mm256_set1_epi16(13697); OPAQUE(v58);
         const __m256i v59 = _mm256_set1_epi16(2689);
         const __m256i v60 = _mm256_mullo_epi16(v55, v58);
         const __m256i v61 = _mm256_mulhi_epi16(v60, v59);
@@ -2446,7 +2449,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products));
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(products + 512));
         const __m256i v2 = _mm256_set1_epi16(1090);
-        const __m256i v3 = _mm256_set1_epi16(-12478);
+        __m256i v3 = _mm256_set1_epi16(-12478); OPAQUE(v3);
         const __m256i v4 = _mm256_set1_epi16(2689);
         const __m256i v5 = _mm256_mullo_epi16(v0, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v0, v2);
@@ -2467,7 +2470,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(703);
-        const __m256i v5 = _mm256_set1_epi16(-4801);
+        __m256i v5 = _mm256_set1_epi16(-4801); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2475,7 +2478,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1520), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2488,7 +2491,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(969);
-        const __m256i v5 = _mm256_set1_epi16(-31415);
+        __m256i v5 = _mm256_set1_epi16(-31415); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2496,7 +2499,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 496), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2509,7 +2512,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1208);
-        const __m256i v5 = _mm256_set1_epi16(-30904);
+        __m256i v5 = _mm256_set1_epi16(-30904); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2517,7 +2520,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1504), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2530,7 +2533,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1011);
-        const __m256i v5 = _mm256_set1_epi16(-19571);
+        __m256i v5 = _mm256_set1_epi16(-19571); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2538,7 +2541,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 480), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2551,7 +2554,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(278);
-        const __m256i v5 = _mm256_set1_epi16(6678);
+        __m256i v5 = _mm256_set1_epi16(6678); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2559,7 +2562,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1488), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2572,7 +2575,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1143);
-        const __m256i v5 = _mm256_set1_epi16(7433);
+        __m256i v5 = _mm256_set1_epi16(7433); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2580,7 +2583,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 464), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2593,7 +2596,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-340);
-        const __m256i v5 = _mm256_set1_epi16(-3924);
+        __m256i v5 = _mm256_set1_epi16(-3924); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2601,7 +2604,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1472), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2614,7 +2617,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-614);
-        const __m256i v5 = _mm256_set1_epi16(-21350);
+        __m256i v5 = _mm256_set1_epi16(-21350); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2622,7 +2625,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 448), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2635,7 +2638,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-919);
-        const __m256i v5 = _mm256_set1_epi16(-4631);
+        __m256i v5 = _mm256_set1_epi16(-4631); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2643,7 +2646,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1456), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2656,7 +2659,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-758);
-        const __m256i v5 = _mm256_set1_epi16(-27638);
+        __m256i v5 = _mm256_set1_epi16(-27638); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2664,7 +2667,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 432), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2677,7 +2680,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(118);
-        const __m256i v5 = _mm256_set1_epi16(-22154);
+        __m256i v5 = _mm256_set1_epi16(-22154); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2685,7 +2688,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1440), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2698,7 +2701,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(308);
-        const __m256i v5 = _mm256_set1_epi16(24372);
+        __m256i v5 = _mm256_set1_epi16(24372); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2706,7 +2709,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 416), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2719,7 +2722,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1247);
-        const __m256i v5 = _mm256_set1_epi16(24737);
+        __m256i v5 = _mm256_set1_epi16(24737); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2727,7 +2730,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1424), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2740,7 +2743,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-338);
-        const __m256i v5 = _mm256_set1_epi16(23470);
+        __m256i v5 = _mm256_set1_epi16(23470); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2748,7 +2751,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 400), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2761,7 +2764,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1338);
-        const __m256i v5 = _mm256_set1_epi16(23494);
+        __m256i v5 = _mm256_set1_epi16(23494); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2769,7 +2772,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1408), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2782,7 +2785,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(336);
-        const __m256i v5 = _mm256_set1_epi16(14672);
+        __m256i v5 = _mm256_set1_epi16(14672); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2790,7 +2793,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 384), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2803,7 +2806,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-627);
-        const __m256i v5 = _mm256_set1_epi16(-2803);
+        __m256i v5 = _mm256_set1_epi16(-2803); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2811,7 +2814,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1392), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2824,7 +2827,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1098);
-        const __m256i v5 = _mm256_set1_epi16(31562);
+        __m256i v5 = _mm256_set1_epi16(31562); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2832,7 +2835,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 368), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2843,21 +2846,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1888));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1376));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(496);
-        const __m256i v10 = _mm256_set1_epi16(-22032);
+        __m256i v10 = _mm256_set1_epi16(-22032); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1376), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -2868,21 +2871,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 864));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 352));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(611);
-        const __m256i v10 = _mm256_set1_epi16(-19741);
+        __m256i v10 = _mm256_set1_epi16(-19741); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 352), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -2895,7 +2898,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-684);
-        const __m256i v5 = _mm256_set1_epi16(2900);
+        __m256i v5 = _mm256_set1_epi16(2900); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2903,7 +2906,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1360), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2916,7 +2919,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(220);
-        const __m256i v5 = _mm256_set1_epi16(-1316);
+        __m256i v5 = _mm256_set1_epi16(-1316); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2924,7 +2927,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 336), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2937,7 +2940,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1030);
-        const __m256i v5 = _mm256_set1_epi16(17670);
+        __m256i v5 = _mm256_set1_epi16(17670); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2945,7 +2948,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1344), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2958,7 +2961,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(911);
-        const __m256i v5 = _mm256_set1_epi16(26127);
+        __m256i v5 = _mm256_set1_epi16(26127); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -2966,7 +2969,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 320), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -2977,21 +2980,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1840));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1328));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(965);
-        const __m256i v10 = _mm256_set1_epi16(-20667);
+        __m256i v10 = _mm256_set1_epi16(-20667); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1328), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3002,21 +3005,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 816));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 304));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(240);
-        const __m256i v10 = _mm256_set1_epi16(10480);
+        __m256i v10 = _mm256_set1_epi16(10480); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 304), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3029,7 +3032,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-832);
-        const __m256i v5 = _mm256_set1_epi16(7360);
+        __m256i v5 = _mm256_set1_epi16(7360); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3037,7 +3040,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1312), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3050,7 +3053,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(16);
-        const __m256i v5 = _mm256_set1_epi16(22544);
+        __m256i v5 = _mm256_set1_epi16(22544); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3058,7 +3061,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 288), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3071,7 +3074,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-414);
-        const __m256i v5 = _mm256_set1_epi16(31074);
+        __m256i v5 = _mm256_set1_epi16(31074); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3079,7 +3082,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1296), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3092,7 +3095,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-716);
-        const __m256i v5 = _mm256_set1_epi16(23348);
+        __m256i v5 = _mm256_set1_epi16(23348); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3100,7 +3103,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 272), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3113,7 +3116,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1048);
-        const __m256i v5 = _mm256_set1_epi16(2072);
+        __m256i v5 = _mm256_set1_epi16(2072); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3121,7 +3124,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1280), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3134,7 +3137,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-227);
-        const __m256i v5 = _mm256_set1_epi16(-29027);
+        __m256i v5 = _mm256_set1_epi16(-29027); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3142,7 +3145,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 256), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3155,7 +3158,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1185);
-        const __m256i v5 = _mm256_set1_epi16(21983);
+        __m256i v5 = _mm256_set1_epi16(21983); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3163,7 +3166,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1264), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3176,7 +3179,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1270);
-        const __m256i v5 = _mm256_set1_epi16(-28150);
+        __m256i v5 = _mm256_set1_epi16(-28150); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3184,7 +3187,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 240), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3195,21 +3198,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1760));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1248));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-79);
-        const __m256i v10 = _mm256_set1_epi16(32049);
+        __m256i v10 = _mm256_set1_epi16(32049); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1248), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3220,21 +3223,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 736));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 224));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-981);
-        const __m256i v10 = _mm256_set1_epi16(-1877);
+        __m256i v10 = _mm256_set1_epi16(-1877); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 224), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3247,7 +3250,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(174);
-        const __m256i v5 = _mm256_set1_epi16(23982);
+        __m256i v5 = _mm256_set1_epi16(23982); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3255,7 +3258,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1232), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3268,7 +3271,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1141);
-        const __m256i v5 = _mm256_set1_epi16(-30709);
+        __m256i v5 = _mm256_set1_epi16(-30709); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3276,7 +3279,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 208), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3289,7 +3292,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1064);
-        const __m256i v5 = _mm256_set1_epi16(-24616);
+        __m256i v5 = _mm256_set1_epi16(-24616); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3297,7 +3300,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1216), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3310,7 +3313,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(641);
-        const __m256i v5 = _mm256_set1_epi16(-2047);
+        __m256i v5 = _mm256_set1_epi16(-2047); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3318,7 +3321,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 192), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3331,7 +3334,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-788);
-        const __m256i v5 = _mm256_set1_epi16(20204);
+        __m256i v5 = _mm256_set1_epi16(20204); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3339,7 +3342,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1200), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3352,7 +3355,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(222);
-        const __m256i v5 = _mm256_set1_epi16(26078);
+        __m256i v5 = _mm256_set1_epi16(26078); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3360,7 +3363,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 176), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3371,21 +3374,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1696));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1184));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(306);
-        const __m256i v10 = _mm256_set1_epi16(-3022);
+        __m256i v10 = _mm256_set1_epi16(-3022); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1184), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3396,21 +3399,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 672));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 160));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-523);
-        const __m256i v10 = _mm256_set1_epi16(-20107);
+        __m256i v10 = _mm256_set1_epi16(-20107); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 160), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3423,7 +3426,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1096);
-        const __m256i v5 = _mm256_set1_epi16(4168);
+        __m256i v5 = _mm256_set1_epi16(4168); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3431,7 +3434,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1168), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3444,7 +3447,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1220);
-        const __m256i v5 = _mm256_set1_epi16(-1340);
+        __m256i v5 = _mm256_set1_epi16(-1340); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3452,7 +3455,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 144), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3465,7 +3468,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-644);
-        const __m256i v5 = _mm256_set1_epi16(26492);
+        __m256i v5 = _mm256_set1_epi16(26492); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3473,7 +3476,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1152), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3486,7 +3489,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-815);
-        const __m256i v5 = _mm256_set1_epi16(-21935);
+        __m256i v5 = _mm256_set1_epi16(-21935); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3494,7 +3497,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 128), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3507,7 +3510,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-760);
-        const __m256i v5 = _mm256_set1_epi16(10504);
+        __m256i v5 = _mm256_set1_epi16(10504); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3515,7 +3518,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1136), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3528,7 +3531,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(842);
-        const __m256i v5 = _mm256_set1_epi16(-1462);
+        __m256i v5 = _mm256_set1_epi16(-1462); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3536,7 +3539,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 112), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3547,21 +3550,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1632));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1120));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-947);
-        const __m256i v10 = _mm256_set1_epi16(5069);
+        __m256i v10 = _mm256_set1_epi16(5069); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1120), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3573,20 +3576,20 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(products + 96));
         const __m256i v2 = _mm256_set1_epi16(12);
         const __m256i v3 = _mm256_mulhrs_epi16(v1, v2);
-        const __m256i v4 = _mm256_set1_epi16(2689);
+        __m256i v4 = _mm256_set1_epi16(2689); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v3, v4);
         const __m256i v6 = _mm256_sub_epi16(v1, v5);
         const __m256i v7 = _mm256_add_epi16(v0, v6);
         const __m256i v8 = _mm256_sub_epi16(v0, v6);
         const __m256i v9 = _mm256_set1_epi16(1311);
-        const __m256i v10 = _mm256_set1_epi16(-97);
+        __m256i v10 = _mm256_set1_epi16(-97); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v4);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 96), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v4);
@@ -3599,7 +3602,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1318);
-        const __m256i v5 = _mm256_set1_epi16(-30246);
+        __m256i v5 = _mm256_set1_epi16(-30246); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3607,7 +3610,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1104), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3620,7 +3623,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1163);
-        const __m256i v5 = _mm256_set1_epi16(4363);
+        __m256i v5 = _mm256_set1_epi16(4363); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3628,7 +3631,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 80), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3641,7 +3644,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1167);
-        const __m256i v5 = _mm256_set1_epi16(-6385);
+        __m256i v5 = _mm256_set1_epi16(-6385); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3649,7 +3652,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1088), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3662,7 +3665,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-281);
-        const __m256i v5 = _mm256_set1_epi16(17767);
+        __m256i v5 = _mm256_set1_epi16(17767); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3670,7 +3673,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 64), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3681,21 +3684,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1584));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1072));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-460);
-        const __m256i v10 = _mm256_set1_epi16(-9164);
+        __m256i v10 = _mm256_set1_epi16(-9164); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1072), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3706,21 +3709,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 560));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 48));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-198);
-        const __m256i v10 = _mm256_set1_epi16(-25030);
+        __m256i v10 = _mm256_set1_epi16(-25030); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 48), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3731,21 +3734,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1568));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1056));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-927);
-        const __m256i v10 = _mm256_set1_epi16(16865);
+        __m256i v10 = _mm256_set1_epi16(16865); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1056), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3756,21 +3759,21 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 544));
         const __m256i v1 = _mm256_set1_epi16(12);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(2689);
+        __m256i v3 = _mm256_set1_epi16(2689); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 32));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-551);
-        const __m256i v10 = _mm256_set1_epi16(-10407);
+        __m256i v10 = _mm256_set1_epi16(-10407); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 32), v14);
         const __m256i v16 = _mm256_set1_epi16(1090);
-        const __m256i v17 = _mm256_set1_epi16(-12478);
+        __m256i v17 = _mm256_set1_epi16(-12478); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -3783,7 +3786,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(476);
-        const __m256i v5 = _mm256_set1_epi16(31708);
+        __m256i v5 = _mm256_set1_epi16(31708); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3791,7 +3794,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1040), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3804,7 +3807,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-216);
-        const __m256i v5 = _mm256_set1_epi16(-9432);
+        __m256i v5 = _mm256_set1_epi16(-9432); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3812,7 +3815,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 16), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3825,7 +3828,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(211);
-        const __m256i v5 = _mm256_set1_epi16(6483);
+        __m256i v5 = _mm256_set1_epi16(6483); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(2689);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -3833,7 +3836,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1024), v10);
         const __m256i v12 = _mm256_set1_epi16(1090);
-        const __m256i v13 = _mm256_set1_epi16(-12478);
+        __m256i v13 = _mm256_set1_epi16(-12478); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -3849,7 +3852,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(12);
         const __m256i v5 = _mm256_mulhrs_epi16(v3, v4);
-        const __m256i v6 = _mm256_set1_epi16(2689);
+        __m256i v6 = _mm256_set1_epi16(2689); OPAQUE(v6);
         const __m256i v7 = _mm256_mullo_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v3, v7);
         const __m256i v9 = _mm256_loadu_si256((const __m256i *)(products + 2032));
@@ -3857,7 +3860,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v11 = _mm256_add_epi16(v9, v10);
         const __m256i v12 = _mm256_sub_epi16(v9, v10);
         const __m256i v13 = _mm256_set1_epi16(963);
-        const __m256i v14 = _mm256_set1_epi16(17475);
+        __m256i v14 = _mm256_set1_epi16(17475); OPAQUE(v14);
         const __m256i v15 = _mm256_mullo_epi16(v12, v14);
         const __m256i v16 = _mm256_mulhi_epi16(v12, v13);
         const __m256i v17 = _mm256_mulhi_epi16(v15, v6);
@@ -3867,7 +3870,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v21 = _mm256_add_epi16(v19, v20);
         const __m256i v22 = _mm256_sub_epi16(v19, v20);
         const __m256i v23 = _mm256_set1_epi16(602);
-        const __m256i v24 = _mm256_set1_epi16(-11942);
+        __m256i v24 = _mm256_set1_epi16(-11942); OPAQUE(v24);
         const __m256i v25 = _mm256_mullo_epi16(v22, v24);
         const __m256i v26 = _mm256_mulhi_epi16(v22, v23);
         const __m256i v27 = _mm256_mulhi_epi16(v25, v6);
@@ -3877,7 +3880,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v31 = _mm256_add_epi16(v29, v30);
         const __m256i v32 = _mm256_sub_epi16(v29, v30);
         const __m256i v33 = _mm256_set1_epi16(1295);
-        const __m256i v34 = _mm256_set1_epi16(-22641);
+        __m256i v34 = _mm256_set1_epi16(-22641); OPAQUE(v34);
         const __m256i v35 = _mm256_mullo_epi16(v32, v34);
         const __m256i v36 = _mm256_mulhi_epi16(v32, v33);
         const __m256i v37 = _mm256_mulhi_epi16(v35, v6);
@@ -3887,7 +3890,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v41 = _mm256_add_epi16(v39, v40);
         const __m256i v42 = _mm256_sub_epi16(v39, v40);
         const __m256i v43 = _mm256_set1_epi16(-810);
-        const __m256i v44 = _mm256_set1_epi16(-18986);
+        __m256i v44 = _mm256_set1_epi16(-18986); OPAQUE(v44);
         const __m256i v45 = _mm256_mullo_epi16(v42, v44);
         const __m256i v46 = _mm256_mulhi_epi16(v42, v43);
         const __m256i v47 = _mm256_mulhi_epi16(v45, v6);
@@ -3897,7 +3900,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v51 = _mm256_add_epi16(v49, v50);
         const __m256i v52 = _mm256_sub_epi16(v49, v50);
         const __m256i v53 = _mm256_set1_epi16(-54);
-        const __m256i v54 = _mm256_set1_epi16(-18742);
+        __m256i v54 = _mm256_set1_epi16(-18742); OPAQUE(v54);
         const __m256i v55 = _mm256_mullo_epi16(v52, v54);
         const __m256i v56 = _mm256_mulhi_epi16(v52, v53);
         const __m256i v57 = _mm256_mulhi_epi16(v55, v6);
@@ -3907,7 +3910,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v61 = _mm256_add_epi16(v59, v60);
         const __m256i v62 = _mm256_sub_epi16(v59, v60);
         const __m256i v63 = _mm256_set1_epi16(1072);
-        const __m256i v64 = _mm256_set1_epi16(3120);
+        __m256i v64 = _mm256_set1_epi16(3120); OPAQUE(v64);
         const __m256i v65 = _mm256_mullo_epi16(v62, v64);
         const __m256i v66 = _mm256_mulhi_epi16(v62, v63);
         const __m256i v67 = _mm256_mulhi_epi16(v65, v6);
@@ -3917,7 +3920,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v71 = _mm256_add_epi16(v69, v70);
         const __m256i v72 = _mm256_sub_epi16(v69, v70);
         const __m256i v73 = _mm256_set1_epi16(430);
-        const __m256i v74 = _mm256_set1_epi16(-8530);
+        __m256i v74 = _mm256_set1_epi16(-8530); OPAQUE(v74);
         const __m256i v75 = _mm256_mullo_epi16(v72, v74);
         const __m256i v76 = _mm256_mulhi_epi16(v72, v73);
         const __m256i v77 = _mm256_mulhi_epi16(v75, v6);
@@ -3927,7 +3930,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v81 = _mm256_add_epi16(v79, v80);
         const __m256i v82 = _mm256_sub_epi16(v79, v80);
         const __m256i v83 = _mm256_set1_epi16(925);
-        const __m256i v84 = _mm256_set1_epi16(21277);
+        __m256i v84 = _mm256_set1_epi16(21277); OPAQUE(v84);
         const __m256i v85 = _mm256_mullo_epi16(v82, v84);
         const __m256i v86 = _mm256_mulhi_epi16(v82, v83);
         const __m256i v87 = _mm256_mulhi_epi16(v85, v6);
@@ -3937,7 +3940,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v91 = _mm256_add_epi16(v89, v90);
         const __m256i v92 = _mm256_sub_epi16(v89, v90);
         const __m256i v93 = _mm256_set1_epi16(958);
-        const __m256i v94 = _mm256_set1_epi16(14526);
+        __m256i v94 = _mm256_set1_epi16(14526); OPAQUE(v94);
         const __m256i v95 = _mm256_mullo_epi16(v92, v94);
         const __m256i v96 = _mm256_mulhi_epi16(v92, v93);
         const __m256i v97 = _mm256_mulhi_epi16(v95, v6);
@@ -3947,7 +3950,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v101 = _mm256_add_epi16(v99, v100);
         const __m256i v102 = _mm256_sub_epi16(v99, v100);
         const __m256i v103 = _mm256_set1_epi16(-1191);
-        const __m256i v104 = _mm256_set1_epi16(5337);
+        __m256i v104 = _mm256_set1_epi16(5337); OPAQUE(v104);
         const __m256i v105 = _mm256_mullo_epi16(v102, v104);
         const __m256i v106 = _mm256_mulhi_epi16(v102, v103);
         const __m256i v107 = _mm256_mulhi_epi16(v105, v6);
@@ -3957,7 +3960,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v111 = _mm256_add_epi16(v109, v110);
         const __m256i v112 = _mm256_sub_epi16(v109, v110);
         const __m256i v113 = _mm256_set1_epi16(-1155);
-        const __m256i v114 = _mm256_set1_epi16(-25859);
+        __m256i v114 = _mm256_set1_epi16(-25859); OPAQUE(v114);
         const __m256i v115 = _mm256_mullo_epi16(v112, v114);
         const __m256i v116 = _mm256_mulhi_epi16(v112, v113);
         const __m256i v117 = _mm256_mulhi_epi16(v115, v6);
@@ -3967,7 +3970,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v121 = _mm256_add_epi16(v119, v120);
         const __m256i v122 = _mm256_sub_epi16(v119, v120);
         const __m256i v123 = _mm256_set1_epi16(-77);
-        const __m256i v124 = _mm256_set1_epi16(-6093);
+        __m256i v124 = _mm256_set1_epi16(-6093); OPAQUE(v124);
         const __m256i v125 = _mm256_mullo_epi16(v122, v124);
         const __m256i v126 = _mm256_mulhi_epi16(v122, v123);
         const __m256i v127 = _mm256_mulhi_epi16(v125, v6);
@@ -3977,7 +3980,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v131 = _mm256_add_epi16(v129, v130);
         const __m256i v132 = _mm256_sub_epi16(v129, v130);
         const __m256i v133 = _mm256_set1_epi16(-1260);
-        const __m256i v134 = _mm256_set1_epi16(-22252);
+        __m256i v134 = _mm256_set1_epi16(-22252); OPAQUE(v134);
         const __m256i v135 = _mm256_mullo_epi16(v132, v134);
         const __m256i v136 = _mm256_mulhi_epi16(v132, v133);
         const __m256i v137 = _mm256_mulhi_epi16(v135, v6);
@@ -3987,7 +3990,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v141 = _mm256_add_epi16(v139, v140);
         const __m256i v142 = _mm256_sub_epi16(v139, v140);
         const __m256i v143 = _mm256_set1_epi16(-84);
-        const __m256i v144 = _mm256_set1_epi16(29100);
+        __m256i v144 = _mm256_set1_epi16(29100); OPAQUE(v144);
         const __m256i v145 = _mm256_mullo_epi16(v142, v144);
         const __m256i v146 = _mm256_mulhi_epi16(v142, v143);
         const __m256i v147 = _mm256_mulhi_epi16(v145, v6);
@@ -3997,7 +4000,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v151 = _mm256_add_epi16(v149, v150);
         const __m256i v152 = _mm256_sub_epi16(v149, v150);
         const __m256i v153 = _mm256_set1_epi16(1070);
-        const __m256i v154 = _mm256_set1_epi16(-24274);
+        __m256i v154 = _mm256_set1_epi16(-24274); OPAQUE(v154);
         const __m256i v155 = _mm256_mullo_epi16(v152, v154);
         const __m256i v156 = _mm256_mulhi_epi16(v152, v153);
         const __m256i v157 = _mm256_mulhi_epi16(v155, v6);
@@ -4010,7 +4013,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v164 = _mm256_sub_epi16(v161, v163);
         const __m256i v165 = _mm256_sub_epi16(v159, v160);
         const __m256i v166 = _mm256_set1_epi16(-825);
-        const __m256i v167 = _mm256_set1_epi16(-27833);
+        __m256i v167 = _mm256_set1_epi16(-27833); OPAQUE(v167);
         const __m256i v168 = _mm256_mullo_epi16(v165, v167);
         const __m256i v169 = _mm256_mulhi_epi16(v165, v166);
         const __m256i v170 = _mm256_mulhi_epi16(v168, v6);
@@ -4020,7 +4023,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v174 = _mm256_add_epi16(v172, v173);
         const __m256i v175 = _mm256_sub_epi16(v172, v173);
         const __m256i v176 = _mm256_set1_epi16(-55);
-        const __m256i v177 = _mm256_set1_epi16(-32439);
+        __m256i v177 = _mm256_set1_epi16(-32439); OPAQUE(v177);
         const __m256i v178 = _mm256_mullo_epi16(v175, v177);
         const __m256i v179 = _mm256_mulhi_epi16(v175, v176);
         const __m256i v180 = _mm256_mulhi_epi16(v178, v6);
@@ -4030,7 +4033,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v184 = _mm256_add_epi16(v182, v183);
         const __m256i v185 = _mm256_sub_epi16(v182, v183);
         const __m256i v186 = _mm256_set1_epi16(-900);
-        const __m256i v187 = _mm256_set1_epi16(-6532);
+        __m256i v187 = _mm256_set1_epi16(-6532); OPAQUE(v187);
         const __m256i v188 = _mm256_mullo_epi16(v185, v187);
         const __m256i v189 = _mm256_mulhi_epi16(v185, v186);
         const __m256i v190 = _mm256_mulhi_epi16(v188, v6);
@@ -4040,7 +4043,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v194 = _mm256_add_epi16(v192, v193);
         const __m256i v195 = _mm256_sub_epi16(v192, v193);
         const __m256i v196 = _mm256_set1_epi16(-60);
-        const __m256i v197 = _mm256_set1_epi16(30148);
+        __m256i v197 = _mm256_set1_epi16(30148); OPAQUE(v197);
         const __m256i v198 = _mm256_mullo_epi16(v195, v197);
         const __m256i v199 = _mm256_mulhi_epi16(v195, v196);
         const __m256i v200 = _mm256_mulhi_epi16(v198, v6);
@@ -4050,7 +4053,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v204 = _mm256_add_epi16(v202, v203);
         const __m256i v205 = _mm256_sub_epi16(v202, v203);
         const __m256i v206 = _mm256_set1_epi16(-4);
-        const __m256i v207 = _mm256_set1_epi16(10748);
+        __m256i v207 = _mm256_set1_epi16(10748); OPAQUE(v207);
         const __m256i v208 = _mm256_mullo_epi16(v205, v207);
         const __m256i v209 = _mm256_mulhi_epi16(v205, v206);
         const __m256i v210 = _mm256_mulhi_epi16(v208, v6);
@@ -4060,7 +4063,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v214 = _mm256_add_epi16(v212, v213);
         const __m256i v215 = _mm256_sub_epi16(v212, v213);
         const __m256i v216 = _mm256_set1_epi16(179);
-        const __m256i v217 = _mm256_set1_epi16(26931);
+        __m256i v217 = _mm256_set1_epi16(26931); OPAQUE(v217);
         const __m256i v218 = _mm256_mullo_epi16(v215, v217);
         const __m256i v219 = _mm256_mulhi_epi16(v215, v216);
         const __m256i v220 = _mm256_mulhi_epi16(v218, v6);
@@ -4070,7 +4073,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v224 = _mm256_add_epi16(v222, v223);
         const __m256i v225 = _mm256_sub_epi16(v222, v223);
         const __m256i v226 = _mm256_set1_epi16(729);
-        const __m256i v227 = _mm256_set1_epi16(23641);
+        __m256i v227 = _mm256_set1_epi16(23641); OPAQUE(v227);
         const __m256i v228 = _mm256_mullo_epi16(v225, v227);
         const __m256i v229 = _mm256_mulhi_epi16(v225, v226);
         const __m256i v230 = _mm256_mulhi_epi16(v228, v6);
@@ -4080,7 +4083,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v234 = _mm256_add_epi16(v232, v233);
         const __m256i v235 = _mm256_sub_epi16(v232, v233);
         const __m256i v236 = _mm256_set1_epi16(-1027);
-        const __m256i v237 = _mm256_set1_epi16(23421);
+        __m256i v237 = _mm256_set1_epi16(23421); OPAQUE(v237);
         const __m256i v238 = _mm256_mullo_epi16(v235, v237);
         const __m256i v239 = _mm256_mulhi_epi16(v235, v236);
         const __m256i v240 = _mm256_mulhi_epi16(v238, v6);
@@ -4090,7 +4093,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v244 = _mm256_add_epi16(v242, v243);
         const __m256i v245 = _mm256_sub_epi16(v242, v243);
         const __m256i v246 = _mm256_set1_epi16(-427);
-        const __m256i v247 = _mm256_set1_epi16(-15915);
+        __m256i v247 = _mm256_set1_epi16(-15915); OPAQUE(v247);
         const __m256i v248 = _mm256_mullo_epi16(v245, v247);
         const __m256i v249 = _mm256_mulhi_epi16(v245, v246);
         const __m256i v250 = _mm256_mulhi_epi16(v248, v6);
@@ -4100,7 +4103,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v254 = _mm256_add_epi16(v252, v253);
         const __m256i v255 = _mm256_sub_epi16(v252, v253);
         const __m256i v256 = _mm256_set1_epi16(-387);
-        const __m256i v257 = _mm256_set1_epi16(7677);
+        __m256i v257 = _mm256_set1_epi16(7677); OPAQUE(v257);
         const __m256i v258 = _mm256_mullo_epi16(v255, v257);
         const __m256i v259 = _mm256_mulhi_epi16(v255, v256);
         const __m256i v260 = _mm256_mulhi_epi16(v258, v6);
@@ -4109,7 +4112,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v263 = _mm256_loadu_si256((const __m256i *)(products + 560));
         const __m256i v264 = _mm256_add_epi16(v262, v263);
         const __m256i v265 = _mm256_sub_epi16(v262, v263);
-        const __m256i v266 = _mm256_set1_epi16(512);
+        __m256i v266 = _mm256_set1_epi16(512); OPAQUE(v266);
         const __m256i v267 = _mm256_mullo_epi16(v265, v266);
         const __m256i v268 = _mm256_mulhi_epi16(v265, v266);
         const __m256i v269 = _mm256_mulhi_epi16(v267, v6);
@@ -4119,7 +4122,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v273 = _mm256_add_epi16(v271, v272);
         const __m256i v274 = _mm256_sub_epi16(v271, v272);
         const __m256i v275 = _mm256_set1_epi16(1289);
-        const __m256i v276 = _mm256_set1_epi16(26249);
+        __m256i v276 = _mm256_set1_epi16(26249); OPAQUE(v276);
         const __m256i v277 = _mm256_mullo_epi16(v274, v276);
         const __m256i v278 = _mm256_mulhi_epi16(v274, v275);
         const __m256i v279 = _mm256_mulhi_epi16(v277, v6);
@@ -4129,7 +4132,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v283 = _mm256_add_epi16(v281, v282);
         const __m256i v284 = _mm256_sub_epi16(v281, v282);
         const __m256i v285 = _mm256_set1_epi16(803);
-        const __m256i v286 = _mm256_set1_epi16(-11357);
+        __m256i v286 = _mm256_set1_epi16(-11357); OPAQUE(v286);
         const __m256i v287 = _mm256_mullo_epi16(v284, v286);
         const __m256i v288 = _mm256_mulhi_epi16(v284, v285);
         const __m256i v289 = _mm256_mulhi_epi16(v287, v6);
@@ -4139,7 +4142,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v293 = _mm256_add_epi16(v291, v292);
         const __m256i v294 = _mm256_sub_epi16(v291, v292);
         const __m256i v295 = _mm256_set1_epi16(-305);
-        const __m256i v296 = _mm256_set1_epi16(16719);
+        __m256i v296 = _mm256_set1_epi16(16719); OPAQUE(v296);
         const __m256i v297 = _mm256_mullo_epi16(v294, v296);
         const __m256i v298 = _mm256_mulhi_epi16(v294, v295);
         const __m256i v299 = _mm256_mulhi_epi16(v297, v6);
@@ -4149,7 +4152,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v303 = _mm256_add_epi16(v301, v302);
         const __m256i v304 = _mm256_sub_epi16(v301, v302);
         const __m256i v305 = _mm256_set1_epi16(876);
-        const __m256i v306 = _mm256_set1_epi16(5484);
+        __m256i v306 = _mm256_set1_epi16(5484); OPAQUE(v306);
         const __m256i v307 = _mm256_mullo_epi16(v304, v306);
         const __m256i v308 = _mm256_mulhi_epi16(v304, v305);
         const __m256i v309 = _mm256_mulhi_epi16(v307, v6);
@@ -4159,7 +4162,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v313 = _mm256_add_epi16(v311, v312);
         const __m256i v314 = _mm256_sub_epi16(v311, v312);
         const __m256i v315 = _mm256_set1_epi16(1134);
-        const __m256i v316 = _mm256_set1_epi16(366);
+        __m256i v316 = _mm256_set1_epi16(366); OPAQUE(v316);
         const __m256i v317 = _mm256_mullo_epi16(v314, v316);
         const __m256i v318 = _mm256_mulhi_epi16(v314, v315);
         const __m256i v319 = _mm256_mulhi_epi16(v317, v6);
@@ -4993,8 +4996,8 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v6 = _mm256_add_epi16(v4, v5);
         const __m256i v7 = _mm256_sub_epi16(v4, v5);
         const __m256i v8 = _mm256_set1_epi16(963);
-        const __m256i v9 = _mm256_set1_epi16(17475);
-        const __m256i v10 = _mm256_set1_epi16(2689);
+        __m256i v9 = _mm256_set1_epi16(17475); OPAQUE(v9);
+        __m256i v10 = _mm256_set1_epi16(2689); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v7, v9);
         const __m256i v12 = _mm256_mulhi_epi16(v7, v8);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v10);
@@ -5004,7 +5007,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v17 = _mm256_add_epi16(v15, v16);
         const __m256i v18 = _mm256_sub_epi16(v15, v16);
         const __m256i v19 = _mm256_set1_epi16(602);
-        const __m256i v20 = _mm256_set1_epi16(-11942);
+        __m256i v20 = _mm256_set1_epi16(-11942); OPAQUE(v20);
         const __m256i v21 = _mm256_mullo_epi16(v18, v20);
         const __m256i v22 = _mm256_mulhi_epi16(v18, v19);
         const __m256i v23 = _mm256_mulhi_epi16(v21, v10);
@@ -5014,7 +5017,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v27 = _mm256_add_epi16(v25, v26);
         const __m256i v28 = _mm256_sub_epi16(v25, v26);
         const __m256i v29 = _mm256_set1_epi16(1295);
-        const __m256i v30 = _mm256_set1_epi16(-22641);
+        __m256i v30 = _mm256_set1_epi16(-22641); OPAQUE(v30);
         const __m256i v31 = _mm256_mullo_epi16(v28, v30);
         const __m256i v32 = _mm256_mulhi_epi16(v28, v29);
         const __m256i v33 = _mm256_mulhi_epi16(v31, v10);
@@ -5024,7 +5027,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v37 = _mm256_add_epi16(v35, v36);
         const __m256i v38 = _mm256_sub_epi16(v35, v36);
         const __m256i v39 = _mm256_set1_epi16(-810);
-        const __m256i v40 = _mm256_set1_epi16(-18986);
+        __m256i v40 = _mm256_set1_epi16(-18986); OPAQUE(v40);
         const __m256i v41 = _mm256_mullo_epi16(v38, v40);
         const __m256i v42 = _mm256_mulhi_epi16(v38, v39);
         const __m256i v43 = _mm256_mulhi_epi16(v41, v10);
@@ -5034,7 +5037,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v47 = _mm256_add_epi16(v45, v46);
         const __m256i v48 = _mm256_sub_epi16(v45, v46);
         const __m256i v49 = _mm256_set1_epi16(-54);
-        const __m256i v50 = _mm256_set1_epi16(-18742);
+        __m256i v50 = _mm256_set1_epi16(-18742); OPAQUE(v50);
         const __m256i v51 = _mm256_mullo_epi16(v48, v50);
         const __m256i v52 = _mm256_mulhi_epi16(v48, v49);
         const __m256i v53 = _mm256_mulhi_epi16(v51, v10);
@@ -5044,7 +5047,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v57 = _mm256_add_epi16(v55, v56);
         const __m256i v58 = _mm256_sub_epi16(v55, v56);
         const __m256i v59 = _mm256_set1_epi16(1072);
-        const __m256i v60 = _mm256_set1_epi16(3120);
+        __m256i v60 = _mm256_set1_epi16(3120); OPAQUE(v60);
         const __m256i v61 = _mm256_mullo_epi16(v58, v60);
         const __m256i v62 = _mm256_mulhi_epi16(v58, v59);
         const __m256i v63 = _mm256_mulhi_epi16(v61, v10);
@@ -5054,7 +5057,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v67 = _mm256_add_epi16(v65, v66);
         const __m256i v68 = _mm256_sub_epi16(v65, v66);
         const __m256i v69 = _mm256_set1_epi16(430);
-        const __m256i v70 = _mm256_set1_epi16(-8530);
+        __m256i v70 = _mm256_set1_epi16(-8530); OPAQUE(v70);
         const __m256i v71 = _mm256_mullo_epi16(v68, v70);
         const __m256i v72 = _mm256_mulhi_epi16(v68, v69);
         const __m256i v73 = _mm256_mulhi_epi16(v71, v10);
@@ -5064,7 +5067,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v77 = _mm256_add_epi16(v75, v76);
         const __m256i v78 = _mm256_sub_epi16(v75, v76);
         const __m256i v79 = _mm256_set1_epi16(925);
-        const __m256i v80 = _mm256_set1_epi16(21277);
+        __m256i v80 = _mm256_set1_epi16(21277); OPAQUE(v80);
         const __m256i v81 = _mm256_mullo_epi16(v78, v80);
         const __m256i v82 = _mm256_mulhi_epi16(v78, v79);
         const __m256i v83 = _mm256_mulhi_epi16(v81, v10);
@@ -5074,7 +5077,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v87 = _mm256_add_epi16(v85, v86);
         const __m256i v88 = _mm256_sub_epi16(v85, v86);
         const __m256i v89 = _mm256_set1_epi16(958);
-        const __m256i v90 = _mm256_set1_epi16(14526);
+        __m256i v90 = _mm256_set1_epi16(14526); OPAQUE(v90);
         const __m256i v91 = _mm256_mullo_epi16(v88, v90);
         const __m256i v92 = _mm256_mulhi_epi16(v88, v89);
         const __m256i v93 = _mm256_mulhi_epi16(v91, v10);
@@ -5084,7 +5087,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v97 = _mm256_add_epi16(v95, v96);
         const __m256i v98 = _mm256_sub_epi16(v95, v96);
         const __m256i v99 = _mm256_set1_epi16(-1191);
-        const __m256i v100 = _mm256_set1_epi16(5337);
+        __m256i v100 = _mm256_set1_epi16(5337); OPAQUE(v100);
         const __m256i v101 = _mm256_mullo_epi16(v98, v100);
         const __m256i v102 = _mm256_mulhi_epi16(v98, v99);
         const __m256i v103 = _mm256_mulhi_epi16(v101, v10);
@@ -5094,7 +5097,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v107 = _mm256_add_epi16(v105, v106);
         const __m256i v108 = _mm256_sub_epi16(v105, v106);
         const __m256i v109 = _mm256_set1_epi16(-1155);
-        const __m256i v110 = _mm256_set1_epi16(-25859);
+        __m256i v110 = _mm256_set1_epi16(-25859); OPAQUE(v110);
         const __m256i v111 = _mm256_mullo_epi16(v108, v110);
         const __m256i v112 = _mm256_mulhi_epi16(v108, v109);
         const __m256i v113 = _mm256_mulhi_epi16(v111, v10);
@@ -5104,7 +5107,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v117 = _mm256_add_epi16(v115, v116);
         const __m256i v118 = _mm256_sub_epi16(v115, v116);
         const __m256i v119 = _mm256_set1_epi16(-77);
-        const __m256i v120 = _mm256_set1_epi16(-6093);
+        __m256i v120 = _mm256_set1_epi16(-6093); OPAQUE(v120);
         const __m256i v121 = _mm256_mullo_epi16(v118, v120);
         const __m256i v122 = _mm256_mulhi_epi16(v118, v119);
         const __m256i v123 = _mm256_mulhi_epi16(v121, v10);
@@ -5114,7 +5117,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v127 = _mm256_add_epi16(v125, v126);
         const __m256i v128 = _mm256_sub_epi16(v125, v126);
         const __m256i v129 = _mm256_set1_epi16(-1260);
-        const __m256i v130 = _mm256_set1_epi16(-22252);
+        __m256i v130 = _mm256_set1_epi16(-22252); OPAQUE(v130);
         const __m256i v131 = _mm256_mullo_epi16(v128, v130);
         const __m256i v132 = _mm256_mulhi_epi16(v128, v129);
         const __m256i v133 = _mm256_mulhi_epi16(v131, v10);
@@ -5124,7 +5127,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v137 = _mm256_add_epi16(v135, v136);
         const __m256i v138 = _mm256_sub_epi16(v135, v136);
         const __m256i v139 = _mm256_set1_epi16(-84);
-        const __m256i v140 = _mm256_set1_epi16(29100);
+        __m256i v140 = _mm256_set1_epi16(29100); OPAQUE(v140);
         const __m256i v141 = _mm256_mullo_epi16(v138, v140);
         const __m256i v142 = _mm256_mulhi_epi16(v138, v139);
         const __m256i v143 = _mm256_mulhi_epi16(v141, v10);
@@ -5134,7 +5137,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v147 = _mm256_add_epi16(v145, v146);
         const __m256i v148 = _mm256_sub_epi16(v145, v146);
         const __m256i v149 = _mm256_set1_epi16(1070);
-        const __m256i v150 = _mm256_set1_epi16(-24274);
+        __m256i v150 = _mm256_set1_epi16(-24274); OPAQUE(v150);
         const __m256i v151 = _mm256_mullo_epi16(v148, v150);
         const __m256i v152 = _mm256_mulhi_epi16(v148, v149);
         const __m256i v153 = _mm256_mulhi_epi16(v151, v10);
@@ -5144,7 +5147,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v157 = _mm256_add_epi16(v155, v156);
         const __m256i v158 = _mm256_sub_epi16(v155, v156);
         const __m256i v159 = _mm256_set1_epi16(-825);
-        const __m256i v160 = _mm256_set1_epi16(-27833);
+        __m256i v160 = _mm256_set1_epi16(-27833); OPAQUE(v160);
         const __m256i v161 = _mm256_mullo_epi16(v158, v160);
         const __m256i v162 = _mm256_mulhi_epi16(v158, v159);
         const __m256i v163 = _mm256_mulhi_epi16(v161, v10);
@@ -5154,7 +5157,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v167 = _mm256_add_epi16(v165, v166);
         const __m256i v168 = _mm256_sub_epi16(v165, v166);
         const __m256i v169 = _mm256_set1_epi16(-55);
-        const __m256i v170 = _mm256_set1_epi16(-32439);
+        __m256i v170 = _mm256_set1_epi16(-32439); OPAQUE(v170);
         const __m256i v171 = _mm256_mullo_epi16(v168, v170);
         const __m256i v172 = _mm256_mulhi_epi16(v168, v169);
         const __m256i v173 = _mm256_mulhi_epi16(v171, v10);
@@ -5164,7 +5167,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v177 = _mm256_add_epi16(v175, v176);
         const __m256i v178 = _mm256_sub_epi16(v175, v176);
         const __m256i v179 = _mm256_set1_epi16(-900);
-        const __m256i v180 = _mm256_set1_epi16(-6532);
+        __m256i v180 = _mm256_set1_epi16(-6532); OPAQUE(v180);
         const __m256i v181 = _mm256_mullo_epi16(v178, v180);
         const __m256i v182 = _mm256_mulhi_epi16(v178, v179);
         const __m256i v183 = _mm256_mulhi_epi16(v181, v10);
@@ -5174,7 +5177,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v187 = _mm256_add_epi16(v185, v186);
         const __m256i v188 = _mm256_sub_epi16(v185, v186);
         const __m256i v189 = _mm256_set1_epi16(-60);
-        const __m256i v190 = _mm256_set1_epi16(30148);
+        __m256i v190 = _mm256_set1_epi16(30148); OPAQUE(v190);
         const __m256i v191 = _mm256_mullo_epi16(v188, v190);
         const __m256i v192 = _mm256_mulhi_epi16(v188, v189);
         const __m256i v193 = _mm256_mulhi_epi16(v191, v10);
@@ -5184,7 +5187,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v197 = _mm256_add_epi16(v195, v196);
         const __m256i v198 = _mm256_sub_epi16(v195, v196);
         const __m256i v199 = _mm256_set1_epi16(-4);
-        const __m256i v200 = _mm256_set1_epi16(10748);
+        __m256i v200 = _mm256_set1_epi16(10748); OPAQUE(v200);
         const __m256i v201 = _mm256_mullo_epi16(v198, v200);
         const __m256i v202 = _mm256_mulhi_epi16(v198, v199);
         const __m256i v203 = _mm256_mulhi_epi16(v201, v10);
@@ -5194,7 +5197,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v207 = _mm256_add_epi16(v205, v206);
         const __m256i v208 = _mm256_sub_epi16(v205, v206);
         const __m256i v209 = _mm256_set1_epi16(179);
-        const __m256i v210 = _mm256_set1_epi16(26931);
+        __m256i v210 = _mm256_set1_epi16(26931); OPAQUE(v210);
         const __m256i v211 = _mm256_mullo_epi16(v208, v210);
         const __m256i v212 = _mm256_mulhi_epi16(v208, v209);
         const __m256i v213 = _mm256_mulhi_epi16(v211, v10);
@@ -5204,7 +5207,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v217 = _mm256_add_epi16(v215, v216);
         const __m256i v218 = _mm256_sub_epi16(v215, v216);
         const __m256i v219 = _mm256_set1_epi16(729);
-        const __m256i v220 = _mm256_set1_epi16(23641);
+        __m256i v220 = _mm256_set1_epi16(23641); OPAQUE(v220);
         const __m256i v221 = _mm256_mullo_epi16(v218, v220);
         const __m256i v222 = _mm256_mulhi_epi16(v218, v219);
         const __m256i v223 = _mm256_mulhi_epi16(v221, v10);
@@ -5214,7 +5217,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v227 = _mm256_add_epi16(v225, v226);
         const __m256i v228 = _mm256_sub_epi16(v225, v226);
         const __m256i v229 = _mm256_set1_epi16(-1027);
-        const __m256i v230 = _mm256_set1_epi16(23421);
+        __m256i v230 = _mm256_set1_epi16(23421); OPAQUE(v230);
         const __m256i v231 = _mm256_mullo_epi16(v228, v230);
         const __m256i v232 = _mm256_mulhi_epi16(v228, v229);
         const __m256i v233 = _mm256_mulhi_epi16(v231, v10);
@@ -5224,7 +5227,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v237 = _mm256_add_epi16(v235, v236);
         const __m256i v238 = _mm256_sub_epi16(v235, v236);
         const __m256i v239 = _mm256_set1_epi16(-427);
-        const __m256i v240 = _mm256_set1_epi16(-15915);
+        __m256i v240 = _mm256_set1_epi16(-15915); OPAQUE(v240);
         const __m256i v241 = _mm256_mullo_epi16(v238, v240);
         const __m256i v242 = _mm256_mulhi_epi16(v238, v239);
         const __m256i v243 = _mm256_mulhi_epi16(v241, v10);
@@ -5234,7 +5237,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v247 = _mm256_add_epi16(v245, v246);
         const __m256i v248 = _mm256_sub_epi16(v245, v246);
         const __m256i v249 = _mm256_set1_epi16(-387);
-        const __m256i v250 = _mm256_set1_epi16(7677);
+        __m256i v250 = _mm256_set1_epi16(7677); OPAQUE(v250);
         const __m256i v251 = _mm256_mullo_epi16(v248, v250);
         const __m256i v252 = _mm256_mulhi_epi16(v248, v249);
         const __m256i v253 = _mm256_mulhi_epi16(v251, v10);
@@ -5243,7 +5246,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v256 = _mm256_loadu_si256((const __m256i *)(products + 48));
         const __m256i v257 = _mm256_add_epi16(v255, v256);
         const __m256i v258 = _mm256_sub_epi16(v255, v256);
-        const __m256i v259 = _mm256_set1_epi16(512);
+        __m256i v259 = _mm256_set1_epi16(512); OPAQUE(v259);
         const __m256i v260 = _mm256_mullo_epi16(v258, v259);
         const __m256i v261 = _mm256_mulhi_epi16(v258, v259);
         const __m256i v262 = _mm256_mulhi_epi16(v260, v10);
@@ -5253,7 +5256,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v266 = _mm256_add_epi16(v264, v265);
         const __m256i v267 = _mm256_sub_epi16(v264, v265);
         const __m256i v268 = _mm256_set1_epi16(1289);
-        const __m256i v269 = _mm256_set1_epi16(26249);
+        __m256i v269 = _mm256_set1_epi16(26249); OPAQUE(v269);
         const __m256i v270 = _mm256_mullo_epi16(v267, v269);
         const __m256i v271 = _mm256_mulhi_epi16(v267, v268);
         const __m256i v272 = _mm256_mulhi_epi16(v270, v10);
@@ -5263,7 +5266,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v276 = _mm256_add_epi16(v274, v275);
         const __m256i v277 = _mm256_sub_epi16(v274, v275);
         const __m256i v278 = _mm256_set1_epi16(803);
-        const __m256i v279 = _mm256_set1_epi16(-11357);
+        __m256i v279 = _mm256_set1_epi16(-11357); OPAQUE(v279);
         const __m256i v280 = _mm256_mullo_epi16(v277, v279);
         const __m256i v281 = _mm256_mulhi_epi16(v277, v278);
         const __m256i v282 = _mm256_mulhi_epi16(v280, v10);
@@ -5273,7 +5276,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v286 = _mm256_add_epi16(v284, v285);
         const __m256i v287 = _mm256_sub_epi16(v284, v285);
         const __m256i v288 = _mm256_set1_epi16(-305);
-        const __m256i v289 = _mm256_set1_epi16(16719);
+        __m256i v289 = _mm256_set1_epi16(16719); OPAQUE(v289);
         const __m256i v290 = _mm256_mullo_epi16(v287, v289);
         const __m256i v291 = _mm256_mulhi_epi16(v287, v288);
         const __m256i v292 = _mm256_mulhi_epi16(v290, v10);
@@ -5283,7 +5286,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v296 = _mm256_add_epi16(v294, v295);
         const __m256i v297 = _mm256_sub_epi16(v294, v295);
         const __m256i v298 = _mm256_set1_epi16(876);
-        const __m256i v299 = _mm256_set1_epi16(5484);
+        __m256i v299 = _mm256_set1_epi16(5484); OPAQUE(v299);
         const __m256i v300 = _mm256_mullo_epi16(v297, v299);
         const __m256i v301 = _mm256_mulhi_epi16(v297, v298);
         const __m256i v302 = _mm256_mulhi_epi16(v300, v10);
@@ -5293,7 +5296,7 @@ static void product_2689(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v306 = _mm256_add_epi16(v304, v305);
         const __m256i v307 = _mm256_sub_epi16(v304, v305);
         const __m256i v308 = _mm256_set1_epi16(1134);
-        const __m256i v309 = _mm256_set1_epi16(366);
+        __m256i v309 = _mm256_set1_epi16(366); OPAQUE(v309);
         const __m256i v310 = _mm256_mullo_epi16(v307, v309);
         const __m256i v311 = _mm256_mulhi_epi16(v307, v308);
         const __m256i v312 = _mm256_mulhi_epi16(v310, v10);
@@ -6146,7 +6149,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 16));
         const __m256i v1 = _mm256_set1_epi16(1469);
-        const __m256i v2 = _mm256_set1_epi16(27837);
+        __m256i v2 = _mm256_set1_epi16(27837); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6158,7 +6161,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 32));
         const __m256i v1 = _mm256_set1_epi16(130);
-        const __m256i v2 = _mm256_set1_epi16(26242);
+        __m256i v2 = _mm256_set1_epi16(26242); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6170,7 +6173,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 48));
         const __m256i v1 = _mm256_set1_epi16(-725);
-        const __m256i v2 = _mm256_set1_epi16(-12757);
+        __m256i v2 = _mm256_set1_epi16(-12757); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6182,7 +6185,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 64));
         const __m256i v1 = _mm256_set1_epi16(-182);
-        const __m256i v2 = _mm256_set1_epi16(15690);
+        __m256i v2 = _mm256_set1_epi16(15690); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6194,7 +6197,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 80));
         const __m256i v1 = _mm256_set1_epi16(1015);
-        const __m256i v2 = _mm256_set1_epi16(30967);
+        __m256i v2 = _mm256_set1_epi16(30967); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6206,7 +6209,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 96));
         const __m256i v1 = _mm256_set1_epi16(-411);
-        const __m256i v2 = _mm256_set1_epi16(-8859);
+        __m256i v2 = _mm256_set1_epi16(-8859); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6218,7 +6221,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 112));
         const __m256i v1 = _mm256_set1_epi16(-1421);
-        const __m256i v2 = _mm256_set1_epi16(9075);
+        __m256i v2 = _mm256_set1_epi16(9075); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6230,7 +6233,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 128));
         const __m256i v1 = _mm256_set1_epi16(-1422);
-        const __m256i v2 = _mm256_set1_epi16(12402);
+        __m256i v2 = _mm256_set1_epi16(12402); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6242,7 +6245,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 144));
         const __m256i v1 = _mm256_set1_epi16(-8);
-        const __m256i v2 = _mm256_set1_epi16(26616);
+        __m256i v2 = _mm256_set1_epi16(26616); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6254,7 +6257,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 160));
         const __m256i v1 = _mm256_set1_epi16(1325);
-        const __m256i v2 = _mm256_set1_epi16(-17363);
+        __m256i v2 = _mm256_set1_epi16(-17363); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6266,7 +6269,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 176));
         const __m256i v1 = _mm256_set1_epi16(677);
-        const __m256i v2 = _mm256_set1_epi16(-24155);
+        __m256i v2 = _mm256_set1_epi16(-24155); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6278,7 +6281,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 192));
         const __m256i v1 = _mm256_set1_epi16(1474);
-        const __m256i v2 = _mm256_set1_epi16(11202);
+        __m256i v2 = _mm256_set1_epi16(11202); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6290,7 +6293,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 208));
         const __m256i v1 = _mm256_set1_epi16(-282);
-        const __m256i v2 = _mm256_set1_epi16(20710);
+        __m256i v2 = _mm256_set1_epi16(20710); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6302,7 +6305,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 224));
         const __m256i v1 = _mm256_set1_epi16(-732);
-        const __m256i v2 = _mm256_set1_epi16(10532);
+        __m256i v2 = _mm256_set1_epi16(10532); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6314,7 +6317,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 240));
         const __m256i v1 = _mm256_set1_epi16(-271);
-        const __m256i v2 = _mm256_set1_epi16(-15887);
+        __m256i v2 = _mm256_set1_epi16(-15887); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6326,7 +6329,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 256));
         const __m256i v1 = _mm256_set1_epi16(359);
-        const __m256i v2 = _mm256_set1_epi16(-14745);
+        __m256i v2 = _mm256_set1_epi16(-14745); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6338,7 +6341,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 272));
         const __m256i v1 = _mm256_set1_epi16(-1618);
-        const __m256i v2 = _mm256_set1_epi16(9134);
+        __m256i v2 = _mm256_set1_epi16(9134); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6350,7 +6353,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 288));
         const __m256i v1 = _mm256_set1_epi16(829);
-        const __m256i v2 = _mm256_set1_epi16(-5571);
+        __m256i v2 = _mm256_set1_epi16(-5571); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6362,7 +6365,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 304));
         const __m256i v1 = _mm256_set1_epi16(-398);
-        const __m256i v2 = _mm256_set1_epi16(13426);
+        __m256i v2 = _mm256_set1_epi16(13426); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6374,7 +6377,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 320));
         const __m256i v1 = _mm256_set1_epi16(171);
-        const __m256i v2 = _mm256_set1_epi16(20907);
+        __m256i v2 = _mm256_set1_epi16(20907); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6386,7 +6389,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 336));
         const __m256i v1 = _mm256_set1_epi16(1223);
-        const __m256i v2 = _mm256_set1_epi16(-5689);
+        __m256i v2 = _mm256_set1_epi16(-5689); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6398,7 +6401,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 352));
         const __m256i v1 = _mm256_set1_epi16(-1571);
-        const __m256i v2 = _mm256_set1_epi16(-16163);
+        __m256i v2 = _mm256_set1_epi16(-16163); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6410,7 +6413,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 368));
         const __m256i v1 = _mm256_set1_epi16(951);
-        const __m256i v2 = _mm256_set1_epi16(-18249);
+        __m256i v2 = _mm256_set1_epi16(-18249); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6422,7 +6425,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 384));
         const __m256i v1 = _mm256_set1_epi16(202);
-        const __m256i v2 = _mm256_set1_epi16(-16694);
+        __m256i v2 = _mm256_set1_epi16(-16694); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6434,7 +6437,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 400));
         const __m256i v1 = _mm256_set1_epi16(666);
-        const __m256i v2 = _mm256_set1_epi16(12442);
+        __m256i v2 = _mm256_set1_epi16(12442); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6446,7 +6449,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 416));
         const __m256i v1 = _mm256_set1_epi16(383);
-        const __m256i v2 = _mm256_set1_epi16(-29057);
+        __m256i v2 = _mm256_set1_epi16(-29057); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6458,7 +6461,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 432));
         const __m256i v1 = _mm256_set1_epi16(1065);
-        const __m256i v2 = _mm256_set1_epi16(-4311);
+        __m256i v2 = _mm256_set1_epi16(-4311); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6470,7 +6473,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 448));
         const __m256i v1 = _mm256_set1_epi16(-1202);
-        const __m256i v2 = _mm256_set1_epi16(1358);
+        __m256i v2 = _mm256_set1_epi16(1358); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6482,7 +6485,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 464));
         const __m256i v1 = _mm256_set1_epi16(-1491);
-        const __m256i v2 = _mm256_set1_epi16(-20179);
+        __m256i v2 = _mm256_set1_epi16(-20179); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6494,7 +6497,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 480));
         const __m256i v1 = _mm256_set1_epi16(1017);
-        const __m256i v2 = _mm256_set1_epi16(24313);
+        __m256i v2 = _mm256_set1_epi16(24313); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6506,7 +6509,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 496));
         const __m256i v1 = _mm256_set1_epi16(90);
-        const __m256i v2 = _mm256_set1_epi16(28250);
+        __m256i v2 = _mm256_set1_epi16(28250); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6518,7 +6521,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 512));
         const __m256i v1 = _mm256_set1_epi16(-758);
-        const __m256i v2 = _mm256_set1_epi16(31498);
+        __m256i v2 = _mm256_set1_epi16(31498); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6530,7 +6533,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 528));
         const __m256i v1 = _mm256_set1_epi16(-126);
-        const __m256i v2 = _mm256_set1_epi16(25986);
+        __m256i v2 = _mm256_set1_epi16(25986); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6542,7 +6545,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 544));
         const __m256i v1 = _mm256_set1_epi16(-1602);
-        const __m256i v2 = _mm256_set1_epi16(21438);
+        __m256i v2 = _mm256_set1_epi16(21438); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6554,7 +6557,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 560));
         const __m256i v1 = _mm256_set1_epi16(1508);
-        const __m256i v2 = _mm256_set1_epi16(29156);
+        __m256i v2 = _mm256_set1_epi16(29156); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6566,7 +6569,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 576));
         const __m256i v1 = _mm256_set1_epi16(1577);
-        const __m256i v2 = _mm256_set1_epi16(-3799);
+        __m256i v2 = _mm256_set1_epi16(-3799); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6578,7 +6581,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 592));
         const __m256i v1 = _mm256_set1_epi16(552);
-        const __m256i v2 = _mm256_set1_epi16(-1496);
+        __m256i v2 = _mm256_set1_epi16(-1496); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6590,7 +6593,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 608));
         const __m256i v1 = _mm256_set1_epi16(-1542);
-        const __m256i v2 = _mm256_set1_epi16(18426);
+        __m256i v2 = _mm256_set1_epi16(18426); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6602,7 +6605,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 624));
         const __m256i v1 = _mm256_set1_epi16(-107);
-        const __m256i v2 = _mm256_set1_epi16(28309);
+        __m256i v2 = _mm256_set1_epi16(28309); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6614,7 +6617,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 640));
         const __m256i v1 = _mm256_set1_epi16(1493);
-        const __m256i v2 = _mm256_set1_epi16(13525);
+        __m256i v2 = _mm256_set1_epi16(13525); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6626,7 +6629,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 656));
         const __m256i v1 = _mm256_set1_epi16(-516);
-        const __m256i v2 = _mm256_set1_epi16(12796);
+        __m256i v2 = _mm256_set1_epi16(12796); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6638,7 +6641,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 672));
         const __m256i v1 = _mm256_set1_epi16(573);
-        const __m256i v2 = _mm256_set1_epi16(-5827);
+        __m256i v2 = _mm256_set1_epi16(-5827); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6650,7 +6653,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 688));
         const __m256i v1 = _mm256_set1_epi16(-1275);
-        const __m256i v2 = _mm256_set1_epi16(-17915);
+        __m256i v2 = _mm256_set1_epi16(-17915); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6662,7 +6665,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 704));
         const __m256i v1 = _mm256_set1_epi16(-1468);
-        const __m256i v2 = _mm256_set1_epi16(-31164);
+        __m256i v2 = _mm256_set1_epi16(-31164); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6674,7 +6677,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 720));
         const __m256i v1 = _mm256_set1_epi16(-1544);
-        const __m256i v2 = _mm256_set1_epi16(25080);
+        __m256i v2 = _mm256_set1_epi16(25080); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6686,7 +6689,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 736));
         const __m256i v1 = _mm256_set1_epi16(-608);
-        const __m256i v2 = _mm256_set1_epi16(-8800);
+        __m256i v2 = _mm256_set1_epi16(-8800); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6698,7 +6701,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 752));
         const __m256i v1 = _mm256_set1_epi16(830);
-        const __m256i v2 = _mm256_set1_epi16(-8898);
+        __m256i v2 = _mm256_set1_epi16(-8898); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6710,7 +6713,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 768));
         const __m256i v1 = _mm256_set1_epi16(1517);
-        const __m256i v2 = _mm256_set1_epi16(-787);
+        __m256i v2 = _mm256_set1_epi16(-787); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6722,7 +6725,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 784));
         const __m256i v1 = _mm256_set1_epi16(-1162);
-        const __m256i v2 = _mm256_set1_epi16(-650);
+        __m256i v2 = _mm256_set1_epi16(-650); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6734,7 +6737,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 800));
         const __m256i v1 = _mm256_set1_epi16(-1458);
-        const __m256i v2 = _mm256_set1_epi16(1102);
+        __m256i v2 = _mm256_set1_epi16(1102); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6746,7 +6749,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 816));
         const __m256i v1 = _mm256_set1_epi16(961);
-        const __m256i v2 = _mm256_set1_epi16(14017);
+        __m256i v2 = _mm256_set1_epi16(14017); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6758,7 +6761,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 832));
         const __m256i v1 = _mm256_set1_epi16(-622);
-        const __m256i v2 = _mm256_set1_epi16(-27758);
+        __m256i v2 = _mm256_set1_epi16(-27758); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6770,7 +6773,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 848));
         const __m256i v1 = _mm256_set1_epi16(652);
-        const __m256i v2 = _mm256_set1_epi16(-6516);
+        __m256i v2 = _mm256_set1_epi16(-6516); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6782,7 +6785,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 864));
         const __m256i v1 = _mm256_set1_epi16(205);
-        const __m256i v2 = _mm256_set1_epi16(-26675);
+        __m256i v2 = _mm256_set1_epi16(-26675); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6794,7 +6797,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 880));
         const __m256i v1 = _mm256_set1_epi16(-247);
-        const __m256i v2 = _mm256_set1_epi16(-30199);
+        __m256i v2 = _mm256_set1_epi16(-30199); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6806,7 +6809,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 896));
         const __m256i v1 = _mm256_set1_epi16(-287);
-        const __m256i v2 = _mm256_set1_epi16(-28191);
+        __m256i v2 = _mm256_set1_epi16(-28191); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6818,7 +6821,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 912));
         const __m256i v1 = _mm256_set1_epi16(-320);
-        const __m256i v2 = _mm256_set1_epi16(16064);
+        __m256i v2 = _mm256_set1_epi16(16064); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6830,7 +6833,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 928));
         const __m256i v1 = _mm256_set1_epi16(-264);
-        const __m256i v2 = _mm256_set1_epi16(26360);
+        __m256i v2 = _mm256_set1_epi16(26360); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6842,7 +6845,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 944));
         const __m256i v1 = _mm256_set1_epi16(448);
-        const __m256i v2 = _mm256_set1_epi16(16832);
+        __m256i v2 = _mm256_set1_epi16(16832); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6854,7 +6857,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 960));
         const __m256i v1 = _mm256_set1_epi16(-962);
-        const __m256i v2 = _mm256_set1_epi16(-10690);
+        __m256i v2 = _mm256_set1_epi16(-10690); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6866,7 +6869,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 976));
         const __m256i v1 = _mm256_set1_epi16(-1293);
-        const __m256i v2 = _mm256_set1_epi16(-23565);
+        __m256i v2 = _mm256_set1_epi16(-23565); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6878,7 +6881,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 992));
         const __m256i v1 = _mm256_set1_epi16(681);
-        const __m256i v2 = _mm256_set1_epi16(28073);
+        __m256i v2 = _mm256_set1_epi16(28073); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6890,7 +6893,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(tail));
         const __m256i v1 = _mm256_set1_epi16(-853);
-        const __m256i v2 = _mm256_set1_epi16(19883);
+        __m256i v2 = _mm256_set1_epi16(19883); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3329);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -6971,8 +6974,8 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v66 = _mm256_add_epi16(v1, v33);
         const __m256i v67 = _mm256_sub_epi16(v1, v33);
         const __m256i v68 = _mm256_set1_epi16(130);
-        const __m256i v69 = _mm256_set1_epi16(26242);
-        const __m256i v70 = _mm256_set1_epi16(3329);
+        __m256i v69 = _mm256_set1_epi16(26242); OPAQUE(v69);
+        __m256i v70 = _mm256_set1_epi16(3329); OPAQUE(v70);
         const __m256i v71 = _mm256_mullo_epi16(v67, v69);
         const __m256i v72 = _mm256_mulhi_epi16(v67, v68);
         const __m256i v73 = _mm256_mulhi_epi16(v71, v70);
@@ -6980,7 +6983,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v75 = _mm256_add_epi16(v2, v34);
         const __m256i v76 = _mm256_sub_epi16(v2, v34);
         const __m256i v77 = _mm256_set1_epi16(-182);
-        const __m256i v78 = _mm256_set1_epi16(15690);
+        __m256i v78 = _mm256_set1_epi16(15690); OPAQUE(v78);
         const __m256i v79 = _mm256_mullo_epi16(v76, v78);
         const __m256i v80 = _mm256_mulhi_epi16(v76, v77);
         const __m256i v81 = _mm256_mulhi_epi16(v79, v70);
@@ -6988,7 +6991,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v83 = _mm256_add_epi16(v3, v35);
         const __m256i v84 = _mm256_sub_epi16(v3, v35);
         const __m256i v85 = _mm256_set1_epi16(-411);
-        const __m256i v86 = _mm256_set1_epi16(-8859);
+        __m256i v86 = _mm256_set1_epi16(-8859); OPAQUE(v86);
         const __m256i v87 = _mm256_mullo_epi16(v84, v86);
         const __m256i v88 = _mm256_mulhi_epi16(v84, v85);
         const __m256i v89 = _mm256_mulhi_epi16(v87, v70);
@@ -6996,7 +6999,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v91 = _mm256_add_epi16(v4, v36);
         const __m256i v92 = _mm256_sub_epi16(v4, v36);
         const __m256i v93 = _mm256_set1_epi16(-1422);
-        const __m256i v94 = _mm256_set1_epi16(12402);
+        __m256i v94 = _mm256_set1_epi16(12402); OPAQUE(v94);
         const __m256i v95 = _mm256_mullo_epi16(v92, v94);
         const __m256i v96 = _mm256_mulhi_epi16(v92, v93);
         const __m256i v97 = _mm256_mulhi_epi16(v95, v70);
@@ -7004,7 +7007,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v99 = _mm256_add_epi16(v5, v37);
         const __m256i v100 = _mm256_sub_epi16(v5, v37);
         const __m256i v101 = _mm256_set1_epi16(1325);
-        const __m256i v102 = _mm256_set1_epi16(-17363);
+        __m256i v102 = _mm256_set1_epi16(-17363); OPAQUE(v102);
         const __m256i v103 = _mm256_mullo_epi16(v100, v102);
         const __m256i v104 = _mm256_mulhi_epi16(v100, v101);
         const __m256i v105 = _mm256_mulhi_epi16(v103, v70);
@@ -7012,7 +7015,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v107 = _mm256_add_epi16(v6, v38);
         const __m256i v108 = _mm256_sub_epi16(v6, v38);
         const __m256i v109 = _mm256_set1_epi16(1474);
-        const __m256i v110 = _mm256_set1_epi16(11202);
+        __m256i v110 = _mm256_set1_epi16(11202); OPAQUE(v110);
         const __m256i v111 = _mm256_mullo_epi16(v108, v110);
         const __m256i v112 = _mm256_mulhi_epi16(v108, v109);
         const __m256i v113 = _mm256_mulhi_epi16(v111, v70);
@@ -7020,7 +7023,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v115 = _mm256_add_epi16(v7, v39);
         const __m256i v116 = _mm256_sub_epi16(v7, v39);
         const __m256i v117 = _mm256_set1_epi16(-732);
-        const __m256i v118 = _mm256_set1_epi16(10532);
+        __m256i v118 = _mm256_set1_epi16(10532); OPAQUE(v118);
         const __m256i v119 = _mm256_mullo_epi16(v116, v118);
         const __m256i v120 = _mm256_mulhi_epi16(v116, v117);
         const __m256i v121 = _mm256_mulhi_epi16(v119, v70);
@@ -7028,7 +7031,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v123 = _mm256_add_epi16(v8, v40);
         const __m256i v124 = _mm256_sub_epi16(v8, v40);
         const __m256i v125 = _mm256_set1_epi16(359);
-        const __m256i v126 = _mm256_set1_epi16(-14745);
+        __m256i v126 = _mm256_set1_epi16(-14745); OPAQUE(v126);
         const __m256i v127 = _mm256_mullo_epi16(v124, v126);
         const __m256i v128 = _mm256_mulhi_epi16(v124, v125);
         const __m256i v129 = _mm256_mulhi_epi16(v127, v70);
@@ -7036,7 +7039,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v131 = _mm256_add_epi16(v9, v41);
         const __m256i v132 = _mm256_sub_epi16(v9, v41);
         const __m256i v133 = _mm256_set1_epi16(829);
-        const __m256i v134 = _mm256_set1_epi16(-5571);
+        __m256i v134 = _mm256_set1_epi16(-5571); OPAQUE(v134);
         const __m256i v135 = _mm256_mullo_epi16(v132, v134);
         const __m256i v136 = _mm256_mulhi_epi16(v132, v133);
         const __m256i v137 = _mm256_mulhi_epi16(v135, v70);
@@ -7044,7 +7047,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v139 = _mm256_add_epi16(v10, v42);
         const __m256i v140 = _mm256_sub_epi16(v10, v42);
         const __m256i v141 = _mm256_set1_epi16(171);
-        const __m256i v142 = _mm256_set1_epi16(20907);
+        __m256i v142 = _mm256_set1_epi16(20907); OPAQUE(v142);
         const __m256i v143 = _mm256_mullo_epi16(v140, v142);
         const __m256i v144 = _mm256_mulhi_epi16(v140, v141);
         const __m256i v145 = _mm256_mulhi_epi16(v143, v70);
@@ -7052,7 +7055,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v147 = _mm256_add_epi16(v11, v43);
         const __m256i v148 = _mm256_sub_epi16(v11, v43);
         const __m256i v149 = _mm256_set1_epi16(-1571);
-        const __m256i v150 = _mm256_set1_epi16(-16163);
+        __m256i v150 = _mm256_set1_epi16(-16163); OPAQUE(v150);
         const __m256i v151 = _mm256_mullo_epi16(v148, v150);
         const __m256i v152 = _mm256_mulhi_epi16(v148, v149);
         const __m256i v153 = _mm256_mulhi_epi16(v151, v70);
@@ -7060,7 +7063,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v155 = _mm256_add_epi16(v12, v44);
         const __m256i v156 = _mm256_sub_epi16(v12, v44);
         const __m256i v157 = _mm256_set1_epi16(202);
-        const __m256i v158 = _mm256_set1_epi16(-16694);
+        __m256i v158 = _mm256_set1_epi16(-16694); OPAQUE(v158);
         const __m256i v159 = _mm256_mullo_epi16(v156, v158);
         const __m256i v160 = _mm256_mulhi_epi16(v156, v157);
         const __m256i v161 = _mm256_mulhi_epi16(v159, v70);
@@ -7068,7 +7071,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v163 = _mm256_add_epi16(v13, v45);
         const __m256i v164 = _mm256_sub_epi16(v13, v45);
         const __m256i v165 = _mm256_set1_epi16(383);
-        const __m256i v166 = _mm256_set1_epi16(-29057);
+        __m256i v166 = _mm256_set1_epi16(-29057); OPAQUE(v166);
         const __m256i v167 = _mm256_mullo_epi16(v164, v166);
         const __m256i v168 = _mm256_mulhi_epi16(v164, v165);
         const __m256i v169 = _mm256_mulhi_epi16(v167, v70);
@@ -7076,7 +7079,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v171 = _mm256_add_epi16(v14, v46);
         const __m256i v172 = _mm256_sub_epi16(v14, v46);
         const __m256i v173 = _mm256_set1_epi16(-1202);
-        const __m256i v174 = _mm256_set1_epi16(1358);
+        __m256i v174 = _mm256_set1_epi16(1358); OPAQUE(v174);
         const __m256i v175 = _mm256_mullo_epi16(v172, v174);
         const __m256i v176 = _mm256_mulhi_epi16(v172, v173);
         const __m256i v177 = _mm256_mulhi_epi16(v175, v70);
@@ -7084,7 +7087,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v179 = _mm256_add_epi16(v15, v47);
         const __m256i v180 = _mm256_sub_epi16(v15, v47);
         const __m256i v181 = _mm256_set1_epi16(1017);
-        const __m256i v182 = _mm256_set1_epi16(24313);
+        __m256i v182 = _mm256_set1_epi16(24313); OPAQUE(v182);
         const __m256i v183 = _mm256_mullo_epi16(v180, v182);
         const __m256i v184 = _mm256_mulhi_epi16(v180, v181);
         const __m256i v185 = _mm256_mulhi_epi16(v183, v70);
@@ -7092,7 +7095,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v187 = _mm256_add_epi16(v16, v48);
         const __m256i v188 = _mm256_sub_epi16(v16, v48);
         const __m256i v189 = _mm256_set1_epi16(-758);
-        const __m256i v190 = _mm256_set1_epi16(31498);
+        __m256i v190 = _mm256_set1_epi16(31498); OPAQUE(v190);
         const __m256i v191 = _mm256_mullo_epi16(v188, v190);
         const __m256i v192 = _mm256_mulhi_epi16(v188, v189);
         const __m256i v193 = _mm256_mulhi_epi16(v191, v70);
@@ -7100,7 +7103,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v195 = _mm256_add_epi16(v17, v49);
         const __m256i v196 = _mm256_sub_epi16(v17, v49);
         const __m256i v197 = _mm256_set1_epi16(-1602);
-        const __m256i v198 = _mm256_set1_epi16(21438);
+        __m256i v198 = _mm256_set1_epi16(21438); OPAQUE(v198);
         const __m256i v199 = _mm256_mullo_epi16(v196, v198);
         const __m256i v200 = _mm256_mulhi_epi16(v196, v197);
         const __m256i v201 = _mm256_mulhi_epi16(v199, v70);
@@ -7108,7 +7111,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v203 = _mm256_add_epi16(v18, v50);
         const __m256i v204 = _mm256_sub_epi16(v18, v50);
         const __m256i v205 = _mm256_set1_epi16(1577);
-        const __m256i v206 = _mm256_set1_epi16(-3799);
+        __m256i v206 = _mm256_set1_epi16(-3799); OPAQUE(v206);
         const __m256i v207 = _mm256_mullo_epi16(v204, v206);
         const __m256i v208 = _mm256_mulhi_epi16(v204, v205);
         const __m256i v209 = _mm256_mulhi_epi16(v207, v70);
@@ -7116,7 +7119,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v211 = _mm256_add_epi16(v19, v51);
         const __m256i v212 = _mm256_sub_epi16(v19, v51);
         const __m256i v213 = _mm256_set1_epi16(-1542);
-        const __m256i v214 = _mm256_set1_epi16(18426);
+        __m256i v214 = _mm256_set1_epi16(18426); OPAQUE(v214);
         const __m256i v215 = _mm256_mullo_epi16(v212, v214);
         const __m256i v216 = _mm256_mulhi_epi16(v212, v213);
         const __m256i v217 = _mm256_mulhi_epi16(v215, v70);
@@ -7124,7 +7127,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v219 = _mm256_add_epi16(v20, v52);
         const __m256i v220 = _mm256_sub_epi16(v20, v52);
         const __m256i v221 = _mm256_set1_epi16(1493);
-        const __m256i v222 = _mm256_set1_epi16(13525);
+        __m256i v222 = _mm256_set1_epi16(13525); OPAQUE(v222);
         const __m256i v223 = _mm256_mullo_epi16(v220, v222);
         const __m256i v224 = _mm256_mulhi_epi16(v220, v221);
         const __m256i v225 = _mm256_mulhi_epi16(v223, v70);
@@ -7132,7 +7135,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v227 = _mm256_add_epi16(v21, v53);
         const __m256i v228 = _mm256_sub_epi16(v21, v53);
         const __m256i v229 = _mm256_set1_epi16(573);
-        const __m256i v230 = _mm256_set1_epi16(-5827);
+        __m256i v230 = _mm256_set1_epi16(-5827); OPAQUE(v230);
         const __m256i v231 = _mm256_mullo_epi16(v228, v230);
         const __m256i v232 = _mm256_mulhi_epi16(v228, v229);
         const __m256i v233 = _mm256_mulhi_epi16(v231, v70);
@@ -7140,7 +7143,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v235 = _mm256_add_epi16(v22, v54);
         const __m256i v236 = _mm256_sub_epi16(v22, v54);
         const __m256i v237 = _mm256_set1_epi16(-1468);
-        const __m256i v238 = _mm256_set1_epi16(-31164);
+        __m256i v238 = _mm256_set1_epi16(-31164); OPAQUE(v238);
         const __m256i v239 = _mm256_mullo_epi16(v236, v238);
         const __m256i v240 = _mm256_mulhi_epi16(v236, v237);
         const __m256i v241 = _mm256_mulhi_epi16(v239, v70);
@@ -7148,7 +7151,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v243 = _mm256_add_epi16(v23, v55);
         const __m256i v244 = _mm256_sub_epi16(v23, v55);
         const __m256i v245 = _mm256_set1_epi16(-608);
-        const __m256i v246 = _mm256_set1_epi16(-8800);
+        __m256i v246 = _mm256_set1_epi16(-8800); OPAQUE(v246);
         const __m256i v247 = _mm256_mullo_epi16(v244, v246);
         const __m256i v248 = _mm256_mulhi_epi16(v244, v245);
         const __m256i v249 = _mm256_mulhi_epi16(v247, v70);
@@ -7156,7 +7159,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v251 = _mm256_add_epi16(v24, v56);
         const __m256i v252 = _mm256_sub_epi16(v24, v56);
         const __m256i v253 = _mm256_set1_epi16(1517);
-        const __m256i v254 = _mm256_set1_epi16(-787);
+        __m256i v254 = _mm256_set1_epi16(-787); OPAQUE(v254);
         const __m256i v255 = _mm256_mullo_epi16(v252, v254);
         const __m256i v256 = _mm256_mulhi_epi16(v252, v253);
         const __m256i v257 = _mm256_mulhi_epi16(v255, v70);
@@ -7164,7 +7167,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v259 = _mm256_add_epi16(v25, v57);
         const __m256i v260 = _mm256_sub_epi16(v25, v57);
         const __m256i v261 = _mm256_set1_epi16(-1458);
-        const __m256i v262 = _mm256_set1_epi16(1102);
+        __m256i v262 = _mm256_set1_epi16(1102); OPAQUE(v262);
         const __m256i v263 = _mm256_mullo_epi16(v260, v262);
         const __m256i v264 = _mm256_mulhi_epi16(v260, v261);
         const __m256i v265 = _mm256_mulhi_epi16(v263, v70);
@@ -7172,7 +7175,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v267 = _mm256_add_epi16(v26, v58);
         const __m256i v268 = _mm256_sub_epi16(v26, v58);
         const __m256i v269 = _mm256_set1_epi16(-622);
-        const __m256i v270 = _mm256_set1_epi16(-27758);
+        __m256i v270 = _mm256_set1_epi16(-27758); OPAQUE(v270);
         const __m256i v271 = _mm256_mullo_epi16(v268, v270);
         const __m256i v272 = _mm256_mulhi_epi16(v268, v269);
         const __m256i v273 = _mm256_mulhi_epi16(v271, v70);
@@ -7180,7 +7183,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v275 = _mm256_add_epi16(v27, v59);
         const __m256i v276 = _mm256_sub_epi16(v27, v59);
         const __m256i v277 = _mm256_set1_epi16(205);
-        const __m256i v278 = _mm256_set1_epi16(-26675);
+        __m256i v278 = _mm256_set1_epi16(-26675); OPAQUE(v278);
         const __m256i v279 = _mm256_mullo_epi16(v276, v278);
         const __m256i v280 = _mm256_mulhi_epi16(v276, v277);
         const __m256i v281 = _mm256_mulhi_epi16(v279, v70);
@@ -7188,7 +7191,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v283 = _mm256_add_epi16(v28, v60);
         const __m256i v284 = _mm256_sub_epi16(v28, v60);
         const __m256i v285 = _mm256_set1_epi16(-287);
-        const __m256i v286 = _mm256_set1_epi16(-28191);
+        __m256i v286 = _mm256_set1_epi16(-28191); OPAQUE(v286);
         const __m256i v287 = _mm256_mullo_epi16(v284, v286);
         const __m256i v288 = _mm256_mulhi_epi16(v284, v285);
         const __m256i v289 = _mm256_mulhi_epi16(v287, v70);
@@ -7196,7 +7199,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v291 = _mm256_add_epi16(v29, v61);
         const __m256i v292 = _mm256_sub_epi16(v29, v61);
         const __m256i v293 = _mm256_set1_epi16(-264);
-        const __m256i v294 = _mm256_set1_epi16(26360);
+        __m256i v294 = _mm256_set1_epi16(26360); OPAQUE(v294);
         const __m256i v295 = _mm256_mullo_epi16(v292, v294);
         const __m256i v296 = _mm256_mulhi_epi16(v292, v293);
         const __m256i v297 = _mm256_mulhi_epi16(v295, v70);
@@ -7204,7 +7207,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v299 = _mm256_add_epi16(v30, v62);
         const __m256i v300 = _mm256_sub_epi16(v30, v62);
         const __m256i v301 = _mm256_set1_epi16(-962);
-        const __m256i v302 = _mm256_set1_epi16(-10690);
+        __m256i v302 = _mm256_set1_epi16(-10690); OPAQUE(v302);
         const __m256i v303 = _mm256_mullo_epi16(v300, v302);
         const __m256i v304 = _mm256_mulhi_epi16(v300, v301);
         const __m256i v305 = _mm256_mulhi_epi16(v303, v70);
@@ -7212,7 +7215,7 @@ static void p3329_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v307 = _mm256_add_epi16(v31, v63);
         const __m256i v308 = _mm256_sub_epi16(v31, v63);
         const __m256i v309 = _mm256_set1_epi16(681);
-        const __m256i v310 = _mm256_set1_epi16(28073);
+        __m256i v310 = _mm256_set1_epi16(28073); OPAQUE(v310);
         const __m256i v311 = _mm256_mullo_epi16(v308, v310);
         const __m256i v312 = _mm256_mulhi_epi16(v308, v309);
         const __m256i v313 = _mm256_mulhi_epi16(v311, v70);
@@ -8101,7 +8104,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 64 * i0));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_shuffle_epi8(v5, _mm256_setr_epi16(770, 256, 1798, 1284, 2826, 2312, 3854, 3340, 770, 256, 1798, 1284, 2826, 2312, 3854, 3340));
@@ -8129,7 +8132,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 960));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_shuffle_epi8(v5, _mm256_setr_epi16(770, 256, 1798, 1284, 2826, 2312, 3854, 3340, 770, 256, 1798, 1284, 2826, 2312, 3854, 3340));
@@ -8151,7 +8154,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_zextsi128_si256(_mm_insert_epi16(_mm_loadl_epi64((const __m128i *)(a + 1008)), *(a + 1012), 4));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_shuffle_epi8(v5, _mm256_setr_epi16(770, 256, 1798, 1284, 2826, 2312, 3854, 3340, 770, 256, 1798, 1284, 2826, 2312, 3854, 3340));
@@ -8163,7 +8166,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 64 * i1));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         _mm256_storeu_si256((__m256i *)(fb + 64 * i1), v5);
@@ -8187,7 +8190,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 960));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         _mm256_storeu_si256((__m256i *)(fb + 960), v5);
@@ -8206,7 +8209,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_zextsi128_si256(_mm_insert_epi16(_mm_loadl_epi64((const __m128i *)(b + 1008)), *(b + 1012), 4));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         _mm256_storeu_si256((__m256i *)(fb + 1008), v5);
@@ -8315,7 +8318,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v55 = _mm256_blend_epi16(v50, v54, 170);
         const __m256i v56 = _mm256_srli_epi32(v50, 16);
         const __m256i v57 = _mm256_blend_epi16(v56, v53, 170);
-        const __m256i v58 = _mm256_set1_epi16(-3327);
+        __m256i v58 = _mm256_set1_epi16(-3327); OPAQUE(v58);
         const __m256i v59 = _mm256_set1_epi16(3329);
         const __m256i v60 = _mm256_mullo_epi16(v55, v58);
         const __m256i v61 = _mm256_mulhi_epi16(v60, v59);
@@ -8328,7 +8331,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products));
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(products + 512));
         const __m256i v2 = _mm256_set1_epi16(1441);
-        const __m256i v3 = _mm256_set1_epi16(-10079);
+        __m256i v3 = _mm256_set1_epi16(-10079); OPAQUE(v3);
         const __m256i v4 = _mm256_set1_epi16(3329);
         const __m256i v5 = _mm256_mullo_epi16(v0, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v0, v2);
@@ -8349,7 +8352,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-226);
-        const __m256i v5 = _mm256_set1_epi16(31006);
+        __m256i v5 = _mm256_set1_epi16(31006); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8357,7 +8360,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1520), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8370,7 +8373,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-20);
-        const __m256i v5 = _mm256_set1_epi16(1004);
+        __m256i v5 = _mm256_set1_epi16(1004); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8378,7 +8381,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 496), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8391,7 +8394,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1648);
-        const __m256i v5 = _mm256_set1_epi16(22128);
+        __m256i v5 = _mm256_set1_epi16(22128); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8399,7 +8402,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1504), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8412,7 +8415,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(28);
-        const __m256i v5 = _mm256_set1_epi16(-27620);
+        __m256i v5 = _mm256_set1_epi16(-27620); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8420,7 +8423,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 480), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8433,7 +8436,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(356);
-        const __m256i v5 = _mm256_set1_epi16(-4764);
+        __m256i v5 = _mm256_set1_epi16(-4764); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8441,7 +8444,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1488), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8454,7 +8457,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-705);
-        const __m256i v5 = _mm256_set1_epi16(-13761);
+        __m256i v5 = _mm256_set1_epi16(-13761); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8462,7 +8465,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 464), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8475,7 +8478,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1499);
-        const __m256i v5 = _mm256_set1_epi16(-6437);
+        __m256i v5 = _mm256_set1_epi16(-6437); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8483,7 +8486,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1472), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8496,7 +8499,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(987);
-        const __m256i v5 = _mm256_set1_epi16(-6949);
+        __m256i v5 = _mm256_set1_epi16(-6949); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8504,7 +8507,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 448), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8517,7 +8520,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-767);
-        const __m256i v5 = _mm256_set1_epi16(-4095);
+        __m256i v5 = _mm256_set1_epi16(-4095); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8525,7 +8528,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1456), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8538,7 +8541,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-716);
-        const __m256i v5 = _mm256_set1_epi16(22836);
+        __m256i v5 = _mm256_set1_epi16(22836); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8546,7 +8549,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 432), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8559,7 +8562,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(408);
-        const __m256i v5 = _mm256_set1_epi16(18840);
+        __m256i v5 = _mm256_set1_epi16(18840); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8567,7 +8570,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1440), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8580,7 +8583,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-995);
-        const __m256i v5 = _mm256_set1_epi16(-31971);
+        __m256i v5 = _mm256_set1_epi16(-31971); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8588,7 +8591,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 416), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8601,7 +8604,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1237);
-        const __m256i v5 = _mm256_set1_epi16(-13269);
+        __m256i v5 = _mm256_set1_epi16(-13269); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8609,7 +8612,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1424), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8622,7 +8625,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1393);
-        const __m256i v5 = _mm256_set1_epi16(18545);
+        __m256i v5 = _mm256_set1_epi16(18545); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8630,7 +8633,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 400), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8643,7 +8646,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1066);
-        const __m256i v5 = _mm256_set1_epi16(-7638);
+        __m256i v5 = _mm256_set1_epi16(-7638); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8651,7 +8654,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1408), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8664,7 +8667,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(713);
-        const __m256i v5 = _mm256_set1_epi16(-12855);
+        __m256i v5 = _mm256_set1_epi16(-12855); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8672,7 +8675,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 384), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8683,21 +8686,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1904));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1392));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(505);
-        const __m256i v10 = _mm256_set1_epi16(23801);
+        __m256i v10 = _mm256_set1_epi16(23801); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1392), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8708,21 +8711,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 880));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 368));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1664);
-        const __m256i v10 = _mm256_set1_epi16(31104);
+        __m256i v10 = _mm256_set1_epi16(31104); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 368), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8735,7 +8738,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-707);
-        const __m256i v5 = _mm256_set1_epi16(-7107);
+        __m256i v5 = _mm256_set1_epi16(-7107); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8743,7 +8746,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1376), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8756,7 +8759,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(998);
-        const __m256i v5 = _mm256_set1_epi16(21990);
+        __m256i v5 = _mm256_set1_epi16(21990); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8764,7 +8767,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 352), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8775,21 +8778,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1872));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1360));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(324);
-        const __m256i v10 = _mm256_set1_epi16(-29372);
+        __m256i v10 = _mm256_set1_epi16(-29372); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1360), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8800,21 +8803,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 848));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 336));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(1266);
-        const __m256i v10 = _mm256_set1_epi16(-17678);
+        __m256i v10 = _mm256_set1_epi16(-17678); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 336), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8825,21 +8828,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1856));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1344));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(878);
-        const __m256i v10 = _mm256_set1_epi16(28014);
+        __m256i v10 = _mm256_set1_epi16(28014); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1344), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8850,21 +8853,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 832));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 320));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(225);
-        const __m256i v10 = _mm256_set1_epi16(-27679);
+        __m256i v10 = _mm256_set1_epi16(-27679); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 320), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8877,7 +8880,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1434);
-        const __m256i v5 = _mm256_set1_epi16(13210);
+        __m256i v5 = _mm256_set1_epi16(13210); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8885,7 +8888,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1328), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8898,7 +8901,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-315);
-        const __m256i v5 = _mm256_set1_epi16(-571);
+        __m256i v5 = _mm256_set1_epi16(-571); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8906,7 +8909,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 304), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8917,21 +8920,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1824));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1312));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-676);
-        const __m256i v10 = _mm256_set1_epi16(20828);
+        __m256i v10 = _mm256_set1_epi16(20828); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1312), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8942,21 +8945,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 800));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 288));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(441);
-        const __m256i v10 = _mm256_set1_epi16(-25415);
+        __m256i v10 = _mm256_set1_epi16(-25415); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 288), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -8969,7 +8972,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1051);
-        const __m256i v5 = _mm256_set1_epi16(23269);
+        __m256i v5 = _mm256_set1_epi16(23269); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8977,7 +8980,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1296), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -8990,7 +8993,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1380);
-        const __m256i v5 = _mm256_set1_epi16(-3740);
+        __m256i v5 = _mm256_set1_epi16(-3740); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -8998,7 +9001,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 272), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9011,7 +9014,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-526);
-        const __m256i v5 = _mm256_set1_epi16(-19470);
+        __m256i v5 = _mm256_set1_epi16(-19470); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9019,7 +9022,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1280), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9032,7 +9035,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1397);
-        const __m256i v5 = _mm256_set1_epi16(5237);
+        __m256i v5 = _mm256_set1_epi16(5237); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9040,7 +9043,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 256), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9051,21 +9054,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1776));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1264));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1261);
-        const __m256i v10 = _mm256_set1_epi16(1043);
+        __m256i v10 = _mm256_set1_epi16(1043); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1264), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9076,21 +9079,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 752));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 240));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1290);
-        const __m256i v10 = _mm256_set1_epi16(31990);
+        __m256i v10 = _mm256_set1_epi16(31990); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 240), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9103,7 +9106,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-232);
-        const __m256i v5 = _mm256_set1_epi16(-14568);
+        __m256i v5 = _mm256_set1_epi16(-14568); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9111,7 +9114,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1248), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9124,7 +9127,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1523);
-        const __m256i v5 = _mm256_set1_epi16(20749);
+        __m256i v5 = _mm256_set1_epi16(20749); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9132,7 +9135,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 224), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9143,21 +9146,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1744));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1232));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-341);
-        const __m256i v10 = _mm256_set1_epi16(20395);
+        __m256i v10 = _mm256_set1_epi16(20395); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1232), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9168,21 +9171,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 720));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 208));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-531);
-        const __m256i v10 = _mm256_set1_epi16(-2835);
+        __m256i v10 = _mm256_set1_epi16(-2835); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 208), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9193,21 +9196,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1728));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1216));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1520);
-        const __m256i v10 = _mm256_set1_epi16(10768);
+        __m256i v10 = _mm256_set1_epi16(10768); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1216), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9218,21 +9221,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 704));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 192));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1254);
-        const __m256i v10 = _mm256_set1_epi16(-22246);
+        __m256i v10 = _mm256_set1_epi16(-22246); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 192), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9245,7 +9248,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1201);
-        const __m256i v5 = _mm256_set1_epi16(-1969);
+        __m256i v5 = _mm256_set1_epi16(-1969); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9253,7 +9256,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1200), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9266,7 +9269,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(424);
-        const __m256i v5 = _mm256_set1_epi16(31144);
+        __m256i v5 = _mm256_set1_epi16(31144); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9274,7 +9277,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 176), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9287,7 +9290,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-316);
-        const __m256i v5 = _mm256_set1_epi16(2756);
+        __m256i v5 = _mm256_set1_epi16(2756); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9295,7 +9298,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1184), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9308,7 +9311,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(738);
-        const __m256i v5 = _mm256_set1_epi16(-30494);
+        __m256i v5 = _mm256_set1_epi16(-30494); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9316,7 +9319,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 160), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9329,7 +9332,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1555);
-        const __m256i v5 = _mm256_set1_epi16(-3859);
+        __m256i v5 = _mm256_set1_epi16(-3859); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9337,7 +9340,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1168), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9350,7 +9353,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1630);
-        const __m256i v5 = _mm256_set1_epi16(16478);
+        __m256i v5 = _mm256_set1_epi16(16478); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9358,7 +9361,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 144), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9369,21 +9372,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1664));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1152));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1152);
-        const __m256i v10 = _mm256_set1_epi16(31616);
+        __m256i v10 = _mm256_set1_epi16(31616); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1152), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9394,21 +9397,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 640));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 128));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(1047);
-        const __m256i v10 = _mm256_set1_epi16(-9961);
+        __m256i v10 = _mm256_set1_epi16(-9961); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 128), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9419,21 +9422,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1648));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1136));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(947);
-        const __m256i v10 = _mm256_set1_epi16(-4941);
+        __m256i v10 = _mm256_set1_epi16(-4941); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1136), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9444,21 +9447,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 624));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 112));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-800);
-        const __m256i v10 = _mm256_set1_epi16(-25376);
+        __m256i v10 = _mm256_set1_epi16(-25376); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 112), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9471,7 +9474,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-660);
-        const __m256i v5 = _mm256_set1_epi16(-32404);
+        __m256i v5 = _mm256_set1_epi16(-32404); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9479,7 +9482,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1120), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9492,7 +9495,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1120);
-        const __m256i v5 = _mm256_set1_epi16(9312);
+        __m256i v5 = _mm256_set1_epi16(9312); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9500,7 +9503,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 96), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9511,21 +9514,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1616));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1104));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(924);
-        const __m256i v10 = _mm256_set1_epi16(6044);
+        __m256i v10 = _mm256_set1_epi16(6044); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1104), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9536,21 +9539,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 592));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 80));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1568);
-        const __m256i v10 = _mm256_set1_epi16(-26144);
+        __m256i v10 = _mm256_set1_epi16(-26144); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 80), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9561,21 +9564,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1600));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1088));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(38);
-        const __m256i v10 = _mm256_set1_epi16(4646);
+        __m256i v10 = _mm256_set1_epi16(4646); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1088), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9586,21 +9589,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 576));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 64));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-468);
-        const __m256i v10 = _mm256_set1_epi16(-15828);
+        __m256i v10 = _mm256_set1_epi16(-15828); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 64), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9611,21 +9614,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1584));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1072));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-719);
-        const __m256i v10 = _mm256_set1_epi16(-32719);
+        __m256i v10 = _mm256_set1_epi16(-32719); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1072), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9636,21 +9639,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 560));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 48));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(1321);
-        const __m256i v10 = _mm256_set1_epi16(-4055);
+        __m256i v10 = _mm256_set1_epi16(-4055); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 48), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9661,21 +9664,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1568));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1056));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-325);
-        const __m256i v10 = _mm256_set1_epi16(32699);
+        __m256i v10 = _mm256_set1_epi16(32699); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1056), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9686,21 +9689,21 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 544));
         const __m256i v1 = _mm256_set1_epi16(10);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3329);
+        __m256i v3 = _mm256_set1_epi16(3329); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 32));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(148);
-        const __m256i v10 = _mm256_set1_epi16(31892);
+        __m256i v10 = _mm256_set1_epi16(31892); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 32), v14);
         const __m256i v16 = _mm256_set1_epi16(1441);
-        const __m256i v17 = _mm256_set1_epi16(-10079);
+        __m256i v17 = _mm256_set1_epi16(-10079); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -9713,7 +9716,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(455);
-        const __m256i v5 = _mm256_set1_epi16(-6457);
+        __m256i v5 = _mm256_set1_epi16(-6457); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9721,7 +9724,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1040), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9734,7 +9737,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-873);
-        const __m256i v5 = _mm256_set1_epi16(20887);
+        __m256i v5 = _mm256_set1_epi16(20887); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9742,7 +9745,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 16), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9755,7 +9758,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-637);
-        const __m256i v5 = _mm256_set1_epi16(22147);
+        __m256i v5 = _mm256_set1_epi16(22147); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3329);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -9763,7 +9766,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1024), v10);
         const __m256i v12 = _mm256_set1_epi16(1441);
-        const __m256i v13 = _mm256_set1_epi16(-10079);
+        __m256i v13 = _mm256_set1_epi16(-10079); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -9779,7 +9782,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(10);
         const __m256i v5 = _mm256_mulhrs_epi16(v3, v4);
-        const __m256i v6 = _mm256_set1_epi16(3329);
+        __m256i v6 = _mm256_set1_epi16(3329); OPAQUE(v6);
         const __m256i v7 = _mm256_mullo_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v3, v7);
         const __m256i v9 = _mm256_loadu_si256((const __m256i *)(products + 2032));
@@ -9790,7 +9793,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v14 = _mm256_sub_epi16(v11, v13);
         const __m256i v15 = _mm256_sub_epi16(v9, v10);
         const __m256i v16 = _mm256_set1_epi16(130);
-        const __m256i v17 = _mm256_set1_epi16(26242);
+        __m256i v17 = _mm256_set1_epi16(26242); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v15, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v15, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v6);
@@ -9800,7 +9803,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v24 = _mm256_add_epi16(v22, v23);
         const __m256i v25 = _mm256_sub_epi16(v22, v23);
         const __m256i v26 = _mm256_set1_epi16(-182);
-        const __m256i v27 = _mm256_set1_epi16(15690);
+        __m256i v27 = _mm256_set1_epi16(15690); OPAQUE(v27);
         const __m256i v28 = _mm256_mullo_epi16(v25, v27);
         const __m256i v29 = _mm256_mulhi_epi16(v25, v26);
         const __m256i v30 = _mm256_mulhi_epi16(v28, v6);
@@ -9810,7 +9813,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v34 = _mm256_add_epi16(v32, v33);
         const __m256i v35 = _mm256_sub_epi16(v32, v33);
         const __m256i v36 = _mm256_set1_epi16(-411);
-        const __m256i v37 = _mm256_set1_epi16(-8859);
+        __m256i v37 = _mm256_set1_epi16(-8859); OPAQUE(v37);
         const __m256i v38 = _mm256_mullo_epi16(v35, v37);
         const __m256i v39 = _mm256_mulhi_epi16(v35, v36);
         const __m256i v40 = _mm256_mulhi_epi16(v38, v6);
@@ -9820,7 +9823,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v44 = _mm256_add_epi16(v42, v43);
         const __m256i v45 = _mm256_sub_epi16(v42, v43);
         const __m256i v46 = _mm256_set1_epi16(-1422);
-        const __m256i v47 = _mm256_set1_epi16(12402);
+        __m256i v47 = _mm256_set1_epi16(12402); OPAQUE(v47);
         const __m256i v48 = _mm256_mullo_epi16(v45, v47);
         const __m256i v49 = _mm256_mulhi_epi16(v45, v46);
         const __m256i v50 = _mm256_mulhi_epi16(v48, v6);
@@ -9830,7 +9833,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v54 = _mm256_add_epi16(v52, v53);
         const __m256i v55 = _mm256_sub_epi16(v52, v53);
         const __m256i v56 = _mm256_set1_epi16(1325);
-        const __m256i v57 = _mm256_set1_epi16(-17363);
+        __m256i v57 = _mm256_set1_epi16(-17363); OPAQUE(v57);
         const __m256i v58 = _mm256_mullo_epi16(v55, v57);
         const __m256i v59 = _mm256_mulhi_epi16(v55, v56);
         const __m256i v60 = _mm256_mulhi_epi16(v58, v6);
@@ -9840,7 +9843,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v64 = _mm256_add_epi16(v62, v63);
         const __m256i v65 = _mm256_sub_epi16(v62, v63);
         const __m256i v66 = _mm256_set1_epi16(1474);
-        const __m256i v67 = _mm256_set1_epi16(11202);
+        __m256i v67 = _mm256_set1_epi16(11202); OPAQUE(v67);
         const __m256i v68 = _mm256_mullo_epi16(v65, v67);
         const __m256i v69 = _mm256_mulhi_epi16(v65, v66);
         const __m256i v70 = _mm256_mulhi_epi16(v68, v6);
@@ -9850,7 +9853,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v74 = _mm256_add_epi16(v72, v73);
         const __m256i v75 = _mm256_sub_epi16(v72, v73);
         const __m256i v76 = _mm256_set1_epi16(-732);
-        const __m256i v77 = _mm256_set1_epi16(10532);
+        __m256i v77 = _mm256_set1_epi16(10532); OPAQUE(v77);
         const __m256i v78 = _mm256_mullo_epi16(v75, v77);
         const __m256i v79 = _mm256_mulhi_epi16(v75, v76);
         const __m256i v80 = _mm256_mulhi_epi16(v78, v6);
@@ -9860,7 +9863,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v84 = _mm256_add_epi16(v82, v83);
         const __m256i v85 = _mm256_sub_epi16(v82, v83);
         const __m256i v86 = _mm256_set1_epi16(359);
-        const __m256i v87 = _mm256_set1_epi16(-14745);
+        __m256i v87 = _mm256_set1_epi16(-14745); OPAQUE(v87);
         const __m256i v88 = _mm256_mullo_epi16(v85, v87);
         const __m256i v89 = _mm256_mulhi_epi16(v85, v86);
         const __m256i v90 = _mm256_mulhi_epi16(v88, v6);
@@ -9870,7 +9873,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v94 = _mm256_add_epi16(v92, v93);
         const __m256i v95 = _mm256_sub_epi16(v92, v93);
         const __m256i v96 = _mm256_set1_epi16(829);
-        const __m256i v97 = _mm256_set1_epi16(-5571);
+        __m256i v97 = _mm256_set1_epi16(-5571); OPAQUE(v97);
         const __m256i v98 = _mm256_mullo_epi16(v95, v97);
         const __m256i v99 = _mm256_mulhi_epi16(v95, v96);
         const __m256i v100 = _mm256_mulhi_epi16(v98, v6);
@@ -9883,7 +9886,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v107 = _mm256_sub_epi16(v104, v106);
         const __m256i v108 = _mm256_sub_epi16(v102, v103);
         const __m256i v109 = _mm256_set1_epi16(171);
-        const __m256i v110 = _mm256_set1_epi16(20907);
+        __m256i v110 = _mm256_set1_epi16(20907); OPAQUE(v110);
         const __m256i v111 = _mm256_mullo_epi16(v108, v110);
         const __m256i v112 = _mm256_mulhi_epi16(v108, v109);
         const __m256i v113 = _mm256_mulhi_epi16(v111, v6);
@@ -9893,7 +9896,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v117 = _mm256_add_epi16(v115, v116);
         const __m256i v118 = _mm256_sub_epi16(v115, v116);
         const __m256i v119 = _mm256_set1_epi16(-1571);
-        const __m256i v120 = _mm256_set1_epi16(-16163);
+        __m256i v120 = _mm256_set1_epi16(-16163); OPAQUE(v120);
         const __m256i v121 = _mm256_mullo_epi16(v118, v120);
         const __m256i v122 = _mm256_mulhi_epi16(v118, v119);
         const __m256i v123 = _mm256_mulhi_epi16(v121, v6);
@@ -9903,7 +9906,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v127 = _mm256_add_epi16(v125, v126);
         const __m256i v128 = _mm256_sub_epi16(v125, v126);
         const __m256i v129 = _mm256_set1_epi16(202);
-        const __m256i v130 = _mm256_set1_epi16(-16694);
+        __m256i v130 = _mm256_set1_epi16(-16694); OPAQUE(v130);
         const __m256i v131 = _mm256_mullo_epi16(v128, v130);
         const __m256i v132 = _mm256_mulhi_epi16(v128, v129);
         const __m256i v133 = _mm256_mulhi_epi16(v131, v6);
@@ -9913,7 +9916,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v137 = _mm256_add_epi16(v135, v136);
         const __m256i v138 = _mm256_sub_epi16(v135, v136);
         const __m256i v139 = _mm256_set1_epi16(383);
-        const __m256i v140 = _mm256_set1_epi16(-29057);
+        __m256i v140 = _mm256_set1_epi16(-29057); OPAQUE(v140);
         const __m256i v141 = _mm256_mullo_epi16(v138, v140);
         const __m256i v142 = _mm256_mulhi_epi16(v138, v139);
         const __m256i v143 = _mm256_mulhi_epi16(v141, v6);
@@ -9923,7 +9926,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v147 = _mm256_add_epi16(v145, v146);
         const __m256i v148 = _mm256_sub_epi16(v145, v146);
         const __m256i v149 = _mm256_set1_epi16(-1202);
-        const __m256i v150 = _mm256_set1_epi16(1358);
+        __m256i v150 = _mm256_set1_epi16(1358); OPAQUE(v150);
         const __m256i v151 = _mm256_mullo_epi16(v148, v150);
         const __m256i v152 = _mm256_mulhi_epi16(v148, v149);
         const __m256i v153 = _mm256_mulhi_epi16(v151, v6);
@@ -9933,7 +9936,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v157 = _mm256_add_epi16(v155, v156);
         const __m256i v158 = _mm256_sub_epi16(v155, v156);
         const __m256i v159 = _mm256_set1_epi16(1017);
-        const __m256i v160 = _mm256_set1_epi16(24313);
+        __m256i v160 = _mm256_set1_epi16(24313); OPAQUE(v160);
         const __m256i v161 = _mm256_mullo_epi16(v158, v160);
         const __m256i v162 = _mm256_mulhi_epi16(v158, v159);
         const __m256i v163 = _mm256_mulhi_epi16(v161, v6);
@@ -9943,7 +9946,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v167 = _mm256_add_epi16(v165, v166);
         const __m256i v168 = _mm256_sub_epi16(v165, v166);
         const __m256i v169 = _mm256_set1_epi16(-758);
-        const __m256i v170 = _mm256_set1_epi16(31498);
+        __m256i v170 = _mm256_set1_epi16(31498); OPAQUE(v170);
         const __m256i v171 = _mm256_mullo_epi16(v168, v170);
         const __m256i v172 = _mm256_mulhi_epi16(v168, v169);
         const __m256i v173 = _mm256_mulhi_epi16(v171, v6);
@@ -9953,7 +9956,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v177 = _mm256_add_epi16(v175, v176);
         const __m256i v178 = _mm256_sub_epi16(v175, v176);
         const __m256i v179 = _mm256_set1_epi16(-1602);
-        const __m256i v180 = _mm256_set1_epi16(21438);
+        __m256i v180 = _mm256_set1_epi16(21438); OPAQUE(v180);
         const __m256i v181 = _mm256_mullo_epi16(v178, v180);
         const __m256i v182 = _mm256_mulhi_epi16(v178, v179);
         const __m256i v183 = _mm256_mulhi_epi16(v181, v6);
@@ -9963,7 +9966,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v187 = _mm256_add_epi16(v185, v186);
         const __m256i v188 = _mm256_sub_epi16(v185, v186);
         const __m256i v189 = _mm256_set1_epi16(1577);
-        const __m256i v190 = _mm256_set1_epi16(-3799);
+        __m256i v190 = _mm256_set1_epi16(-3799); OPAQUE(v190);
         const __m256i v191 = _mm256_mullo_epi16(v188, v190);
         const __m256i v192 = _mm256_mulhi_epi16(v188, v189);
         const __m256i v193 = _mm256_mulhi_epi16(v191, v6);
@@ -9973,7 +9976,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v197 = _mm256_add_epi16(v195, v196);
         const __m256i v198 = _mm256_sub_epi16(v195, v196);
         const __m256i v199 = _mm256_set1_epi16(-1542);
-        const __m256i v200 = _mm256_set1_epi16(18426);
+        __m256i v200 = _mm256_set1_epi16(18426); OPAQUE(v200);
         const __m256i v201 = _mm256_mullo_epi16(v198, v200);
         const __m256i v202 = _mm256_mulhi_epi16(v198, v199);
         const __m256i v203 = _mm256_mulhi_epi16(v201, v6);
@@ -9983,7 +9986,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v207 = _mm256_add_epi16(v205, v206);
         const __m256i v208 = _mm256_sub_epi16(v205, v206);
         const __m256i v209 = _mm256_set1_epi16(1493);
-        const __m256i v210 = _mm256_set1_epi16(13525);
+        __m256i v210 = _mm256_set1_epi16(13525); OPAQUE(v210);
         const __m256i v211 = _mm256_mullo_epi16(v208, v210);
         const __m256i v212 = _mm256_mulhi_epi16(v208, v209);
         const __m256i v213 = _mm256_mulhi_epi16(v211, v6);
@@ -9993,7 +9996,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v217 = _mm256_add_epi16(v215, v216);
         const __m256i v218 = _mm256_sub_epi16(v215, v216);
         const __m256i v219 = _mm256_set1_epi16(573);
-        const __m256i v220 = _mm256_set1_epi16(-5827);
+        __m256i v220 = _mm256_set1_epi16(-5827); OPAQUE(v220);
         const __m256i v221 = _mm256_mullo_epi16(v218, v220);
         const __m256i v222 = _mm256_mulhi_epi16(v218, v219);
         const __m256i v223 = _mm256_mulhi_epi16(v221, v6);
@@ -10003,7 +10006,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v227 = _mm256_add_epi16(v225, v226);
         const __m256i v228 = _mm256_sub_epi16(v225, v226);
         const __m256i v229 = _mm256_set1_epi16(-1468);
-        const __m256i v230 = _mm256_set1_epi16(-31164);
+        __m256i v230 = _mm256_set1_epi16(-31164); OPAQUE(v230);
         const __m256i v231 = _mm256_mullo_epi16(v228, v230);
         const __m256i v232 = _mm256_mulhi_epi16(v228, v229);
         const __m256i v233 = _mm256_mulhi_epi16(v231, v6);
@@ -10013,7 +10016,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v237 = _mm256_add_epi16(v235, v236);
         const __m256i v238 = _mm256_sub_epi16(v235, v236);
         const __m256i v239 = _mm256_set1_epi16(-608);
-        const __m256i v240 = _mm256_set1_epi16(-8800);
+        __m256i v240 = _mm256_set1_epi16(-8800); OPAQUE(v240);
         const __m256i v241 = _mm256_mullo_epi16(v238, v240);
         const __m256i v242 = _mm256_mulhi_epi16(v238, v239);
         const __m256i v243 = _mm256_mulhi_epi16(v241, v6);
@@ -10023,7 +10026,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v247 = _mm256_add_epi16(v245, v246);
         const __m256i v248 = _mm256_sub_epi16(v245, v246);
         const __m256i v249 = _mm256_set1_epi16(1517);
-        const __m256i v250 = _mm256_set1_epi16(-787);
+        __m256i v250 = _mm256_set1_epi16(-787); OPAQUE(v250);
         const __m256i v251 = _mm256_mullo_epi16(v248, v250);
         const __m256i v252 = _mm256_mulhi_epi16(v248, v249);
         const __m256i v253 = _mm256_mulhi_epi16(v251, v6);
@@ -10033,7 +10036,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v257 = _mm256_add_epi16(v255, v256);
         const __m256i v258 = _mm256_sub_epi16(v255, v256);
         const __m256i v259 = _mm256_set1_epi16(-1458);
-        const __m256i v260 = _mm256_set1_epi16(1102);
+        __m256i v260 = _mm256_set1_epi16(1102); OPAQUE(v260);
         const __m256i v261 = _mm256_mullo_epi16(v258, v260);
         const __m256i v262 = _mm256_mulhi_epi16(v258, v259);
         const __m256i v263 = _mm256_mulhi_epi16(v261, v6);
@@ -10043,7 +10046,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v267 = _mm256_add_epi16(v265, v266);
         const __m256i v268 = _mm256_sub_epi16(v265, v266);
         const __m256i v269 = _mm256_set1_epi16(-622);
-        const __m256i v270 = _mm256_set1_epi16(-27758);
+        __m256i v270 = _mm256_set1_epi16(-27758); OPAQUE(v270);
         const __m256i v271 = _mm256_mullo_epi16(v268, v270);
         const __m256i v272 = _mm256_mulhi_epi16(v268, v269);
         const __m256i v273 = _mm256_mulhi_epi16(v271, v6);
@@ -10053,7 +10056,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v277 = _mm256_add_epi16(v275, v276);
         const __m256i v278 = _mm256_sub_epi16(v275, v276);
         const __m256i v279 = _mm256_set1_epi16(205);
-        const __m256i v280 = _mm256_set1_epi16(-26675);
+        __m256i v280 = _mm256_set1_epi16(-26675); OPAQUE(v280);
         const __m256i v281 = _mm256_mullo_epi16(v278, v280);
         const __m256i v282 = _mm256_mulhi_epi16(v278, v279);
         const __m256i v283 = _mm256_mulhi_epi16(v281, v6);
@@ -10063,7 +10066,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v287 = _mm256_add_epi16(v285, v286);
         const __m256i v288 = _mm256_sub_epi16(v285, v286);
         const __m256i v289 = _mm256_set1_epi16(-287);
-        const __m256i v290 = _mm256_set1_epi16(-28191);
+        __m256i v290 = _mm256_set1_epi16(-28191); OPAQUE(v290);
         const __m256i v291 = _mm256_mullo_epi16(v288, v290);
         const __m256i v292 = _mm256_mulhi_epi16(v288, v289);
         const __m256i v293 = _mm256_mulhi_epi16(v291, v6);
@@ -10073,7 +10076,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v297 = _mm256_add_epi16(v295, v296);
         const __m256i v298 = _mm256_sub_epi16(v295, v296);
         const __m256i v299 = _mm256_set1_epi16(-264);
-        const __m256i v300 = _mm256_set1_epi16(26360);
+        __m256i v300 = _mm256_set1_epi16(26360); OPAQUE(v300);
         const __m256i v301 = _mm256_mullo_epi16(v298, v300);
         const __m256i v302 = _mm256_mulhi_epi16(v298, v299);
         const __m256i v303 = _mm256_mulhi_epi16(v301, v6);
@@ -10083,7 +10086,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v307 = _mm256_add_epi16(v305, v306);
         const __m256i v308 = _mm256_sub_epi16(v305, v306);
         const __m256i v309 = _mm256_set1_epi16(-962);
-        const __m256i v310 = _mm256_set1_epi16(-10690);
+        __m256i v310 = _mm256_set1_epi16(-10690); OPAQUE(v310);
         const __m256i v311 = _mm256_mullo_epi16(v308, v310);
         const __m256i v312 = _mm256_mulhi_epi16(v308, v309);
         const __m256i v313 = _mm256_mulhi_epi16(v311, v6);
@@ -10093,7 +10096,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v317 = _mm256_add_epi16(v315, v316);
         const __m256i v318 = _mm256_sub_epi16(v315, v316);
         const __m256i v319 = _mm256_set1_epi16(681);
-        const __m256i v320 = _mm256_set1_epi16(28073);
+        __m256i v320 = _mm256_set1_epi16(28073); OPAQUE(v320);
         const __m256i v321 = _mm256_mullo_epi16(v318, v320);
         const __m256i v322 = _mm256_mulhi_epi16(v318, v319);
         const __m256i v323 = _mm256_mulhi_epi16(v321, v6);
@@ -10951,8 +10954,8 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v6 = _mm256_add_epi16(v4, v5);
         const __m256i v7 = _mm256_sub_epi16(v4, v5);
         const __m256i v8 = _mm256_set1_epi16(130);
-        const __m256i v9 = _mm256_set1_epi16(26242);
-        const __m256i v10 = _mm256_set1_epi16(3329);
+        __m256i v9 = _mm256_set1_epi16(26242); OPAQUE(v9);
+        __m256i v10 = _mm256_set1_epi16(3329); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v7, v9);
         const __m256i v12 = _mm256_mulhi_epi16(v7, v8);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v10);
@@ -10962,7 +10965,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v17 = _mm256_add_epi16(v15, v16);
         const __m256i v18 = _mm256_sub_epi16(v15, v16);
         const __m256i v19 = _mm256_set1_epi16(-182);
-        const __m256i v20 = _mm256_set1_epi16(15690);
+        __m256i v20 = _mm256_set1_epi16(15690); OPAQUE(v20);
         const __m256i v21 = _mm256_mullo_epi16(v18, v20);
         const __m256i v22 = _mm256_mulhi_epi16(v18, v19);
         const __m256i v23 = _mm256_mulhi_epi16(v21, v10);
@@ -10972,7 +10975,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v27 = _mm256_add_epi16(v25, v26);
         const __m256i v28 = _mm256_sub_epi16(v25, v26);
         const __m256i v29 = _mm256_set1_epi16(-411);
-        const __m256i v30 = _mm256_set1_epi16(-8859);
+        __m256i v30 = _mm256_set1_epi16(-8859); OPAQUE(v30);
         const __m256i v31 = _mm256_mullo_epi16(v28, v30);
         const __m256i v32 = _mm256_mulhi_epi16(v28, v29);
         const __m256i v33 = _mm256_mulhi_epi16(v31, v10);
@@ -10982,7 +10985,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v37 = _mm256_add_epi16(v35, v36);
         const __m256i v38 = _mm256_sub_epi16(v35, v36);
         const __m256i v39 = _mm256_set1_epi16(-1422);
-        const __m256i v40 = _mm256_set1_epi16(12402);
+        __m256i v40 = _mm256_set1_epi16(12402); OPAQUE(v40);
         const __m256i v41 = _mm256_mullo_epi16(v38, v40);
         const __m256i v42 = _mm256_mulhi_epi16(v38, v39);
         const __m256i v43 = _mm256_mulhi_epi16(v41, v10);
@@ -10992,7 +10995,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v47 = _mm256_add_epi16(v45, v46);
         const __m256i v48 = _mm256_sub_epi16(v45, v46);
         const __m256i v49 = _mm256_set1_epi16(1325);
-        const __m256i v50 = _mm256_set1_epi16(-17363);
+        __m256i v50 = _mm256_set1_epi16(-17363); OPAQUE(v50);
         const __m256i v51 = _mm256_mullo_epi16(v48, v50);
         const __m256i v52 = _mm256_mulhi_epi16(v48, v49);
         const __m256i v53 = _mm256_mulhi_epi16(v51, v10);
@@ -11002,7 +11005,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v57 = _mm256_add_epi16(v55, v56);
         const __m256i v58 = _mm256_sub_epi16(v55, v56);
         const __m256i v59 = _mm256_set1_epi16(1474);
-        const __m256i v60 = _mm256_set1_epi16(11202);
+        __m256i v60 = _mm256_set1_epi16(11202); OPAQUE(v60);
         const __m256i v61 = _mm256_mullo_epi16(v58, v60);
         const __m256i v62 = _mm256_mulhi_epi16(v58, v59);
         const __m256i v63 = _mm256_mulhi_epi16(v61, v10);
@@ -11012,7 +11015,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v67 = _mm256_add_epi16(v65, v66);
         const __m256i v68 = _mm256_sub_epi16(v65, v66);
         const __m256i v69 = _mm256_set1_epi16(-732);
-        const __m256i v70 = _mm256_set1_epi16(10532);
+        __m256i v70 = _mm256_set1_epi16(10532); OPAQUE(v70);
         const __m256i v71 = _mm256_mullo_epi16(v68, v70);
         const __m256i v72 = _mm256_mulhi_epi16(v68, v69);
         const __m256i v73 = _mm256_mulhi_epi16(v71, v10);
@@ -11022,7 +11025,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v77 = _mm256_add_epi16(v75, v76);
         const __m256i v78 = _mm256_sub_epi16(v75, v76);
         const __m256i v79 = _mm256_set1_epi16(359);
-        const __m256i v80 = _mm256_set1_epi16(-14745);
+        __m256i v80 = _mm256_set1_epi16(-14745); OPAQUE(v80);
         const __m256i v81 = _mm256_mullo_epi16(v78, v80);
         const __m256i v82 = _mm256_mulhi_epi16(v78, v79);
         const __m256i v83 = _mm256_mulhi_epi16(v81, v10);
@@ -11032,7 +11035,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v87 = _mm256_add_epi16(v85, v86);
         const __m256i v88 = _mm256_sub_epi16(v85, v86);
         const __m256i v89 = _mm256_set1_epi16(829);
-        const __m256i v90 = _mm256_set1_epi16(-5571);
+        __m256i v90 = _mm256_set1_epi16(-5571); OPAQUE(v90);
         const __m256i v91 = _mm256_mullo_epi16(v88, v90);
         const __m256i v92 = _mm256_mulhi_epi16(v88, v89);
         const __m256i v93 = _mm256_mulhi_epi16(v91, v10);
@@ -11042,7 +11045,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v97 = _mm256_add_epi16(v95, v96);
         const __m256i v98 = _mm256_sub_epi16(v95, v96);
         const __m256i v99 = _mm256_set1_epi16(171);
-        const __m256i v100 = _mm256_set1_epi16(20907);
+        __m256i v100 = _mm256_set1_epi16(20907); OPAQUE(v100);
         const __m256i v101 = _mm256_mullo_epi16(v98, v100);
         const __m256i v102 = _mm256_mulhi_epi16(v98, v99);
         const __m256i v103 = _mm256_mulhi_epi16(v101, v10);
@@ -11052,7 +11055,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v107 = _mm256_add_epi16(v105, v106);
         const __m256i v108 = _mm256_sub_epi16(v105, v106);
         const __m256i v109 = _mm256_set1_epi16(-1571);
-        const __m256i v110 = _mm256_set1_epi16(-16163);
+        __m256i v110 = _mm256_set1_epi16(-16163); OPAQUE(v110);
         const __m256i v111 = _mm256_mullo_epi16(v108, v110);
         const __m256i v112 = _mm256_mulhi_epi16(v108, v109);
         const __m256i v113 = _mm256_mulhi_epi16(v111, v10);
@@ -11066,7 +11069,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v121 = _mm256_sub_epi16(v117, v120);
         const __m256i v122 = _mm256_sub_epi16(v115, v116);
         const __m256i v123 = _mm256_set1_epi16(202);
-        const __m256i v124 = _mm256_set1_epi16(-16694);
+        __m256i v124 = _mm256_set1_epi16(-16694); OPAQUE(v124);
         const __m256i v125 = _mm256_mullo_epi16(v122, v124);
         const __m256i v126 = _mm256_mulhi_epi16(v122, v123);
         const __m256i v127 = _mm256_mulhi_epi16(v125, v10);
@@ -11076,7 +11079,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v131 = _mm256_add_epi16(v129, v130);
         const __m256i v132 = _mm256_sub_epi16(v129, v130);
         const __m256i v133 = _mm256_set1_epi16(383);
-        const __m256i v134 = _mm256_set1_epi16(-29057);
+        __m256i v134 = _mm256_set1_epi16(-29057); OPAQUE(v134);
         const __m256i v135 = _mm256_mullo_epi16(v132, v134);
         const __m256i v136 = _mm256_mulhi_epi16(v132, v133);
         const __m256i v137 = _mm256_mulhi_epi16(v135, v10);
@@ -11086,7 +11089,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v141 = _mm256_add_epi16(v139, v140);
         const __m256i v142 = _mm256_sub_epi16(v139, v140);
         const __m256i v143 = _mm256_set1_epi16(-1202);
-        const __m256i v144 = _mm256_set1_epi16(1358);
+        __m256i v144 = _mm256_set1_epi16(1358); OPAQUE(v144);
         const __m256i v145 = _mm256_mullo_epi16(v142, v144);
         const __m256i v146 = _mm256_mulhi_epi16(v142, v143);
         const __m256i v147 = _mm256_mulhi_epi16(v145, v10);
@@ -11096,7 +11099,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v151 = _mm256_add_epi16(v149, v150);
         const __m256i v152 = _mm256_sub_epi16(v149, v150);
         const __m256i v153 = _mm256_set1_epi16(1017);
-        const __m256i v154 = _mm256_set1_epi16(24313);
+        __m256i v154 = _mm256_set1_epi16(24313); OPAQUE(v154);
         const __m256i v155 = _mm256_mullo_epi16(v152, v154);
         const __m256i v156 = _mm256_mulhi_epi16(v152, v153);
         const __m256i v157 = _mm256_mulhi_epi16(v155, v10);
@@ -11106,7 +11109,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v161 = _mm256_add_epi16(v159, v160);
         const __m256i v162 = _mm256_sub_epi16(v159, v160);
         const __m256i v163 = _mm256_set1_epi16(-758);
-        const __m256i v164 = _mm256_set1_epi16(31498);
+        __m256i v164 = _mm256_set1_epi16(31498); OPAQUE(v164);
         const __m256i v165 = _mm256_mullo_epi16(v162, v164);
         const __m256i v166 = _mm256_mulhi_epi16(v162, v163);
         const __m256i v167 = _mm256_mulhi_epi16(v165, v10);
@@ -11116,7 +11119,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v171 = _mm256_add_epi16(v169, v170);
         const __m256i v172 = _mm256_sub_epi16(v169, v170);
         const __m256i v173 = _mm256_set1_epi16(-1602);
-        const __m256i v174 = _mm256_set1_epi16(21438);
+        __m256i v174 = _mm256_set1_epi16(21438); OPAQUE(v174);
         const __m256i v175 = _mm256_mullo_epi16(v172, v174);
         const __m256i v176 = _mm256_mulhi_epi16(v172, v173);
         const __m256i v177 = _mm256_mulhi_epi16(v175, v10);
@@ -11126,7 +11129,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v181 = _mm256_add_epi16(v179, v180);
         const __m256i v182 = _mm256_sub_epi16(v179, v180);
         const __m256i v183 = _mm256_set1_epi16(1577);
-        const __m256i v184 = _mm256_set1_epi16(-3799);
+        __m256i v184 = _mm256_set1_epi16(-3799); OPAQUE(v184);
         const __m256i v185 = _mm256_mullo_epi16(v182, v184);
         const __m256i v186 = _mm256_mulhi_epi16(v182, v183);
         const __m256i v187 = _mm256_mulhi_epi16(v185, v10);
@@ -11136,7 +11139,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v191 = _mm256_add_epi16(v189, v190);
         const __m256i v192 = _mm256_sub_epi16(v189, v190);
         const __m256i v193 = _mm256_set1_epi16(-1542);
-        const __m256i v194 = _mm256_set1_epi16(18426);
+        __m256i v194 = _mm256_set1_epi16(18426); OPAQUE(v194);
         const __m256i v195 = _mm256_mullo_epi16(v192, v194);
         const __m256i v196 = _mm256_mulhi_epi16(v192, v193);
         const __m256i v197 = _mm256_mulhi_epi16(v195, v10);
@@ -11146,7 +11149,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v201 = _mm256_add_epi16(v199, v200);
         const __m256i v202 = _mm256_sub_epi16(v199, v200);
         const __m256i v203 = _mm256_set1_epi16(1493);
-        const __m256i v204 = _mm256_set1_epi16(13525);
+        __m256i v204 = _mm256_set1_epi16(13525); OPAQUE(v204);
         const __m256i v205 = _mm256_mullo_epi16(v202, v204);
         const __m256i v206 = _mm256_mulhi_epi16(v202, v203);
         const __m256i v207 = _mm256_mulhi_epi16(v205, v10);
@@ -11156,7 +11159,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v211 = _mm256_add_epi16(v209, v210);
         const __m256i v212 = _mm256_sub_epi16(v209, v210);
         const __m256i v213 = _mm256_set1_epi16(573);
-        const __m256i v214 = _mm256_set1_epi16(-5827);
+        __m256i v214 = _mm256_set1_epi16(-5827); OPAQUE(v214);
         const __m256i v215 = _mm256_mullo_epi16(v212, v214);
         const __m256i v216 = _mm256_mulhi_epi16(v212, v213);
         const __m256i v217 = _mm256_mulhi_epi16(v215, v10);
@@ -11166,7 +11169,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v221 = _mm256_add_epi16(v219, v220);
         const __m256i v222 = _mm256_sub_epi16(v219, v220);
         const __m256i v223 = _mm256_set1_epi16(-1468);
-        const __m256i v224 = _mm256_set1_epi16(-31164);
+        __m256i v224 = _mm256_set1_epi16(-31164); OPAQUE(v224);
         const __m256i v225 = _mm256_mullo_epi16(v222, v224);
         const __m256i v226 = _mm256_mulhi_epi16(v222, v223);
         const __m256i v227 = _mm256_mulhi_epi16(v225, v10);
@@ -11176,7 +11179,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v231 = _mm256_add_epi16(v229, v230);
         const __m256i v232 = _mm256_sub_epi16(v229, v230);
         const __m256i v233 = _mm256_set1_epi16(-608);
-        const __m256i v234 = _mm256_set1_epi16(-8800);
+        __m256i v234 = _mm256_set1_epi16(-8800); OPAQUE(v234);
         const __m256i v235 = _mm256_mullo_epi16(v232, v234);
         const __m256i v236 = _mm256_mulhi_epi16(v232, v233);
         const __m256i v237 = _mm256_mulhi_epi16(v235, v10);
@@ -11186,7 +11189,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v241 = _mm256_add_epi16(v239, v240);
         const __m256i v242 = _mm256_sub_epi16(v239, v240);
         const __m256i v243 = _mm256_set1_epi16(1517);
-        const __m256i v244 = _mm256_set1_epi16(-787);
+        __m256i v244 = _mm256_set1_epi16(-787); OPAQUE(v244);
         const __m256i v245 = _mm256_mullo_epi16(v242, v244);
         const __m256i v246 = _mm256_mulhi_epi16(v242, v243);
         const __m256i v247 = _mm256_mulhi_epi16(v245, v10);
@@ -11196,7 +11199,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v251 = _mm256_add_epi16(v249, v250);
         const __m256i v252 = _mm256_sub_epi16(v249, v250);
         const __m256i v253 = _mm256_set1_epi16(-1458);
-        const __m256i v254 = _mm256_set1_epi16(1102);
+        __m256i v254 = _mm256_set1_epi16(1102); OPAQUE(v254);
         const __m256i v255 = _mm256_mullo_epi16(v252, v254);
         const __m256i v256 = _mm256_mulhi_epi16(v252, v253);
         const __m256i v257 = _mm256_mulhi_epi16(v255, v10);
@@ -11206,7 +11209,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v261 = _mm256_add_epi16(v259, v260);
         const __m256i v262 = _mm256_sub_epi16(v259, v260);
         const __m256i v263 = _mm256_set1_epi16(-622);
-        const __m256i v264 = _mm256_set1_epi16(-27758);
+        __m256i v264 = _mm256_set1_epi16(-27758); OPAQUE(v264);
         const __m256i v265 = _mm256_mullo_epi16(v262, v264);
         const __m256i v266 = _mm256_mulhi_epi16(v262, v263);
         const __m256i v267 = _mm256_mulhi_epi16(v265, v10);
@@ -11216,7 +11219,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v271 = _mm256_add_epi16(v269, v270);
         const __m256i v272 = _mm256_sub_epi16(v269, v270);
         const __m256i v273 = _mm256_set1_epi16(205);
-        const __m256i v274 = _mm256_set1_epi16(-26675);
+        __m256i v274 = _mm256_set1_epi16(-26675); OPAQUE(v274);
         const __m256i v275 = _mm256_mullo_epi16(v272, v274);
         const __m256i v276 = _mm256_mulhi_epi16(v272, v273);
         const __m256i v277 = _mm256_mulhi_epi16(v275, v10);
@@ -11226,7 +11229,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v281 = _mm256_add_epi16(v279, v280);
         const __m256i v282 = _mm256_sub_epi16(v279, v280);
         const __m256i v283 = _mm256_set1_epi16(-287);
-        const __m256i v284 = _mm256_set1_epi16(-28191);
+        __m256i v284 = _mm256_set1_epi16(-28191); OPAQUE(v284);
         const __m256i v285 = _mm256_mullo_epi16(v282, v284);
         const __m256i v286 = _mm256_mulhi_epi16(v282, v283);
         const __m256i v287 = _mm256_mulhi_epi16(v285, v10);
@@ -11236,7 +11239,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v291 = _mm256_add_epi16(v289, v290);
         const __m256i v292 = _mm256_sub_epi16(v289, v290);
         const __m256i v293 = _mm256_set1_epi16(-264);
-        const __m256i v294 = _mm256_set1_epi16(26360);
+        __m256i v294 = _mm256_set1_epi16(26360); OPAQUE(v294);
         const __m256i v295 = _mm256_mullo_epi16(v292, v294);
         const __m256i v296 = _mm256_mulhi_epi16(v292, v293);
         const __m256i v297 = _mm256_mulhi_epi16(v295, v10);
@@ -11246,7 +11249,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v301 = _mm256_add_epi16(v299, v300);
         const __m256i v302 = _mm256_sub_epi16(v299, v300);
         const __m256i v303 = _mm256_set1_epi16(-962);
-        const __m256i v304 = _mm256_set1_epi16(-10690);
+        __m256i v304 = _mm256_set1_epi16(-10690); OPAQUE(v304);
         const __m256i v305 = _mm256_mullo_epi16(v302, v304);
         const __m256i v306 = _mm256_mulhi_epi16(v302, v303);
         const __m256i v307 = _mm256_mulhi_epi16(v305, v10);
@@ -11256,7 +11259,7 @@ static void product_3329(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v311 = _mm256_add_epi16(v309, v310);
         const __m256i v312 = _mm256_sub_epi16(v309, v310);
         const __m256i v313 = _mm256_set1_epi16(681);
-        const __m256i v314 = _mm256_set1_epi16(28073);
+        __m256i v314 = _mm256_set1_epi16(28073); OPAQUE(v314);
         const __m256i v315 = _mm256_mullo_epi16(v312, v314);
         const __m256i v316 = _mm256_mulhi_epi16(v312, v313);
         const __m256i v317 = _mm256_mulhi_epi16(v315, v10);
@@ -12123,7 +12126,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 16));
         const __m256i v1 = _mm256_set1_epi16(131);
-        const __m256i v2 = _mm256_set1_epi16(-10237);
+        __m256i v2 = _mm256_set1_epi16(-10237); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12135,7 +12138,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 32));
         const __m256i v1 = _mm256_set1_epi16(1600);
-        const __m256i v2 = _mm256_set1_epi16(-22976);
+        __m256i v2 = _mm256_set1_epi16(-22976); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12147,7 +12150,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 48));
         const __m256i v1 = _mm256_set1_epi16(-250);
-        const __m256i v2 = _mm256_set1_epi16(-20986);
+        __m256i v2 = _mm256_set1_epi16(-20986); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12159,7 +12162,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 64));
         const __m256i v1 = _mm256_set1_epi16(-177);
-        const __m256i v2 = _mm256_set1_epi16(5327);
+        __m256i v2 = _mm256_set1_epi16(5327); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12171,7 +12174,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 80));
         const __m256i v1 = _mm256_set1_epi16(1216);
-        const __m256i v2 = _mm256_set1_epi16(-6976);
+        __m256i v2 = _mm256_set1_epi16(-6976); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12183,7 +12186,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 96));
         const __m256i v1 = _mm256_set1_epi16(-190);
-        const __m256i v2 = _mm256_set1_epi16(-31678);
+        __m256i v2 = _mm256_set1_epi16(-31678); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12195,7 +12198,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 112));
         const __m256i v1 = _mm256_set1_epi16(1110);
-        const __m256i v2 = _mm256_set1_epi16(-1194);
+        __m256i v2 = _mm256_set1_epi16(-1194); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12207,7 +12210,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 128));
         const __m256i v1 = _mm256_set1_epi16(1339);
-        const __m256i v2 = _mm256_set1_epi16(10427);
+        __m256i v2 = _mm256_set1_epi16(10427); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12219,7 +12222,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 144));
         const __m256i v1 = _mm256_set1_epi16(547);
-        const __m256i v2 = _mm256_set1_epi16(-5725);
+        __m256i v2 = _mm256_set1_epi16(-5725); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12231,7 +12234,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 160));
         const __m256i v1 = _mm256_set1_epi16(1535);
-        const __m256i v2 = _mm256_set1_epi16(-11393);
+        __m256i v2 = _mm256_set1_epi16(-11393); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12243,7 +12246,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 176));
         const __m256i v1 = _mm256_set1_epi16(-780);
-        const __m256i v2 = _mm256_set1_epi16(7924);
+        __m256i v2 = _mm256_set1_epi16(7924); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12255,7 +12258,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 192));
         const __m256i v1 = _mm256_set1_epi16(554);
-        const __m256i v2 = _mm256_set1_epi16(19242);
+        __m256i v2 = _mm256_set1_epi16(19242); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12267,7 +12270,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 208));
         const __m256i v1 = _mm256_set1_epi16(-1599);
-        const __m256i v2 = _mm256_set1_epi16(-29631);
+        __m256i v2 = _mm256_set1_epi16(-29631); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12279,7 +12282,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 224));
         const __m256i v1 = _mm256_set1_epi16(790);
-        const __m256i v2 = _mm256_set1_epi16(-9706);
+        __m256i v2 = _mm256_set1_epi16(-9706); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12291,7 +12294,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 240));
         const __m256i v1 = _mm256_set1_epi16(1389);
-        const __m256i v2 = _mm256_set1_epi16(1517);
+        __m256i v2 = _mm256_set1_epi16(1517); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12303,7 +12306,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 256));
         const __m256i v1 = _mm256_set1_epi16(-109);
-        const __m256i v2 = _mm256_set1_epi16(32531);
+        __m256i v2 = _mm256_set1_epi16(32531); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12315,7 +12318,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 272));
         const __m256i v1 = _mm256_set1_epi16(-91);
-        const __m256i v2 = _mm256_set1_epi16(3109);
+        __m256i v2 = _mm256_set1_epi16(3109); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12327,7 +12330,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 288));
         const __m256i v1 = _mm256_set1_epi16(-742);
-        const __m256i v2 = _mm256_set1_epi16(-25062);
+        __m256i v2 = _mm256_set1_epi16(-25062); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12339,7 +12342,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 304));
         const __m256i v1 = _mm256_set1_epi16(332);
-        const __m256i v2 = _mm256_set1_epi16(32588);
+        __m256i v2 = _mm256_set1_epi16(32588); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12351,7 +12354,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 320));
         const __m256i v1 = _mm256_set1_epi16(-484);
-        const __m256i v2 = _mm256_set1_epi16(-31716);
+        __m256i v2 = _mm256_set1_epi16(-31716); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12363,7 +12366,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 336));
         const __m256i v1 = _mm256_set1_epi16(1372);
-        const __m256i v2 = _mm256_set1_epi16(-21668);
+        __m256i v2 = _mm256_set1_epi16(-21668); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12375,7 +12378,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 352));
         const __m256i v1 = _mm256_set1_epi16(1082);
-        const __m256i v2 = _mm256_set1_epi16(30010);
+        __m256i v2 = _mm256_set1_epi16(30010); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12387,7 +12390,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 368));
         const __m256i v1 = _mm256_set1_epi16(47);
-        const __m256i v2 = _mm256_set1_epi16(17839);
+        __m256i v2 = _mm256_set1_epi16(17839); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12399,7 +12402,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 384));
         const __m256i v1 = _mm256_set1_epi16(1181);
-        const __m256i v2 = _mm256_set1_epi16(-739);
+        __m256i v2 = _mm256_set1_epi16(-739); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12411,7 +12414,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 400));
         const __m256i v1 = _mm256_set1_epi16(1652);
-        const __m256i v2 = _mm256_set1_epi16(-6028);
+        __m256i v2 = _mm256_set1_epi16(-6028); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12423,7 +12426,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 416));
         const __m256i v1 = _mm256_set1_epi16(174);
-        const __m256i v2 = _mm256_set1_epi16(21422);
+        __m256i v2 = _mm256_set1_epi16(21422); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12435,7 +12438,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 432));
         const __m256i v1 = _mm256_set1_epi16(621);
-        const __m256i v2 = _mm256_set1_epi16(-32019);
+        __m256i v2 = _mm256_set1_epi16(-32019); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12447,7 +12450,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 448));
         const __m256i v1 = _mm256_set1_epi16(11);
-        const __m256i v2 = _mm256_set1_epi16(11147);
+        __m256i v2 = _mm256_set1_epi16(11147); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12459,7 +12462,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 464));
         const __m256i v1 = _mm256_set1_epi16(-974);
-        const __m256i v2 = _mm256_set1_epi16(-9934);
+        __m256i v2 = _mm256_set1_epi16(-9934); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12471,7 +12474,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 480));
         const __m256i v1 = _mm256_set1_epi16(-496);
-        const __m256i v2 = _mm256_set1_epi16(9744);
+        __m256i v2 = _mm256_set1_epi16(9744); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12483,7 +12486,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 496));
         const __m256i v1 = _mm256_set1_epi16(-1651);
-        const __m256i v2 = _mm256_set1_epi16(18957);
+        __m256i v2 = _mm256_set1_epi16(18957); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12495,7 +12498,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 512));
         const __m256i v1 = _mm256_set1_epi16(366);
-        const __m256i v2 = _mm256_set1_epi16(13422);
+        __m256i v2 = _mm256_set1_epi16(13422); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12507,7 +12510,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 528));
         const __m256i v1 = _mm256_set1_epi16(591);
-        const __m256i v2 = _mm256_set1_epi16(-26673);
+        __m256i v2 = _mm256_set1_epi16(-26673); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12519,7 +12522,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 544));
         const __m256i v1 = _mm256_set1_epi16(1096);
-        const __m256i v2 = _mm256_set1_epi16(14408);
+        __m256i v2 = _mm256_set1_epi16(14408); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12531,7 +12534,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 560));
         const __m256i v1 = _mm256_set1_epi16(693);
-        const __m256i v2 = _mm256_set1_epi16(-18635);
+        __m256i v2 = _mm256_set1_epi16(-18635); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12543,7 +12546,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 576));
         const __m256i v1 = _mm256_set1_epi16(864);
-        const __m256i v2 = _mm256_set1_epi16(29536);
+        __m256i v2 = _mm256_set1_epi16(29536); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12555,7 +12558,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 592));
         const __m256i v1 = _mm256_set1_epi16(-135);
-        const __m256i v2 = _mm256_set1_epi16(24057);
+        __m256i v2 = _mm256_set1_epi16(24057); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12567,7 +12570,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 608));
         const __m256i v1 = _mm256_set1_epi16(-303);
-        const __m256i v2 = _mm256_set1_epi16(14673);
+        __m256i v2 = _mm256_set1_epi16(14673); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12579,7 +12582,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 624));
         const __m256i v1 = _mm256_set1_epi16(-1141);
-        const __m256i v2 = _mm256_set1_epi16(-6389);
+        __m256i v2 = _mm256_set1_epi16(-6389); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12591,7 +12594,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 640));
         const __m256i v1 = _mm256_set1_epi16(-794);
-        const __m256i v2 = _mm256_set1_epi16(23526);
+        __m256i v2 = _mm256_set1_epi16(23526); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12603,7 +12606,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 656));
         const __m256i v1 = _mm256_set1_epi16(-92);
-        const __m256i v2 = _mm256_set1_epi16(-9820);
+        __m256i v2 = _mm256_set1_epi16(-9820); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12615,7 +12618,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 672));
         const __m256i v1 = _mm256_set1_epi16(-1282);
-        const __m256i v2 = _mm256_set1_epi16(5630);
+        __m256i v2 = _mm256_set1_epi16(5630); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12627,7 +12630,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 688));
         const __m256i v1 = _mm256_set1_epi16(-880);
-        const __m256i v2 = _mm256_set1_epi16(25744);
+        __m256i v2 = _mm256_set1_epi16(25744); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12639,7 +12642,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 704));
         const __m256i v1 = _mm256_set1_epi16(-1591);
-        const __m256i v2 = _mm256_set1_epi16(8265);
+        __m256i v2 = _mm256_set1_epi16(8265); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12651,7 +12654,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 720));
         const __m256i v1 = _mm256_set1_epi16(1653);
-        const __m256i v2 = _mm256_set1_epi16(6901);
+        __m256i v2 = _mm256_set1_epi16(6901); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12663,7 +12666,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 736));
         const __m256i v1 = _mm256_set1_epi16(714);
-        const __m256i v2 = _mm256_set1_epi16(-9270);
+        __m256i v2 = _mm256_set1_epi16(-9270); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12675,7 +12678,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 752));
         const __m256i v1 = _mm256_set1_epi16(-1624);
-        const __m256i v2 = _mm256_set1_epi16(-25176);
+        __m256i v2 = _mm256_set1_epi16(-25176); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12687,7 +12690,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 768));
         const __m256i v1 = _mm256_set1_epi16(1118);
-        const __m256i v2 = _mm256_set1_epi16(-28834);
+        __m256i v2 = _mm256_set1_epi16(-28834); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12699,7 +12702,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 784));
         const __m256i v1 = _mm256_set1_epi16(-1255);
-        const __m256i v2 = _mm256_set1_epi16(27033);
+        __m256i v2 = _mm256_set1_epi16(27033); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12711,7 +12714,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 800));
         const __m256i v1 = _mm256_set1_epi16(-128);
-        const __m256i v2 = _mm256_set1_epi16(-16512);
+        __m256i v2 = _mm256_set1_epi16(-16512); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12723,7 +12726,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 816));
         const __m256i v1 = _mm256_set1_epi16(20);
-        const __m256i v2 = _mm256_set1_epi16(-3564);
+        __m256i v2 = _mm256_set1_epi16(-3564); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12735,7 +12738,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 832));
         const __m256i v1 = _mm256_set1_epi16(429);
-        const __m256i v2 = _mm256_set1_epi16(-24019);
+        __m256i v2 = _mm256_set1_epi16(-24019); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12747,7 +12750,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 848));
         const __m256i v1 = _mm256_set1_epi16(41);
-        const __m256i v2 = _mm256_set1_epi16(5801);
+        __m256i v2 = _mm256_set1_epi16(5801); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12759,7 +12762,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 864));
         const __m256i v1 = _mm256_set1_epi16(1398);
-        const __m256i v2 = _mm256_set1_epi16(-13194);
+        __m256i v2 = _mm256_set1_epi16(-13194); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12771,7 +12774,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 880));
         const __m256i v1 = _mm256_set1_epi16(1294);
-        const __m256i v2 = _mm256_set1_epi16(18446);
+        __m256i v2 = _mm256_set1_epi16(18446); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12783,7 +12786,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 896));
         const __m256i v1 = _mm256_set1_epi16(446);
-        const __m256i v2 = _mm256_set1_epi16(-834);
+        __m256i v2 = _mm256_set1_epi16(-834); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12795,7 +12798,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 912));
         const __m256i v1 = _mm256_set1_epi16(-1150);
-        const __m256i v2 = _mm256_set1_epi16(8322);
+        __m256i v2 = _mm256_set1_epi16(8322); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12807,7 +12810,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 928));
         const __m256i v1 = _mm256_set1_epi16(1260);
-        const __m256i v2 = _mm256_set1_epi16(-27924);
+        __m256i v2 = _mm256_set1_epi16(-27924); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12819,7 +12822,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 944));
         const __m256i v1 = _mm256_set1_epi16(-629);
-        const __m256i v2 = _mm256_set1_epi16(-5877);
+        __m256i v2 = _mm256_set1_epi16(-5877); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12831,7 +12834,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 960));
         const __m256i v1 = _mm256_set1_epi16(-874);
-        const __m256i v2 = _mm256_set1_epi16(-27754);
+        __m256i v2 = _mm256_set1_epi16(-27754); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12843,7 +12846,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 976));
         const __m256i v1 = _mm256_set1_epi16(1649);
-        const __m256i v2 = _mm256_set1_epi16(20721);
+        __m256i v2 = _mm256_set1_epi16(20721); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12855,7 +12858,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(in + 992));
         const __m256i v1 = _mm256_set1_epi16(-1446);
-        const __m256i v2 = _mm256_set1_epi16(-17574);
+        __m256i v2 = _mm256_set1_epi16(-17574); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12867,7 +12870,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
     {
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(tail));
         const __m256i v1 = _mm256_set1_epi16(442);
-        const __m256i v2 = _mm256_set1_epi16(12986);
+        __m256i v2 = _mm256_set1_epi16(12986); OPAQUE(v2);
         const __m256i v3 = _mm256_set1_epi16(3457);
         const __m256i v4 = _mm256_mullo_epi16(v0, v2);
         const __m256i v5 = _mm256_mulhi_epi16(v0, v1);
@@ -12948,8 +12951,8 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v66 = _mm256_add_epi16(v1, v33);
         const __m256i v67 = _mm256_sub_epi16(v1, v33);
         const __m256i v68 = _mm256_set1_epi16(1600);
-        const __m256i v69 = _mm256_set1_epi16(-22976);
-        const __m256i v70 = _mm256_set1_epi16(3457);
+        __m256i v69 = _mm256_set1_epi16(-22976); OPAQUE(v69);
+        __m256i v70 = _mm256_set1_epi16(3457); OPAQUE(v70);
         const __m256i v71 = _mm256_mullo_epi16(v67, v69);
         const __m256i v72 = _mm256_mulhi_epi16(v67, v68);
         const __m256i v73 = _mm256_mulhi_epi16(v71, v70);
@@ -12957,7 +12960,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v75 = _mm256_add_epi16(v2, v34);
         const __m256i v76 = _mm256_sub_epi16(v2, v34);
         const __m256i v77 = _mm256_set1_epi16(-177);
-        const __m256i v78 = _mm256_set1_epi16(5327);
+        __m256i v78 = _mm256_set1_epi16(5327); OPAQUE(v78);
         const __m256i v79 = _mm256_mullo_epi16(v76, v78);
         const __m256i v80 = _mm256_mulhi_epi16(v76, v77);
         const __m256i v81 = _mm256_mulhi_epi16(v79, v70);
@@ -12965,7 +12968,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v83 = _mm256_add_epi16(v3, v35);
         const __m256i v84 = _mm256_sub_epi16(v3, v35);
         const __m256i v85 = _mm256_set1_epi16(-190);
-        const __m256i v86 = _mm256_set1_epi16(-31678);
+        __m256i v86 = _mm256_set1_epi16(-31678); OPAQUE(v86);
         const __m256i v87 = _mm256_mullo_epi16(v84, v86);
         const __m256i v88 = _mm256_mulhi_epi16(v84, v85);
         const __m256i v89 = _mm256_mulhi_epi16(v87, v70);
@@ -12973,7 +12976,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v91 = _mm256_add_epi16(v4, v36);
         const __m256i v92 = _mm256_sub_epi16(v4, v36);
         const __m256i v93 = _mm256_set1_epi16(1339);
-        const __m256i v94 = _mm256_set1_epi16(10427);
+        __m256i v94 = _mm256_set1_epi16(10427); OPAQUE(v94);
         const __m256i v95 = _mm256_mullo_epi16(v92, v94);
         const __m256i v96 = _mm256_mulhi_epi16(v92, v93);
         const __m256i v97 = _mm256_mulhi_epi16(v95, v70);
@@ -12981,7 +12984,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v99 = _mm256_add_epi16(v5, v37);
         const __m256i v100 = _mm256_sub_epi16(v5, v37);
         const __m256i v101 = _mm256_set1_epi16(1535);
-        const __m256i v102 = _mm256_set1_epi16(-11393);
+        __m256i v102 = _mm256_set1_epi16(-11393); OPAQUE(v102);
         const __m256i v103 = _mm256_mullo_epi16(v100, v102);
         const __m256i v104 = _mm256_mulhi_epi16(v100, v101);
         const __m256i v105 = _mm256_mulhi_epi16(v103, v70);
@@ -12989,7 +12992,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v107 = _mm256_add_epi16(v6, v38);
         const __m256i v108 = _mm256_sub_epi16(v6, v38);
         const __m256i v109 = _mm256_set1_epi16(554);
-        const __m256i v110 = _mm256_set1_epi16(19242);
+        __m256i v110 = _mm256_set1_epi16(19242); OPAQUE(v110);
         const __m256i v111 = _mm256_mullo_epi16(v108, v110);
         const __m256i v112 = _mm256_mulhi_epi16(v108, v109);
         const __m256i v113 = _mm256_mulhi_epi16(v111, v70);
@@ -12997,7 +13000,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v115 = _mm256_add_epi16(v7, v39);
         const __m256i v116 = _mm256_sub_epi16(v7, v39);
         const __m256i v117 = _mm256_set1_epi16(790);
-        const __m256i v118 = _mm256_set1_epi16(-9706);
+        __m256i v118 = _mm256_set1_epi16(-9706); OPAQUE(v118);
         const __m256i v119 = _mm256_mullo_epi16(v116, v118);
         const __m256i v120 = _mm256_mulhi_epi16(v116, v117);
         const __m256i v121 = _mm256_mulhi_epi16(v119, v70);
@@ -13005,7 +13008,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v123 = _mm256_add_epi16(v8, v40);
         const __m256i v124 = _mm256_sub_epi16(v8, v40);
         const __m256i v125 = _mm256_set1_epi16(-109);
-        const __m256i v126 = _mm256_set1_epi16(32531);
+        __m256i v126 = _mm256_set1_epi16(32531); OPAQUE(v126);
         const __m256i v127 = _mm256_mullo_epi16(v124, v126);
         const __m256i v128 = _mm256_mulhi_epi16(v124, v125);
         const __m256i v129 = _mm256_mulhi_epi16(v127, v70);
@@ -13013,7 +13016,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v131 = _mm256_add_epi16(v9, v41);
         const __m256i v132 = _mm256_sub_epi16(v9, v41);
         const __m256i v133 = _mm256_set1_epi16(-742);
-        const __m256i v134 = _mm256_set1_epi16(-25062);
+        __m256i v134 = _mm256_set1_epi16(-25062); OPAQUE(v134);
         const __m256i v135 = _mm256_mullo_epi16(v132, v134);
         const __m256i v136 = _mm256_mulhi_epi16(v132, v133);
         const __m256i v137 = _mm256_mulhi_epi16(v135, v70);
@@ -13021,7 +13024,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v139 = _mm256_add_epi16(v10, v42);
         const __m256i v140 = _mm256_sub_epi16(v10, v42);
         const __m256i v141 = _mm256_set1_epi16(-484);
-        const __m256i v142 = _mm256_set1_epi16(-31716);
+        __m256i v142 = _mm256_set1_epi16(-31716); OPAQUE(v142);
         const __m256i v143 = _mm256_mullo_epi16(v140, v142);
         const __m256i v144 = _mm256_mulhi_epi16(v140, v141);
         const __m256i v145 = _mm256_mulhi_epi16(v143, v70);
@@ -13029,7 +13032,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v147 = _mm256_add_epi16(v11, v43);
         const __m256i v148 = _mm256_sub_epi16(v11, v43);
         const __m256i v149 = _mm256_set1_epi16(1082);
-        const __m256i v150 = _mm256_set1_epi16(30010);
+        __m256i v150 = _mm256_set1_epi16(30010); OPAQUE(v150);
         const __m256i v151 = _mm256_mullo_epi16(v148, v150);
         const __m256i v152 = _mm256_mulhi_epi16(v148, v149);
         const __m256i v153 = _mm256_mulhi_epi16(v151, v70);
@@ -13037,7 +13040,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v155 = _mm256_add_epi16(v12, v44);
         const __m256i v156 = _mm256_sub_epi16(v12, v44);
         const __m256i v157 = _mm256_set1_epi16(1181);
-        const __m256i v158 = _mm256_set1_epi16(-739);
+        __m256i v158 = _mm256_set1_epi16(-739); OPAQUE(v158);
         const __m256i v159 = _mm256_mullo_epi16(v156, v158);
         const __m256i v160 = _mm256_mulhi_epi16(v156, v157);
         const __m256i v161 = _mm256_mulhi_epi16(v159, v70);
@@ -13045,7 +13048,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v163 = _mm256_add_epi16(v13, v45);
         const __m256i v164 = _mm256_sub_epi16(v13, v45);
         const __m256i v165 = _mm256_set1_epi16(174);
-        const __m256i v166 = _mm256_set1_epi16(21422);
+        __m256i v166 = _mm256_set1_epi16(21422); OPAQUE(v166);
         const __m256i v167 = _mm256_mullo_epi16(v164, v166);
         const __m256i v168 = _mm256_mulhi_epi16(v164, v165);
         const __m256i v169 = _mm256_mulhi_epi16(v167, v70);
@@ -13053,7 +13056,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v171 = _mm256_add_epi16(v14, v46);
         const __m256i v172 = _mm256_sub_epi16(v14, v46);
         const __m256i v173 = _mm256_set1_epi16(11);
-        const __m256i v174 = _mm256_set1_epi16(11147);
+        __m256i v174 = _mm256_set1_epi16(11147); OPAQUE(v174);
         const __m256i v175 = _mm256_mullo_epi16(v172, v174);
         const __m256i v176 = _mm256_mulhi_epi16(v172, v173);
         const __m256i v177 = _mm256_mulhi_epi16(v175, v70);
@@ -13061,7 +13064,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v179 = _mm256_add_epi16(v15, v47);
         const __m256i v180 = _mm256_sub_epi16(v15, v47);
         const __m256i v181 = _mm256_set1_epi16(-496);
-        const __m256i v182 = _mm256_set1_epi16(9744);
+        __m256i v182 = _mm256_set1_epi16(9744); OPAQUE(v182);
         const __m256i v183 = _mm256_mullo_epi16(v180, v182);
         const __m256i v184 = _mm256_mulhi_epi16(v180, v181);
         const __m256i v185 = _mm256_mulhi_epi16(v183, v70);
@@ -13069,7 +13072,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v187 = _mm256_add_epi16(v16, v48);
         const __m256i v188 = _mm256_sub_epi16(v16, v48);
         const __m256i v189 = _mm256_set1_epi16(366);
-        const __m256i v190 = _mm256_set1_epi16(13422);
+        __m256i v190 = _mm256_set1_epi16(13422); OPAQUE(v190);
         const __m256i v191 = _mm256_mullo_epi16(v188, v190);
         const __m256i v192 = _mm256_mulhi_epi16(v188, v189);
         const __m256i v193 = _mm256_mulhi_epi16(v191, v70);
@@ -13077,7 +13080,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v195 = _mm256_add_epi16(v17, v49);
         const __m256i v196 = _mm256_sub_epi16(v17, v49);
         const __m256i v197 = _mm256_set1_epi16(1096);
-        const __m256i v198 = _mm256_set1_epi16(14408);
+        __m256i v198 = _mm256_set1_epi16(14408); OPAQUE(v198);
         const __m256i v199 = _mm256_mullo_epi16(v196, v198);
         const __m256i v200 = _mm256_mulhi_epi16(v196, v197);
         const __m256i v201 = _mm256_mulhi_epi16(v199, v70);
@@ -13085,7 +13088,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v203 = _mm256_add_epi16(v18, v50);
         const __m256i v204 = _mm256_sub_epi16(v18, v50);
         const __m256i v205 = _mm256_set1_epi16(864);
-        const __m256i v206 = _mm256_set1_epi16(29536);
+        __m256i v206 = _mm256_set1_epi16(29536); OPAQUE(v206);
         const __m256i v207 = _mm256_mullo_epi16(v204, v206);
         const __m256i v208 = _mm256_mulhi_epi16(v204, v205);
         const __m256i v209 = _mm256_mulhi_epi16(v207, v70);
@@ -13093,7 +13096,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v211 = _mm256_add_epi16(v19, v51);
         const __m256i v212 = _mm256_sub_epi16(v19, v51);
         const __m256i v213 = _mm256_set1_epi16(-303);
-        const __m256i v214 = _mm256_set1_epi16(14673);
+        __m256i v214 = _mm256_set1_epi16(14673); OPAQUE(v214);
         const __m256i v215 = _mm256_mullo_epi16(v212, v214);
         const __m256i v216 = _mm256_mulhi_epi16(v212, v213);
         const __m256i v217 = _mm256_mulhi_epi16(v215, v70);
@@ -13101,7 +13104,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v219 = _mm256_add_epi16(v20, v52);
         const __m256i v220 = _mm256_sub_epi16(v20, v52);
         const __m256i v221 = _mm256_set1_epi16(-794);
-        const __m256i v222 = _mm256_set1_epi16(23526);
+        __m256i v222 = _mm256_set1_epi16(23526); OPAQUE(v222);
         const __m256i v223 = _mm256_mullo_epi16(v220, v222);
         const __m256i v224 = _mm256_mulhi_epi16(v220, v221);
         const __m256i v225 = _mm256_mulhi_epi16(v223, v70);
@@ -13109,7 +13112,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v227 = _mm256_add_epi16(v21, v53);
         const __m256i v228 = _mm256_sub_epi16(v21, v53);
         const __m256i v229 = _mm256_set1_epi16(-1282);
-        const __m256i v230 = _mm256_set1_epi16(5630);
+        __m256i v230 = _mm256_set1_epi16(5630); OPAQUE(v230);
         const __m256i v231 = _mm256_mullo_epi16(v228, v230);
         const __m256i v232 = _mm256_mulhi_epi16(v228, v229);
         const __m256i v233 = _mm256_mulhi_epi16(v231, v70);
@@ -13117,7 +13120,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v235 = _mm256_add_epi16(v22, v54);
         const __m256i v236 = _mm256_sub_epi16(v22, v54);
         const __m256i v237 = _mm256_set1_epi16(-1591);
-        const __m256i v238 = _mm256_set1_epi16(8265);
+        __m256i v238 = _mm256_set1_epi16(8265); OPAQUE(v238);
         const __m256i v239 = _mm256_mullo_epi16(v236, v238);
         const __m256i v240 = _mm256_mulhi_epi16(v236, v237);
         const __m256i v241 = _mm256_mulhi_epi16(v239, v70);
@@ -13125,7 +13128,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v243 = _mm256_add_epi16(v23, v55);
         const __m256i v244 = _mm256_sub_epi16(v23, v55);
         const __m256i v245 = _mm256_set1_epi16(714);
-        const __m256i v246 = _mm256_set1_epi16(-9270);
+        __m256i v246 = _mm256_set1_epi16(-9270); OPAQUE(v246);
         const __m256i v247 = _mm256_mullo_epi16(v244, v246);
         const __m256i v248 = _mm256_mulhi_epi16(v244, v245);
         const __m256i v249 = _mm256_mulhi_epi16(v247, v70);
@@ -13133,7 +13136,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v251 = _mm256_add_epi16(v24, v56);
         const __m256i v252 = _mm256_sub_epi16(v24, v56);
         const __m256i v253 = _mm256_set1_epi16(1118);
-        const __m256i v254 = _mm256_set1_epi16(-28834);
+        __m256i v254 = _mm256_set1_epi16(-28834); OPAQUE(v254);
         const __m256i v255 = _mm256_mullo_epi16(v252, v254);
         const __m256i v256 = _mm256_mulhi_epi16(v252, v253);
         const __m256i v257 = _mm256_mulhi_epi16(v255, v70);
@@ -13141,7 +13144,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v259 = _mm256_add_epi16(v25, v57);
         const __m256i v260 = _mm256_sub_epi16(v25, v57);
         const __m256i v261 = _mm256_set1_epi16(-128);
-        const __m256i v262 = _mm256_set1_epi16(-16512);
+        __m256i v262 = _mm256_set1_epi16(-16512); OPAQUE(v262);
         const __m256i v263 = _mm256_mullo_epi16(v260, v262);
         const __m256i v264 = _mm256_mulhi_epi16(v260, v261);
         const __m256i v265 = _mm256_mulhi_epi16(v263, v70);
@@ -13149,7 +13152,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v267 = _mm256_add_epi16(v26, v58);
         const __m256i v268 = _mm256_sub_epi16(v26, v58);
         const __m256i v269 = _mm256_set1_epi16(429);
-        const __m256i v270 = _mm256_set1_epi16(-24019);
+        __m256i v270 = _mm256_set1_epi16(-24019); OPAQUE(v270);
         const __m256i v271 = _mm256_mullo_epi16(v268, v270);
         const __m256i v272 = _mm256_mulhi_epi16(v268, v269);
         const __m256i v273 = _mm256_mulhi_epi16(v271, v70);
@@ -13157,7 +13160,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v275 = _mm256_add_epi16(v27, v59);
         const __m256i v276 = _mm256_sub_epi16(v27, v59);
         const __m256i v277 = _mm256_set1_epi16(1398);
-        const __m256i v278 = _mm256_set1_epi16(-13194);
+        __m256i v278 = _mm256_set1_epi16(-13194); OPAQUE(v278);
         const __m256i v279 = _mm256_mullo_epi16(v276, v278);
         const __m256i v280 = _mm256_mulhi_epi16(v276, v277);
         const __m256i v281 = _mm256_mulhi_epi16(v279, v70);
@@ -13165,7 +13168,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v283 = _mm256_add_epi16(v28, v60);
         const __m256i v284 = _mm256_sub_epi16(v28, v60);
         const __m256i v285 = _mm256_set1_epi16(446);
-        const __m256i v286 = _mm256_set1_epi16(-834);
+        __m256i v286 = _mm256_set1_epi16(-834); OPAQUE(v286);
         const __m256i v287 = _mm256_mullo_epi16(v284, v286);
         const __m256i v288 = _mm256_mulhi_epi16(v284, v285);
         const __m256i v289 = _mm256_mulhi_epi16(v287, v70);
@@ -13173,7 +13176,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v291 = _mm256_add_epi16(v29, v61);
         const __m256i v292 = _mm256_sub_epi16(v29, v61);
         const __m256i v293 = _mm256_set1_epi16(1260);
-        const __m256i v294 = _mm256_set1_epi16(-27924);
+        __m256i v294 = _mm256_set1_epi16(-27924); OPAQUE(v294);
         const __m256i v295 = _mm256_mullo_epi16(v292, v294);
         const __m256i v296 = _mm256_mulhi_epi16(v292, v293);
         const __m256i v297 = _mm256_mulhi_epi16(v295, v70);
@@ -13181,7 +13184,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v299 = _mm256_add_epi16(v30, v62);
         const __m256i v300 = _mm256_sub_epi16(v30, v62);
         const __m256i v301 = _mm256_set1_epi16(-874);
-        const __m256i v302 = _mm256_set1_epi16(-27754);
+        __m256i v302 = _mm256_set1_epi16(-27754); OPAQUE(v302);
         const __m256i v303 = _mm256_mullo_epi16(v300, v302);
         const __m256i v304 = _mm256_mulhi_epi16(v300, v301);
         const __m256i v305 = _mm256_mulhi_epi16(v303, v70);
@@ -13189,7 +13192,7 @@ static void p3457_forward(int16_t out[4096], const int16_t in[1013], const int16
         const __m256i v307 = _mm256_add_epi16(v31, v63);
         const __m256i v308 = _mm256_sub_epi16(v31, v63);
         const __m256i v309 = _mm256_set1_epi16(-1446);
-        const __m256i v310 = _mm256_set1_epi16(-17574);
+        __m256i v310 = _mm256_set1_epi16(-17574); OPAQUE(v310);
         const __m256i v311 = _mm256_mullo_epi16(v308, v310);
         const __m256i v312 = _mm256_mulhi_epi16(v308, v309);
         const __m256i v313 = _mm256_mulhi_epi16(v311, v70);
@@ -14084,7 +14087,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 64 * i0));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_shuffle_epi8(v5, _mm256_setr_epi16(770, 256, 1798, 1284, 2826, 2312, 3854, 3340, 770, 256, 1798, 1284, 2826, 2312, 3854, 3340));
@@ -14112,7 +14115,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(a + 960));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_shuffle_epi8(v5, _mm256_setr_epi16(770, 256, 1798, 1284, 2826, 2312, 3854, 3340, 770, 256, 1798, 1284, 2826, 2312, 3854, 3340));
@@ -14134,7 +14137,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_zextsi128_si256(_mm_insert_epi16(_mm_loadl_epi64((const __m128i *)(a + 1008)), *(a + 1012), 4));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_shuffle_epi8(v5, _mm256_setr_epi16(770, 256, 1798, 1284, 2826, 2312, 3854, 3340, 770, 256, 1798, 1284, 2826, 2312, 3854, 3340));
@@ -14146,7 +14149,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 64 * i1));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         _mm256_storeu_si256((__m256i *)(fb + 64 * i1), v5);
@@ -14170,7 +14173,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(b + 960));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         _mm256_storeu_si256((__m256i *)(fb + 960), v5);
@@ -14189,7 +14192,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_zextsi128_si256(_mm_insert_epi16(_mm_loadl_epi64((const __m128i *)(b + 1008)), *(b + 1012), 4));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         _mm256_storeu_si256((__m256i *)(fb + 1008), v5);
@@ -14298,7 +14301,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v55 = _mm256_blend_epi16(v50, v54, 170);
         const __m256i v56 = _mm256_srli_epi32(v50, 16);
         const __m256i v57 = _mm256_blend_epi16(v56, v53, 170);
-        const __m256i v58 = _mm256_set1_epi16(12929);
+        __m256i v58 = _mm256_set1_epi16(12929); OPAQUE(v58);
         const __m256i v59 = _mm256_set1_epi16(3457);
         const __m256i v60 = _mm256_mullo_epi16(v55, v58);
         const __m256i v61 = _mm256_mulhi_epi16(v60, v59);
@@ -14311,7 +14314,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products));
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(products + 512));
         const __m256i v2 = _mm256_set1_epi16(790);
-        const __m256i v3 = _mm256_set1_epi16(-9706);
+        __m256i v3 = _mm256_set1_epi16(-9706); OPAQUE(v3);
         const __m256i v4 = _mm256_set1_epi16(3457);
         const __m256i v5 = _mm256_mullo_epi16(v0, v3);
         const __m256i v6 = _mm256_mulhi_epi16(v0, v2);
@@ -14332,7 +14335,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1389);
-        const __m256i v5 = _mm256_set1_epi16(1517);
+        __m256i v5 = _mm256_set1_epi16(1517); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14340,7 +14343,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1520), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14353,7 +14356,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-109);
-        const __m256i v5 = _mm256_set1_epi16(32531);
+        __m256i v5 = _mm256_set1_epi16(32531); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14361,7 +14364,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 496), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14374,7 +14377,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-91);
-        const __m256i v5 = _mm256_set1_epi16(3109);
+        __m256i v5 = _mm256_set1_epi16(3109); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14382,7 +14385,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1504), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14395,7 +14398,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-742);
-        const __m256i v5 = _mm256_set1_epi16(-25062);
+        __m256i v5 = _mm256_set1_epi16(-25062); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14403,7 +14406,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 480), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14416,7 +14419,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(332);
-        const __m256i v5 = _mm256_set1_epi16(32588);
+        __m256i v5 = _mm256_set1_epi16(32588); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14424,7 +14427,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1488), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14437,7 +14440,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-484);
-        const __m256i v5 = _mm256_set1_epi16(-31716);
+        __m256i v5 = _mm256_set1_epi16(-31716); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14445,7 +14448,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 464), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14458,7 +14461,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1372);
-        const __m256i v5 = _mm256_set1_epi16(-21668);
+        __m256i v5 = _mm256_set1_epi16(-21668); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14466,7 +14469,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1472), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14479,7 +14482,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1082);
-        const __m256i v5 = _mm256_set1_epi16(30010);
+        __m256i v5 = _mm256_set1_epi16(30010); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14487,7 +14490,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 448), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14500,7 +14503,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(47);
-        const __m256i v5 = _mm256_set1_epi16(17839);
+        __m256i v5 = _mm256_set1_epi16(17839); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14508,7 +14511,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1456), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14521,7 +14524,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1181);
-        const __m256i v5 = _mm256_set1_epi16(-739);
+        __m256i v5 = _mm256_set1_epi16(-739); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14529,7 +14532,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 432), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14542,7 +14545,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1652);
-        const __m256i v5 = _mm256_set1_epi16(-6028);
+        __m256i v5 = _mm256_set1_epi16(-6028); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14550,7 +14553,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1440), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14563,7 +14566,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(174);
-        const __m256i v5 = _mm256_set1_epi16(21422);
+        __m256i v5 = _mm256_set1_epi16(21422); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14571,7 +14574,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 416), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14584,7 +14587,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(621);
-        const __m256i v5 = _mm256_set1_epi16(-32019);
+        __m256i v5 = _mm256_set1_epi16(-32019); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14592,7 +14595,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1424), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14605,7 +14608,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(11);
-        const __m256i v5 = _mm256_set1_epi16(11147);
+        __m256i v5 = _mm256_set1_epi16(11147); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14613,7 +14616,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 400), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14626,7 +14629,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-974);
-        const __m256i v5 = _mm256_set1_epi16(-9934);
+        __m256i v5 = _mm256_set1_epi16(-9934); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14634,7 +14637,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1408), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14647,7 +14650,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-496);
-        const __m256i v5 = _mm256_set1_epi16(9744);
+        __m256i v5 = _mm256_set1_epi16(9744); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14655,7 +14658,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 384), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14666,21 +14669,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1904));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1392));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1651);
-        const __m256i v10 = _mm256_set1_epi16(18957);
+        __m256i v10 = _mm256_set1_epi16(18957); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1392), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -14691,21 +14694,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 880));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 368));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(366);
-        const __m256i v10 = _mm256_set1_epi16(13422);
+        __m256i v10 = _mm256_set1_epi16(13422); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 368), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -14716,21 +14719,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1888));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1376));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(591);
-        const __m256i v10 = _mm256_set1_epi16(-26673);
+        __m256i v10 = _mm256_set1_epi16(-26673); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1376), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -14741,21 +14744,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 864));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 352));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(1096);
-        const __m256i v10 = _mm256_set1_epi16(14408);
+        __m256i v10 = _mm256_set1_epi16(14408); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 352), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -14766,21 +14769,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1872));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1360));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(693);
-        const __m256i v10 = _mm256_set1_epi16(-18635);
+        __m256i v10 = _mm256_set1_epi16(-18635); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1360), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -14791,21 +14794,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 848));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 336));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(864);
-        const __m256i v10 = _mm256_set1_epi16(29536);
+        __m256i v10 = _mm256_set1_epi16(29536); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 336), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -14816,21 +14819,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1856));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1344));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-135);
-        const __m256i v10 = _mm256_set1_epi16(24057);
+        __m256i v10 = _mm256_set1_epi16(24057); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1344), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -14841,21 +14844,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 832));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 320));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-303);
-        const __m256i v10 = _mm256_set1_epi16(14673);
+        __m256i v10 = _mm256_set1_epi16(14673); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 320), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -14868,7 +14871,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1141);
-        const __m256i v5 = _mm256_set1_epi16(-6389);
+        __m256i v5 = _mm256_set1_epi16(-6389); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14876,7 +14879,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1328), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14889,7 +14892,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-794);
-        const __m256i v5 = _mm256_set1_epi16(23526);
+        __m256i v5 = _mm256_set1_epi16(23526); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14897,7 +14900,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 304), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14910,7 +14913,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-92);
-        const __m256i v5 = _mm256_set1_epi16(-9820);
+        __m256i v5 = _mm256_set1_epi16(-9820); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14918,7 +14921,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1312), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14931,7 +14934,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1282);
-        const __m256i v5 = _mm256_set1_epi16(5630);
+        __m256i v5 = _mm256_set1_epi16(5630); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -14939,7 +14942,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 288), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -14950,21 +14953,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1808));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1296));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-880);
-        const __m256i v10 = _mm256_set1_epi16(25744);
+        __m256i v10 = _mm256_set1_epi16(25744); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1296), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -14975,21 +14978,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 784));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 272));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1591);
-        const __m256i v10 = _mm256_set1_epi16(8265);
+        __m256i v10 = _mm256_set1_epi16(8265); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 272), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15000,21 +15003,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1792));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1280));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(1653);
-        const __m256i v10 = _mm256_set1_epi16(6901);
+        __m256i v10 = _mm256_set1_epi16(6901); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1280), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15025,21 +15028,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 768));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 256));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(714);
-        const __m256i v10 = _mm256_set1_epi16(-9270);
+        __m256i v10 = _mm256_set1_epi16(-9270); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 256), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15050,21 +15053,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1776));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1264));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1624);
-        const __m256i v10 = _mm256_set1_epi16(-25176);
+        __m256i v10 = _mm256_set1_epi16(-25176); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1264), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15075,21 +15078,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 752));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 240));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(1118);
-        const __m256i v10 = _mm256_set1_epi16(-28834);
+        __m256i v10 = _mm256_set1_epi16(-28834); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 240), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15100,21 +15103,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1760));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1248));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1255);
-        const __m256i v10 = _mm256_set1_epi16(27033);
+        __m256i v10 = _mm256_set1_epi16(27033); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1248), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15125,21 +15128,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 736));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 224));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-128);
-        const __m256i v10 = _mm256_set1_epi16(-16512);
+        __m256i v10 = _mm256_set1_epi16(-16512); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 224), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15150,21 +15153,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1744));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1232));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(20);
-        const __m256i v10 = _mm256_set1_epi16(-3564);
+        __m256i v10 = _mm256_set1_epi16(-3564); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1232), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15175,21 +15178,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 720));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 208));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(429);
-        const __m256i v10 = _mm256_set1_epi16(-24019);
+        __m256i v10 = _mm256_set1_epi16(-24019); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 208), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15200,21 +15203,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1728));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1216));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(41);
-        const __m256i v10 = _mm256_set1_epi16(5801);
+        __m256i v10 = _mm256_set1_epi16(5801); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1216), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15225,21 +15228,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 704));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 192));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(1398);
-        const __m256i v10 = _mm256_set1_epi16(-13194);
+        __m256i v10 = _mm256_set1_epi16(-13194); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 192), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15252,7 +15255,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1294);
-        const __m256i v5 = _mm256_set1_epi16(18446);
+        __m256i v5 = _mm256_set1_epi16(18446); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -15260,7 +15263,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1200), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -15273,7 +15276,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(446);
-        const __m256i v5 = _mm256_set1_epi16(-834);
+        __m256i v5 = _mm256_set1_epi16(-834); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -15281,7 +15284,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 176), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -15294,7 +15297,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1150);
-        const __m256i v5 = _mm256_set1_epi16(8322);
+        __m256i v5 = _mm256_set1_epi16(8322); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -15302,7 +15305,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1184), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -15315,7 +15318,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(1260);
-        const __m256i v5 = _mm256_set1_epi16(-27924);
+        __m256i v5 = _mm256_set1_epi16(-27924); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -15323,7 +15326,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 160), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -15334,21 +15337,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1680));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1168));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-629);
-        const __m256i v10 = _mm256_set1_epi16(-5877);
+        __m256i v10 = _mm256_set1_epi16(-5877); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1168), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15359,21 +15362,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 656));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 144));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-874);
-        const __m256i v10 = _mm256_set1_epi16(-27754);
+        __m256i v10 = _mm256_set1_epi16(-27754); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 144), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15384,21 +15387,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1664));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1152));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(1649);
-        const __m256i v10 = _mm256_set1_epi16(20721);
+        __m256i v10 = _mm256_set1_epi16(20721); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1152), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15409,21 +15412,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 640));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 128));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1446);
-        const __m256i v10 = _mm256_set1_epi16(-17574);
+        __m256i v10 = _mm256_set1_epi16(-17574); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 128), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15434,21 +15437,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1648));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1136));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(442);
-        const __m256i v10 = _mm256_set1_epi16(12986);
+        __m256i v10 = _mm256_set1_epi16(12986); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1136), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15460,7 +15463,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(products + 112));
         const __m256i v2 = _mm256_set1_epi16(9);
         const __m256i v3 = _mm256_mulhrs_epi16(v1, v2);
-        const __m256i v4 = _mm256_set1_epi16(3457);
+        __m256i v4 = _mm256_set1_epi16(3457); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v3, v4);
         const __m256i v6 = _mm256_sub_epi16(v1, v5);
         const __m256i v7 = _mm256_add_epi16(v0, v6);
@@ -15470,7 +15473,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v11 = _mm256_sub_epi16(v8, v10);
         _mm256_storeu_si256((__m256i *)(products + 112), v11);
         const __m256i v13 = _mm256_set1_epi16(790);
-        const __m256i v14 = _mm256_set1_epi16(-9706);
+        __m256i v14 = _mm256_set1_epi16(-9706); OPAQUE(v14);
         const __m256i v15 = _mm256_mullo_epi16(v7, v14);
         const __m256i v16 = _mm256_mulhi_epi16(v7, v13);
         const __m256i v17 = _mm256_mulhi_epi16(v15, v4);
@@ -15481,21 +15484,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1632));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1120));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-131);
-        const __m256i v10 = _mm256_set1_epi16(10237);
+        __m256i v10 = _mm256_set1_epi16(10237); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1120), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15506,21 +15509,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 608));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 96));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1600);
-        const __m256i v10 = _mm256_set1_epi16(22976);
+        __m256i v10 = _mm256_set1_epi16(22976); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 96), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15531,21 +15534,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1616));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1104));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(250);
-        const __m256i v10 = _mm256_set1_epi16(20986);
+        __m256i v10 = _mm256_set1_epi16(20986); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1104), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15556,21 +15559,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 592));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 80));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(177);
-        const __m256i v10 = _mm256_set1_epi16(-5327);
+        __m256i v10 = _mm256_set1_epi16(-5327); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 80), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15581,21 +15584,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1600));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1088));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1216);
-        const __m256i v10 = _mm256_set1_epi16(6976);
+        __m256i v10 = _mm256_set1_epi16(6976); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1088), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15606,21 +15609,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 576));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 64));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(190);
-        const __m256i v10 = _mm256_set1_epi16(31678);
+        __m256i v10 = _mm256_set1_epi16(31678); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 64), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15633,7 +15636,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1110);
-        const __m256i v5 = _mm256_set1_epi16(1194);
+        __m256i v5 = _mm256_set1_epi16(1194); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -15641,7 +15644,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 1072), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -15654,7 +15657,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_sub_epi16(v0, v1);
         const __m256i v4 = _mm256_set1_epi16(-1339);
-        const __m256i v5 = _mm256_set1_epi16(-10427);
+        __m256i v5 = _mm256_set1_epi16(-10427); OPAQUE(v5);
         const __m256i v6 = _mm256_set1_epi16(3457);
         const __m256i v7 = _mm256_mullo_epi16(v3, v5);
         const __m256i v8 = _mm256_mulhi_epi16(v3, v4);
@@ -15662,7 +15665,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v10 = _mm256_sub_epi16(v8, v9);
         _mm256_storeu_si256((__m256i *)(products + 48), v10);
         const __m256i v12 = _mm256_set1_epi16(790);
-        const __m256i v13 = _mm256_set1_epi16(-9706);
+        __m256i v13 = _mm256_set1_epi16(-9706); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v2, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v2, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v6);
@@ -15673,21 +15676,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1568));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1056));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-547);
-        const __m256i v10 = _mm256_set1_epi16(5725);
+        __m256i v10 = _mm256_set1_epi16(5725); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1056), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15698,21 +15701,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 544));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 32));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-1535);
-        const __m256i v10 = _mm256_set1_epi16(11393);
+        __m256i v10 = _mm256_set1_epi16(11393); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 32), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15723,21 +15726,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1552));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1040));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(780);
-        const __m256i v10 = _mm256_set1_epi16(-7924);
+        __m256i v10 = _mm256_set1_epi16(-7924); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1040), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15748,21 +15751,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 528));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 16));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(-554);
-        const __m256i v10 = _mm256_set1_epi16(-19242);
+        __m256i v10 = _mm256_set1_epi16(-19242); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 16), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15773,21 +15776,21 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(products + 1536));
         const __m256i v1 = _mm256_set1_epi16(9);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(3457);
+        __m256i v3 = _mm256_set1_epi16(3457); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(products + 1024));
         const __m256i v7 = _mm256_add_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v5, v6);
         const __m256i v9 = _mm256_set1_epi16(1599);
-        const __m256i v10 = _mm256_set1_epi16(29631);
+        __m256i v10 = _mm256_set1_epi16(29631); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v8, v10);
         const __m256i v12 = _mm256_mulhi_epi16(v8, v9);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v3);
         const __m256i v14 = _mm256_sub_epi16(v12, v13);
         _mm256_storeu_si256((__m256i *)(products + 1024), v14);
         const __m256i v16 = _mm256_set1_epi16(790);
-        const __m256i v17 = _mm256_set1_epi16(-9706);
+        __m256i v17 = _mm256_set1_epi16(-9706); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v7, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v7, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v3);
@@ -15802,7 +15805,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v2 = _mm256_add_epi16(v0, v1);
         const __m256i v3 = _mm256_set1_epi16(9);
         const __m256i v4 = _mm256_mulhrs_epi16(v2, v3);
-        const __m256i v5 = _mm256_set1_epi16(3457);
+        __m256i v5 = _mm256_set1_epi16(3457); OPAQUE(v5);
         const __m256i v6 = _mm256_mullo_epi16(v4, v5);
         const __m256i v7 = _mm256_sub_epi16(v2, v6);
         const __m256i v8 = _mm256_sub_epi16(v0, v1);
@@ -15814,7 +15817,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v14 = _mm256_add_epi16(v12, v13);
         const __m256i v15 = _mm256_sub_epi16(v12, v13);
         const __m256i v16 = _mm256_set1_epi16(1600);
-        const __m256i v17 = _mm256_set1_epi16(-22976);
+        __m256i v17 = _mm256_set1_epi16(-22976); OPAQUE(v17);
         const __m256i v18 = _mm256_mullo_epi16(v15, v17);
         const __m256i v19 = _mm256_mulhi_epi16(v15, v16);
         const __m256i v20 = _mm256_mulhi_epi16(v18, v5);
@@ -15824,7 +15827,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v24 = _mm256_add_epi16(v22, v23);
         const __m256i v25 = _mm256_sub_epi16(v22, v23);
         const __m256i v26 = _mm256_set1_epi16(-177);
-        const __m256i v27 = _mm256_set1_epi16(5327);
+        __m256i v27 = _mm256_set1_epi16(5327); OPAQUE(v27);
         const __m256i v28 = _mm256_mullo_epi16(v25, v27);
         const __m256i v29 = _mm256_mulhi_epi16(v25, v26);
         const __m256i v30 = _mm256_mulhi_epi16(v28, v5);
@@ -15834,7 +15837,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v34 = _mm256_add_epi16(v32, v33);
         const __m256i v35 = _mm256_sub_epi16(v32, v33);
         const __m256i v36 = _mm256_set1_epi16(-190);
-        const __m256i v37 = _mm256_set1_epi16(-31678);
+        __m256i v37 = _mm256_set1_epi16(-31678); OPAQUE(v37);
         const __m256i v38 = _mm256_mullo_epi16(v35, v37);
         const __m256i v39 = _mm256_mulhi_epi16(v35, v36);
         const __m256i v40 = _mm256_mulhi_epi16(v38, v5);
@@ -15844,7 +15847,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v44 = _mm256_add_epi16(v42, v43);
         const __m256i v45 = _mm256_sub_epi16(v42, v43);
         const __m256i v46 = _mm256_set1_epi16(1339);
-        const __m256i v47 = _mm256_set1_epi16(10427);
+        __m256i v47 = _mm256_set1_epi16(10427); OPAQUE(v47);
         const __m256i v48 = _mm256_mullo_epi16(v45, v47);
         const __m256i v49 = _mm256_mulhi_epi16(v45, v46);
         const __m256i v50 = _mm256_mulhi_epi16(v48, v5);
@@ -15854,7 +15857,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v54 = _mm256_add_epi16(v52, v53);
         const __m256i v55 = _mm256_sub_epi16(v52, v53);
         const __m256i v56 = _mm256_set1_epi16(1535);
-        const __m256i v57 = _mm256_set1_epi16(-11393);
+        __m256i v57 = _mm256_set1_epi16(-11393); OPAQUE(v57);
         const __m256i v58 = _mm256_mullo_epi16(v55, v57);
         const __m256i v59 = _mm256_mulhi_epi16(v55, v56);
         const __m256i v60 = _mm256_mulhi_epi16(v58, v5);
@@ -15864,7 +15867,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v64 = _mm256_add_epi16(v62, v63);
         const __m256i v65 = _mm256_sub_epi16(v62, v63);
         const __m256i v66 = _mm256_set1_epi16(554);
-        const __m256i v67 = _mm256_set1_epi16(19242);
+        __m256i v67 = _mm256_set1_epi16(19242); OPAQUE(v67);
         const __m256i v68 = _mm256_mullo_epi16(v65, v67);
         const __m256i v69 = _mm256_mulhi_epi16(v65, v66);
         const __m256i v70 = _mm256_mulhi_epi16(v68, v5);
@@ -15874,7 +15877,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v74 = _mm256_add_epi16(v72, v73);
         const __m256i v75 = _mm256_sub_epi16(v72, v73);
         const __m256i v76 = _mm256_set1_epi16(790);
-        const __m256i v77 = _mm256_set1_epi16(-9706);
+        __m256i v77 = _mm256_set1_epi16(-9706); OPAQUE(v77);
         const __m256i v78 = _mm256_mullo_epi16(v75, v77);
         const __m256i v79 = _mm256_mulhi_epi16(v75, v76);
         const __m256i v80 = _mm256_mulhi_epi16(v78, v5);
@@ -15887,7 +15890,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v87 = _mm256_sub_epi16(v84, v86);
         const __m256i v88 = _mm256_sub_epi16(v82, v83);
         const __m256i v89 = _mm256_set1_epi16(-109);
-        const __m256i v90 = _mm256_set1_epi16(32531);
+        __m256i v90 = _mm256_set1_epi16(32531); OPAQUE(v90);
         const __m256i v91 = _mm256_mullo_epi16(v88, v90);
         const __m256i v92 = _mm256_mulhi_epi16(v88, v89);
         const __m256i v93 = _mm256_mulhi_epi16(v91, v5);
@@ -15897,7 +15900,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v97 = _mm256_add_epi16(v95, v96);
         const __m256i v98 = _mm256_sub_epi16(v95, v96);
         const __m256i v99 = _mm256_set1_epi16(-742);
-        const __m256i v100 = _mm256_set1_epi16(-25062);
+        __m256i v100 = _mm256_set1_epi16(-25062); OPAQUE(v100);
         const __m256i v101 = _mm256_mullo_epi16(v98, v100);
         const __m256i v102 = _mm256_mulhi_epi16(v98, v99);
         const __m256i v103 = _mm256_mulhi_epi16(v101, v5);
@@ -15907,7 +15910,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v107 = _mm256_add_epi16(v105, v106);
         const __m256i v108 = _mm256_sub_epi16(v105, v106);
         const __m256i v109 = _mm256_set1_epi16(-484);
-        const __m256i v110 = _mm256_set1_epi16(-31716);
+        __m256i v110 = _mm256_set1_epi16(-31716); OPAQUE(v110);
         const __m256i v111 = _mm256_mullo_epi16(v108, v110);
         const __m256i v112 = _mm256_mulhi_epi16(v108, v109);
         const __m256i v113 = _mm256_mulhi_epi16(v111, v5);
@@ -15917,7 +15920,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v117 = _mm256_add_epi16(v115, v116);
         const __m256i v118 = _mm256_sub_epi16(v115, v116);
         const __m256i v119 = _mm256_set1_epi16(1082);
-        const __m256i v120 = _mm256_set1_epi16(30010);
+        __m256i v120 = _mm256_set1_epi16(30010); OPAQUE(v120);
         const __m256i v121 = _mm256_mullo_epi16(v118, v120);
         const __m256i v122 = _mm256_mulhi_epi16(v118, v119);
         const __m256i v123 = _mm256_mulhi_epi16(v121, v5);
@@ -15927,7 +15930,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v127 = _mm256_add_epi16(v125, v126);
         const __m256i v128 = _mm256_sub_epi16(v125, v126);
         const __m256i v129 = _mm256_set1_epi16(1181);
-        const __m256i v130 = _mm256_set1_epi16(-739);
+        __m256i v130 = _mm256_set1_epi16(-739); OPAQUE(v130);
         const __m256i v131 = _mm256_mullo_epi16(v128, v130);
         const __m256i v132 = _mm256_mulhi_epi16(v128, v129);
         const __m256i v133 = _mm256_mulhi_epi16(v131, v5);
@@ -15937,7 +15940,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v137 = _mm256_add_epi16(v135, v136);
         const __m256i v138 = _mm256_sub_epi16(v135, v136);
         const __m256i v139 = _mm256_set1_epi16(174);
-        const __m256i v140 = _mm256_set1_epi16(21422);
+        __m256i v140 = _mm256_set1_epi16(21422); OPAQUE(v140);
         const __m256i v141 = _mm256_mullo_epi16(v138, v140);
         const __m256i v142 = _mm256_mulhi_epi16(v138, v139);
         const __m256i v143 = _mm256_mulhi_epi16(v141, v5);
@@ -15947,7 +15950,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v147 = _mm256_add_epi16(v145, v146);
         const __m256i v148 = _mm256_sub_epi16(v145, v146);
         const __m256i v149 = _mm256_set1_epi16(11);
-        const __m256i v150 = _mm256_set1_epi16(11147);
+        __m256i v150 = _mm256_set1_epi16(11147); OPAQUE(v150);
         const __m256i v151 = _mm256_mullo_epi16(v148, v150);
         const __m256i v152 = _mm256_mulhi_epi16(v148, v149);
         const __m256i v153 = _mm256_mulhi_epi16(v151, v5);
@@ -15957,7 +15960,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v157 = _mm256_add_epi16(v155, v156);
         const __m256i v158 = _mm256_sub_epi16(v155, v156);
         const __m256i v159 = _mm256_set1_epi16(-496);
-        const __m256i v160 = _mm256_set1_epi16(9744);
+        __m256i v160 = _mm256_set1_epi16(9744); OPAQUE(v160);
         const __m256i v161 = _mm256_mullo_epi16(v158, v160);
         const __m256i v162 = _mm256_mulhi_epi16(v158, v159);
         const __m256i v163 = _mm256_mulhi_epi16(v161, v5);
@@ -15970,7 +15973,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v170 = _mm256_sub_epi16(v167, v169);
         const __m256i v171 = _mm256_sub_epi16(v165, v166);
         const __m256i v172 = _mm256_set1_epi16(366);
-        const __m256i v173 = _mm256_set1_epi16(13422);
+        __m256i v173 = _mm256_set1_epi16(13422); OPAQUE(v173);
         const __m256i v174 = _mm256_mullo_epi16(v171, v173);
         const __m256i v175 = _mm256_mulhi_epi16(v171, v172);
         const __m256i v176 = _mm256_mulhi_epi16(v174, v5);
@@ -15980,7 +15983,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v180 = _mm256_add_epi16(v178, v179);
         const __m256i v181 = _mm256_sub_epi16(v178, v179);
         const __m256i v182 = _mm256_set1_epi16(1096);
-        const __m256i v183 = _mm256_set1_epi16(14408);
+        __m256i v183 = _mm256_set1_epi16(14408); OPAQUE(v183);
         const __m256i v184 = _mm256_mullo_epi16(v181, v183);
         const __m256i v185 = _mm256_mulhi_epi16(v181, v182);
         const __m256i v186 = _mm256_mulhi_epi16(v184, v5);
@@ -15990,7 +15993,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v190 = _mm256_add_epi16(v188, v189);
         const __m256i v191 = _mm256_sub_epi16(v188, v189);
         const __m256i v192 = _mm256_set1_epi16(864);
-        const __m256i v193 = _mm256_set1_epi16(29536);
+        __m256i v193 = _mm256_set1_epi16(29536); OPAQUE(v193);
         const __m256i v194 = _mm256_mullo_epi16(v191, v193);
         const __m256i v195 = _mm256_mulhi_epi16(v191, v192);
         const __m256i v196 = _mm256_mulhi_epi16(v194, v5);
@@ -16000,7 +16003,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v200 = _mm256_add_epi16(v198, v199);
         const __m256i v201 = _mm256_sub_epi16(v198, v199);
         const __m256i v202 = _mm256_set1_epi16(-303);
-        const __m256i v203 = _mm256_set1_epi16(14673);
+        __m256i v203 = _mm256_set1_epi16(14673); OPAQUE(v203);
         const __m256i v204 = _mm256_mullo_epi16(v201, v203);
         const __m256i v205 = _mm256_mulhi_epi16(v201, v202);
         const __m256i v206 = _mm256_mulhi_epi16(v204, v5);
@@ -16010,7 +16013,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v210 = _mm256_add_epi16(v208, v209);
         const __m256i v211 = _mm256_sub_epi16(v208, v209);
         const __m256i v212 = _mm256_set1_epi16(-794);
-        const __m256i v213 = _mm256_set1_epi16(23526);
+        __m256i v213 = _mm256_set1_epi16(23526); OPAQUE(v213);
         const __m256i v214 = _mm256_mullo_epi16(v211, v213);
         const __m256i v215 = _mm256_mulhi_epi16(v211, v212);
         const __m256i v216 = _mm256_mulhi_epi16(v214, v5);
@@ -16020,7 +16023,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v220 = _mm256_add_epi16(v218, v219);
         const __m256i v221 = _mm256_sub_epi16(v218, v219);
         const __m256i v222 = _mm256_set1_epi16(-1282);
-        const __m256i v223 = _mm256_set1_epi16(5630);
+        __m256i v223 = _mm256_set1_epi16(5630); OPAQUE(v223);
         const __m256i v224 = _mm256_mullo_epi16(v221, v223);
         const __m256i v225 = _mm256_mulhi_epi16(v221, v222);
         const __m256i v226 = _mm256_mulhi_epi16(v224, v5);
@@ -16030,7 +16033,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v230 = _mm256_add_epi16(v228, v229);
         const __m256i v231 = _mm256_sub_epi16(v228, v229);
         const __m256i v232 = _mm256_set1_epi16(-1591);
-        const __m256i v233 = _mm256_set1_epi16(8265);
+        __m256i v233 = _mm256_set1_epi16(8265); OPAQUE(v233);
         const __m256i v234 = _mm256_mullo_epi16(v231, v233);
         const __m256i v235 = _mm256_mulhi_epi16(v231, v232);
         const __m256i v236 = _mm256_mulhi_epi16(v234, v5);
@@ -16040,7 +16043,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v240 = _mm256_add_epi16(v238, v239);
         const __m256i v241 = _mm256_sub_epi16(v238, v239);
         const __m256i v242 = _mm256_set1_epi16(714);
-        const __m256i v243 = _mm256_set1_epi16(-9270);
+        __m256i v243 = _mm256_set1_epi16(-9270); OPAQUE(v243);
         const __m256i v244 = _mm256_mullo_epi16(v241, v243);
         const __m256i v245 = _mm256_mulhi_epi16(v241, v242);
         const __m256i v246 = _mm256_mulhi_epi16(v244, v5);
@@ -16053,7 +16056,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v253 = _mm256_sub_epi16(v250, v252);
         const __m256i v254 = _mm256_sub_epi16(v248, v249);
         const __m256i v255 = _mm256_set1_epi16(1118);
-        const __m256i v256 = _mm256_set1_epi16(-28834);
+        __m256i v256 = _mm256_set1_epi16(-28834); OPAQUE(v256);
         const __m256i v257 = _mm256_mullo_epi16(v254, v256);
         const __m256i v258 = _mm256_mulhi_epi16(v254, v255);
         const __m256i v259 = _mm256_mulhi_epi16(v257, v5);
@@ -16063,7 +16066,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v263 = _mm256_add_epi16(v261, v262);
         const __m256i v264 = _mm256_sub_epi16(v261, v262);
         const __m256i v265 = _mm256_set1_epi16(-128);
-        const __m256i v266 = _mm256_set1_epi16(-16512);
+        __m256i v266 = _mm256_set1_epi16(-16512); OPAQUE(v266);
         const __m256i v267 = _mm256_mullo_epi16(v264, v266);
         const __m256i v268 = _mm256_mulhi_epi16(v264, v265);
         const __m256i v269 = _mm256_mulhi_epi16(v267, v5);
@@ -16073,7 +16076,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v273 = _mm256_add_epi16(v271, v272);
         const __m256i v274 = _mm256_sub_epi16(v271, v272);
         const __m256i v275 = _mm256_set1_epi16(429);
-        const __m256i v276 = _mm256_set1_epi16(-24019);
+        __m256i v276 = _mm256_set1_epi16(-24019); OPAQUE(v276);
         const __m256i v277 = _mm256_mullo_epi16(v274, v276);
         const __m256i v278 = _mm256_mulhi_epi16(v274, v275);
         const __m256i v279 = _mm256_mulhi_epi16(v277, v5);
@@ -16083,7 +16086,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v283 = _mm256_add_epi16(v281, v282);
         const __m256i v284 = _mm256_sub_epi16(v281, v282);
         const __m256i v285 = _mm256_set1_epi16(1398);
-        const __m256i v286 = _mm256_set1_epi16(-13194);
+        __m256i v286 = _mm256_set1_epi16(-13194); OPAQUE(v286);
         const __m256i v287 = _mm256_mullo_epi16(v284, v286);
         const __m256i v288 = _mm256_mulhi_epi16(v284, v285);
         const __m256i v289 = _mm256_mulhi_epi16(v287, v5);
@@ -16093,7 +16096,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v293 = _mm256_add_epi16(v291, v292);
         const __m256i v294 = _mm256_sub_epi16(v291, v292);
         const __m256i v295 = _mm256_set1_epi16(446);
-        const __m256i v296 = _mm256_set1_epi16(-834);
+        __m256i v296 = _mm256_set1_epi16(-834); OPAQUE(v296);
         const __m256i v297 = _mm256_mullo_epi16(v294, v296);
         const __m256i v298 = _mm256_mulhi_epi16(v294, v295);
         const __m256i v299 = _mm256_mulhi_epi16(v297, v5);
@@ -16103,7 +16106,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v303 = _mm256_add_epi16(v301, v302);
         const __m256i v304 = _mm256_sub_epi16(v301, v302);
         const __m256i v305 = _mm256_set1_epi16(1260);
-        const __m256i v306 = _mm256_set1_epi16(-27924);
+        __m256i v306 = _mm256_set1_epi16(-27924); OPAQUE(v306);
         const __m256i v307 = _mm256_mullo_epi16(v304, v306);
         const __m256i v308 = _mm256_mulhi_epi16(v304, v305);
         const __m256i v309 = _mm256_mulhi_epi16(v307, v5);
@@ -16113,7 +16116,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v313 = _mm256_add_epi16(v311, v312);
         const __m256i v314 = _mm256_sub_epi16(v311, v312);
         const __m256i v315 = _mm256_set1_epi16(-874);
-        const __m256i v316 = _mm256_set1_epi16(-27754);
+        __m256i v316 = _mm256_set1_epi16(-27754); OPAQUE(v316);
         const __m256i v317 = _mm256_mullo_epi16(v314, v316);
         const __m256i v318 = _mm256_mulhi_epi16(v314, v315);
         const __m256i v319 = _mm256_mulhi_epi16(v317, v5);
@@ -16123,7 +16126,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v323 = _mm256_add_epi16(v321, v322);
         const __m256i v324 = _mm256_sub_epi16(v321, v322);
         const __m256i v325 = _mm256_set1_epi16(-1446);
-        const __m256i v326 = _mm256_set1_epi16(-17574);
+        __m256i v326 = _mm256_set1_epi16(-17574); OPAQUE(v326);
         const __m256i v327 = _mm256_mullo_epi16(v324, v326);
         const __m256i v328 = _mm256_mulhi_epi16(v324, v325);
         const __m256i v329 = _mm256_mulhi_epi16(v327, v5);
@@ -16969,8 +16972,8 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v6 = _mm256_add_epi16(v4, v5);
         const __m256i v7 = _mm256_sub_epi16(v4, v5);
         const __m256i v8 = _mm256_set1_epi16(1600);
-        const __m256i v9 = _mm256_set1_epi16(-22976);
-        const __m256i v10 = _mm256_set1_epi16(3457);
+        __m256i v9 = _mm256_set1_epi16(-22976); OPAQUE(v9);
+        __m256i v10 = _mm256_set1_epi16(3457); OPAQUE(v10);
         const __m256i v11 = _mm256_mullo_epi16(v7, v9);
         const __m256i v12 = _mm256_mulhi_epi16(v7, v8);
         const __m256i v13 = _mm256_mulhi_epi16(v11, v10);
@@ -16980,7 +16983,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v17 = _mm256_add_epi16(v15, v16);
         const __m256i v18 = _mm256_sub_epi16(v15, v16);
         const __m256i v19 = _mm256_set1_epi16(-177);
-        const __m256i v20 = _mm256_set1_epi16(5327);
+        __m256i v20 = _mm256_set1_epi16(5327); OPAQUE(v20);
         const __m256i v21 = _mm256_mullo_epi16(v18, v20);
         const __m256i v22 = _mm256_mulhi_epi16(v18, v19);
         const __m256i v23 = _mm256_mulhi_epi16(v21, v10);
@@ -16990,7 +16993,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v27 = _mm256_add_epi16(v25, v26);
         const __m256i v28 = _mm256_sub_epi16(v25, v26);
         const __m256i v29 = _mm256_set1_epi16(-190);
-        const __m256i v30 = _mm256_set1_epi16(-31678);
+        __m256i v30 = _mm256_set1_epi16(-31678); OPAQUE(v30);
         const __m256i v31 = _mm256_mullo_epi16(v28, v30);
         const __m256i v32 = _mm256_mulhi_epi16(v28, v29);
         const __m256i v33 = _mm256_mulhi_epi16(v31, v10);
@@ -17000,7 +17003,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v37 = _mm256_add_epi16(v35, v36);
         const __m256i v38 = _mm256_sub_epi16(v35, v36);
         const __m256i v39 = _mm256_set1_epi16(1339);
-        const __m256i v40 = _mm256_set1_epi16(10427);
+        __m256i v40 = _mm256_set1_epi16(10427); OPAQUE(v40);
         const __m256i v41 = _mm256_mullo_epi16(v38, v40);
         const __m256i v42 = _mm256_mulhi_epi16(v38, v39);
         const __m256i v43 = _mm256_mulhi_epi16(v41, v10);
@@ -17010,7 +17013,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v47 = _mm256_add_epi16(v45, v46);
         const __m256i v48 = _mm256_sub_epi16(v45, v46);
         const __m256i v49 = _mm256_set1_epi16(1535);
-        const __m256i v50 = _mm256_set1_epi16(-11393);
+        __m256i v50 = _mm256_set1_epi16(-11393); OPAQUE(v50);
         const __m256i v51 = _mm256_mullo_epi16(v48, v50);
         const __m256i v52 = _mm256_mulhi_epi16(v48, v49);
         const __m256i v53 = _mm256_mulhi_epi16(v51, v10);
@@ -17020,7 +17023,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v57 = _mm256_add_epi16(v55, v56);
         const __m256i v58 = _mm256_sub_epi16(v55, v56);
         const __m256i v59 = _mm256_set1_epi16(554);
-        const __m256i v60 = _mm256_set1_epi16(19242);
+        __m256i v60 = _mm256_set1_epi16(19242); OPAQUE(v60);
         const __m256i v61 = _mm256_mullo_epi16(v58, v60);
         const __m256i v62 = _mm256_mulhi_epi16(v58, v59);
         const __m256i v63 = _mm256_mulhi_epi16(v61, v10);
@@ -17030,7 +17033,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v67 = _mm256_add_epi16(v65, v66);
         const __m256i v68 = _mm256_sub_epi16(v65, v66);
         const __m256i v69 = _mm256_set1_epi16(790);
-        const __m256i v70 = _mm256_set1_epi16(-9706);
+        __m256i v70 = _mm256_set1_epi16(-9706); OPAQUE(v70);
         const __m256i v71 = _mm256_mullo_epi16(v68, v70);
         const __m256i v72 = _mm256_mulhi_epi16(v68, v69);
         const __m256i v73 = _mm256_mulhi_epi16(v71, v10);
@@ -17040,7 +17043,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v77 = _mm256_add_epi16(v75, v76);
         const __m256i v78 = _mm256_sub_epi16(v75, v76);
         const __m256i v79 = _mm256_set1_epi16(-109);
-        const __m256i v80 = _mm256_set1_epi16(32531);
+        __m256i v80 = _mm256_set1_epi16(32531); OPAQUE(v80);
         const __m256i v81 = _mm256_mullo_epi16(v78, v80);
         const __m256i v82 = _mm256_mulhi_epi16(v78, v79);
         const __m256i v83 = _mm256_mulhi_epi16(v81, v10);
@@ -17050,7 +17053,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v87 = _mm256_add_epi16(v85, v86);
         const __m256i v88 = _mm256_sub_epi16(v85, v86);
         const __m256i v89 = _mm256_set1_epi16(-742);
-        const __m256i v90 = _mm256_set1_epi16(-25062);
+        __m256i v90 = _mm256_set1_epi16(-25062); OPAQUE(v90);
         const __m256i v91 = _mm256_mullo_epi16(v88, v90);
         const __m256i v92 = _mm256_mulhi_epi16(v88, v89);
         const __m256i v93 = _mm256_mulhi_epi16(v91, v10);
@@ -17060,7 +17063,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v97 = _mm256_add_epi16(v95, v96);
         const __m256i v98 = _mm256_sub_epi16(v95, v96);
         const __m256i v99 = _mm256_set1_epi16(-484);
-        const __m256i v100 = _mm256_set1_epi16(-31716);
+        __m256i v100 = _mm256_set1_epi16(-31716); OPAQUE(v100);
         const __m256i v101 = _mm256_mullo_epi16(v98, v100);
         const __m256i v102 = _mm256_mulhi_epi16(v98, v99);
         const __m256i v103 = _mm256_mulhi_epi16(v101, v10);
@@ -17070,7 +17073,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v107 = _mm256_add_epi16(v105, v106);
         const __m256i v108 = _mm256_sub_epi16(v105, v106);
         const __m256i v109 = _mm256_set1_epi16(1082);
-        const __m256i v110 = _mm256_set1_epi16(30010);
+        __m256i v110 = _mm256_set1_epi16(30010); OPAQUE(v110);
         const __m256i v111 = _mm256_mullo_epi16(v108, v110);
         const __m256i v112 = _mm256_mulhi_epi16(v108, v109);
         const __m256i v113 = _mm256_mulhi_epi16(v111, v10);
@@ -17084,7 +17087,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v121 = _mm256_sub_epi16(v117, v120);
         const __m256i v122 = _mm256_sub_epi16(v115, v116);
         const __m256i v123 = _mm256_set1_epi16(1181);
-        const __m256i v124 = _mm256_set1_epi16(-739);
+        __m256i v124 = _mm256_set1_epi16(-739); OPAQUE(v124);
         const __m256i v125 = _mm256_mullo_epi16(v122, v124);
         const __m256i v126 = _mm256_mulhi_epi16(v122, v123);
         const __m256i v127 = _mm256_mulhi_epi16(v125, v10);
@@ -17094,7 +17097,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v131 = _mm256_add_epi16(v129, v130);
         const __m256i v132 = _mm256_sub_epi16(v129, v130);
         const __m256i v133 = _mm256_set1_epi16(174);
-        const __m256i v134 = _mm256_set1_epi16(21422);
+        __m256i v134 = _mm256_set1_epi16(21422); OPAQUE(v134);
         const __m256i v135 = _mm256_mullo_epi16(v132, v134);
         const __m256i v136 = _mm256_mulhi_epi16(v132, v133);
         const __m256i v137 = _mm256_mulhi_epi16(v135, v10);
@@ -17104,7 +17107,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v141 = _mm256_add_epi16(v139, v140);
         const __m256i v142 = _mm256_sub_epi16(v139, v140);
         const __m256i v143 = _mm256_set1_epi16(11);
-        const __m256i v144 = _mm256_set1_epi16(11147);
+        __m256i v144 = _mm256_set1_epi16(11147); OPAQUE(v144);
         const __m256i v145 = _mm256_mullo_epi16(v142, v144);
         const __m256i v146 = _mm256_mulhi_epi16(v142, v143);
         const __m256i v147 = _mm256_mulhi_epi16(v145, v10);
@@ -17114,7 +17117,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v151 = _mm256_add_epi16(v149, v150);
         const __m256i v152 = _mm256_sub_epi16(v149, v150);
         const __m256i v153 = _mm256_set1_epi16(-496);
-        const __m256i v154 = _mm256_set1_epi16(9744);
+        __m256i v154 = _mm256_set1_epi16(9744); OPAQUE(v154);
         const __m256i v155 = _mm256_mullo_epi16(v152, v154);
         const __m256i v156 = _mm256_mulhi_epi16(v152, v153);
         const __m256i v157 = _mm256_mulhi_epi16(v155, v10);
@@ -17124,7 +17127,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v161 = _mm256_add_epi16(v159, v160);
         const __m256i v162 = _mm256_sub_epi16(v159, v160);
         const __m256i v163 = _mm256_set1_epi16(366);
-        const __m256i v164 = _mm256_set1_epi16(13422);
+        __m256i v164 = _mm256_set1_epi16(13422); OPAQUE(v164);
         const __m256i v165 = _mm256_mullo_epi16(v162, v164);
         const __m256i v166 = _mm256_mulhi_epi16(v162, v163);
         const __m256i v167 = _mm256_mulhi_epi16(v165, v10);
@@ -17134,7 +17137,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v171 = _mm256_add_epi16(v169, v170);
         const __m256i v172 = _mm256_sub_epi16(v169, v170);
         const __m256i v173 = _mm256_set1_epi16(1096);
-        const __m256i v174 = _mm256_set1_epi16(14408);
+        __m256i v174 = _mm256_set1_epi16(14408); OPAQUE(v174);
         const __m256i v175 = _mm256_mullo_epi16(v172, v174);
         const __m256i v176 = _mm256_mulhi_epi16(v172, v173);
         const __m256i v177 = _mm256_mulhi_epi16(v175, v10);
@@ -17144,7 +17147,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v181 = _mm256_add_epi16(v179, v180);
         const __m256i v182 = _mm256_sub_epi16(v179, v180);
         const __m256i v183 = _mm256_set1_epi16(864);
-        const __m256i v184 = _mm256_set1_epi16(29536);
+        __m256i v184 = _mm256_set1_epi16(29536); OPAQUE(v184);
         const __m256i v185 = _mm256_mullo_epi16(v182, v184);
         const __m256i v186 = _mm256_mulhi_epi16(v182, v183);
         const __m256i v187 = _mm256_mulhi_epi16(v185, v10);
@@ -17154,7 +17157,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v191 = _mm256_add_epi16(v189, v190);
         const __m256i v192 = _mm256_sub_epi16(v189, v190);
         const __m256i v193 = _mm256_set1_epi16(-303);
-        const __m256i v194 = _mm256_set1_epi16(14673);
+        __m256i v194 = _mm256_set1_epi16(14673); OPAQUE(v194);
         const __m256i v195 = _mm256_mullo_epi16(v192, v194);
         const __m256i v196 = _mm256_mulhi_epi16(v192, v193);
         const __m256i v197 = _mm256_mulhi_epi16(v195, v10);
@@ -17164,7 +17167,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v201 = _mm256_add_epi16(v199, v200);
         const __m256i v202 = _mm256_sub_epi16(v199, v200);
         const __m256i v203 = _mm256_set1_epi16(-794);
-        const __m256i v204 = _mm256_set1_epi16(23526);
+        __m256i v204 = _mm256_set1_epi16(23526); OPAQUE(v204);
         const __m256i v205 = _mm256_mullo_epi16(v202, v204);
         const __m256i v206 = _mm256_mulhi_epi16(v202, v203);
         const __m256i v207 = _mm256_mulhi_epi16(v205, v10);
@@ -17174,7 +17177,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v211 = _mm256_add_epi16(v209, v210);
         const __m256i v212 = _mm256_sub_epi16(v209, v210);
         const __m256i v213 = _mm256_set1_epi16(-1282);
-        const __m256i v214 = _mm256_set1_epi16(5630);
+        __m256i v214 = _mm256_set1_epi16(5630); OPAQUE(v214);
         const __m256i v215 = _mm256_mullo_epi16(v212, v214);
         const __m256i v216 = _mm256_mulhi_epi16(v212, v213);
         const __m256i v217 = _mm256_mulhi_epi16(v215, v10);
@@ -17184,7 +17187,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v221 = _mm256_add_epi16(v219, v220);
         const __m256i v222 = _mm256_sub_epi16(v219, v220);
         const __m256i v223 = _mm256_set1_epi16(-1591);
-        const __m256i v224 = _mm256_set1_epi16(8265);
+        __m256i v224 = _mm256_set1_epi16(8265); OPAQUE(v224);
         const __m256i v225 = _mm256_mullo_epi16(v222, v224);
         const __m256i v226 = _mm256_mulhi_epi16(v222, v223);
         const __m256i v227 = _mm256_mulhi_epi16(v225, v10);
@@ -17194,7 +17197,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v231 = _mm256_add_epi16(v229, v230);
         const __m256i v232 = _mm256_sub_epi16(v229, v230);
         const __m256i v233 = _mm256_set1_epi16(714);
-        const __m256i v234 = _mm256_set1_epi16(-9270);
+        __m256i v234 = _mm256_set1_epi16(-9270); OPAQUE(v234);
         const __m256i v235 = _mm256_mullo_epi16(v232, v234);
         const __m256i v236 = _mm256_mulhi_epi16(v232, v233);
         const __m256i v237 = _mm256_mulhi_epi16(v235, v10);
@@ -17204,7 +17207,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v241 = _mm256_add_epi16(v239, v240);
         const __m256i v242 = _mm256_sub_epi16(v239, v240);
         const __m256i v243 = _mm256_set1_epi16(1118);
-        const __m256i v244 = _mm256_set1_epi16(-28834);
+        __m256i v244 = _mm256_set1_epi16(-28834); OPAQUE(v244);
         const __m256i v245 = _mm256_mullo_epi16(v242, v244);
         const __m256i v246 = _mm256_mulhi_epi16(v242, v243);
         const __m256i v247 = _mm256_mulhi_epi16(v245, v10);
@@ -17214,7 +17217,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v251 = _mm256_add_epi16(v249, v250);
         const __m256i v252 = _mm256_sub_epi16(v249, v250);
         const __m256i v253 = _mm256_set1_epi16(-128);
-        const __m256i v254 = _mm256_set1_epi16(-16512);
+        __m256i v254 = _mm256_set1_epi16(-16512); OPAQUE(v254);
         const __m256i v255 = _mm256_mullo_epi16(v252, v254);
         const __m256i v256 = _mm256_mulhi_epi16(v252, v253);
         const __m256i v257 = _mm256_mulhi_epi16(v255, v10);
@@ -17224,7 +17227,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v261 = _mm256_add_epi16(v259, v260);
         const __m256i v262 = _mm256_sub_epi16(v259, v260);
         const __m256i v263 = _mm256_set1_epi16(429);
-        const __m256i v264 = _mm256_set1_epi16(-24019);
+        __m256i v264 = _mm256_set1_epi16(-24019); OPAQUE(v264);
         const __m256i v265 = _mm256_mullo_epi16(v262, v264);
         const __m256i v266 = _mm256_mulhi_epi16(v262, v263);
         const __m256i v267 = _mm256_mulhi_epi16(v265, v10);
@@ -17234,7 +17237,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v271 = _mm256_add_epi16(v269, v270);
         const __m256i v272 = _mm256_sub_epi16(v269, v270);
         const __m256i v273 = _mm256_set1_epi16(1398);
-        const __m256i v274 = _mm256_set1_epi16(-13194);
+        __m256i v274 = _mm256_set1_epi16(-13194); OPAQUE(v274);
         const __m256i v275 = _mm256_mullo_epi16(v272, v274);
         const __m256i v276 = _mm256_mulhi_epi16(v272, v273);
         const __m256i v277 = _mm256_mulhi_epi16(v275, v10);
@@ -17244,7 +17247,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v281 = _mm256_add_epi16(v279, v280);
         const __m256i v282 = _mm256_sub_epi16(v279, v280);
         const __m256i v283 = _mm256_set1_epi16(446);
-        const __m256i v284 = _mm256_set1_epi16(-834);
+        __m256i v284 = _mm256_set1_epi16(-834); OPAQUE(v284);
         const __m256i v285 = _mm256_mullo_epi16(v282, v284);
         const __m256i v286 = _mm256_mulhi_epi16(v282, v283);
         const __m256i v287 = _mm256_mulhi_epi16(v285, v10);
@@ -17254,7 +17257,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v291 = _mm256_add_epi16(v289, v290);
         const __m256i v292 = _mm256_sub_epi16(v289, v290);
         const __m256i v293 = _mm256_set1_epi16(1260);
-        const __m256i v294 = _mm256_set1_epi16(-27924);
+        __m256i v294 = _mm256_set1_epi16(-27924); OPAQUE(v294);
         const __m256i v295 = _mm256_mullo_epi16(v292, v294);
         const __m256i v296 = _mm256_mulhi_epi16(v292, v293);
         const __m256i v297 = _mm256_mulhi_epi16(v295, v10);
@@ -17264,7 +17267,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v301 = _mm256_add_epi16(v299, v300);
         const __m256i v302 = _mm256_sub_epi16(v299, v300);
         const __m256i v303 = _mm256_set1_epi16(-874);
-        const __m256i v304 = _mm256_set1_epi16(-27754);
+        __m256i v304 = _mm256_set1_epi16(-27754); OPAQUE(v304);
         const __m256i v305 = _mm256_mullo_epi16(v302, v304);
         const __m256i v306 = _mm256_mulhi_epi16(v302, v303);
         const __m256i v307 = _mm256_mulhi_epi16(v305, v10);
@@ -17274,7 +17277,7 @@ static void product_3457(int16_t out[2048], const int16_t a[1013], const int16_t
         const __m256i v311 = _mm256_add_epi16(v309, v310);
         const __m256i v312 = _mm256_sub_epi16(v309, v310);
         const __m256i v313 = _mm256_set1_epi16(-1446);
-        const __m256i v314 = _mm256_set1_epi16(-17574);
+        __m256i v314 = _mm256_set1_epi16(-17574); OPAQUE(v314);
         const __m256i v315 = _mm256_mullo_epi16(v312, v314);
         const __m256i v316 = _mm256_mulhi_epi16(v312, v313);
         const __m256i v317 = _mm256_mulhi_epi16(v315, v10);
@@ -18141,7 +18144,7 @@ static void digit_3329(int16_t u[2048], const int16_t u1_[2048])
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(u1_ + 64 * i0));
         const __m256i v2 = _mm256_sub_epi16(v0, v1);
         const __m256i v3 = _mm256_set1_epi16(-1434);
-        const __m256i v4 = _mm256_set1_epi16(-13210);
+        __m256i v4 = _mm256_set1_epi16(-13210); OPAQUE(v4);
         const __m256i v5 = _mm256_set1_epi16(3329);
         const __m256i v6 = _mm256_mullo_epi16(v2, v4);
         const __m256i v7 = _mm256_mulhi_epi16(v2, v3);
@@ -18185,7 +18188,7 @@ static void digit_3457(int16_t u[2048], const int16_t u1_[2048], const int16_t u
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(u1_ + 64 * i0));
         const __m256i v2 = _mm256_sub_epi16(v0, v1);
         const __m256i v3 = _mm256_set1_epi16(1067);
-        const __m256i v4 = _mm256_set1_epi16(32683);
+        __m256i v4 = _mm256_set1_epi16(32683); OPAQUE(v4);
         const __m256i v5 = _mm256_set1_epi16(3457);
         const __m256i v6 = _mm256_mullo_epi16(v2, v4);
         const __m256i v7 = _mm256_mulhi_epi16(v2, v3);
@@ -18193,7 +18196,7 @@ static void digit_3457(int16_t u[2048], const int16_t u1_[2048], const int16_t u
         const __m256i v9 = _mm256_sub_epi16(v7, v8);
         const __m256i v10 = _mm256_loadu_si256((const __m256i *)(u2_ + 64 * i0));
         const __m256i v11 = _mm256_sub_epi16(v9, v10);
-        const __m256i v12 = _mm256_set1_epi16(-512);
+        __m256i v12 = _mm256_set1_epi16(-512); OPAQUE(v12);
         const __m256i v13 = _mm256_mullo_epi16(v11, v12);
         const __m256i v14 = _mm256_mulhi_epi16(v11, v12);
         const __m256i v15 = _mm256_mulhi_epi16(v13, v5);
@@ -18258,12 +18261,12 @@ static void finish(int16_t c[1013], const int16_t u1_[2048], const int16_t u2_[2
         const __m256i v5 = _mm256_and_si256(v3, v4);
         const __m256i v6 = _mm256_set1_epi16(5);
         const __m256i v7 = _mm256_mulhrs_epi16(v2, v6);
-        const __m256i v8 = _mm256_set1_epi16(7177);
+        __m256i v8 = _mm256_set1_epi16(7177); OPAQUE(v8);
         const __m256i v9 = _mm256_mullo_epi16(v7, v8);
         const __m256i v10 = _mm256_sub_epi16(v2, v9);
         const __m256i v11 = _mm256_add_epi16(v10, v5);
         const __m256i v12 = _mm256_set1_epi16(-699);
-        const __m256i v13 = _mm256_set1_epi16(-8611);
+        __m256i v13 = _mm256_set1_epi16(-8611); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v11, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v11, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v8);
@@ -18275,7 +18278,7 @@ static void finish(int16_t c[1013], const int16_t u1_[2048], const int16_t u2_[2
         const __m256i v22 = _mm256_and_si256(v21, v4);
         const __m256i v23 = _mm256_add_epi16(v20, v22);
         const __m256i v24 = _mm256_set1_epi16(763);
-        const __m256i v25 = _mm256_set1_epi16(-20509);
+        __m256i v25 = _mm256_set1_epi16(-20509); OPAQUE(v25);
         const __m256i v26 = _mm256_mullo_epi16(v23, v25);
         const __m256i v27 = _mm256_mulhi_epi16(v23, v24);
         const __m256i v28 = _mm256_mulhi_epi16(v26, v8);
@@ -18288,14 +18291,14 @@ static void finish(int16_t c[1013], const int16_t u1_[2048], const int16_t u2_[2
         const __m256i v35 = _mm256_and_si256(v34, v4);
         const __m256i v36 = _mm256_add_epi16(v33, v35);
         const __m256i v37 = _mm256_set1_epi16(-631);
-        const __m256i v38 = _mm256_set1_epi16(13697);
+        __m256i v38 = _mm256_set1_epi16(13697); OPAQUE(v38);
         const __m256i v39 = _mm256_mullo_epi16(v36, v38);
         const __m256i v40 = _mm256_mulhi_epi16(v36, v37);
         const __m256i v41 = _mm256_mulhi_epi16(v39, v8);
         const __m256i v42 = _mm256_sub_epi16(v40, v41);
         const __m256i v43 = _mm256_add_epi16(v30, v42);
         const __m256i v44 = _mm256_set1_epi16(14354);
-        const __m256i v45 = _mm256_set1_epi16(-12857);
+        __m256i v45 = _mm256_set1_epi16(-12857); OPAQUE(v45);
         const __m256i v46 = _mm256_sub_epi16(v43, v44);
         const __m256i v47 = _mm256_mullo_epi16(v46, v45);
         const __m256i v48 = _mm256_mulhi_epi16(v47, v8);
@@ -18308,12 +18311,12 @@ static void finish(int16_t c[1013], const int16_t u1_[2048], const int16_t u2_[2
         const __m256i v3 = _mm256_loadu_si256((const __m256i *)(u1_ + 16 * i0 + 1029));
         const __m256i v4 = _mm256_set1_epi16(5);
         const __m256i v5 = _mm256_mulhrs_epi16(v2, v4);
-        const __m256i v6 = _mm256_set1_epi16(7177);
+        __m256i v6 = _mm256_set1_epi16(7177); OPAQUE(v6);
         const __m256i v7 = _mm256_mullo_epi16(v5, v6);
         const __m256i v8 = _mm256_sub_epi16(v2, v7);
         const __m256i v9 = _mm256_add_epi16(v8, v3);
         const __m256i v10 = _mm256_set1_epi16(-699);
-        const __m256i v11 = _mm256_set1_epi16(-8611);
+        __m256i v11 = _mm256_set1_epi16(-8611); OPAQUE(v11);
         const __m256i v12 = _mm256_mullo_epi16(v9, v11);
         const __m256i v13 = _mm256_mulhi_epi16(v9, v10);
         const __m256i v14 = _mm256_mulhi_epi16(v12, v6);
@@ -18324,7 +18327,7 @@ static void finish(int16_t c[1013], const int16_t u1_[2048], const int16_t u2_[2
         const __m256i v19 = _mm256_loadu_si256((const __m256i *)(u2_ + 16 * i0 + 1029));
         const __m256i v20 = _mm256_add_epi16(v18, v19);
         const __m256i v21 = _mm256_set1_epi16(763);
-        const __m256i v22 = _mm256_set1_epi16(-20509);
+        __m256i v22 = _mm256_set1_epi16(-20509); OPAQUE(v22);
         const __m256i v23 = _mm256_mullo_epi16(v20, v22);
         const __m256i v24 = _mm256_mulhi_epi16(v20, v21);
         const __m256i v25 = _mm256_mulhi_epi16(v23, v6);
@@ -18336,14 +18339,14 @@ static void finish(int16_t c[1013], const int16_t u1_[2048], const int16_t u2_[2
         const __m256i v31 = _mm256_loadu_si256((const __m256i *)(u3_ + 16 * i0 + 1029));
         const __m256i v32 = _mm256_add_epi16(v30, v31);
         const __m256i v33 = _mm256_set1_epi16(-631);
-        const __m256i v34 = _mm256_set1_epi16(13697);
+        __m256i v34 = _mm256_set1_epi16(13697); OPAQUE(v34);
         const __m256i v35 = _mm256_mullo_epi16(v32, v34);
         const __m256i v36 = _mm256_mulhi_epi16(v32, v33);
         const __m256i v37 = _mm256_mulhi_epi16(v35, v6);
         const __m256i v38 = _mm256_sub_epi16(v36, v37);
         const __m256i v39 = _mm256_add_epi16(v27, v38);
         const __m256i v40 = _mm256_set1_epi16(14354);
-        const __m256i v41 = _mm256_set1_epi16(-12857);
+        __m256i v41 = _mm256_set1_epi16(-12857); OPAQUE(v41);
         const __m256i v42 = _mm256_sub_epi16(v39, v40);
         const __m256i v43 = _mm256_mullo_epi16(v42, v41);
         const __m256i v44 = _mm256_mulhi_epi16(v43, v6);
@@ -18358,12 +18361,12 @@ static void finish(int16_t c[1013], const int16_t u1_[2048], const int16_t u2_[2
         const __m256i v5 = _mm256_and_si256(v3, v4);
         const __m256i v6 = _mm256_set1_epi16(5);
         const __m256i v7 = _mm256_mulhrs_epi16(v2, v6);
-        const __m256i v8 = _mm256_set1_epi16(7177);
+        __m256i v8 = _mm256_set1_epi16(7177); OPAQUE(v8);
         const __m256i v9 = _mm256_mullo_epi16(v7, v8);
         const __m256i v10 = _mm256_sub_epi16(v2, v9);
         const __m256i v11 = _mm256_add_epi16(v10, v5);
         const __m256i v12 = _mm256_set1_epi16(-699);
-        const __m256i v13 = _mm256_set1_epi16(-8611);
+        __m256i v13 = _mm256_set1_epi16(-8611); OPAQUE(v13);
         const __m256i v14 = _mm256_mullo_epi16(v11, v13);
         const __m256i v15 = _mm256_mulhi_epi16(v11, v12);
         const __m256i v16 = _mm256_mulhi_epi16(v14, v8);
@@ -18375,7 +18378,7 @@ static void finish(int16_t c[1013], const int16_t u1_[2048], const int16_t u2_[2
         const __m256i v22 = _mm256_and_si256(v21, v4);
         const __m256i v23 = _mm256_add_epi16(v20, v22);
         const __m256i v24 = _mm256_set1_epi16(763);
-        const __m256i v25 = _mm256_set1_epi16(-20509);
+        __m256i v25 = _mm256_set1_epi16(-20509); OPAQUE(v25);
         const __m256i v26 = _mm256_mullo_epi16(v23, v25);
         const __m256i v27 = _mm256_mulhi_epi16(v23, v24);
         const __m256i v28 = _mm256_mulhi_epi16(v26, v8);
@@ -18388,14 +18391,14 @@ static void finish(int16_t c[1013], const int16_t u1_[2048], const int16_t u2_[2
         const __m256i v35 = _mm256_and_si256(v34, v4);
         const __m256i v36 = _mm256_add_epi16(v33, v35);
         const __m256i v37 = _mm256_set1_epi16(-631);
-        const __m256i v38 = _mm256_set1_epi16(13697);
+        __m256i v38 = _mm256_set1_epi16(13697); OPAQUE(v38);
         const __m256i v39 = _mm256_mullo_epi16(v36, v38);
         const __m256i v40 = _mm256_mulhi_epi16(v36, v37);
         const __m256i v41 = _mm256_mulhi_epi16(v39, v8);
         const __m256i v42 = _mm256_sub_epi16(v40, v41);
         const __m256i v43 = _mm256_add_epi16(v30, v42);
         const __m256i v44 = _mm256_set1_epi16(14354);
-        const __m256i v45 = _mm256_set1_epi16(-12857);
+        __m256i v45 = _mm256_set1_epi16(-12857); OPAQUE(v45);
         const __m256i v46 = _mm256_sub_epi16(v43, v44);
         const __m256i v47 = _mm256_mullo_epi16(v46, v45);
         const __m256i v48 = _mm256_mulhi_epi16(v47, v8);
@@ -18455,6 +18458,7 @@ void sntrup1013_big_mul_avx2(int16_t c[1013], const int16_t a[1013], const int16
 #undef product_3457
 #undef product_3457_weights_r2
 #undef product_3457_weights_rq2
+#undef OPAQUE
 #undef TARGET
 #undef sntrup1013_big_mul_avx2
 #endif

@@ -40,7 +40,7 @@
  *     (lift 2048
  *       (change-modulus
  *         (prime 2689
- *           (substitute 16
+ *           (substitute auto
  *             (cooley-tukey 2 64
  *               (butterfly)
  *               (cooley-tukey 2 32
@@ -54,7 +54,7 @@
  *                       (cooley-tukey 2 2 (butterfly) (butterfly)))))))
  *             (weighted-convolution (toeplitz))))
  *         (prime 3329
- *           (substitute 16
+ *           (substitute auto
  *             (cooley-tukey 2 64
  *               (butterfly)
  *               (cooley-tukey 2 32
@@ -68,7 +68,7 @@
  *                       (cooley-tukey 2 2 (butterfly) (butterfly)))))))
  *             (weighted-convolution (toeplitz))))
  *         (prime 3457
- *           (substitute 16
+ *           (substitute auto
  *             (cooley-tukey 2 64
  *               (butterfly)
  *               (cooley-tukey 2 32
@@ -83,7 +83,6 @@
  *             (weighted-convolution (toeplitz)))))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "montgomery"
  *   narrow = "montgomery"

@@ -35,7 +35,7 @@
  *     (lift 2048
  *       (change-modulus
  *         (prime 2689
- *           (substitute 16
+ *           (substitute auto
  *             (cooley-tukey 2 64
  *               (butterfly)
  *               (cooley-tukey 2 32
@@ -49,7 +49,7 @@
  *                       (cooley-tukey 2 2 (butterfly) (butterfly)))))))
  *             (weighted-convolution (toeplitz))))
  *         (prime 3329
- *           (substitute 16
+ *           (substitute auto
  *             (cooley-tukey 2 64
  *               (butterfly)
  *               (cooley-tukey 2 32
@@ -64,7 +64,6 @@
  *             (weighted-convolution (toeplitz)))))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "montgomery"
  *   narrow = "montgomery"

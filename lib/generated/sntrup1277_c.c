@@ -36,7 +36,7 @@
  *     (lift 2560
  *       (change-modulus
  *         (prime 3041
- *           (substitute 16
+ *           (substitute auto
  *             (good-thomas 5 32
  *               (rader 5 unscaled)
  *               (cooley-tukey 2 16
@@ -46,7 +46,7 @@
  *                   (cooley-tukey 2 4 (butterfly) (cooley-tukey 2 2 (butterfly) (butterfly))))))
  *             (weighted-convolution (toeplitz))))
  *         (prime 3361
- *           (substitute 16
+ *           (substitute auto
  *             (good-thomas 5 32
  *               (rader 5 unscaled)
  *               (cooley-tukey 2 16
@@ -57,7 +57,6 @@
  *             (weighted-convolution (toeplitz)))))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "montgomery"
  *   narrow = "montgomery"

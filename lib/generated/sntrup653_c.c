@@ -25,14 +25,13 @@
  *     (cite Chiu25)
  *     (ring "Z4621[x]/(x^653 - x - 1)")
  *     (lift 1344
- *       (substitute 16
+ *       (substitute auto
  *         (good-thomas 7 12
  *           (rader 7 unscaled)
  *           (good-thomas 3 4 (rader 3 unscaled) (cooley-tukey 2 2 (butterfly) (butterfly))))
  *         (weighted-convolution (toeplitz)))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "montgomery"
  *   narrow = "montgomery"

@@ -23,7 +23,7 @@
  *     (lift 1521
  *       (monomial-crt 1440 81
  *         (main
- *           (substitute 16
+ *           (substitute auto
  *             (good-thomas 10 9
  *               (good-thomas 2 5 (butterfly) (rader 5 unscaled))
  *               (cooley-tukey 3 3 twisted (rader 3 unscaled) (rader 3 unscaled)))
@@ -31,7 +31,6 @@
  *         (low (schoolbook)))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "barrett"
  *   narrow = "montgomery"
@@ -78,8 +77,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* gcc takes intrinsics apart, and products by words that it knows. */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-tree-ter")
+#pragma GCC optimize("no-tree-ter", "no-tree-forwprop", "no-tree-reassoc", "no-tree-fre", "no-tree-pre", "no-tree-slsr")
+#define OPAQUE(word) __asm__("" : "+x"(word))
+#else
+#define OPAQUE(word) (void)0
 #endif
 #define TARGET __attribute__((target("avx2")))
 /* Two neighbouring words read as one, whatever type they were stored as. */
@@ -138,7 +141,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v14 = _mm256_add_epi16(v2, v12);
         _mm256_storeu_si256((__m256i *)(out + 16), v14);
         const __m256i v16 = _mm256_set1_epi16(-1980);
-        const __m256i v17 = _mm256_set1_epi16(-16388);
+        __m256i v17 = _mm256_set1_epi16(-16388); OPAQUE(v17);
         const __m256i v18 = _mm256_set1_epi16(4591);
         const __m256i v19 = _mm256_mullo_epi16(v12, v17);
         const __m256i v20 = _mm256_mulhi_epi16(v12, v16);
@@ -146,7 +149,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v22 = _mm256_sub_epi16(v20, v21);
         const __m256i v23 = _mm256_sub_epi16(v2, v22);
         const __m256i v24 = _mm256_set1_epi16(-1997);
-        const __m256i v25 = _mm256_set1_epi16(-19971);
+        __m256i v25 = _mm256_set1_epi16(-19971); OPAQUE(v25);
         const __m256i v26 = _mm256_mullo_epi16(v13, v25);
         const __m256i v27 = _mm256_mulhi_epi16(v13, v24);
         const __m256i v28 = _mm256_mulhi_epi16(v26, v18);
@@ -155,19 +158,19 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v31 = _mm256_sub_epi16(v23, v29);
         const __m256i v32 = _mm256_add_epi16(v10, v11);
         const __m256i v33 = _mm256_set1_epi16(396);
-        const __m256i v34 = _mm256_set1_epi16(29492);
+        __m256i v34 = _mm256_set1_epi16(29492); OPAQUE(v34);
         const __m256i v35 = _mm256_mullo_epi16(v32, v34);
         const __m256i v36 = _mm256_mulhi_epi16(v32, v33);
         const __m256i v37 = _mm256_mulhi_epi16(v35, v18);
         const __m256i v38 = _mm256_sub_epi16(v36, v37);
         const __m256i v39 = _mm256_set1_epi16(983);
-        const __m256i v40 = _mm256_set1_epi16(29849);
+        __m256i v40 = _mm256_set1_epi16(29849); OPAQUE(v40);
         const __m256i v41 = _mm256_mullo_epi16(v11, v40);
         const __m256i v42 = _mm256_mulhi_epi16(v11, v39);
         const __m256i v43 = _mm256_mulhi_epi16(v41, v18);
         const __m256i v44 = _mm256_sub_epi16(v42, v43);
         const __m256i v45 = _mm256_set1_epi16(1775);
-        const __m256i v46 = _mm256_set1_epi16(23297);
+        __m256i v46 = _mm256_set1_epi16(23297); OPAQUE(v46);
         const __m256i v47 = _mm256_mullo_epi16(v10, v46);
         const __m256i v48 = _mm256_mulhi_epi16(v10, v45);
         const __m256i v49 = _mm256_mulhi_epi16(v47, v18);
@@ -203,7 +206,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v79 = _mm256_mulhi_epi16(v77, v18);
         const __m256i v80 = _mm256_sub_epi16(v78, v79);
         const __m256i v81 = _mm256_set1_epi16(-983);
-        const __m256i v82 = _mm256_set1_epi16(-29849);
+        __m256i v82 = _mm256_set1_epi16(-29849); OPAQUE(v82);
         const __m256i v83 = _mm256_mullo_epi16(v9, v82);
         const __m256i v84 = _mm256_mulhi_epi16(v9, v81);
         const __m256i v85 = _mm256_mulhi_epi16(v83, v18);
@@ -241,7 +244,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v14 = _mm256_add_epi16(v13, v11);
         _mm256_storeu_si256((__m256i *)(out + 48), v14);
         const __m256i v16 = _mm256_set1_epi16(-1980);
-        const __m256i v17 = _mm256_set1_epi16(-16388);
+        __m256i v17 = _mm256_set1_epi16(-16388); OPAQUE(v17);
         const __m256i v18 = _mm256_set1_epi16(4591);
         const __m256i v19 = _mm256_mullo_epi16(v11, v17);
         const __m256i v20 = _mm256_mulhi_epi16(v11, v16);
@@ -249,7 +252,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v22 = _mm256_sub_epi16(v20, v21);
         const __m256i v23 = _mm256_sub_epi16(v13, v22);
         const __m256i v24 = _mm256_set1_epi16(-1997);
-        const __m256i v25 = _mm256_set1_epi16(-19971);
+        __m256i v25 = _mm256_set1_epi16(-19971); OPAQUE(v25);
         const __m256i v26 = _mm256_mullo_epi16(v12, v25);
         const __m256i v27 = _mm256_mulhi_epi16(v12, v24);
         const __m256i v28 = _mm256_mulhi_epi16(v26, v18);
@@ -258,19 +261,19 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v31 = _mm256_sub_epi16(v23, v29);
         const __m256i v32 = _mm256_add_epi16(v9, v10);
         const __m256i v33 = _mm256_set1_epi16(396);
-        const __m256i v34 = _mm256_set1_epi16(29492);
+        __m256i v34 = _mm256_set1_epi16(29492); OPAQUE(v34);
         const __m256i v35 = _mm256_mullo_epi16(v32, v34);
         const __m256i v36 = _mm256_mulhi_epi16(v32, v33);
         const __m256i v37 = _mm256_mulhi_epi16(v35, v18);
         const __m256i v38 = _mm256_sub_epi16(v36, v37);
         const __m256i v39 = _mm256_set1_epi16(983);
-        const __m256i v40 = _mm256_set1_epi16(29849);
+        __m256i v40 = _mm256_set1_epi16(29849); OPAQUE(v40);
         const __m256i v41 = _mm256_mullo_epi16(v10, v40);
         const __m256i v42 = _mm256_mulhi_epi16(v10, v39);
         const __m256i v43 = _mm256_mulhi_epi16(v41, v18);
         const __m256i v44 = _mm256_sub_epi16(v42, v43);
         const __m256i v45 = _mm256_set1_epi16(1775);
-        const __m256i v46 = _mm256_set1_epi16(23297);
+        __m256i v46 = _mm256_set1_epi16(23297); OPAQUE(v46);
         const __m256i v47 = _mm256_mullo_epi16(v9, v46);
         const __m256i v48 = _mm256_mulhi_epi16(v9, v45);
         const __m256i v49 = _mm256_mulhi_epi16(v47, v18);
@@ -309,7 +312,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v82 = _mm256_mulhi_epi16(v80, v18);
         const __m256i v83 = _mm256_sub_epi16(v81, v82);
         const __m256i v84 = _mm256_set1_epi16(-983);
-        const __m256i v85 = _mm256_set1_epi16(-29849);
+        __m256i v85 = _mm256_set1_epi16(-29849); OPAQUE(v85);
         const __m256i v86 = _mm256_mullo_epi16(v8, v85);
         const __m256i v87 = _mm256_mulhi_epi16(v8, v84);
         const __m256i v88 = _mm256_mulhi_epi16(v86, v18);
@@ -347,7 +350,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v14 = _mm256_add_epi16(v13, v11);
         _mm256_storeu_si256((__m256i *)(out + 80), v14);
         const __m256i v16 = _mm256_set1_epi16(-1980);
-        const __m256i v17 = _mm256_set1_epi16(-16388);
+        __m256i v17 = _mm256_set1_epi16(-16388); OPAQUE(v17);
         const __m256i v18 = _mm256_set1_epi16(4591);
         const __m256i v19 = _mm256_mullo_epi16(v11, v17);
         const __m256i v20 = _mm256_mulhi_epi16(v11, v16);
@@ -355,7 +358,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v22 = _mm256_sub_epi16(v20, v21);
         const __m256i v23 = _mm256_sub_epi16(v13, v22);
         const __m256i v24 = _mm256_set1_epi16(-1997);
-        const __m256i v25 = _mm256_set1_epi16(-19971);
+        __m256i v25 = _mm256_set1_epi16(-19971); OPAQUE(v25);
         const __m256i v26 = _mm256_mullo_epi16(v12, v25);
         const __m256i v27 = _mm256_mulhi_epi16(v12, v24);
         const __m256i v28 = _mm256_mulhi_epi16(v26, v18);
@@ -364,19 +367,19 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v31 = _mm256_sub_epi16(v23, v29);
         const __m256i v32 = _mm256_add_epi16(v9, v10);
         const __m256i v33 = _mm256_set1_epi16(396);
-        const __m256i v34 = _mm256_set1_epi16(29492);
+        __m256i v34 = _mm256_set1_epi16(29492); OPAQUE(v34);
         const __m256i v35 = _mm256_mullo_epi16(v32, v34);
         const __m256i v36 = _mm256_mulhi_epi16(v32, v33);
         const __m256i v37 = _mm256_mulhi_epi16(v35, v18);
         const __m256i v38 = _mm256_sub_epi16(v36, v37);
         const __m256i v39 = _mm256_set1_epi16(983);
-        const __m256i v40 = _mm256_set1_epi16(29849);
+        __m256i v40 = _mm256_set1_epi16(29849); OPAQUE(v40);
         const __m256i v41 = _mm256_mullo_epi16(v10, v40);
         const __m256i v42 = _mm256_mulhi_epi16(v10, v39);
         const __m256i v43 = _mm256_mulhi_epi16(v41, v18);
         const __m256i v44 = _mm256_sub_epi16(v42, v43);
         const __m256i v45 = _mm256_set1_epi16(1775);
-        const __m256i v46 = _mm256_set1_epi16(23297);
+        __m256i v46 = _mm256_set1_epi16(23297); OPAQUE(v46);
         const __m256i v47 = _mm256_mullo_epi16(v9, v46);
         const __m256i v48 = _mm256_mulhi_epi16(v9, v45);
         const __m256i v49 = _mm256_mulhi_epi16(v47, v18);
@@ -404,7 +407,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v71 = _mm256_sub_epi16(v69, v70);
         const __m256i v72 = _mm256_sub_epi16(v13, v71);
         const __m256i v73 = _mm256_set1_epi16(1997);
-        const __m256i v74 = _mm256_set1_epi16(19971);
+        __m256i v74 = _mm256_set1_epi16(19971); OPAQUE(v74);
         const __m256i v75 = _mm256_mullo_epi16(v65, v74);
         const __m256i v76 = _mm256_mulhi_epi16(v65, v73);
         const __m256i v77 = _mm256_mulhi_epi16(v75, v18);
@@ -450,7 +453,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v11 = _mm256_add_epi16(v10, v8);
         _mm256_storeu_si256((__m256i *)(out + 112), v11);
         const __m256i v13 = _mm256_set1_epi16(-1980);
-        const __m256i v14 = _mm256_set1_epi16(-16388);
+        __m256i v14 = _mm256_set1_epi16(-16388); OPAQUE(v14);
         const __m256i v15 = _mm256_set1_epi16(4591);
         const __m256i v16 = _mm256_mullo_epi16(v8, v14);
         const __m256i v17 = _mm256_mulhi_epi16(v8, v13);
@@ -458,7 +461,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v19 = _mm256_sub_epi16(v17, v18);
         const __m256i v20 = _mm256_sub_epi16(v10, v19);
         const __m256i v21 = _mm256_set1_epi16(-1997);
-        const __m256i v22 = _mm256_set1_epi16(-19971);
+        __m256i v22 = _mm256_set1_epi16(-19971); OPAQUE(v22);
         const __m256i v23 = _mm256_mullo_epi16(v9, v22);
         const __m256i v24 = _mm256_mulhi_epi16(v9, v21);
         const __m256i v25 = _mm256_mulhi_epi16(v23, v15);
@@ -467,19 +470,19 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v28 = _mm256_sub_epi16(v20, v26);
         const __m256i v29 = _mm256_add_epi16(v6, v7);
         const __m256i v30 = _mm256_set1_epi16(396);
-        const __m256i v31 = _mm256_set1_epi16(29492);
+        __m256i v31 = _mm256_set1_epi16(29492); OPAQUE(v31);
         const __m256i v32 = _mm256_mullo_epi16(v29, v31);
         const __m256i v33 = _mm256_mulhi_epi16(v29, v30);
         const __m256i v34 = _mm256_mulhi_epi16(v32, v15);
         const __m256i v35 = _mm256_sub_epi16(v33, v34);
         const __m256i v36 = _mm256_set1_epi16(983);
-        const __m256i v37 = _mm256_set1_epi16(29849);
+        __m256i v37 = _mm256_set1_epi16(29849); OPAQUE(v37);
         const __m256i v38 = _mm256_mullo_epi16(v7, v37);
         const __m256i v39 = _mm256_mulhi_epi16(v7, v36);
         const __m256i v40 = _mm256_mulhi_epi16(v38, v15);
         const __m256i v41 = _mm256_sub_epi16(v39, v40);
         const __m256i v42 = _mm256_set1_epi16(1775);
-        const __m256i v43 = _mm256_set1_epi16(23297);
+        __m256i v43 = _mm256_set1_epi16(23297); OPAQUE(v43);
         const __m256i v44 = _mm256_mullo_epi16(v6, v43);
         const __m256i v45 = _mm256_mulhi_epi16(v6, v42);
         const __m256i v46 = _mm256_mulhi_epi16(v44, v15);
@@ -505,7 +508,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v66 = _mm256_sub_epi16(v64, v65);
         const __m256i v67 = _mm256_sub_epi16(v10, v66);
         const __m256i v68 = _mm256_set1_epi16(1997);
-        const __m256i v69 = _mm256_set1_epi16(19971);
+        __m256i v69 = _mm256_set1_epi16(19971); OPAQUE(v69);
         const __m256i v70 = _mm256_mullo_epi16(v60, v69);
         const __m256i v71 = _mm256_mulhi_epi16(v60, v68);
         const __m256i v72 = _mm256_mulhi_epi16(v70, v15);
@@ -551,7 +554,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v11 = _mm256_add_epi16(v10, v8);
         _mm256_storeu_si256((__m256i *)(out + 144), v11);
         const __m256i v13 = _mm256_set1_epi16(-1980);
-        const __m256i v14 = _mm256_set1_epi16(-16388);
+        __m256i v14 = _mm256_set1_epi16(-16388); OPAQUE(v14);
         const __m256i v15 = _mm256_set1_epi16(4591);
         const __m256i v16 = _mm256_mullo_epi16(v8, v14);
         const __m256i v17 = _mm256_mulhi_epi16(v8, v13);
@@ -559,7 +562,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v19 = _mm256_sub_epi16(v17, v18);
         const __m256i v20 = _mm256_sub_epi16(v10, v19);
         const __m256i v21 = _mm256_set1_epi16(-1997);
-        const __m256i v22 = _mm256_set1_epi16(-19971);
+        __m256i v22 = _mm256_set1_epi16(-19971); OPAQUE(v22);
         const __m256i v23 = _mm256_mullo_epi16(v9, v22);
         const __m256i v24 = _mm256_mulhi_epi16(v9, v21);
         const __m256i v25 = _mm256_mulhi_epi16(v23, v15);
@@ -568,19 +571,19 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v28 = _mm256_sub_epi16(v20, v26);
         const __m256i v29 = _mm256_add_epi16(v6, v7);
         const __m256i v30 = _mm256_set1_epi16(396);
-        const __m256i v31 = _mm256_set1_epi16(29492);
+        __m256i v31 = _mm256_set1_epi16(29492); OPAQUE(v31);
         const __m256i v32 = _mm256_mullo_epi16(v29, v31);
         const __m256i v33 = _mm256_mulhi_epi16(v29, v30);
         const __m256i v34 = _mm256_mulhi_epi16(v32, v15);
         const __m256i v35 = _mm256_sub_epi16(v33, v34);
         const __m256i v36 = _mm256_set1_epi16(983);
-        const __m256i v37 = _mm256_set1_epi16(29849);
+        __m256i v37 = _mm256_set1_epi16(29849); OPAQUE(v37);
         const __m256i v38 = _mm256_mullo_epi16(v7, v37);
         const __m256i v39 = _mm256_mulhi_epi16(v7, v36);
         const __m256i v40 = _mm256_mulhi_epi16(v38, v15);
         const __m256i v41 = _mm256_sub_epi16(v39, v40);
         const __m256i v42 = _mm256_set1_epi16(1775);
-        const __m256i v43 = _mm256_set1_epi16(23297);
+        __m256i v43 = _mm256_set1_epi16(23297); OPAQUE(v43);
         const __m256i v44 = _mm256_mullo_epi16(v6, v43);
         const __m256i v45 = _mm256_mulhi_epi16(v6, v42);
         const __m256i v46 = _mm256_mulhi_epi16(v44, v15);
@@ -621,7 +624,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v81 = _mm256_mulhi_epi16(v79, v15);
         const __m256i v82 = _mm256_sub_epi16(v80, v81);
         const __m256i v83 = _mm256_set1_epi16(-1775);
-        const __m256i v84 = _mm256_set1_epi16(-23297);
+        __m256i v84 = _mm256_set1_epi16(-23297); OPAQUE(v84);
         const __m256i v85 = _mm256_mullo_epi16(v2, v84);
         const __m256i v86 = _mm256_mulhi_epi16(v2, v83);
         const __m256i v87 = _mm256_mulhi_epi16(v85, v15);
@@ -652,7 +655,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v11 = _mm256_add_epi16(v10, v8);
         _mm256_storeu_si256((__m256i *)(out + 176), v11);
         const __m256i v13 = _mm256_set1_epi16(-1980);
-        const __m256i v14 = _mm256_set1_epi16(-16388);
+        __m256i v14 = _mm256_set1_epi16(-16388); OPAQUE(v14);
         const __m256i v15 = _mm256_set1_epi16(4591);
         const __m256i v16 = _mm256_mullo_epi16(v8, v14);
         const __m256i v17 = _mm256_mulhi_epi16(v8, v13);
@@ -660,7 +663,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v19 = _mm256_sub_epi16(v17, v18);
         const __m256i v20 = _mm256_sub_epi16(v10, v19);
         const __m256i v21 = _mm256_set1_epi16(-1997);
-        const __m256i v22 = _mm256_set1_epi16(-19971);
+        __m256i v22 = _mm256_set1_epi16(-19971); OPAQUE(v22);
         const __m256i v23 = _mm256_mullo_epi16(v9, v22);
         const __m256i v24 = _mm256_mulhi_epi16(v9, v21);
         const __m256i v25 = _mm256_mulhi_epi16(v23, v15);
@@ -669,19 +672,19 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v28 = _mm256_sub_epi16(v20, v26);
         const __m256i v29 = _mm256_add_epi16(v6, v7);
         const __m256i v30 = _mm256_set1_epi16(396);
-        const __m256i v31 = _mm256_set1_epi16(29492);
+        __m256i v31 = _mm256_set1_epi16(29492); OPAQUE(v31);
         const __m256i v32 = _mm256_mullo_epi16(v29, v31);
         const __m256i v33 = _mm256_mulhi_epi16(v29, v30);
         const __m256i v34 = _mm256_mulhi_epi16(v32, v15);
         const __m256i v35 = _mm256_sub_epi16(v33, v34);
         const __m256i v36 = _mm256_set1_epi16(983);
-        const __m256i v37 = _mm256_set1_epi16(29849);
+        __m256i v37 = _mm256_set1_epi16(29849); OPAQUE(v37);
         const __m256i v38 = _mm256_mullo_epi16(v7, v37);
         const __m256i v39 = _mm256_mulhi_epi16(v7, v36);
         const __m256i v40 = _mm256_mulhi_epi16(v38, v15);
         const __m256i v41 = _mm256_sub_epi16(v39, v40);
         const __m256i v42 = _mm256_set1_epi16(1775);
-        const __m256i v43 = _mm256_set1_epi16(23297);
+        __m256i v43 = _mm256_set1_epi16(23297); OPAQUE(v43);
         const __m256i v44 = _mm256_mullo_epi16(v6, v43);
         const __m256i v45 = _mm256_mulhi_epi16(v6, v42);
         const __m256i v46 = _mm256_mulhi_epi16(v44, v15);
@@ -722,7 +725,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v81 = _mm256_mulhi_epi16(v79, v15);
         const __m256i v82 = _mm256_sub_epi16(v80, v81);
         const __m256i v83 = _mm256_set1_epi16(-1775);
-        const __m256i v84 = _mm256_set1_epi16(-23297);
+        __m256i v84 = _mm256_set1_epi16(-23297); OPAQUE(v84);
         const __m256i v85 = _mm256_mullo_epi16(v2, v84);
         const __m256i v86 = _mm256_mulhi_epi16(v2, v83);
         const __m256i v87 = _mm256_mulhi_epi16(v85, v15);
@@ -755,7 +758,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v11 = _mm256_add_epi16(v10, v8);
         _mm256_storeu_si256((__m256i *)(out + 208), v11);
         const __m256i v13 = _mm256_set1_epi16(-1980);
-        const __m256i v14 = _mm256_set1_epi16(-16388);
+        __m256i v14 = _mm256_set1_epi16(-16388); OPAQUE(v14);
         const __m256i v15 = _mm256_set1_epi16(4591);
         const __m256i v16 = _mm256_mullo_epi16(v8, v14);
         const __m256i v17 = _mm256_mulhi_epi16(v8, v13);
@@ -763,7 +766,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v19 = _mm256_sub_epi16(v17, v18);
         const __m256i v20 = _mm256_sub_epi16(v10, v19);
         const __m256i v21 = _mm256_set1_epi16(-1997);
-        const __m256i v22 = _mm256_set1_epi16(-19971);
+        __m256i v22 = _mm256_set1_epi16(-19971); OPAQUE(v22);
         const __m256i v23 = _mm256_mullo_epi16(v9, v22);
         const __m256i v24 = _mm256_mulhi_epi16(v9, v21);
         const __m256i v25 = _mm256_mulhi_epi16(v23, v15);
@@ -772,19 +775,19 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v28 = _mm256_sub_epi16(v20, v26);
         const __m256i v29 = _mm256_add_epi16(v6, v7);
         const __m256i v30 = _mm256_set1_epi16(396);
-        const __m256i v31 = _mm256_set1_epi16(29492);
+        __m256i v31 = _mm256_set1_epi16(29492); OPAQUE(v31);
         const __m256i v32 = _mm256_mullo_epi16(v29, v31);
         const __m256i v33 = _mm256_mulhi_epi16(v29, v30);
         const __m256i v34 = _mm256_mulhi_epi16(v32, v15);
         const __m256i v35 = _mm256_sub_epi16(v33, v34);
         const __m256i v36 = _mm256_set1_epi16(983);
-        const __m256i v37 = _mm256_set1_epi16(29849);
+        __m256i v37 = _mm256_set1_epi16(29849); OPAQUE(v37);
         const __m256i v38 = _mm256_mullo_epi16(v7, v37);
         const __m256i v39 = _mm256_mulhi_epi16(v7, v36);
         const __m256i v40 = _mm256_mulhi_epi16(v38, v15);
         const __m256i v41 = _mm256_sub_epi16(v39, v40);
         const __m256i v42 = _mm256_set1_epi16(1775);
-        const __m256i v43 = _mm256_set1_epi16(23297);
+        __m256i v43 = _mm256_set1_epi16(23297); OPAQUE(v43);
         const __m256i v44 = _mm256_mullo_epi16(v6, v43);
         const __m256i v45 = _mm256_mulhi_epi16(v6, v42);
         const __m256i v46 = _mm256_mulhi_epi16(v44, v15);
@@ -851,7 +854,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v11 = _mm256_add_epi16(v10, v8);
         _mm256_storeu_si256((__m256i *)(out + 240), v11);
         const __m256i v13 = _mm256_set1_epi16(-1980);
-        const __m256i v14 = _mm256_set1_epi16(-16388);
+        __m256i v14 = _mm256_set1_epi16(-16388); OPAQUE(v14);
         const __m256i v15 = _mm256_set1_epi16(4591);
         const __m256i v16 = _mm256_mullo_epi16(v8, v14);
         const __m256i v17 = _mm256_mulhi_epi16(v8, v13);
@@ -859,7 +862,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v19 = _mm256_sub_epi16(v17, v18);
         const __m256i v20 = _mm256_sub_epi16(v10, v19);
         const __m256i v21 = _mm256_set1_epi16(-1997);
-        const __m256i v22 = _mm256_set1_epi16(-19971);
+        __m256i v22 = _mm256_set1_epi16(-19971); OPAQUE(v22);
         const __m256i v23 = _mm256_mullo_epi16(v9, v22);
         const __m256i v24 = _mm256_mulhi_epi16(v9, v21);
         const __m256i v25 = _mm256_mulhi_epi16(v23, v15);
@@ -868,19 +871,19 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v28 = _mm256_sub_epi16(v20, v26);
         const __m256i v29 = _mm256_add_epi16(v6, v7);
         const __m256i v30 = _mm256_set1_epi16(396);
-        const __m256i v31 = _mm256_set1_epi16(29492);
+        __m256i v31 = _mm256_set1_epi16(29492); OPAQUE(v31);
         const __m256i v32 = _mm256_mullo_epi16(v29, v31);
         const __m256i v33 = _mm256_mulhi_epi16(v29, v30);
         const __m256i v34 = _mm256_mulhi_epi16(v32, v15);
         const __m256i v35 = _mm256_sub_epi16(v33, v34);
         const __m256i v36 = _mm256_set1_epi16(983);
-        const __m256i v37 = _mm256_set1_epi16(29849);
+        __m256i v37 = _mm256_set1_epi16(29849); OPAQUE(v37);
         const __m256i v38 = _mm256_mullo_epi16(v7, v37);
         const __m256i v39 = _mm256_mulhi_epi16(v7, v36);
         const __m256i v40 = _mm256_mulhi_epi16(v38, v15);
         const __m256i v41 = _mm256_sub_epi16(v39, v40);
         const __m256i v42 = _mm256_set1_epi16(1775);
-        const __m256i v43 = _mm256_set1_epi16(23297);
+        __m256i v43 = _mm256_set1_epi16(23297); OPAQUE(v43);
         const __m256i v44 = _mm256_mullo_epi16(v6, v43);
         const __m256i v45 = _mm256_mulhi_epi16(v6, v42);
         const __m256i v46 = _mm256_mulhi_epi16(v44, v15);
@@ -946,7 +949,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v11 = _mm256_add_epi16(v10, v8);
         _mm256_storeu_si256((__m256i *)(out + 272), v11);
         const __m256i v13 = _mm256_set1_epi16(-1980);
-        const __m256i v14 = _mm256_set1_epi16(-16388);
+        __m256i v14 = _mm256_set1_epi16(-16388); OPAQUE(v14);
         const __m256i v15 = _mm256_set1_epi16(4591);
         const __m256i v16 = _mm256_mullo_epi16(v8, v14);
         const __m256i v17 = _mm256_mulhi_epi16(v8, v13);
@@ -954,7 +957,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v19 = _mm256_sub_epi16(v17, v18);
         const __m256i v20 = _mm256_sub_epi16(v10, v19);
         const __m256i v21 = _mm256_set1_epi16(-1997);
-        const __m256i v22 = _mm256_set1_epi16(-19971);
+        __m256i v22 = _mm256_set1_epi16(-19971); OPAQUE(v22);
         const __m256i v23 = _mm256_mullo_epi16(v9, v22);
         const __m256i v24 = _mm256_mulhi_epi16(v9, v21);
         const __m256i v25 = _mm256_mulhi_epi16(v23, v15);
@@ -963,19 +966,19 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v28 = _mm256_sub_epi16(v20, v26);
         const __m256i v29 = _mm256_add_epi16(v6, v7);
         const __m256i v30 = _mm256_set1_epi16(396);
-        const __m256i v31 = _mm256_set1_epi16(29492);
+        __m256i v31 = _mm256_set1_epi16(29492); OPAQUE(v31);
         const __m256i v32 = _mm256_mullo_epi16(v29, v31);
         const __m256i v33 = _mm256_mulhi_epi16(v29, v30);
         const __m256i v34 = _mm256_mulhi_epi16(v32, v15);
         const __m256i v35 = _mm256_sub_epi16(v33, v34);
         const __m256i v36 = _mm256_set1_epi16(983);
-        const __m256i v37 = _mm256_set1_epi16(29849);
+        __m256i v37 = _mm256_set1_epi16(29849); OPAQUE(v37);
         const __m256i v38 = _mm256_mullo_epi16(v7, v37);
         const __m256i v39 = _mm256_mulhi_epi16(v7, v36);
         const __m256i v40 = _mm256_mulhi_epi16(v38, v15);
         const __m256i v41 = _mm256_sub_epi16(v39, v40);
         const __m256i v42 = _mm256_set1_epi16(1775);
-        const __m256i v43 = _mm256_set1_epi16(23297);
+        __m256i v43 = _mm256_set1_epi16(23297); OPAQUE(v43);
         const __m256i v44 = _mm256_mullo_epi16(v6, v43);
         const __m256i v45 = _mm256_mulhi_epi16(v6, v42);
         const __m256i v46 = _mm256_mulhi_epi16(v44, v15);
@@ -1012,7 +1015,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v77 = _mm256_mulhi_epi16(v75, v15);
         const __m256i v78 = _mm256_sub_epi16(v76, v77);
         const __m256i v79 = _mm256_set1_epi16(-983);
-        const __m256i v80 = _mm256_set1_epi16(-29849);
+        __m256i v80 = _mm256_set1_epi16(-29849); OPAQUE(v80);
         const __m256i v81 = _mm256_mullo_epi16(v5, v80);
         const __m256i v82 = _mm256_mulhi_epi16(v5, v79);
         const __m256i v83 = _mm256_mulhi_epi16(v81, v15);
@@ -1036,7 +1039,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v0 = _mm256_loadu_si256((const __m256i *)(out + 288 * i0 + 16));
         const __m256i v1 = _mm256_set1_epi16(7);
         const __m256i v2 = _mm256_mulhrs_epi16(v0, v1);
-        const __m256i v3 = _mm256_set1_epi16(4591);
+        __m256i v3 = _mm256_set1_epi16(4591); OPAQUE(v3);
         const __m256i v4 = _mm256_mullo_epi16(v2, v3);
         const __m256i v5 = _mm256_sub_epi16(v0, v4);
         const __m256i v6 = _mm256_loadu_si256((const __m256i *)(out + 288 * i0 + 48));
@@ -1055,7 +1058,7 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v19 = _mm256_loadu_si256((const __m256i *)(out + 288 * i0 + 272));
         const __m256i v20 = _mm256_sub_epi16(v14, v17);
         const __m256i v21 = _mm256_set1_epi16(-2247);
-        const __m256i v22 = _mm256_set1_epi16(4439);
+        __m256i v22 = _mm256_set1_epi16(4439); OPAQUE(v22);
         const __m256i v23 = _mm256_mullo_epi16(v20, v22);
         const __m256i v24 = _mm256_mulhi_epi16(v20, v21);
         const __m256i v25 = _mm256_mulhi_epi16(v23, v3);
@@ -1090,13 +1093,13 @@ static void forward(int16_t out[2880], const int16_t in[761], const int16_t tail
         const __m256i v54 = _mm256_add_epi16(v46, v52);
         const __m256i v55 = _mm256_sub_epi16(v53, v46);
         const __m256i v56 = _mm256_set1_epi16(-2141);
-        const __m256i v57 = _mm256_set1_epi16(22925);
+        __m256i v57 = _mm256_set1_epi16(22925); OPAQUE(v57);
         const __m256i v58 = _mm256_mullo_epi16(v54, v57);
         const __m256i v59 = _mm256_mulhi_epi16(v54, v56);
         const __m256i v60 = _mm256_mulhi_epi16(v58, v3);
         const __m256i v61 = _mm256_sub_epi16(v59, v60);
         const __m256i v62 = _mm256_set1_epi16(-1756);
-        const __m256i v63 = _mm256_set1_epi16(11548);
+        __m256i v63 = _mm256_set1_epi16(11548); OPAQUE(v63);
         const __m256i v64 = _mm256_mullo_epi16(v55, v63);
         const __m256i v65 = _mm256_mulhi_epi16(v55, v62);
         const __m256i v66 = _mm256_mulhi_epi16(v64, v3);
@@ -1876,13 +1879,13 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v591 = _mm256_blend_epi16(v522, v590, 170);
         const __m256i v592 = _mm256_srli_epi32(v522, 16);
         const __m256i v593 = _mm256_blend_epi16(v592, v533, 170);
-        const __m256i v594 = _mm256_set1_epi16(15631);
+        __m256i v594 = _mm256_set1_epi16(15631); OPAQUE(v594);
         const __m256i v595 = _mm256_set1_epi16(4591);
         const __m256i v596 = _mm256_mullo_epi16(v591, v594);
         const __m256i v597 = _mm256_mulhi_epi16(v596, v595);
         const __m256i v598 = _mm256_sub_epi16(v593, v597);
         const __m256i v599 = _mm256_set1_epi16(-117);
-        const __m256i v600 = _mm256_set1_epi16(6181);
+        __m256i v600 = _mm256_set1_epi16(6181); OPAQUE(v600);
         const __m256i v601 = _mm256_mullo_epi16(v598, v600);
         const __m256i v602 = _mm256_mulhi_epi16(v598, v599);
         const __m256i v603 = _mm256_mulhi_epi16(v601, v595);
@@ -1948,13 +1951,13 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v5 = _mm256_blend_epi16(v2, v4, 170);
         const __m256i v6 = _mm256_srli_epi32(v2, 16);
         const __m256i v7 = _mm256_blend_epi16(v6, v3, 170);
-        const __m256i v8 = _mm256_set1_epi16(15631);
+        __m256i v8 = _mm256_set1_epi16(15631); OPAQUE(v8);
         const __m256i v9 = _mm256_set1_epi16(4591);
         const __m256i v10 = _mm256_mullo_epi16(v5, v8);
         const __m256i v11 = _mm256_mulhi_epi16(v10, v9);
         const __m256i v12 = _mm256_sub_epi16(v7, v11);
         const __m256i v13 = _mm256_set1_epi16(-117);
-        const __m256i v14 = _mm256_set1_epi16(6181);
+        __m256i v14 = _mm256_set1_epi16(6181); OPAQUE(v14);
         const __m256i v15 = _mm256_mullo_epi16(v12, v14);
         const __m256i v16 = _mm256_mulhi_epi16(v12, v13);
         const __m256i v17 = _mm256_mulhi_epi16(v15, v9);
@@ -2022,7 +2025,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v55 = _mm256_blend_epi16(v50, v54, 170);
         const __m256i v56 = _mm256_srli_epi32(v50, 16);
         const __m256i v57 = _mm256_blend_epi16(v56, v53, 170);
-        const __m256i v58 = _mm256_set1_epi16(15631);
+        __m256i v58 = _mm256_set1_epi16(15631); OPAQUE(v58);
         const __m256i v59 = _mm256_set1_epi16(4591);
         const __m256i v60 = _mm256_mullo_epi16(v55, v58);
         const __m256i v61 = _mm256_mulhi_epi16(v60, v59);
@@ -2036,7 +2039,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(products + 144 * i3 + 16));
         const __m256i v2 = _mm256_set1_epi16(7);
         const __m256i v3 = _mm256_mulhrs_epi16(v1, v2);
-        const __m256i v4 = _mm256_set1_epi16(4591);
+        __m256i v4 = _mm256_set1_epi16(4591); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v3, v4);
         const __m256i v6 = _mm256_sub_epi16(v1, v5);
         const __m256i v7 = _mm256_loadu_si256((const __m256i *)(products + 144 * i3 + 32));
@@ -2056,7 +2059,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v21 = _mm256_mullo_epi16(v20, v4);
         const __m256i v22 = _mm256_sub_epi16(v19, v21);
         const __m256i v23 = _mm256_set1_epi16(1376);
-        const __m256i v24 = _mm256_set1_epi16(12448);
+        __m256i v24 = _mm256_set1_epi16(12448); OPAQUE(v24);
         const __m256i v25 = _mm256_mullo_epi16(v17, v24);
         const __m256i v26 = _mm256_mulhi_epi16(v17, v23);
         const __m256i v27 = _mm256_mulhi_epi16(v25, v4);
@@ -2067,7 +2070,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v32 = _mm256_sub_epi16(v30, v31);
         const __m256i v33 = _mm256_sub_epi16(v28, v32);
         const __m256i v34 = _mm256_set1_epi16(-2247);
-        const __m256i v35 = _mm256_set1_epi16(4439);
+        __m256i v35 = _mm256_set1_epi16(4439); OPAQUE(v35);
         const __m256i v36 = _mm256_mullo_epi16(v33, v35);
         const __m256i v37 = _mm256_mulhi_epi16(v33, v34);
         const __m256i v38 = _mm256_mulhi_epi16(v36, v4);
@@ -2103,13 +2106,13 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v68 = _mm256_add_epi16(v63, v66);
         const __m256i v69 = _mm256_sub_epi16(v67, v63);
         const __m256i v70 = _mm256_set1_epi16(-1585);
-        const __m256i v71 = _mm256_set1_epi16(-2527);
+        __m256i v71 = _mm256_set1_epi16(-2527); OPAQUE(v71);
         const __m256i v72 = _mm256_mullo_epi16(v68, v71);
         const __m256i v73 = _mm256_mulhi_epi16(v68, v70);
         const __m256i v74 = _mm256_mulhi_epi16(v72, v4);
         const __m256i v75 = _mm256_sub_epi16(v73, v74);
         const __m256i v76 = _mm256_set1_epi16(-2162);
-        const __m256i v77 = _mm256_set1_epi16(22354);
+        __m256i v77 = _mm256_set1_epi16(22354); OPAQUE(v77);
         const __m256i v78 = _mm256_mullo_epi16(v69, v77);
         const __m256i v79 = _mm256_mulhi_epi16(v69, v76);
         const __m256i v80 = _mm256_mulhi_epi16(v78, v4);
@@ -2195,7 +2198,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v5 = _mm256_add_epi16(v3, v4);
         const __m256i v6 = _mm256_set1_epi16(7);
         const __m256i v7 = _mm256_mulhrs_epi16(v5, v6);
-        const __m256i v8 = _mm256_set1_epi16(4591);
+        __m256i v8 = _mm256_set1_epi16(4591); OPAQUE(v8);
         const __m256i v9 = _mm256_mullo_epi16(v7, v8);
         const __m256i v10 = _mm256_sub_epi16(v5, v9);
         const __m256i v11 = _mm256_sub_epi16(v1, v0);
@@ -2208,14 +2211,14 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v18 = _mm256_mullo_epi16(v17, v8);
         const __m256i v19 = _mm256_sub_epi16(v16, v18);
         const __m256i v20 = _mm256_set1_epi16(-1980);
-        const __m256i v21 = _mm256_set1_epi16(-16388);
+        __m256i v21 = _mm256_set1_epi16(-16388); OPAQUE(v21);
         const __m256i v22 = _mm256_mullo_epi16(v13, v21);
         const __m256i v23 = _mm256_mulhi_epi16(v13, v20);
         const __m256i v24 = _mm256_mulhi_epi16(v22, v8);
         const __m256i v25 = _mm256_sub_epi16(v23, v24);
         const __m256i v26 = _mm256_sub_epi16(v15, v25);
         const __m256i v27 = _mm256_set1_epi16(-1997);
-        const __m256i v28 = _mm256_set1_epi16(-19971);
+        __m256i v28 = _mm256_set1_epi16(-19971); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v14, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v14, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v8);
@@ -2224,19 +2227,19 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v34 = _mm256_sub_epi16(v26, v32);
         const __m256i v35 = _mm256_add_epi16(v11, v12);
         const __m256i v36 = _mm256_set1_epi16(396);
-        const __m256i v37 = _mm256_set1_epi16(29492);
+        __m256i v37 = _mm256_set1_epi16(29492); OPAQUE(v37);
         const __m256i v38 = _mm256_mullo_epi16(v35, v37);
         const __m256i v39 = _mm256_mulhi_epi16(v35, v36);
         const __m256i v40 = _mm256_mulhi_epi16(v38, v8);
         const __m256i v41 = _mm256_sub_epi16(v39, v40);
         const __m256i v42 = _mm256_set1_epi16(983);
-        const __m256i v43 = _mm256_set1_epi16(29849);
+        __m256i v43 = _mm256_set1_epi16(29849); OPAQUE(v43);
         const __m256i v44 = _mm256_mullo_epi16(v12, v43);
         const __m256i v45 = _mm256_mulhi_epi16(v12, v42);
         const __m256i v46 = _mm256_mulhi_epi16(v44, v8);
         const __m256i v47 = _mm256_sub_epi16(v45, v46);
         const __m256i v48 = _mm256_set1_epi16(1775);
-        const __m256i v49 = _mm256_set1_epi16(23297);
+        __m256i v49 = _mm256_set1_epi16(23297); OPAQUE(v49);
         const __m256i v50 = _mm256_mullo_epi16(v11, v49);
         const __m256i v51 = _mm256_mulhi_epi16(v11, v48);
         const __m256i v52 = _mm256_mulhi_epi16(v50, v8);
@@ -2348,7 +2351,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v8 = _mm256_add_epi16(v2, v5);
         const __m256i v9 = _mm256_set1_epi16(7);
         const __m256i v10 = _mm256_mulhrs_epi16(v8, v9);
-        const __m256i v11 = _mm256_set1_epi16(4591);
+        __m256i v11 = _mm256_set1_epi16(4591); OPAQUE(v11);
         const __m256i v12 = _mm256_mullo_epi16(v10, v11);
         const __m256i v13 = _mm256_sub_epi16(v8, v12);
         const __m256i v14 = _mm256_sub_epi16(v2, v5);
@@ -2358,14 +2361,14 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v18 = _mm256_mullo_epi16(v17, v11);
         const __m256i v19 = _mm256_sub_epi16(v16, v18);
         const __m256i v20 = _mm256_set1_epi16(-1980);
-        const __m256i v21 = _mm256_set1_epi16(-16388);
+        __m256i v21 = _mm256_set1_epi16(-16388); OPAQUE(v21);
         const __m256i v22 = _mm256_mullo_epi16(v13, v21);
         const __m256i v23 = _mm256_mulhi_epi16(v13, v20);
         const __m256i v24 = _mm256_mulhi_epi16(v22, v11);
         const __m256i v25 = _mm256_sub_epi16(v23, v24);
         const __m256i v26 = _mm256_sub_epi16(v15, v25);
         const __m256i v27 = _mm256_set1_epi16(-1997);
-        const __m256i v28 = _mm256_set1_epi16(-19971);
+        __m256i v28 = _mm256_set1_epi16(-19971); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v14, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v14, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v11);
@@ -2374,19 +2377,19 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v34 = _mm256_sub_epi16(v26, v32);
         const __m256i v35 = _mm256_add_epi16(v6, v7);
         const __m256i v36 = _mm256_set1_epi16(396);
-        const __m256i v37 = _mm256_set1_epi16(29492);
+        __m256i v37 = _mm256_set1_epi16(29492); OPAQUE(v37);
         const __m256i v38 = _mm256_mullo_epi16(v35, v37);
         const __m256i v39 = _mm256_mulhi_epi16(v35, v36);
         const __m256i v40 = _mm256_mulhi_epi16(v38, v11);
         const __m256i v41 = _mm256_sub_epi16(v39, v40);
         const __m256i v42 = _mm256_set1_epi16(983);
-        const __m256i v43 = _mm256_set1_epi16(29849);
+        __m256i v43 = _mm256_set1_epi16(29849); OPAQUE(v43);
         const __m256i v44 = _mm256_mullo_epi16(v7, v43);
         const __m256i v45 = _mm256_mulhi_epi16(v7, v42);
         const __m256i v46 = _mm256_mulhi_epi16(v44, v11);
         const __m256i v47 = _mm256_sub_epi16(v45, v46);
         const __m256i v48 = _mm256_set1_epi16(1775);
-        const __m256i v49 = _mm256_set1_epi16(23297);
+        __m256i v49 = _mm256_set1_epi16(23297); OPAQUE(v49);
         const __m256i v50 = _mm256_mullo_epi16(v6, v49);
         const __m256i v51 = _mm256_mulhi_epi16(v6, v48);
         const __m256i v52 = _mm256_mulhi_epi16(v50, v11);
@@ -2501,7 +2504,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v8 = _mm256_add_epi16(v2, v5);
         const __m256i v9 = _mm256_set1_epi16(7);
         const __m256i v10 = _mm256_mulhrs_epi16(v8, v9);
-        const __m256i v11 = _mm256_set1_epi16(4591);
+        __m256i v11 = _mm256_set1_epi16(4591); OPAQUE(v11);
         const __m256i v12 = _mm256_mullo_epi16(v10, v11);
         const __m256i v13 = _mm256_sub_epi16(v8, v12);
         const __m256i v14 = _mm256_sub_epi16(v2, v5);
@@ -2511,14 +2514,14 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v18 = _mm256_sub_epi16(v15, v17);
         const __m256i v19 = _mm256_add_epi16(v18, v13);
         const __m256i v20 = _mm256_set1_epi16(-1980);
-        const __m256i v21 = _mm256_set1_epi16(-16388);
+        __m256i v21 = _mm256_set1_epi16(-16388); OPAQUE(v21);
         const __m256i v22 = _mm256_mullo_epi16(v13, v21);
         const __m256i v23 = _mm256_mulhi_epi16(v13, v20);
         const __m256i v24 = _mm256_mulhi_epi16(v22, v11);
         const __m256i v25 = _mm256_sub_epi16(v23, v24);
         const __m256i v26 = _mm256_sub_epi16(v18, v25);
         const __m256i v27 = _mm256_set1_epi16(-1997);
-        const __m256i v28 = _mm256_set1_epi16(-19971);
+        __m256i v28 = _mm256_set1_epi16(-19971); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v14, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v14, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v11);
@@ -2530,19 +2533,19 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v37 = _mm256_sub_epi16(v26, v32);
         const __m256i v38 = _mm256_add_epi16(v6, v7);
         const __m256i v39 = _mm256_set1_epi16(396);
-        const __m256i v40 = _mm256_set1_epi16(29492);
+        __m256i v40 = _mm256_set1_epi16(29492); OPAQUE(v40);
         const __m256i v41 = _mm256_mullo_epi16(v38, v40);
         const __m256i v42 = _mm256_mulhi_epi16(v38, v39);
         const __m256i v43 = _mm256_mulhi_epi16(v41, v11);
         const __m256i v44 = _mm256_sub_epi16(v42, v43);
         const __m256i v45 = _mm256_set1_epi16(983);
-        const __m256i v46 = _mm256_set1_epi16(29849);
+        __m256i v46 = _mm256_set1_epi16(29849); OPAQUE(v46);
         const __m256i v47 = _mm256_mullo_epi16(v7, v46);
         const __m256i v48 = _mm256_mulhi_epi16(v7, v45);
         const __m256i v49 = _mm256_mulhi_epi16(v47, v11);
         const __m256i v50 = _mm256_sub_epi16(v48, v49);
         const __m256i v51 = _mm256_set1_epi16(1775);
-        const __m256i v52 = _mm256_set1_epi16(23297);
+        __m256i v52 = _mm256_set1_epi16(23297); OPAQUE(v52);
         const __m256i v53 = _mm256_mullo_epi16(v6, v52);
         const __m256i v54 = _mm256_mulhi_epi16(v6, v51);
         const __m256i v55 = _mm256_mulhi_epi16(v53, v11);
@@ -2654,7 +2657,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v8 = _mm256_add_epi16(v2, v5);
         const __m256i v9 = _mm256_set1_epi16(7);
         const __m256i v10 = _mm256_mulhrs_epi16(v8, v9);
-        const __m256i v11 = _mm256_set1_epi16(4591);
+        __m256i v11 = _mm256_set1_epi16(4591); OPAQUE(v11);
         const __m256i v12 = _mm256_mullo_epi16(v10, v11);
         const __m256i v13 = _mm256_sub_epi16(v8, v12);
         const __m256i v14 = _mm256_sub_epi16(v2, v5);
@@ -2664,14 +2667,14 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v18 = _mm256_sub_epi16(v15, v17);
         const __m256i v19 = _mm256_add_epi16(v18, v13);
         const __m256i v20 = _mm256_set1_epi16(-1980);
-        const __m256i v21 = _mm256_set1_epi16(-16388);
+        __m256i v21 = _mm256_set1_epi16(-16388); OPAQUE(v21);
         const __m256i v22 = _mm256_mullo_epi16(v13, v21);
         const __m256i v23 = _mm256_mulhi_epi16(v13, v20);
         const __m256i v24 = _mm256_mulhi_epi16(v22, v11);
         const __m256i v25 = _mm256_sub_epi16(v23, v24);
         const __m256i v26 = _mm256_sub_epi16(v18, v25);
         const __m256i v27 = _mm256_set1_epi16(-1997);
-        const __m256i v28 = _mm256_set1_epi16(-19971);
+        __m256i v28 = _mm256_set1_epi16(-19971); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v14, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v14, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v11);
@@ -2683,19 +2686,19 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v37 = _mm256_sub_epi16(v26, v32);
         const __m256i v38 = _mm256_add_epi16(v6, v7);
         const __m256i v39 = _mm256_set1_epi16(396);
-        const __m256i v40 = _mm256_set1_epi16(29492);
+        __m256i v40 = _mm256_set1_epi16(29492); OPAQUE(v40);
         const __m256i v41 = _mm256_mullo_epi16(v38, v40);
         const __m256i v42 = _mm256_mulhi_epi16(v38, v39);
         const __m256i v43 = _mm256_mulhi_epi16(v41, v11);
         const __m256i v44 = _mm256_sub_epi16(v42, v43);
         const __m256i v45 = _mm256_set1_epi16(983);
-        const __m256i v46 = _mm256_set1_epi16(29849);
+        __m256i v46 = _mm256_set1_epi16(29849); OPAQUE(v46);
         const __m256i v47 = _mm256_mullo_epi16(v7, v46);
         const __m256i v48 = _mm256_mulhi_epi16(v7, v45);
         const __m256i v49 = _mm256_mulhi_epi16(v47, v11);
         const __m256i v50 = _mm256_sub_epi16(v48, v49);
         const __m256i v51 = _mm256_set1_epi16(1775);
-        const __m256i v52 = _mm256_set1_epi16(23297);
+        __m256i v52 = _mm256_set1_epi16(23297); OPAQUE(v52);
         const __m256i v53 = _mm256_mullo_epi16(v6, v52);
         const __m256i v54 = _mm256_mulhi_epi16(v6, v51);
         const __m256i v55 = _mm256_mulhi_epi16(v53, v11);
@@ -2800,7 +2803,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v1 = _mm256_loadu_si256((const __m256i *)(products + 1216));
         const __m256i v2 = _mm256_set1_epi16(7);
         const __m256i v3 = _mm256_mulhrs_epi16(v1, v2);
-        const __m256i v4 = _mm256_set1_epi16(4591);
+        __m256i v4 = _mm256_set1_epi16(4591); OPAQUE(v4);
         const __m256i v5 = _mm256_mullo_epi16(v3, v4);
         const __m256i v6 = _mm256_sub_epi16(v1, v5);
         const __m256i v7 = _mm256_add_epi16(v0, v6);
@@ -2817,14 +2820,14 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v18 = _mm256_mullo_epi16(v17, v4);
         const __m256i v19 = _mm256_sub_epi16(v16, v18);
         const __m256i v20 = _mm256_set1_epi16(-1980);
-        const __m256i v21 = _mm256_set1_epi16(-16388);
+        __m256i v21 = _mm256_set1_epi16(-16388); OPAQUE(v21);
         const __m256i v22 = _mm256_mullo_epi16(v13, v21);
         const __m256i v23 = _mm256_mulhi_epi16(v13, v20);
         const __m256i v24 = _mm256_mulhi_epi16(v22, v4);
         const __m256i v25 = _mm256_sub_epi16(v23, v24);
         const __m256i v26 = _mm256_sub_epi16(v15, v25);
         const __m256i v27 = _mm256_set1_epi16(-1997);
-        const __m256i v28 = _mm256_set1_epi16(-19971);
+        __m256i v28 = _mm256_set1_epi16(-19971); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v14, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v14, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v4);
@@ -2836,19 +2839,19 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v37 = _mm256_sub_epi16(v34, v36);
         const __m256i v38 = _mm256_add_epi16(v11, v12);
         const __m256i v39 = _mm256_set1_epi16(396);
-        const __m256i v40 = _mm256_set1_epi16(29492);
+        __m256i v40 = _mm256_set1_epi16(29492); OPAQUE(v40);
         const __m256i v41 = _mm256_mullo_epi16(v38, v40);
         const __m256i v42 = _mm256_mulhi_epi16(v38, v39);
         const __m256i v43 = _mm256_mulhi_epi16(v41, v4);
         const __m256i v44 = _mm256_sub_epi16(v42, v43);
         const __m256i v45 = _mm256_set1_epi16(983);
-        const __m256i v46 = _mm256_set1_epi16(29849);
+        __m256i v46 = _mm256_set1_epi16(29849); OPAQUE(v46);
         const __m256i v47 = _mm256_mullo_epi16(v12, v46);
         const __m256i v48 = _mm256_mulhi_epi16(v12, v45);
         const __m256i v49 = _mm256_mulhi_epi16(v47, v4);
         const __m256i v50 = _mm256_sub_epi16(v48, v49);
         const __m256i v51 = _mm256_set1_epi16(1775);
-        const __m256i v52 = _mm256_set1_epi16(23297);
+        __m256i v52 = _mm256_set1_epi16(23297); OPAQUE(v52);
         const __m256i v53 = _mm256_mullo_epi16(v11, v52);
         const __m256i v54 = _mm256_mulhi_epi16(v11, v51);
         const __m256i v55 = _mm256_mulhi_epi16(v53, v4);
@@ -2960,7 +2963,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v8 = _mm256_add_epi16(v2, v5);
         const __m256i v9 = _mm256_set1_epi16(7);
         const __m256i v10 = _mm256_mulhrs_epi16(v8, v9);
-        const __m256i v11 = _mm256_set1_epi16(4591);
+        __m256i v11 = _mm256_set1_epi16(4591); OPAQUE(v11);
         const __m256i v12 = _mm256_mullo_epi16(v10, v11);
         const __m256i v13 = _mm256_sub_epi16(v8, v12);
         const __m256i v14 = _mm256_sub_epi16(v2, v5);
@@ -2970,14 +2973,14 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v18 = _mm256_mullo_epi16(v17, v11);
         const __m256i v19 = _mm256_sub_epi16(v16, v18);
         const __m256i v20 = _mm256_set1_epi16(-1980);
-        const __m256i v21 = _mm256_set1_epi16(-16388);
+        __m256i v21 = _mm256_set1_epi16(-16388); OPAQUE(v21);
         const __m256i v22 = _mm256_mullo_epi16(v13, v21);
         const __m256i v23 = _mm256_mulhi_epi16(v13, v20);
         const __m256i v24 = _mm256_mulhi_epi16(v22, v11);
         const __m256i v25 = _mm256_sub_epi16(v23, v24);
         const __m256i v26 = _mm256_sub_epi16(v15, v25);
         const __m256i v27 = _mm256_set1_epi16(-1997);
-        const __m256i v28 = _mm256_set1_epi16(-19971);
+        __m256i v28 = _mm256_set1_epi16(-19971); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v14, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v14, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v11);
@@ -2986,19 +2989,19 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v34 = _mm256_sub_epi16(v26, v32);
         const __m256i v35 = _mm256_add_epi16(v6, v7);
         const __m256i v36 = _mm256_set1_epi16(396);
-        const __m256i v37 = _mm256_set1_epi16(29492);
+        __m256i v37 = _mm256_set1_epi16(29492); OPAQUE(v37);
         const __m256i v38 = _mm256_mullo_epi16(v35, v37);
         const __m256i v39 = _mm256_mulhi_epi16(v35, v36);
         const __m256i v40 = _mm256_mulhi_epi16(v38, v11);
         const __m256i v41 = _mm256_sub_epi16(v39, v40);
         const __m256i v42 = _mm256_set1_epi16(983);
-        const __m256i v43 = _mm256_set1_epi16(29849);
+        __m256i v43 = _mm256_set1_epi16(29849); OPAQUE(v43);
         const __m256i v44 = _mm256_mullo_epi16(v7, v43);
         const __m256i v45 = _mm256_mulhi_epi16(v7, v42);
         const __m256i v46 = _mm256_mulhi_epi16(v44, v11);
         const __m256i v47 = _mm256_sub_epi16(v45, v46);
         const __m256i v48 = _mm256_set1_epi16(1775);
-        const __m256i v49 = _mm256_set1_epi16(23297);
+        __m256i v49 = _mm256_set1_epi16(23297); OPAQUE(v49);
         const __m256i v50 = _mm256_mullo_epi16(v6, v49);
         const __m256i v51 = _mm256_mulhi_epi16(v6, v48);
         const __m256i v52 = _mm256_mulhi_epi16(v50, v11);
@@ -3107,7 +3110,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v5 = _mm256_add_epi16(v3, v4);
         const __m256i v6 = _mm256_set1_epi16(7);
         const __m256i v7 = _mm256_mulhrs_epi16(v5, v6);
-        const __m256i v8 = _mm256_set1_epi16(4591);
+        __m256i v8 = _mm256_set1_epi16(4591); OPAQUE(v8);
         const __m256i v9 = _mm256_mullo_epi16(v7, v8);
         const __m256i v10 = _mm256_sub_epi16(v5, v9);
         const __m256i v11 = _mm256_sub_epi16(v1, v0);
@@ -3120,14 +3123,14 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v18 = _mm256_mullo_epi16(v17, v8);
         const __m256i v19 = _mm256_sub_epi16(v16, v18);
         const __m256i v20 = _mm256_set1_epi16(-1980);
-        const __m256i v21 = _mm256_set1_epi16(-16388);
+        __m256i v21 = _mm256_set1_epi16(-16388); OPAQUE(v21);
         const __m256i v22 = _mm256_mullo_epi16(v13, v21);
         const __m256i v23 = _mm256_mulhi_epi16(v13, v20);
         const __m256i v24 = _mm256_mulhi_epi16(v22, v8);
         const __m256i v25 = _mm256_sub_epi16(v23, v24);
         const __m256i v26 = _mm256_sub_epi16(v15, v25);
         const __m256i v27 = _mm256_set1_epi16(-1997);
-        const __m256i v28 = _mm256_set1_epi16(-19971);
+        __m256i v28 = _mm256_set1_epi16(-19971); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v14, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v14, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v8);
@@ -3136,19 +3139,19 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v34 = _mm256_sub_epi16(v26, v32);
         const __m256i v35 = _mm256_add_epi16(v11, v12);
         const __m256i v36 = _mm256_set1_epi16(396);
-        const __m256i v37 = _mm256_set1_epi16(29492);
+        __m256i v37 = _mm256_set1_epi16(29492); OPAQUE(v37);
         const __m256i v38 = _mm256_mullo_epi16(v35, v37);
         const __m256i v39 = _mm256_mulhi_epi16(v35, v36);
         const __m256i v40 = _mm256_mulhi_epi16(v38, v8);
         const __m256i v41 = _mm256_sub_epi16(v39, v40);
         const __m256i v42 = _mm256_set1_epi16(983);
-        const __m256i v43 = _mm256_set1_epi16(29849);
+        __m256i v43 = _mm256_set1_epi16(29849); OPAQUE(v43);
         const __m256i v44 = _mm256_mullo_epi16(v12, v43);
         const __m256i v45 = _mm256_mulhi_epi16(v12, v42);
         const __m256i v46 = _mm256_mulhi_epi16(v44, v8);
         const __m256i v47 = _mm256_sub_epi16(v45, v46);
         const __m256i v48 = _mm256_set1_epi16(1775);
-        const __m256i v49 = _mm256_set1_epi16(23297);
+        __m256i v49 = _mm256_set1_epi16(23297); OPAQUE(v49);
         const __m256i v50 = _mm256_mullo_epi16(v11, v49);
         const __m256i v51 = _mm256_mulhi_epi16(v11, v48);
         const __m256i v52 = _mm256_mulhi_epi16(v50, v8);
@@ -3255,7 +3258,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v5 = _mm256_add_epi16(v3, v4);
         const __m256i v6 = _mm256_set1_epi16(7);
         const __m256i v7 = _mm256_mulhrs_epi16(v5, v6);
-        const __m256i v8 = _mm256_set1_epi16(4591);
+        __m256i v8 = _mm256_set1_epi16(4591); OPAQUE(v8);
         const __m256i v9 = _mm256_mullo_epi16(v7, v8);
         const __m256i v10 = _mm256_sub_epi16(v5, v9);
         const __m256i v11 = _mm256_sub_epi16(v1, v0);
@@ -3268,14 +3271,14 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v18 = _mm256_mullo_epi16(v17, v8);
         const __m256i v19 = _mm256_sub_epi16(v16, v18);
         const __m256i v20 = _mm256_set1_epi16(-1980);
-        const __m256i v21 = _mm256_set1_epi16(-16388);
+        __m256i v21 = _mm256_set1_epi16(-16388); OPAQUE(v21);
         const __m256i v22 = _mm256_mullo_epi16(v13, v21);
         const __m256i v23 = _mm256_mulhi_epi16(v13, v20);
         const __m256i v24 = _mm256_mulhi_epi16(v22, v8);
         const __m256i v25 = _mm256_sub_epi16(v23, v24);
         const __m256i v26 = _mm256_sub_epi16(v15, v25);
         const __m256i v27 = _mm256_set1_epi16(-1997);
-        const __m256i v28 = _mm256_set1_epi16(-19971);
+        __m256i v28 = _mm256_set1_epi16(-19971); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v14, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v14, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v8);
@@ -3284,19 +3287,19 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v34 = _mm256_sub_epi16(v26, v32);
         const __m256i v35 = _mm256_add_epi16(v11, v12);
         const __m256i v36 = _mm256_set1_epi16(396);
-        const __m256i v37 = _mm256_set1_epi16(29492);
+        __m256i v37 = _mm256_set1_epi16(29492); OPAQUE(v37);
         const __m256i v38 = _mm256_mullo_epi16(v35, v37);
         const __m256i v39 = _mm256_mulhi_epi16(v35, v36);
         const __m256i v40 = _mm256_mulhi_epi16(v38, v8);
         const __m256i v41 = _mm256_sub_epi16(v39, v40);
         const __m256i v42 = _mm256_set1_epi16(983);
-        const __m256i v43 = _mm256_set1_epi16(29849);
+        __m256i v43 = _mm256_set1_epi16(29849); OPAQUE(v43);
         const __m256i v44 = _mm256_mullo_epi16(v12, v43);
         const __m256i v45 = _mm256_mulhi_epi16(v12, v42);
         const __m256i v46 = _mm256_mulhi_epi16(v44, v8);
         const __m256i v47 = _mm256_sub_epi16(v45, v46);
         const __m256i v48 = _mm256_set1_epi16(1775);
-        const __m256i v49 = _mm256_set1_epi16(23297);
+        __m256i v49 = _mm256_set1_epi16(23297); OPAQUE(v49);
         const __m256i v50 = _mm256_mullo_epi16(v11, v49);
         const __m256i v51 = _mm256_mulhi_epi16(v11, v48);
         const __m256i v52 = _mm256_mulhi_epi16(v50, v8);
@@ -3403,7 +3406,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v5 = _mm256_add_epi16(v3, v4);
         const __m256i v6 = _mm256_set1_epi16(7);
         const __m256i v7 = _mm256_mulhrs_epi16(v5, v6);
-        const __m256i v8 = _mm256_set1_epi16(4591);
+        __m256i v8 = _mm256_set1_epi16(4591); OPAQUE(v8);
         const __m256i v9 = _mm256_mullo_epi16(v7, v8);
         const __m256i v10 = _mm256_sub_epi16(v5, v9);
         const __m256i v11 = _mm256_sub_epi16(v1, v0);
@@ -3416,14 +3419,14 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v18 = _mm256_mullo_epi16(v17, v8);
         const __m256i v19 = _mm256_sub_epi16(v16, v18);
         const __m256i v20 = _mm256_set1_epi16(-1980);
-        const __m256i v21 = _mm256_set1_epi16(-16388);
+        __m256i v21 = _mm256_set1_epi16(-16388); OPAQUE(v21);
         const __m256i v22 = _mm256_mullo_epi16(v13, v21);
         const __m256i v23 = _mm256_mulhi_epi16(v13, v20);
         const __m256i v24 = _mm256_mulhi_epi16(v22, v8);
         const __m256i v25 = _mm256_sub_epi16(v23, v24);
         const __m256i v26 = _mm256_sub_epi16(v15, v25);
         const __m256i v27 = _mm256_set1_epi16(-1997);
-        const __m256i v28 = _mm256_set1_epi16(-19971);
+        __m256i v28 = _mm256_set1_epi16(-19971); OPAQUE(v28);
         const __m256i v29 = _mm256_mullo_epi16(v14, v28);
         const __m256i v30 = _mm256_mulhi_epi16(v14, v27);
         const __m256i v31 = _mm256_mulhi_epi16(v29, v8);
@@ -3432,19 +3435,19 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v34 = _mm256_sub_epi16(v26, v32);
         const __m256i v35 = _mm256_add_epi16(v11, v12);
         const __m256i v36 = _mm256_set1_epi16(396);
-        const __m256i v37 = _mm256_set1_epi16(29492);
+        __m256i v37 = _mm256_set1_epi16(29492); OPAQUE(v37);
         const __m256i v38 = _mm256_mullo_epi16(v35, v37);
         const __m256i v39 = _mm256_mulhi_epi16(v35, v36);
         const __m256i v40 = _mm256_mulhi_epi16(v38, v8);
         const __m256i v41 = _mm256_sub_epi16(v39, v40);
         const __m256i v42 = _mm256_set1_epi16(983);
-        const __m256i v43 = _mm256_set1_epi16(29849);
+        __m256i v43 = _mm256_set1_epi16(29849); OPAQUE(v43);
         const __m256i v44 = _mm256_mullo_epi16(v12, v43);
         const __m256i v45 = _mm256_mulhi_epi16(v12, v42);
         const __m256i v46 = _mm256_mulhi_epi16(v44, v8);
         const __m256i v47 = _mm256_sub_epi16(v45, v46);
         const __m256i v48 = _mm256_set1_epi16(1775);
-        const __m256i v49 = _mm256_set1_epi16(23297);
+        __m256i v49 = _mm256_set1_epi16(23297); OPAQUE(v49);
         const __m256i v50 = _mm256_mullo_epi16(v11, v49);
         const __m256i v51 = _mm256_mulhi_epi16(v11, v48);
         const __m256i v52 = _mm256_mulhi_epi16(v50, v8);
@@ -3553,7 +3556,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v5 = _mm256_and_si256(v3, v4);
         const __m256i v6 = _mm256_add_epi16(v2, v5);
         const __m256i v7 = _mm256_set1_epi16(4591);
-        const __m256i v8 = _mm256_set1_epi16(15631);
+        __m256i v8 = _mm256_set1_epi16(15631); OPAQUE(v8);
         const __m256i v9 = _mm256_mullo_epi16(v6, v8);
         const __m256i v10 = _mm256_mulhi_epi16(v9, v7);
         const __m256i v11 = _mm256_srai_epi16(v6, 15);
@@ -3567,7 +3570,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v3 = _mm256_loadu_si256((const __m256i *)(full + 16 * i4 + 777));
         const __m256i v4 = _mm256_add_epi16(v2, v3);
         const __m256i v5 = _mm256_set1_epi16(4591);
-        const __m256i v6 = _mm256_set1_epi16(15631);
+        __m256i v6 = _mm256_set1_epi16(15631); OPAQUE(v6);
         const __m256i v7 = _mm256_mullo_epi16(v4, v6);
         const __m256i v8 = _mm256_mulhi_epi16(v7, v5);
         const __m256i v9 = _mm256_srai_epi16(v4, 15);
@@ -3583,7 +3586,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
         const __m256i v5 = _mm256_and_si256(v3, v4);
         const __m256i v6 = _mm256_add_epi16(v2, v5);
         const __m256i v7 = _mm256_set1_epi16(4591);
-        const __m256i v8 = _mm256_set1_epi16(15631);
+        __m256i v8 = _mm256_set1_epi16(15631); OPAQUE(v8);
         const __m256i v9 = _mm256_mullo_epi16(v6, v8);
         const __m256i v10 = _mm256_mulhi_epi16(v9, v7);
         const __m256i v11 = _mm256_srai_epi16(v6, 15);
@@ -3598,6 +3601,7 @@ void sntrup761_mul_avx2(int16_t c[761], const int16_t a[761], const int16_t b[76
 #undef mul_weights_r2
 #undef mul_weights_rq2
 #undef pair
+#undef OPAQUE
 #undef TARGET
 #undef sntrup761_mul_avx2
 #endif

@@ -27,7 +27,7 @@
  *     (lift 1521
  *       (monomial-crt 1440 81
  *         (main
- *           (substitute 16
+ *           (substitute auto
  *             (good-thomas 10 9
  *               (good-thomas 2 5 (butterfly) (rader 5 unscaled))
  *               (cooley-tukey 3 3 twisted (rader 3 unscaled) (rader 3 unscaled)))
@@ -35,7 +35,6 @@
  *         (low (schoolbook)))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "montgomery"
  *   narrow = "montgomery"

@@ -25,7 +25,7 @@
  *     (cite Chiu25)
  *     (ring "Z5167[x]/(x^857 - x - 1)")
  *     (lift 2016
- *       (substitute 16
+ *       (substitute auto
  *         (good-thomas 7 18
  *           (rader 7 unscaled)
  *           (good-thomas 2 9
@@ -34,7 +34,6 @@
  *         (weighted-convolution (toeplitz)))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "montgomery"
  *   narrow = "montgomery"

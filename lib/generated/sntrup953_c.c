@@ -35,20 +35,19 @@
  *     (lift 1920
  *       (change-modulus
  *         (prime 2161
- *           (substitute 16
+ *           (substitute auto
  *             (good-thomas 15 8
  *               (good-thomas 3 5 (rader 3 unscaled) (rader 5 unscaled))
  *               (cooley-tukey 2 4 (butterfly) (cooley-tukey 2 2 (butterfly) (butterfly))))
  *             (weighted-convolution (toeplitz))))
  *         (prime 3001
- *           (substitute 16
+ *           (substitute auto
  *             (good-thomas 15 8
  *               (good-thomas 3 5 (rader 3 unscaled) (rader 5 unscaled))
  *               (cooley-tukey 2 4 (butterfly) (cooley-tukey 2 2 (butterfly) (butterfly))))
  *             (weighted-convolution (toeplitz)))))))
  *
  * Schedule:
- *   lanes = 16
  *   multiply = "montgomery"
  *   reduce = "montgomery"
  *   narrow = "montgomery"

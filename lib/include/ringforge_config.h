@@ -23,7 +23,7 @@
 #endif
 
 /* Hashing: 0 is built in, 1 is OpenSSL's libcrypto, 2 is yours (the five functions of
- * ringforge_kem.h under "hooks"). */
+ * ringforge_kem.h under "hooks"). What is built in, no function of a program's replaces. */
 #ifndef RINGFORGE_HASH
 #define RINGFORGE_HASH 0
 #endif

@@ -3,8 +3,9 @@
  *
  * Every KEM has the same functions, RINGFORGE_NS(crypto_kem_NAME_WHAT), with the default prefix
  * ringforge_crypto_kem_sntrup761_keypair and so on. All return 0, or one of the errors below with
- * every output set to zero. Nothing allocates memory; what depends on secrets takes constant time.
- * Buffers must not overlap, but ss and ct of one call may lie anywhere else.
+ * every output set to zero. Nothing allocates memory; what depends on secrets takes constant time, and
+ * is set to zero on the stack before an operation returns (prepare has no secrets). Buffers must not
+ * overlap, but ss and ct of one call may lie anywhere else.
  *
  *   keypair(pk, sk)              makes a key pair
  *   enc(ct, ss, pk)              makes a ciphertext, and the session key that is in it
@@ -12,6 +13,11 @@
  *                                say, a session key that nobody knows, and not an error
  *   keypair_derand, enc_derand   the same from given coins: the bytes that the calls of randombytes
  *                                would have delivered, one after the other
+ *   check_pk(pk), check_sk(sk)   RINGFORGE_ERR_KEY if no key pair has such a key: an encoding that is not canonical, a
+ *                                small polynomial that is none, a hash or (Streamlined NTRU Prime) a quotient that is
+ *                                not that of the other parts. What dec does with such a key is not said
+ *   check_pair(pk, sk)           pairwise consistency: RINGFORGE_ERR_KEY if what is encapsulated to pk is not opened
+ *                                by sk. Draws random bytes
  *   keypair_checked, enc_checked, dec_checked
  *                                the same with the length of each buffer behind it; another
  *                                length than the KEM's is RINGFORGE_ERR_LENGTH, and nothing is
@@ -24,6 +30,12 @@
 #include <stdint.h>
 
 #include "ringforge_config.h"
+
+/* The version of this header and of the library that it came with. */
+#define RINGFORGE_VERSION_MAJOR 0
+#define RINGFORGE_VERSION_MINOR 1
+#define RINGFORGE_VERSION_PATCH 0
+#define RINGFORGE_VERSION "0.1.0"
 
 #define RINGFORGE_CONCAT_(a, b) a##b
 #define RINGFORGE_CONCAT(a, b) RINGFORGE_CONCAT_(a, b)
@@ -39,23 +51,28 @@ extern "C" {
 #endif
 
 /* Errors. */
-#define RINGFORGE_ERR_RANDOM (-1) /* randombytes failed */
+#define RINGFORGE_ERR_RANDOM (-1) /* randombytes failed, or gives only what no key can be made of */
 #define RINGFORGE_ERR_HASH (-2)   /* a hash function failed */
 #define RINGFORGE_ERR_LENGTH (-3) /* a buffer has another length than the KEM's */
 #define RINGFORGE_ERR_KEY (-4)    /* the public or secret key is malformed */
 #define RINGFORGE_ERR_COINS (-5)  /* these coins are to be rejected: take others */
 
 /*
- * Hooks. Which of them the library brings along is chosen in ringforge_config.h; those that it
- * does not bring, the user links. Each returns 0, or anything else when it failed; `out` overlaps
+ * Hooks. Which of them the library brings along is chosen in ringforge_config.h when it is compiled; a
+ * program that defines a hook which the library brings replaces nothing. Those that it does not bring are
+ * declared here, and the user links them. Each returns 0, or anything else when it failed; `out` overlaps
  * no `in`. NTRU Prime needs sha512 alone, NTRU sha3_256 alone; ML-KEM needs all but sha512.
  */
+#if RINGFORGE_RANDOM == 2
 int RINGFORGE_NS(randombytes)(uint8_t *out, size_t len);
+#endif
+#if RINGFORGE_HASH == 2
 int RINGFORGE_NS(sha512)(uint8_t out[64], const uint8_t *in, size_t len);
 int RINGFORGE_NS(sha3_256)(uint8_t out[32], const uint8_t *in, size_t len);
 int RINGFORGE_NS(sha3_512)(uint8_t out[64], const uint8_t *in, size_t len);
 int RINGFORGE_NS(shake128)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len);
 int RINGFORGE_NS(shake256)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len);
+#endif
 
 /* The functions of one KEM; `size` is the start of its macros. */
 #define RINGFORGE_DECLARE_KEM(name, size)                                                          \
@@ -74,6 +91,10 @@ int RINGFORGE_NS(shake256)(uint8_t *out, size_t out_len, const uint8_t *in, size
     int RINGFORGE_NS(crypto_kem_##name##_dec)(uint8_t ss[size##_BYTES],                            \
                                               const uint8_t ct[size##_CIPHERTEXTBYTES],            \
                                               const uint8_t sk[size##_SECRETKEYBYTES]);            \
+    int RINGFORGE_NS(crypto_kem_##name##_check_pk)(const uint8_t pk[size##_PUBLICKEYBYTES]);       \
+    int RINGFORGE_NS(crypto_kem_##name##_check_sk)(const uint8_t sk[size##_SECRETKEYBYTES]);       \
+    int RINGFORGE_NS(crypto_kem_##name##_check_pair)(const uint8_t pk[size##_PUBLICKEYBYTES],      \
+                                                     const uint8_t sk[size##_SECRETKEYBYTES]);     \
     int RINGFORGE_NS(crypto_kem_##name##_keypair_checked)(uint8_t *pk, size_t pk_len, uint8_t *sk, \
                                                           size_t sk_len);                          \
     int RINGFORGE_NS(crypto_kem_##name##_enc_checked)(uint8_t *ct, size_t ct_len, uint8_t *ss,     \
@@ -135,6 +156,8 @@ RINGFORGE_DECLARE_KEM(ntruhrss701, RINGFORGE_NTRUHRSS701)
  *                           matrix made), for those who encapsulate to one key often. It is good for
  *                           this process only: processors differ in how they keep it
  *   enc_prepared, enc_prepared_derand   encapsulation with it: the same bytes as enc and enc_derand
+ *   dec_seed(ss, ct, seed)  decapsulation with the 64 bytes (d, z) that keypair_derand took as coins, in place of
+ *                           the secret key: a key pair can be kept as these
  */
 #define RINGFORGE_DECLARE_MLKEM(name, size, k)                                                     \
     typedef struct {                                                                               \
@@ -150,7 +173,10 @@ RINGFORGE_DECLARE_KEM(ntruhrss701, RINGFORGE_NTRUHRSS701)
         const RINGFORGE_NS(name##_prepared) * prepared);                                           \
     int RINGFORGE_NS(crypto_kem_##name##_enc_prepared_derand)(                                     \
         uint8_t ct[size##_CIPHERTEXTBYTES], uint8_t ss[size##_BYTES],                              \
-        const RINGFORGE_NS(name##_prepared) * prepared, const uint8_t coins[size##_ENCCOINS]);
+        const RINGFORGE_NS(name##_prepared) * prepared, const uint8_t coins[size##_ENCCOINS]);     \
+    int RINGFORGE_NS(crypto_kem_##name##_dec_seed)(uint8_t ss[size##_BYTES],                       \
+                                                   const uint8_t ct[size##_CIPHERTEXTBYTES],       \
+                                                   const uint8_t seed[size##_KEYPAIRCOINS]);
 
 /* ML-KEM-512. */
 #if RINGFORGE_ENABLE_MLKEM512
@@ -392,6 +418,25 @@ typedef struct {
 } RINGFORGE_NS(ntrulpr1277_prepared);
 RINGFORGE_DECLARE_PRIME(ntrulpr1277, RINGFORGE_NTRULPR1277)
 #endif
+
+/*
+ * The KEMs that were compiled, for programs that choose one when they run. find() gives NULL for a name that there is
+ * not; at() gives them one after the other from 0 on, and then NULL. Sizes are in bytes.
+ */
+typedef struct {
+    const char *name;
+    size_t pk, sk, ct, ss, keypair_coins, enc_coins;
+    int (*keypair)(uint8_t *pk, uint8_t *sk);
+    int (*keypair_derand)(uint8_t *pk, uint8_t *sk, const uint8_t *coins);
+    int (*enc)(uint8_t *ct, uint8_t *ss, const uint8_t *pk);
+    int (*enc_derand)(uint8_t *ct, uint8_t *ss, const uint8_t *pk, const uint8_t *coins);
+    int (*dec)(uint8_t *ss, const uint8_t *ct, const uint8_t *sk);
+    int (*check_pk)(const uint8_t *pk);
+    int (*check_sk)(const uint8_t *sk);
+    int (*check_pair)(const uint8_t *pk, const uint8_t *sk);
+} RINGFORGE_NS(kem);
+const RINGFORGE_NS(kem) * RINGFORGE_NS(kem_find)(const char *name);
+const RINGFORGE_NS(kem) * RINGFORGE_NS(kem_at)(size_t index);
 
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC visibility pop

@@ -147,6 +147,68 @@ static void two_targets(const struct kem *kem)
     }
 }
 
+/* What a key pair is made of is accepted; what is not a key's is not, wherever it lies in what the checks look at. */
+static void checks(const struct kem *kem)
+{
+    const int is_ntru = strncmp(kem->name, "ntruh", 5) == 0;
+    size_t at, refused = 0, tried = 0;
+    int k;
+    for (k = 0; k < 4; k++) {
+        reseed(20 + k);
+        CHECK(kem->keypair(pk, sk) == 0);
+        CHECK(kem->check_pk(pk) == 0 && kem->check_sk(sk) == 0 && kem->check_pair(pk, sk) == 0);
+        CHECK(kem->keypair(pk2, sk2) == 0);
+        CHECK(kem->check_pair(pk2, sk) == RINGFORGE_ERR_KEY && kem->check_pair(pk, sk2) == RINGFORGE_ERR_KEY);
+    }
+    for (at = 0; at < kem->sk; at += 7) {
+        uint8_t was = sk[at];
+        sk[at] ^= (uint8_t)(1 << (at % 3));
+        k = kem->check_sk(sk);
+        CHECK(k == 0 || k == RINGFORGE_ERR_KEY);
+        tried++;
+        refused += k != 0;
+        sk[at] = was;
+    }
+    /* But for what may be any bytes: what rejection is made of, and in NTRU the quotient; f of ML-KEM is checked by pairs. */
+    CHECK(refused * 100 >= tried * (is_ntru ? 15 : kem->dec_seed ? 45 : 80));
+    memset(sk2, 0xff, kem->sk);
+    CHECK(kem->check_sk(sk2) == RINGFORGE_ERR_KEY);
+    memset(pk2, 0xff, kem->pk);
+    /* 4 and 12 bits that fill bytes to the end: all words are coefficients */
+    CHECK(kem->check_pk(pk2) == RINGFORGE_ERR_KEY || strcmp(kem->name, "ntruhps4096821") == 0);
+}
+
+/* A secret key may be kept as its coins. */
+static void seeds(const struct kem *kem)
+{
+    int k;
+    for (k = 0; kem->dec_seed && k < 4; k++) {
+        reseed(30 + k);
+        nist_bytes(coins, kem->keypair_coins);
+        CHECK(kem->keypair_derand(pk, sk, coins) == 0 && kem->enc(ct, ss, pk) == 0);
+        ct[5] = (uint8_t)(ct[5] ^ (k & 1)); /* rejected as by the key itself */
+        CHECK(kem->dec(ss, ct, sk) == 0 && kem->dec_seed(ss2, ct, coins) == 0);
+        CHECK(memcmp(ss, ss2, kem->ss) == 0);
+    }
+}
+
+/* The library's own table has the same functions and sizes. */
+static void table(const struct kem *kem)
+{
+    const NS(kem) *found = NS(kem_find)(kem->name);
+    size_t i = 0;
+    CHECK(found != NULL && strcmp(found->name, kem->name) == 0);
+    CHECK(found->pk == kem->pk && found->sk == kem->sk && found->ct == kem->ct && found->ss == kem->ss);
+    CHECK(found->keypair_coins == kem->keypair_coins && found->enc_coins == kem->enc_coins);
+    CHECK(found->keypair == kem->keypair && found->keypair_derand == kem->keypair_derand);
+    CHECK(found->enc == kem->enc && found->enc_derand == kem->enc_derand && found->dec == kem->dec);
+    CHECK(found->check_pk == kem->check_pk && found->check_sk == kem->check_sk && found->check_pair == kem->check_pair);
+    CHECK(NS(kem_find)("no such KEM") == NULL && NS(kem_find)("") == NULL);
+    while (NS(kem_at)(i) != NULL)
+        i++;
+    CHECK(i == kem_count && NS(kem_at)(i + 1) == NULL);
+}
+
 /* Another length than the KEM's is an error, and nothing is written. */
 static void lengths(const struct kem *kem)
 {
@@ -223,11 +285,16 @@ static void failing_random(const struct kem *kem)
  */
 #define WRAPPED_(prefix, name) prefix##name
 #define WRAPPED(prefix, name) WRAPPED_(prefix, name)
-#define REAL(name) WRAPPED(__real_, NS(name))
+#if RINGFORGE_HASH == 2
+#define HASH(name) NS(name)
+#else
+#define HASH(name) NS(library_##name)
+#endif
+#define REAL(name) WRAPPED(__real_, HASH(name))
 #define WRAP(name, with_length, without)                                                           \
     int REAL(name) with_length;                                                                    \
-    int WRAPPED(__wrap_, NS(name)) with_length;                                                    \
-    int WRAPPED(__wrap_, NS(name)) with_length                                                     \
+    int WRAPPED(__wrap_, HASH(name)) with_length;                                                  \
+    int WRAPPED(__wrap_, HASH(name)) with_length                                                   \
     {                                                                                              \
         return hash_fails() ? -1 : REAL(name) without;                                             \
     }
@@ -316,6 +383,44 @@ static void rejected_draws(const struct kem *kem)
     }
 }
 
+/* A generator that gives the same bytes for ever ends in an error where no key can be made of them. */
+static void stuck_generator(const struct kem *kem)
+{
+    int error;
+    if (strncmp(kem->name, "sntrup", 6) != 0)
+        return;
+    random_draws_of_zero = 1 << 30;
+    memset(pk, 0xaa, KEYS * kem->pk);
+    memset(sk, 0xaa, KEYS * kem->sk);
+    CHECK(kem->keypair(pk, sk) == RINGFORGE_ERR_RANDOM);
+    CHECK(all_zero(pk, kem->pk) && all_zero(sk, kem->sk));
+    memset(pk, 0xaa, kem->pk);
+    memset(sk, 0xaa, kem->sk);
+    error = kem->keypair_batch(pk, sk, KEYS);
+    CHECK(error == RINGFORGE_ERR_RANDOM);
+    CHECK(all_zero(pk, KEYS * kem->pk) && all_zero(sk, KEYS * kem->sk));
+    random_draws_of_zero = 0;
+}
+
+/* Coins that are all zero give a key that works, or the error for coins: in NTRU f is 0 then. */
+static void coins_of_zero(const struct kem *kem)
+{
+    const int is_ntru = strncmp(kem->name, "ntruh", 5) == 0;
+    int error;
+    memset(coins, 0, sizeof coins);
+    memset(pk, 0xaa, kem->pk);
+    memset(sk, 0xaa, kem->sk);
+    error = kem->keypair_derand(pk, sk, coins);
+    CHECK(error == 0 || error == RINGFORGE_ERR_COINS);
+    CHECK((error != 0) == is_ntru || strncmp(kem->name, "sntrup", 6) == 0);
+    if (error != 0) {
+        CHECK(all_zero(pk, kem->pk) && all_zero(sk, kem->sk));
+        CHECK(kem->keypair(pk, sk) == 0);
+    }
+    CHECK(kem->enc_derand(ct, ss, pk, coins) == 0);
+    CHECK(kem->dec(ss2, ct, sk) == 0 && memcmp(ss, ss2, kem->ss) == 0);
+}
+
 int main(int argc, char **argv)
 {
     size_t i;
@@ -334,12 +439,17 @@ int main(int argc, char **argv)
             coins_are_draws(kem);
             batches(kem);
             damaged(kem);
+            checks(kem);
+            seeds(kem);
+            table(kem);
             lengths(kem);
             failing_random(kem);
 #ifdef TEST_FAILING_HASH
             failing_hash(kem);
 #endif
             rejected_draws(kem);
+            stuck_generator(kem);
+            coins_of_zero(kem);
         }
         two_targets(kem);
         printf("%s ok\n", kem->name);

@@ -7,7 +7,8 @@
         NS(crypto_kem_##name##_keypair_derand), NS(crypto_kem_##name##_enc),                       \
         NS(crypto_kem_##name##_enc_derand), NS(crypto_kem_##name##_dec),                           \
         NS(crypto_kem_##name##_keypair_checked), NS(crypto_kem_##name##_enc_checked),              \
-        NS(crypto_kem_##name##_dec_checked)
+        NS(crypto_kem_##name##_dec_checked), NS(crypto_kem_##name##_check_pk),                     \
+        NS(crypto_kem_##name##_check_sk), NS(crypto_kem_##name##_check_pair)
 #define UNTYPED(name)                                                                              \
     static int prepare_##name(void *prepared, const uint8_t *pk)                                   \
     {                                                                                              \
@@ -25,11 +26,12 @@
             ct, ss, (const NS(name##_prepared) *)prepared, coins);                                 \
     }
 #define PREPARED(name)                                                                             \
-    NULL, sizeof(NS(name##_prepared)), prepare_##name, enc_##name, enc_derand_##name
-#define NONE NULL, 0, NULL, NULL, NULL
+    NULL, sizeof(NS(name##_prepared)), prepare_##name, enc_##name, enc_derand_##name,              \
+        NS(crypto_kem_##name##_dec_seed)
+#define NONE NULL, 0, NULL, NULL, NULL, NULL
 #define MORE(name)                                                                                 \
     NS(crypto_kem_##name##_keypair_batch), sizeof(NS(name##_prepared)), prepare_##name,            \
-        enc_##name, enc_derand_##name
+        enc_##name, enc_derand_##name, NULL
 
 #if RINGFORGE_ENABLE_SNTRUP653
 UNTYPED(sntrup653)

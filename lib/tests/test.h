@@ -23,12 +23,16 @@ struct kem {
     int (*keypair_checked)(uint8_t *, size_t, uint8_t *, size_t);
     int (*enc_checked)(uint8_t *, size_t, uint8_t *, size_t, const uint8_t *, size_t);
     int (*dec_checked)(uint8_t *, size_t, const uint8_t *, size_t, const uint8_t *, size_t);
+    int (*check_pk)(const uint8_t *);
+    int (*check_sk)(const uint8_t *);
+    int (*check_pair)(const uint8_t *, const uint8_t *);
     /* Those of NTRU Prime, the last three of ML-KEM as well; NULL elsewhere. The prepared key is passed untyped. */
     int (*keypair_batch)(uint8_t *, uint8_t *, size_t);
     size_t prepared;
     int (*prepare)(void *, const uint8_t *);
     int (*enc_prepared)(uint8_t *, uint8_t *, const void *);
     int (*enc_prepared_derand)(uint8_t *, uint8_t *, const void *, const uint8_t *);
+    int (*dec_seed)(uint8_t *, const uint8_t *, const uint8_t *); /* of ML-KEM */
 };
 extern const struct kem kems[];
 extern const size_t kem_count;

@@ -1,8 +1,11 @@
 //! A directory of its own for each test, and the `ringforge` binary run in it.
-#![allow(dead_code)] // each test binary uses its share
+#![allow(dead_code, unused_imports)] // each test binary uses its share
 
 pub mod figures;
 pub mod kems;
+mod long;
+
+pub use long::{long, sample};
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -31,6 +31,8 @@ pub enum Command {
     Package(Package),
     /// Prove that an object, whoever compiled or wrote it, fulfils a contract
     Prove(Prove),
+    /// Replay the certificate of a proof by the kernel alone, without searching for anything
+    Recheck(Recheck),
     /// Run objects on worst cases and random pairs and compare with the oracle
     Check(Check),
     /// Show what a plan does: its tree, the ranges by stage, the operation counts
@@ -176,6 +178,26 @@ pub struct Prove {
     /// Do not run a refuted object on the counterexample
     #[arg(long)]
     pub no_confirm: bool,
+    /// Write the certificate of the one object that is proved, for `recheck`
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+}
+
+/// `recheck`.
+#[derive(Args, Debug)]
+pub struct Recheck {
+    /// The object file (ELF)
+    #[arg(value_name = "OBJECT")]
+    pub object: PathBuf,
+    /// The contract
+    #[arg(long, value_name = "FILE")]
+    pub contract: PathBuf,
+    /// The certificate, as `prove --certificate` or `forge` wrote it
+    #[arg(long, value_name = "FILE")]
+    pub certificate: PathBuf,
+    /// Recheck this symbol instead of the contract's
+    #[arg(long, value_name = "NAME")]
+    pub symbol: Option<String>,
 }
 
 /// `check`.
@@ -370,7 +392,7 @@ pub struct Search {
     /// A ring such as `Z3329[x]/(x^256 + 1)`, or a preset
     #[arg(value_name = "RING|PRESET", required_unless_present = "tables")]
     pub ring: Option<String>,
-    /// All tables of docs/results.md instead: the earlier scheme's, the seed's, and ours
+    /// All tables of docs/results/reductions.md instead: the earlier scheme's, the seed's, and ours
     #[arg(long, conflicts_with_all = ["ring", "emitted", "out"])]
     pub tables: bool,
     /// The program that `forge` emits for this target instead: leave out reductions of registers as
@@ -384,7 +406,7 @@ pub struct Search {
     #[arg(long, value_enum, default_value = "coefficient")]
     pub granularity: SearchGranularity,
     /// Words of a register
-    #[arg(long, default_value_t = 16, value_name = "N")]
+    #[arg(long, default_value_t = ringforge_target::AVX2.registers.lanes(16), value_name = "N")]
     pub lanes: usize,
     /// What is to be least
     #[arg(long, value_enum, default_value = "reductions")]

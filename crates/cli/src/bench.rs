@@ -38,7 +38,7 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
     if !args.plans.is_empty() {
         return plans::run(ui, args);
     }
-    let job = resolve(&args.subject)?;
+    let job = resolve(&args.subject, target::fastest(&args.target)?)?;
     let compilers = compilers(&args.cc)?;
     let host = Host::detect();
     let scratch =

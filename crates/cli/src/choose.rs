@@ -103,9 +103,9 @@ fn unwise(error: WisdomError) -> Failure {
 ///
 /// # Errors
 /// None applies.
-pub fn all(wanted: &Wanted) -> Result<Vec<Candidate>, Failure> {
+pub fn all(wanted: &Wanted, target: &Target) -> Result<Vec<Candidate>, Failure> {
     let Wanted { name, ring, operands, .. } = wanted;
-    let mut found = candidates(ring, *operands, name).map_err(no_plan)?;
+    let mut found = candidates(ring, *operands, name, target.machine).map_err(no_plan)?;
     let mut made = 0;
     for candidate in &mut found {
         let plan = match candidate.plan.with_operands([Operand::Big; 2]) {
@@ -157,7 +157,7 @@ impl Chooser<'_> {
             let name = target.name;
             self.ui.say(format!("target {name}: what was remembered is measured again: {why}"));
         }
-        let mut all = all(self.wanted)?;
+        let mut all = all(self.wanted, target)?;
         let whole = transforms(&mut all);
         let mut trials: Vec<Trial> = all.iter().map(untried).collect();
         let timed = !self.args.no_bench && target.runs_on(self.host);

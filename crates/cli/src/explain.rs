@@ -19,8 +19,8 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
     if let Some(path) = &args.placement {
         return placement::explain(ui, args, path);
     }
-    let job = resolve(&args.subject)?;
     let target = target::find(&args.target)?;
+    let job = resolve(&args.subject, target)?;
     let schedule = make::schedule(args.schedule.as_deref(), target, &job.plan.name)?;
     // The tree alone needs no program, and plans without one can be looked at.
     let tree_only = matches!(args.view, View::Tree | View::Svg) && !ui.json;

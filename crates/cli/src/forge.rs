@@ -19,6 +19,7 @@ use crate::peers;
 use crate::picture;
 use crate::preset::wanted;
 use crate::proof::{self, Named};
+use crate::recheck::packed;
 use crate::report::{self, Pictures};
 use crate::summary;
 use crate::target::{self, Target};
@@ -137,7 +138,15 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
             };
             pictures.ranges.push(picture::ranges(one, entry));
             pictures.counts.push(picture::counts(one, entry));
+            let certificate = proof.certificate.as_deref().map(|text| {
+                let file = format!("{symbol}.certificate.gz");
+                let bytes = packed(text)
+                    .map_err(|e| Failure::failed(format!("cannot compress `{file}`: {e}")))?;
+                out.write(&file, bytes).map_err(unwritable)?;
+                Ok::<String, Failure>(file)
+            });
             forged.push(Forged {
+                certificate: certificate.transpose()?,
                 target: one.target.name.into(),
                 computes: entry::formula(entry.computes, ring),
                 source: format!("{name}_{}.c", one.target.name),

@@ -24,6 +24,7 @@ mod preset;
 mod primitives;
 mod proof;
 mod prove;
+mod recheck;
 mod report;
 mod safety;
 mod search;
@@ -69,6 +70,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&ui, args),
         Command::Bench(args) => bench::run(&ui, args),
         Command::Prove(args) => prove::run(&ui, args),
+        Command::Recheck(args) => recheck::run(&ui, args),
         Command::Check(args) => check::run(&ui, args),
         Command::Search(args) => search::run(&ui, args),
         Command::Primitives(args) => primitives::run(&ui, args),

@@ -94,7 +94,7 @@ pub fn make(
     name: &str,
 ) -> Result<Made, Failure> {
     let plan = &job.plan;
-    let lowered = lower(plan, schedule, name).map_err(|e| {
+    let lowered = lower(plan, schedule, target.machine, name).map_err(|e| {
         Failure::input(format!("plan `{}` for target `{}`: {e}", plan.name, target.name))
     })?;
     let (mut program, notes) = (lowered.program, lowered.notes);

@@ -21,8 +21,8 @@ use crate::ui::{Failure, Ui};
 /// # Errors
 /// Bad input, or an original that is not right itself.
 pub fn run(ui: &Ui, args: &Mutate) -> Result<u8, Failure> {
-    let job = resolve(&args.subject)?;
     let target = target::find(&args.target)?;
+    let job = resolve(&args.subject, target)?;
     let schedule = make::schedule(args.schedule.as_deref(), target, &job.plan.name)?;
     let compiler = forge::compiler(args.cc.as_deref())?;
     let classes = args.class.clone();

@@ -120,6 +120,7 @@ pub fn files(dir: &Path) -> Vec<String> {
     for target in index["targets"].as_array().into_iter().flatten() {
         all.extend(word(&target["contract"]));
         all.extend(word(&target["source"]));
+        all.extend(word(&target["certificate"]));
     }
     all
 }
@@ -173,6 +174,8 @@ pub struct Forged {
     pub computes: String,
     /// The file with its contract.
     pub contract: String,
+    /// File name of the certificate, for `ringforge recheck`; none where it is not proved.
+    pub certificate: Option<String>,
     /// The C file that it is compiled from.
     pub source: String,
     /// The schedule's text.

@@ -71,7 +71,11 @@ fn chosen(args: &Bench, wanted: &Wanted) -> Result<Vec<Plan>, Failure> {
     if !presets.is_empty() {
         return Ok(presets);
     }
-    Ok(choose::all(wanted)?.into_iter().take(8).map(|candidate| candidate.plan).collect())
+    Ok(choose::all(wanted, target::fastest(&args.target)?)?
+        .into_iter()
+        .take(8)
+        .map(|candidate| candidate.plan)
+        .collect())
 }
 
 fn measured(ui: &Ui, args: &Bench, wanted: &Wanted) -> Result<Plans, Failure> {

@@ -2,6 +2,7 @@
 
 use ringforge_plan::{CatalogError, NoPlan, Operand, Plan, PlanError, RingFile};
 use ringforge_ring::{ParseError, Ring};
+use ringforge_target::Target;
 
 use crate::args::Subject;
 use crate::ui::{Excerpt, Failure};
@@ -103,23 +104,23 @@ pub fn listed_plan(name: &str, wanted: &Wanted) -> Result<Plan, Failure> {
 }
 
 /// Finds ring, operands and plan without measuring anything: the named plan; else of those that come
-/// with ringforge the one called as the ring is, or the cheapest by model; else the cheapest of all that
+/// with ringforge the one called as the ring is, or the cheapest by the model of the target; else the cheapest of all that
 /// apply.
 ///
 /// # Errors
 /// As [`wanted`], or no plan applies.
-pub fn resolve(subject: &Subject) -> Result<Job, Failure> {
+pub fn resolve(subject: &Subject, target: &Target) -> Result<Job, Failure> {
     let mut wanted = wanted(subject)?;
     let plan = match wanted.plan.take() {
         Some(plan) => plan,
-        None => usual(&wanted)?,
+        None => usual(&wanted, target)?,
     };
     Ok(wanted.with(plan))
 }
 
-fn usual(wanted: &Wanted) -> Result<Plan, Failure> {
+fn usual(wanted: &Wanted, target: &Target) -> Result<Plan, Failure> {
     let Wanted { name, ring, operands, .. } = wanted;
-    let rank = |plan: &Plan| (plan.name != *name, plan.slots());
+    let rank = |plan: &Plan| (plan.name != *name, plan.slots(target));
     let presets = Plan::names()
         .filter_map(|name| Plan::find(name).ok())
         .filter(|plan| plan.ring == *ring && plan.covers(*operands));
@@ -130,7 +131,8 @@ fn usual(wanted: &Wanted) -> Result<Plan, Failure> {
     match best {
         Some(plan) => for_operands(&plan, *operands),
         None => {
-            let found = ringforge_plan::candidates(ring, *operands, name).map_err(no_plan)?;
+            let found =
+                ringforge_plan::candidates(ring, *operands, name, target).map_err(no_plan)?;
             let cheapest = found.into_iter().next();
             cheapest.map(|c| c.plan).ok_or_else(|| Failure::failed(format!("no plan for {ring}")))
         }

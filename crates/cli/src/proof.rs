@@ -21,6 +21,9 @@ pub struct Proof {
     pub report: Report,
     /// What running the object on the counterexample showed.
     pub confirmation: Option<String>,
+    /// The text of the certificate, where it is proved.
+    #[serde(skip)]
+    pub certificate: Option<String>,
 }
 
 impl Proof {
@@ -89,7 +92,7 @@ pub fn not_tried(object: Named, contract: &Contract) -> Proof {
     for reason in &mut report.reasons {
         reason.text = "not tried (--no-prove)".into();
     }
-    Proof { report, confirmation: None }
+    Proof { report, confirmation: None, certificate: None }
 }
 
 /// Proves objects of one contract; gives up (`unknown`) after `limit`.
@@ -107,7 +110,7 @@ pub fn prove(
         let name = object.name;
         let parsed = Object::parse(object.bytes)
             .map_err(|e| Failure::input(format!("cannot read `{name}` as an object: {e}")))?;
-        if parsed.function(&contract.symbol).is_none() {
+        if parsed.function(&contract.symbol).is_err() {
             let names: Vec<&str> = parsed.functions().map(|f| f.name.as_str()).take(20).collect();
             let others = if names.is_empty() {
                 "it defines no function".into()
@@ -123,11 +126,18 @@ pub fn prove(
     let bar = ui.spinner(&format!("proving {}", contract.symbol));
     bar.set_length(1000);
     let bytes: Vec<&[u8]> = objects.iter().map(|o| o.bytes).collect();
-    let options = Options { time_limit: limit, ..Options::default() };
+    let defaults = Options::default();
+    let time_limit = limit.or(defaults.time_limit);
+    let options = Options { time_limit, certificate: true, ..defaults };
     let mut progress = Bar { bar: bar.clone(), title: contract.symbol.clone() };
     let reports = prove_many(&bytes, contract, &options, &mut progress);
     bar.finish_and_clear();
-    Ok(reports.into_iter().map(|report| Proof { report, confirmation: None }).collect())
+    let proof = |mut report: Report| {
+        let text = std::mem::take(&mut report.certificate.text);
+        let certificate = Some(text).filter(|t| report.is_proved() && !t.is_empty());
+        Proof { report, confirmation: None, certificate }
+    };
+    Ok(reports.into_iter().map(proof).collect())
 }
 
 struct Bar {
@@ -151,7 +161,13 @@ pub fn confirm(proof: &mut Proof, compiler: &Compiler, object: &Path, contract: 
         }
         return;
     };
-    let signature = signature_of(contract);
+    let signature = match signature_of(contract) {
+        Ok(signature) => signature,
+        Err(why) => {
+            proof.confirmation = Some(format!("{why}: unconfirmed"));
+            return;
+        }
+    };
     let alias: Vec<(usize, usize)> = contract
         .alias
         .iter()
@@ -167,7 +183,7 @@ pub fn confirm(proof: &mut Proof, compiler: &Compiler, object: &Path, contract: 
     proof.confirmation = Some(match called {
         Ok(outputs) => {
             let q = contract.ring.q() as i64;
-            let element = contract.arguments[contract.output()].range;
+            let element = contract.arguments[contract.output()].exit;
             let got = &outputs[0];
             let wrong = (0..got.len().min(witness.expected.len())).find(|&k| {
                 (got[k] - witness.expected[k]).rem_euclid(q) != 0
@@ -198,24 +214,39 @@ pub fn confirm(proof: &mut Proof, compiler: &Compiler, object: &Path, contract: 
 }
 
 /// What a contract says of the function, for running it.
-pub fn signature_of(contract: &Contract) -> Signature {
-    let argument = |a: &ringforge_prove::contract::Argument| Argument {
-        name: a.name.clone(),
-        role: match a.role {
-            ringforge_prove::contract::Role::Output => Role::Output,
-            ringforge_prove::contract::Role::Input => Role::Input,
-            ringforge_prove::contract::Role::InOut => Role::InOut,
-        },
-        element: Element { bits: a.element.bits(), signed: a.element.signed() },
-        length: a.length,
-        // Alignments beyond a page mean a page here.
-        align: a.align.min(4096) as usize,
-        range: a.range,
+///
+/// # Errors
+/// The driver passes neither tables nor numbers nor other objects' data.
+pub fn signature_of(contract: &Contract) -> Result<Signature, String> {
+    let argument = |a: &ringforge_prove::contract::Argument| {
+        Ok(Argument {
+            name: a.name.clone(),
+            role: match a.role {
+                ringforge_prove::contract::Role::Output => Role::Output,
+                ringforge_prove::contract::Role::Input => Role::Input,
+                ringforge_prove::contract::Role::InOut => Role::InOut,
+                ringforge_prove::contract::Role::Table
+                | ringforge_prove::contract::Role::Number => {
+                    return Err(format!(
+                        "`{}` is a table or a number, which the driver does not pass: wrap the function in one of buffers alone to run it",
+                        a.name
+                    ));
+                }
+            },
+            element: Element { bits: a.element.bits(), signed: a.element.signed() },
+            length: a.length,
+            // Alignments beyond a page mean a page here.
+            align: a.align.min(4096) as usize,
+            range: a.range,
+        })
     };
-    Signature {
-        symbol: contract.symbol.clone(),
-        arguments: contract.arguments.iter().map(argument).collect(),
+    if let Some(given) = contract.given.first() {
+        return Err(format!("the driver does not make the data `{}`", given.symbol));
     }
+    Ok(Signature {
+        symbol: contract.symbol.clone(),
+        arguments: contract.arguments.iter().map(argument).collect::<Result<_, _>>()?,
+    })
 }
 
 /// The lines that say why a proof did not succeed.
@@ -296,8 +327,15 @@ pub fn facts(proof: &Proof) -> Vec<(String, String)> {
     fact("enumerated", format!("{} functions of one variable, {} cones", c.functions, c.cones));
     fact("equations", format!("{} compared with the ring product", c.equations));
     if !r.certificate.sha256.is_empty() {
-        let checked = if r.certificate.checked { ", re-enumerated by the checker" } else { "" };
-        fact("certificate", format!("SHA-256 {}{checked}", r.certificate.sha256));
+        let done = &r.certificate.replayed;
+        let replayed = format!(
+            "{} lines replayed by the kernel: {} nodes, {} names, {} enumerated facts",
+            done.lines, done.nodes, done.names, done.enumerated
+        );
+        fact("certificate", format!("SHA-256 {}; {replayed}", r.certificate.sha256));
+        for text in &r.certificate.not_replayed {
+            fact("not replayed", text.clone());
+        }
     }
     fact("time", format!("{:.1} s", proof.seconds()));
     facts

@@ -8,6 +8,7 @@ use crate::args::Prove;
 use crate::package::Tool;
 use crate::preset::read;
 use crate::proof::{self, Named, Proof};
+use crate::recheck::packed;
 use crate::safety;
 use crate::ui::{Failure, Ui};
 
@@ -38,7 +39,16 @@ pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
     }
     let named: Vec<Named> =
         names.iter().zip(&contents).map(|(name, bytes)| Named { name, bytes }).collect();
+    if args.certificate.is_some() && named.len() > 1 {
+        return Err(Failure::input("--certificate takes one object: each has its own"));
+    }
     let mut proofs = proof::prove(ui, &named, &contract, None)?;
+    if let (Some(path), Some(text)) =
+        (&args.certificate, proofs.first().and_then(|p| p.certificate.as_deref()))
+    {
+        let written = packed(text).and_then(|bytes| std::fs::write(path, bytes));
+        written.map_err(|e| Failure::failed(format!("cannot write `{}`: {e}", path.display())))?;
+    }
     for (proof, path) in proofs.iter_mut().zip(&args.objects) {
         if args.no_confirm || proof.report.verdict != Verdict::Refuted {
             continue;

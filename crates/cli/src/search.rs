@@ -69,18 +69,24 @@ fn tables(ui: &Ui) -> Result<u8, Failure> {
 /// Fewer reductions for the program of a target.
 fn emitted(ui: &Ui, args: &Search, ring: &str, target: &str) -> Result<u8, Failure> {
     let subject = Subject { ring: ring.into(), plan: None, lhs: None, rhs: None };
-    let job = preset::resolve(&subject)?;
     let target = target::find(target)?;
+    let job = preset::resolve(&subject, target)?;
     let ntt = job.plan.root.as_method::<Ntt>().ok_or_else(|| {
         Failure::input(format!("the plan `{}` is no transform of x^n + 1", job.plan.name))
     })?;
     let bar = ui.spinner("placements");
     let schedule = target.schedule();
-    let found =
-        registers::improve(&job.plan, &schedule, &job.name, ntt.levels as usize, &mut |progress| {
+    let found = registers::improve(
+        &job.plan,
+        &schedule,
+        target.machine,
+        &job.name,
+        ntt.levels as usize,
+        &mut |progress| {
             bar.set_message(format!("{} placements tried", progress.states));
             true
-        });
+        },
+    );
     bar.finish_and_clear();
     let found = found.map_err(|e| Failure::input(e.to_string()))?;
     ui.json(&serde_json::json!({

@@ -1,72 +1,58 @@
 //! The machines that code is made for.
 
+use std::ops::Deref;
+
 use ringforge_emit::Preamble;
 use ringforge_program::ir::Program;
 use ringforge_program::schedule::Schedule;
+use ringforge_target::Target as Machine;
 use ringforge_toolchain::Host;
 
 use crate::ui::Failure;
 
-/// One target.
+/// One target: its description, and what writes code for it.
 #[derive(Debug)]
 pub struct Target {
-    /// Its name on the command line, in file names and symbols.
-    pub name: &'static str,
-    /// What it is.
-    pub what: &'static str,
-    /// Its schedule where none is given.
-    schedule: fn() -> Schedule,
-    /// Optimisation levels that `bench` measures.
-    pub levels: &'static [&'static str],
+    /// The description.
+    pub machine: &'static Machine,
     /// Program to C.
     emit: fn(&Program, &Preamble) -> Result<String, String>,
-    /// Features of the processor that it needs, under the compilers' names.
-    pub features: &'static [&'static str],
-    /// Whether `all` means it too; others are forged where they are named.
-    pub usual: bool,
+}
+
+impl Deref for Target {
+    type Target = Machine;
+
+    fn deref(&self) -> &Machine {
+        self.machine
+    }
 }
 
 /// All targets, the fastest first.
 pub const TARGETS: &[Target] = &[
     Target {
-        name: "avx2",
-        what: "x86-64 with AVX2, C with intrinsics",
-        schedule: Schedule::default,
-        levels: &["-O3"],
+        machine: &ringforge_target::AVX2,
         emit: |program, preamble| {
             ringforge_emit::avx2::avx2(program, preamble).map_err(|e| e.to_string())
         },
-        features: &["avx2"],
-        usual: true,
     },
     Target {
-        name: "sse41",
-        what: "x86-64 with SSE4.1, C with intrinsics",
-        schedule: Schedule::default,
-        levels: &["-O3"],
+        machine: &ringforge_target::SSE41,
         emit: |program, preamble| {
             ringforge_emit::sse41::sse41(program, preamble).map_err(|e| e.to_string())
         },
-        features: &["sse4.1"],
-        usual: false,
     },
     Target {
-        name: "c",
-        what: "any machine, C99 without intrinsics",
-        schedule: Schedule::portable,
-        levels: &["-O2", "-O3"],
+        machine: &ringforge_target::C,
         emit: |program, preamble| {
             ringforge_emit::c::c(program, preamble).map_err(|e| e.to_string())
         },
-        features: &[],
-        usual: true,
     },
 ];
 
 impl Target {
     /// The schedule where none is given.
     pub fn schedule(&self) -> Schedule {
-        (self.schedule)()
+        Schedule::of(self.machine)
     }
 
     /// The C source of a program.
@@ -103,6 +89,14 @@ pub fn choose(names: &str) -> Result<Vec<&'static Target>, Failure> {
     }
     let named = names.split(',').map(find).collect::<Result<Vec<_>, _>>()?;
     Ok(TARGETS.iter().filter(|t| named.iter().any(|n| n.name == t.name)).collect())
+}
+
+/// The fastest of the targets that `names` stands for: plans of several are ordered by its model.
+///
+/// # Errors
+/// As [`choose`].
+pub fn fastest(names: &str) -> Result<&'static Target, Failure> {
+    choose(names)?.first().copied().ok_or_else(|| unknown(names))
 }
 
 fn unknown(name: &str) -> Failure {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use ringforge_prove::contract::{Contract, Role};
+use ringforge_prove::contract::Contract;
 use ringforge_toolchain::{CallError, Callee, Compiler, Guard, Signature};
 use serde::Serialize;
 
@@ -38,6 +38,9 @@ pub struct Checked {
 /// A result that is not the oracle's.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
+    /// The driver cannot call such a function.
+    #[error("{0}")]
+    NotRun(String),
     /// Wrong result.
     #[error(
         "the result of case {case} ({kind}) is wrong at element {index}: {got}, not {want} (mod q, in the promised range)"
@@ -88,7 +91,7 @@ impl Oracle {
 
     /// Intervals of what the function reads.
     fn ranges(&self) -> Vec<(i64, i64)> {
-        let read = self.contract.arguments.iter().filter(|a| a.role != Role::Output);
+        let read = self.contract.arguments.iter().filter(|a| a.role.reads());
         read.map(|a| a.range).collect()
     }
 
@@ -96,17 +99,19 @@ impl Oracle {
     /// patterns, single monomials, ternary operands.
     pub fn worst_inputs(&self) -> Vec<Vec<Vec<i64>>> {
         let (n, ranges) = (self.contract.ring.degree(), self.ranges());
+        let lengths = self.contract.lengths();
         let patterns = patterns(n);
-        let fill = |range: (i64, i64), pattern: &[i8]| -> Vec<i64> {
+        let fill = |range: (i64, i64), pattern: &[i8], length: usize| -> Vec<i64> {
             let value = |&s: &i8| match s {
                 -1 => range.0,
                 0 => 0i64.clamp(range.0, range.1),
                 _ => range.1,
             };
-            pattern.iter().map(value).collect()
+            pattern.iter().cycle().map(value).take(length).collect()
         };
         let all = |chosen: &[&Vec<i8>]| -> Vec<Vec<i64>> {
-            ranges.iter().zip(chosen.iter().cycle()).map(|(&r, p)| fill(r, p)).collect()
+            let chosen = chosen.iter().cycle().zip(&lengths);
+            ranges.iter().zip(chosen).map(|(&r, (p, &length))| fill(r, p, length)).collect()
         };
         let Patterns { extremes, signs, monomials } = &patterns;
         let mut cases = Vec::new();
@@ -130,8 +135,10 @@ impl Oracle {
         let mut rng = StdRng::seed_from_u64(3);
         for _ in 0..50 {
             let ternary: Vec<i64> = (0..n).map(|_| rng.random_range(-1..=1)).collect();
-            let clamp = |r: &(i64, i64)| ternary.iter().map(|x| (*x).clamp(r.0, r.1)).collect();
-            cases.push(ranges.iter().map(clamp).collect());
+            let clamp = |(r, &length): (&(i64, i64), &usize)| {
+                ternary.iter().cycle().map(|x| (*x).clamp(r.0, r.1)).take(length).collect()
+            };
+            cases.push(ranges.iter().zip(&lengths).map(clamp).collect());
         }
         let mut seen = HashSet::new();
         cases.retain(|case: &Vec<Vec<i64>>| seen.insert(case.clone()));
@@ -139,11 +146,10 @@ impl Oracle {
     }
 
     fn random_inputs(&self, rng: &mut StdRng) -> Vec<Vec<i64>> {
-        let n = self.contract.ring.degree();
-        let draw = |&(low, high): &(i64, i64)| -> Vec<i64> {
+        let draw = |((low, high), n): ((i64, i64), usize)| -> Vec<i64> {
             (0..n).map(|_| rng.random_range(low..=high)).collect()
         };
-        self.ranges().iter().map(draw).collect()
+        self.ranges().into_iter().zip(self.contract.lengths()).map(draw).collect()
     }
 
     /// The worst cases and `random` random ones with the oracle's results, in batches that fit
@@ -194,7 +200,7 @@ impl Oracle {
     /// The first element that is not congruent to the oracle's, or leaves the promised range.
     pub fn first_wrong(&self, got: &[i64], want: &[i64]) -> Option<usize> {
         let q = self.contract.ring.q() as i64;
-        let (low, high) = self.contract.arguments[self.contract.output()].range;
+        let (low, high) = self.contract.arguments[self.contract.output()].exit;
         (0..want.len()).find(|&k| match got.get(k) {
             Some(&x) => x < low || x > high || (x - want[k]) % q != 0,
             None => true,
@@ -205,7 +211,7 @@ impl Oracle {
     fn canonical(&self) -> bool {
         let q = self.contract.ring.q() as i64;
         let centered = (-(q / 2), (q - 1) / 2);
-        self.contract.arguments[self.contract.output()].range == centered
+        self.contract.arguments[self.contract.output()].exit == centered
     }
 }
 
@@ -271,7 +277,8 @@ impl Runs {
         object: &Path,
         contract: &Contract,
     ) -> Result<Runs, CheckError> {
-        let (signature, alias) = (signature_of(contract), &contract.alias);
+        let signature = signature_of(contract).map_err(CheckError::NotRun)?;
+        let alias = &contract.alias;
         let mut kinds = Vec::new();
         let separate = std::iter::once(None);
         for (i, pair) in separate.chain(alias.iter().map(Some)).enumerate() {

@@ -6,6 +6,7 @@ use ringforge_plan::Plan;
 use ringforge_program::ir::{Op, Program, Stmt};
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::{BaseProducts, Schedule};
+use ringforge_target::AVX2;
 
 fn slots(body: &[Stmt], program: &Program, depth: usize, print: bool) -> u64 {
     body.iter()
@@ -47,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some(path) => Schedule::parse(&std::fs::read_to_string(path)?)?,
         None => Schedule::default(),
     };
-    let lowered = lower(&plan, &schedule, &args[2])?;
+    let lowered = lower(&plan, &schedule, &AVX2, &args[2])?;
     let preamble = Preamble {
         command: args[1..].join(" "),
         tool: "the example `emit`".into(),

@@ -6,6 +6,7 @@ use ringforge_interpret::{count, formula, range, run};
 use ringforge_plan::Plan;
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
+use ringforge_target::AVX2;
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some(path) => Schedule::parse(&std::fs::read_to_string(path)?)?,
         None => Schedule::portable(),
     };
-    let lowered = lower(&plan, &schedule, &args[2])?;
+    let lowered = lower(&plan, &schedule, &AVX2, &args[2])?;
     let program = &lowered.program;
     let preamble = Preamble {
         command: args[1..].join(" "),

@@ -45,7 +45,7 @@ pub const SUFFIX: &str = "avx2";
 /// that no instruction does.
 pub fn avx2(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
     let program = program.expand();
-    check(&program)?;
+    check(&program, &ringforge_target::AVX2)?;
     let machine = Machine {
         suffix: SUFFIX,
         what: "multiplication with AVX2",

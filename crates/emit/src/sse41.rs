@@ -6,8 +6,8 @@
 
 use crate::Preamble;
 use crate::x86::{
-    EVEN_THEN_ODD, Machine, Place, address, byte_pattern, check, extract, file, immediate, list,
-    low_words, part,
+    EVEN_THEN_ODD, Machine, Place, address, byte_pattern, check, extract, factor, file, immediate,
+    list, low_words, part,
 };
 use ringforge_program::ir::*;
 use std::fmt::Write;
@@ -25,7 +25,7 @@ pub const SUFFIX: &str = "sse41";
 /// that no instruction does.
 pub fn sse41(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
     let program = program.expand();
-    check(&program)?;
+    check(&program, &ringforge_target::SSE41)?;
     let machine = Machine {
         suffix: SUFFIX,
         what: "multiplication with SSE4.1",
@@ -44,7 +44,10 @@ fn block(out: &mut String, place: &Place, block: &Block, depth: usize) {
             (Some(text), _) => writeln!(out, "{indent}{text}"),
             (None, true) => {
                 let text = expression(place, block, op, 0);
-                writeln!(out, "{indent}const __m128i v{i} = {text};")
+                match factor(block, i) {
+                    true => writeln!(out, "{indent}__m128i v{i} = {text}; OPAQUE(v{i});"),
+                    false => writeln!(out, "{indent}const __m128i v{i} = {text};"),
+                }
             }
             (None, false) => {
                 let [low, high] = [0, 1].map(|half| expression(place, block, op, half));

@@ -4,6 +4,7 @@
 use crate::Preamble;
 use crate::interface::{called_entries, comment};
 use ringforge_program::ir::*;
+use ringforge_target::Target;
 use std::fmt::Write;
 
 /// One instruction set.
@@ -27,6 +28,33 @@ const KEEP: &str = "/* Sums of products in this order, and no words kept for lat
 #define FENCE __asm__ volatile(\"\" ::: \"memory\")
 ";
 
+/// Passes of gcc that undo what a program says. It reads intrinsics as plain sums and products: `ter` moves
+/// every operation to its use and spills what it had in registers, the others make four operations of
+/// c ± (a − b), and two shifts and two sums of a product by a constant.
+const UNDOING: [&str; 6] = ["ter", "forwprop", "reassoc", "fre", "pre", "slsr"];
+
+/// What a file asks of gcc: none of these passes, and words that it does not know. Other compilers are
+/// asked nothing.
+fn gcc() -> String {
+    let passes = UNDOING.map(|pass| format!("\"no-tree-{pass}\"")).join(", ");
+    format!(
+        "/* gcc takes intrinsics apart, and products by words that it knows. */\n\
+         #if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC optimize({passes})\n\
+         #define OPAQUE(word) __asm__(\"\" : \"+x\"(word))\n\
+         #else\n#define OPAQUE(word) (void)0\n#endif\n"
+    )
+}
+
+/// Whether value `i` of a block is a repeated word that others are multiplied with.
+pub(crate) fn factor(block: &Block, i: usize) -> bool {
+    let here = |v: Value| v.0 as usize == i;
+    matches!(block.ops[i], Op::Splat(_))
+        && block.ops.iter().any(|op| match *op {
+            Op::MulLo(a, b) | Op::MulLoWide(a, b) => here(a) || here(b),
+            _ => false,
+        })
+}
+
 /// Where an operation stands.
 pub(crate) struct Place<'a> {
     pub procedure: &'a Procedure,
@@ -41,11 +69,11 @@ pub(crate) struct Place<'a> {
 pub enum Unfit {
     /// Its registers are others.
     #[error(
-        "this target's registers hold {wanted} words, the program wants {lanes}; set `lanes = {wanted}` in the schedule"
+        "this target's registers have {wanted} bits, the program is one for {bits}; lower the plan for this target"
     )]
     Registers {
         /// What the program has.
-        lanes: usize,
+        bits: usize,
         /// What the target has.
         wanted: usize,
     },
@@ -65,12 +93,12 @@ pub enum Unfit {
     },
 }
 
-/// Refuses a program that does not fit registers of 256 bits (in one piece or in two), or has an
+/// Refuses a program that does not fit the registers of a target, or has an
 /// operation that no x86 vector instruction does.
-pub(crate) fn check(program: &Program) -> Result<(), Unfit> {
-    let wanted = 256 / usize::from(program.word_bits);
-    if program.lanes != wanted {
-        return Err(Unfit::Registers { lanes: program.lanes, wanted });
+pub(crate) fn check(program: &Program, target: &Target) -> Result<(), Unfit> {
+    let wanted = target.registers;
+    if program.registers != wanted {
+        return Err(Unfit::Registers { bits: program.registers.bits, wanted: wanted.bits });
     }
     for procedure in &program.procedures {
         let (mut found, bits) = (None, procedure.bits);
@@ -119,9 +147,7 @@ fn lacking(op: &Op, bits: u8) -> Option<&'static str> {
 pub(crate) fn file(program: &Program, machine: &Machine, preamble: &Preamble) -> String {
     let mut out = preamble.comment(program, machine.what);
     out.push_str("#include <immintrin.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
-    // Otherwise gcc moves every operation to its use, and spills what it had in registers.
-    out.push_str("#if defined(__GNUC__) && !defined(__clang__)\n");
-    out.push_str("#pragma GCC optimize(\"no-tree-ter\")\n#endif\n");
+    out.push_str(&gcc());
     if machine.keeps {
         out.push_str(KEEP);
     }

@@ -5,6 +5,7 @@ use ringforge_emit::{Preamble, avx2};
 use ringforge_plan::Plan;
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
+use ringforge_target::AVX2;
 
 const PLAN: &str = r#"
     (plan small
@@ -15,7 +16,7 @@ const PLAN: &str = r#"
           (weighted-convolution (toeplitz)))))"#;
 
 fn source(schedule: &Schedule) -> String {
-    let lowered = lower(&Plan::parse(PLAN).unwrap(), schedule, "small").unwrap();
+    let lowered = lower(&Plan::parse(PLAN).unwrap(), schedule, &AVX2, "small").unwrap();
     let preamble =
         Preamble { command: "make */ it".into(), tool: "test".into(), facts: Vec::new() };
     avx2::avx2(&lowered.program, &preamble).unwrap()
@@ -45,9 +46,20 @@ fn fused_dot_products_ask_for_their_feature() {
 
 #[test]
 fn other_register_widths_are_refused() {
-    let lowered = lower(&Plan::parse(PLAN).unwrap(), &Schedule::default(), "small").unwrap();
+    let lowered = lower(&Plan::parse(PLAN).unwrap(), &Schedule::default(), &AVX2, "small").unwrap();
     let mut program = lowered.program;
-    program.lanes = 32;
+    program.registers.bits = 512;
     let error = avx2::avx2(&program, &Preamble::default()).unwrap_err();
-    assert!(error.to_string().contains("16 words, the program wants 32"), "{error}");
+    assert!(error.to_string().contains("256 bits, the program is one for 512"), "{error}");
+}
+
+/// gcc is kept from taking products by constants apart: it does not know the words.
+#[test]
+fn words_that_others_are_multiplied_with_are_hidden_from_gcc() {
+    let text = source(&Schedule::default());
+    for pass in ["ter", "forwprop", "reassoc", "fre", "pre", "slsr"] {
+        assert!(text.contains(&format!("\"no-tree-{pass}\"")), "{pass}");
+    }
+    let hidden: Vec<&str> = text.lines().filter(|line| line.contains("OPAQUE(v")).collect();
+    assert!(!hidden.is_empty() && hidden.iter().all(|line| line.contains("_mm256_set1_epi16(")));
 }

@@ -6,6 +6,7 @@ use ringforge_plan::Plan;
 use ringforge_program::ir::*;
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
+use ringforge_target::{AVX2, C};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -43,7 +44,7 @@ fn plan() -> Plan {
 }
 
 fn source() -> String {
-    let program = lower(&plan(), &Schedule::portable(), "sntrup761").unwrap().program;
+    let program = lower(&plan(), &Schedule::portable(), &C, "sntrup761").unwrap().program;
     let preamble = Preamble { command: "a test".into(), ..Preamble::default() };
     c::c(&program, &preamble).unwrap()
 }
@@ -158,7 +159,7 @@ fn toy(ops: Vec<Op>) -> Program {
         ring: String::new(),
         q: 4591,
         word_bits: 16,
-        lanes: 16,
+        registers: AVX2.registers,
         transform: None,
         plan: String::new(),
         schedule: String::new(),

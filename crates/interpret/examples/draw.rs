@@ -4,6 +4,7 @@
 use ringforge_interpret::{count, draw, range, text};
 use ringforge_plan::{Lift, MonomialCrt, Network, Plan, Substitute};
 use ringforge_program::{lower::lower, schedule::Schedule};
+use ringforge_target::AVX2;
 use std::{error::Error, fs, path::Path};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -13,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let caption = format!("Plan {}: multiplication in {}", plan.name, plan.ring);
     fs::write(out.join("tree.svg"), draw::tree(&plan.tree(), &caption))?;
     for (name, schedule) in [("avx2", Schedule::default()), ("c", Schedule::portable())] {
-        let program = lower(&plan, &schedule, &plan.name)?.program;
+        let program = lower(&plan, &schedule, &AVX2, &plan.name)?.program;
         let ranges = range::ranges(&program)?;
         let costs = count::count(&program)?;
         let caption = format!("{}, {name}: the range of every stage", plan.name);

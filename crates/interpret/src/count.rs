@@ -155,7 +155,7 @@ pub fn count(program: &Program) -> Result<Costs, Fault> {
         stages.all.into_iter().filter(|s| s.counts != Counts::default()).collect();
     let mut total = Counts::default();
     stages.iter().for_each(|s| total += s.counts);
-    Ok(Costs { lanes: program.lanes, word_bits: program.word_bits, stages, total })
+    Ok(Costs { lanes: program.lanes(), word_bits: program.word_bits, stages, total })
 }
 
 #[derive(Default)]

@@ -234,7 +234,7 @@ impl<'p, D: Domain> Machine<'p, D> {
     }
 
     fn lanes(&self) -> usize {
-        self.active.last().map_or(self.program.lanes, |p| self.program.lanes_of(p))
+        self.active.last().map_or(self.program.lanes(), |p| self.program.lanes_of(p))
     }
 
     /// Bits of a word.

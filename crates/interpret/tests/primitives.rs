@@ -5,6 +5,7 @@
 use ringforge_interpret::run;
 use ringforge_program::ir::*;
 use ringforge_program::method::*;
+use ringforge_target::Registers;
 
 const MODULI: [u64; 5] = [3329, 4591, 7681, 10753, 12289];
 
@@ -32,7 +33,7 @@ fn map(q: u64, words: usize, op: impl Fn(Value) -> Op) -> Program {
         ring: String::new(),
         q,
         word_bits: 16,
-        lanes: 8,
+        registers: Registers { bits: 128, part: 128 },
         transform: None,
         plan: String::new(),
         schedule: String::new(),

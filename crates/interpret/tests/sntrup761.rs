@@ -6,6 +6,7 @@ use ringforge_plan::Plan;
 use ringforge_program::ir::*;
 use ringforge_program::lower::{Lowered, lower};
 use ringforge_program::schedule::Schedule;
+use ringforge_target::AVX2;
 
 fn plan() -> Plan {
     Plan::parse(include_str!("../../../plans/sntrup761.plan")).unwrap()
@@ -16,7 +17,7 @@ fn schedules() -> [(&'static str, Schedule); 2] {
 }
 
 fn lowered(schedule: &Schedule) -> Lowered {
-    lower(&plan(), schedule, "sntrup761").unwrap()
+    lower(&plan(), schedule, &AVX2, "sntrup761").unwrap()
 }
 
 #[test]

@@ -6,13 +6,14 @@ use ringforge_program::ir::{Program, Role};
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
 use ringforge_ring::Ring;
+use ringforge_target::AVX2;
 use std::fmt::Write;
 use std::process::Command;
 use std::time::Instant;
 
 fn preset(name: &str, schedule: &Schedule) -> Program {
-    let plan = RingFile::find(name).unwrap().default_plan().unwrap();
-    lower(&plan, schedule, name).unwrap().program
+    let plan = RingFile::find(name).unwrap().default_plan(&AVX2).unwrap();
+    lower(&plan, schedule, &AVX2, name).unwrap().program
 }
 
 fn entries(program: &Program) -> Vec<Program> {
@@ -77,7 +78,7 @@ fn ocaml_texts_run() {
     let small = |q: u64, n: usize| {
         let ring = Ring::parse(&format!("Z{q}[x]/(x^{n} + 1)")).unwrap();
         let plan = Plan::automatic(&ring, "auto").unwrap();
-        lower(&plan, &Schedule::default(), "small").unwrap().program
+        lower(&plan, &Schedule::default(), &AVX2, "small").unwrap().program
     };
     let portable = preset("mlkem", &Schedule::portable());
     let programs =

@@ -18,6 +18,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         regions: Vec::new(),
         args: Vec::new(),
         data: Vec::new(),
+        given_sections: Vec::new(),
+        coincide: Vec::new(),
         functions: Vec::new(),
         released_branches: 0,
         max_steps: 50_000_000,
@@ -48,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let blind = std::env::var_os("BLIND").is_some();
     let mut graph = if blind { Graph::blind() } else { Graph::new() };
     let start = std::time::Instant::now();
-    let lifted = lift(&object, &call, &mut graph, &mut |_| {})?;
+    let lifted = lift(&object, &call, &mut graph, &mut |_| true)?;
     let time = start.elapsed();
     println!("{} cases, agree: {}", lifted.cases.len(), lifted.cases_agree());
     for (region, spec) in lifted.cases[0].regions.iter().zip(&call.regions) {

@@ -26,7 +26,8 @@ pub enum Initial {
     Bytes(Vec<u8>),
 }
 
-/// One buffer that the caller hands to the function. Regions never overlap.
+/// One buffer that the caller hands to the function. Regions do not overlap, unless
+/// [`CallSpec::coincide`] says that two may be one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RegionSpec {
     /// Name for messages, usually the argument's.
@@ -93,11 +94,20 @@ pub struct CallSpec {
     /// Data of other objects that the code may use: symbol and region (an index into
     /// [`CallSpec::regions`]).
     pub data: Vec<(String, usize)>,
+    /// Sections of the object that can be written, but whose content at entry is taken to be what
+    /// the file says.
+    pub given_sections: Vec<String>,
+    /// Pairs of regions that may begin at one address and then hold the same: nothing writes them. Where
+    /// control flow asks, that they are one is a case beside those of which lies above the other;
+    /// where it does not, one execution is that of all. Their contents stay two arrays of inputs,
+    /// so what holds for any two holds for equal ones.
+    pub coincide: Vec<(usize, usize)>,
     /// Functions of other objects that it may call, besides `memcpy`, `memmove` and `memset`.
     pub functions: Vec<ExternalFunction>,
     /// How many conditional branches may depend on inputs, because what they depend on is released
     /// (whether a draw must be repeated, say): both ways are executed.
     pub released_branches: usize,
-    /// Instructions to execute at most before giving up.
+    /// Steps to execute at most before giving up: instructions, and bytes that string instructions and
+    /// the C library's copies move.
     pub max_steps: u64,
 }

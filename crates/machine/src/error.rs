@@ -127,19 +127,28 @@ pub enum LiftError {
     Released(Box<Violation>),
     /// The execution did not end.
     #[error(
-        "stopped after {steps} instructions without return at {at}; raise the step limit if the function is long"
+        "stopped after {steps} steps (instructions, and bytes of copies) without return at {at}; raise the \
+         step limit if the function is long"
     )]
     StepLimit {
-        /// Instructions executed.
+        /// Instructions executed, and bytes that string instructions and copies moved.
         steps: u64,
         /// Where it was.
         at: Place,
     },
+    /// The caller's `progress` said to stop.
+    #[error("stopped by the caller at {at}")]
+    Stopped {
+        /// Where it was.
+        at: Place,
+    },
     /// The object has no such function.
-    #[error("the object defines no function `{symbol}`; it defines: {}", .available.join(", "))]
+    #[error("{why}; it defines: {}", .available.join(", "))]
     NoSymbol {
         /// What was asked for.
         symbol: String,
+        /// Why it is not there.
+        why: String,
         /// What there is.
         available: Vec<String>,
     },
@@ -151,8 +160,8 @@ pub enum LiftError {
 /// Why an object file could not be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ObjectError {
-    /// Not an ELF file for x86-64.
-    #[error("not an x86-64 ELF object: {0}")]
+    /// Not a relocatable ELF object for x86-64.
+    #[error("not a relocatable x86-64 ELF object: {0}")]
     NotElf(String),
     /// A part that is damaged or not understood.
     #[error("section {section}, offset {offset:#x}: {what}")]

@@ -5,6 +5,7 @@
 //! reverse), recognise extensions, and turn shifts by whole bytes into moves, so that the same
 //! computation written by different compilers becomes the same node more often.
 
+mod absorb;
 mod arith;
 mod blind;
 mod bytes;

@@ -5,13 +5,13 @@ use crate::error::LiftError;
 use crate::graph::Graph;
 use crate::lifted::{Case, FinalRegion, LiftStats, Lifted};
 use crate::object::Object;
-use crate::x86::{Choice, Fallible, Machine, Stop};
+use crate::x86::{Choice, Fallible, Machine, Order, Stop};
 
 /// Cases that one call may be split into.
 const MOST_CASES: usize = 64;
 
 /// Executes the call `call` of `object` symbolically; terms go to `graph`, which several lifts may
-/// share. `progress` is told the number of instructions executed, every few thousand.
+/// share. `progress` is told the number of steps, every few thousand, and returns false to stop.
 ///
 /// Where the code looks at what the caller leaves open, the alignment of its frame or of a buffer
 /// or how two buffers lie in memory, the call is executed once for each case.
@@ -22,7 +22,7 @@ pub fn lift(
     object: &Object,
     call: &CallSpec,
     graph: &mut Graph,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Lifted, LiftError> {
     let mut open = vec![Choice::default()];
     let mut cases = Vec::new();
@@ -72,11 +72,11 @@ pub fn lift(
                     open.push(next);
                 }
             }
-            Err(Stop::NeedOrder { a, b, error }) => {
+            Err(Stop::NeedOrder { a, b, ways, error }) => {
                 comparison.get_or_insert(error);
-                for above in [true, false] {
+                for &order in ways {
                     let mut next = choice.clone();
-                    next.orders.push((a, b, above));
+                    next.orders.push((a, b, order));
                     open.push(next);
                 }
             }
@@ -98,10 +98,10 @@ fn run(
     call: &CallSpec,
     graph: &mut Graph,
     choice: &Choice,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut dyn FnMut(u64) -> bool,
 ) -> Fallible<(Case, LiftStats)> {
     let mut machine = Machine::new(object, call, graph, choice)?;
-    let ran = machine.run(call.max_steps, progress);
+    let ran = machine.run(progress);
     machine.g.set_origin(None);
     ran?;
     let mut conditions = Vec::new();
@@ -109,9 +109,12 @@ fn run(
     for &(region, modulus, residue) in &choice.residues {
         conditions.push(format!("{} starts at {residue} modulo {modulus}", name(region)));
     }
-    for &(a, b, above) in &choice.orders {
-        let (high, low) = if above { (a, b) } else { (b, a) };
-        conditions.push(format!("{} lies above {}", name(high), name(low)));
+    for &(a, b, order) in &choice.orders {
+        conditions.push(match order {
+            Order::Above => format!("{} lies above {}", name(a), name(b)),
+            Order::Below => format!("{} lies above {}", name(b), name(a)),
+            Order::Equal => format!("{} and {} are one array", name(a), name(b)),
+        });
     }
     for &(_, value, at) in &choice.decisions {
         let is = if value { "holds" } else { "does not hold" };

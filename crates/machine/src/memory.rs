@@ -16,13 +16,8 @@ pub(crate) enum RegionKind {
     Token,
 }
 
-/// Why an access is wrong.
-pub(crate) enum Fault {
-    /// The access breaks a rule.
-    Refused(String),
-    /// What the bytes are cannot be said; nothing is concluded.
-    Unknown(String),
-}
+/// Which rule an access breaks.
+pub(crate) struct Fault(pub String);
 
 /// Frames beyond this many bytes are refused.
 const STACK_LIMIT: i64 = 8 << 20;
@@ -42,8 +37,6 @@ pub(crate) struct Region {
     /// Content of `base..high`; below it (a stack not yet used) everything is undefined.
     pub base: i64,
     pub data: Vec<Byte>,
-    /// Byte ranges whose content is not modelled (relocations of unusual kinds), and why.
-    pub opaque: Vec<(i64, i64, String)>,
 }
 
 impl Region {
@@ -59,7 +52,6 @@ impl Region {
             high: data.len() as i64,
             base: 0,
             data,
-            opaque: Vec::new(),
         }
     }
 
@@ -72,7 +64,7 @@ impl Region {
         region
     }
 
-    fn check(&self, offset: i64, size: u64) -> Result<(), Fault> {
+    pub fn check(&self, offset: i64, size: u64) -> Result<(), Fault> {
         let inside = offset >= self.low
             && offset.checked_add(size as i64).is_some_and(|end| end <= self.high);
         if !inside {
@@ -84,7 +76,7 @@ impl Region {
                 RegionKind::Token => format!("{} is not a pointer to use", self.name),
                 _ => format!("access outside its {} bytes", self.high),
             };
-            return Err(Fault::Refused(why));
+            return Err(Fault(why));
         }
         Ok(())
     }
@@ -114,13 +106,7 @@ impl Region {
     pub fn load(&mut self, offset: i64, out: &mut [Byte]) -> Result<(), Fault> {
         self.check(offset, out.len() as u64)?;
         if !self.read {
-            return Err(Fault::Refused("read of memory that may not be read".into()));
-        }
-        let end = offset + out.len() as i64;
-        for (from, to, why) in &self.opaque {
-            if offset < *to && *from < end {
-                return Err(Fault::Unknown(why.clone()));
-            }
+            return Err(Fault("read of memory that may not be read".into()));
         }
         self.grow(offset);
         let at = (offset - self.base) as usize;
@@ -137,10 +123,10 @@ impl Region {
                 RegionKind::Section(..) => "write to the object's own section".to_string(),
                 _ => "write to memory that is not an output".to_string(),
             };
-            return Err(Fault::Refused(why));
+            return Err(Fault(why));
         }
         if return_address {
-            return Err(Fault::Refused("write over the return address".into()));
+            return Err(Fault("write over the return address".into()));
         }
         self.grow(offset);
         let at = (offset - self.base) as usize;

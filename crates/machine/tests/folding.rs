@@ -180,6 +180,87 @@ fn ways_to_write_one_thing() {
 }
 
 #[test]
+fn shared_parts_cancel_and_absorb() {
+    let mut g = Graph::new();
+    let [x, y, z, m]: [NodeId; 4] = std::array::from_fn(|i| g.input(16, 0, i as u32));
+    // Exclusive ors cancel wherever the parts stand: `ungood` of PQClean's sntrup761.
+    let (xy, xm) = (g.xor(x, y), g.xor(x, m));
+    assert_eq!(g.xor(xm, m), x);
+    assert_eq!(g.xor(xy, y), x);
+    assert_eq!(g.xor(xy, xm), g.xor(y, m));
+    let all = g.xor(xy, z);
+    let without = g.xor(all, x);
+    assert_eq!(g.xor(without, y), z);
+    assert_eq!(g.xor(all, xy), z);
+    assert_eq!(g.xor(all, all), g.constant(16, 0));
+    // A part that is no part of the other stays.
+    assert_ne!(g.xor(xy, z), xy);
+    // Absorption.
+    let (and, or) = (g.and(x, y), g.or(x, y));
+    assert_eq!(g.and(x, or), x);
+    assert_eq!(g.or(and, x), x);
+    assert_eq!(g.and(and, y), and);
+    assert_eq!(g.or(y, or), or);
+    assert_ne!(g.and(or, z), z);
+    // Parts of one value: by constants that are no whole bytes, and by a mask and its complement.
+    let (c, d) = (g.constant(16, 0x0ff3), g.constant(16, 0xf00d));
+    let (low, high) = (g.and(x, c), g.and(x, d));
+    let (joined, odd) = (g.constant(16, 0xffff), g.constant(16, 0xfffe));
+    assert_eq!(g.or(low, high), g.and(x, joined));
+    assert_eq!(g.xor(low, high), g.and(x, odd));
+    let n = g.not(m);
+    let (with, without) = (g.and(x, m), g.and(n, x));
+    assert_eq!(g.or(with, without), x);
+    assert_eq!(g.xor(with, without), x);
+    let other = g.and(y, n);
+    assert_ne!(g.or(with, other), x);
+    let narrow = g.and(low, d);
+    let both = g.constant(16, 0x0001);
+    assert_eq!(narrow, g.and(x, both));
+}
+
+#[test]
+fn chains_of_bitwise_operations_keep_their_value() {
+    // Few parts and many operations, so that the same part meets itself often.
+    let mut r = Random(2_463_534_242);
+    for _ in 0..3000 {
+        let mut g = Graph::new();
+        let mut pool: Vec<(NodeId, NodeId)> = Vec::new();
+        for index in 0..3 {
+            let node = g.input(16, 0, index);
+            pool.push((node, node));
+        }
+        for _ in 0..24 {
+            let (a, pa) = pool[r.below(pool.len() as u64) as usize];
+            let (b, pb) = match r.below(4) {
+                0 => {
+                    let v = r.below(1 << 16);
+                    (g.constant(16, v), plain(&mut g, 16, Op::Const(v), &[]))
+                }
+                1 => {
+                    let (b, pb) = pool[r.below(pool.len() as u64) as usize];
+                    let ones = plain(&mut g, 16, Op::Const(0xffff), &[]);
+                    (g.not(b), plain(&mut g, 16, Op::Xor, &[pb, ones]))
+                }
+                _ => pool[r.below(pool.len() as u64) as usize],
+            };
+            pool.push(match r.below(4) {
+                0 => (g.and(a, b), plain(&mut g, 16, Op::And, &[pa, pb])),
+                1 => (g.or(a, b), plain(&mut g, 16, Op::Or, &[pa, pb])),
+                _ => (g.xor(a, b), plain(&mut g, 16, Op::Xor, &[pa, pb])),
+            });
+        }
+        let (folded, unfolded): (Vec<_>, Vec<_>) = pool.iter().copied().unzip();
+        let x = Tape::new(&g, &folded).expect("no address");
+        let y = Tape::new(&g, &unfolded).expect("no address");
+        for _ in 0..4 {
+            let values: [u64; 3] = std::array::from_fn(|_| r.below(1 << 16));
+            assert_eq!(x.run(|_, i| values[i as usize]), y.run(|_, i| values[i as usize]));
+        }
+    }
+}
+
+#[test]
 fn saturation_and_rounding_at_the_corner() {
     // -2^15 · -2^15: pmulhrsw gives -2^15, unlike its Arm cousin, and packs saturate.
     let mut g = Graph::new();

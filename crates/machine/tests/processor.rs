@@ -112,6 +112,8 @@ fn call(case: &Case, memory_constant: bool) -> CallSpec {
         ],
         args: (0..4).map(|r| ArgSpec::Pointer(r, 0)).collect(),
         data: Vec::new(),
+        given_sections: Vec::new(),
+        coincide: Vec::new(),
         functions: Vec::new(),
         released_branches: 0,
         max_steps: 1000,
@@ -126,7 +128,7 @@ fn symbolic(
 ) -> Result<Vec<Vec<u64>>, LiftError> {
     let object = Object::parse(&common::elf::object(code)).expect("our own object");
     let mut graph = Graph::new();
-    let lifted = lift(&object, &call(&cases[0], memory_constant), &mut graph, &mut |_| {})?;
+    let lifted = lift(&object, &call(&cases[0], memory_constant), &mut graph, &mut |_| true)?;
     let regions = &lifted.cases[0].regions;
     let mut roots = Vec::new();
     for i in 0..RESULT {
@@ -148,7 +150,7 @@ fn symbolic(
 /// The bytes of result and memory that a blind graph knows, which must be right for every input.
 fn known_bytes(code: &[u8], case: &Case) -> Vec<Option<u8>> {
     let object = Object::parse(&common::elf::object(code)).expect("our own object");
-    let lifted = lift(&object, &call(case, false), &mut Graph::blind(), &mut |_| {})
+    let lifted = lift(&object, &call(case, false), &mut Graph::blind(), &mut |_| true)
         .expect("what lifts with terms lifts without");
     let regions = &lifted.cases[0].regions;
     let known = |b: &Byte| if let Byte::Const(c) = b { Some(*c) } else { None };
@@ -388,7 +390,7 @@ fn undefined(
         let object = Object::parse(&common::elf::object(&function(&[*ins], constant, flags)))
             .expect("our own object");
         let mut graph = Graph::new();
-        lift(&object, &call, &mut graph, &mut |_| {}).ok().map(|lifted| (graph, lifted))
+        lift(&object, &call, &mut graph, &mut |_| true).ok().map(|lifted| (graph, lifted))
     };
     let mut flags = ALL;
     let mut found = run(flags);

@@ -8,6 +8,7 @@ use ringforge_plan::Plan;
 use ringforge_program::ir::Program;
 use ringforge_program::{lower::lower, schedule::Schedule};
 use ringforge_prove::{Contract, Options};
+use ringforge_target::AVX2;
 use ringforge_toolchain::Compiler;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("PLAN NAME CC FLAGS COUNT [CLASS…]".into());
     };
     let plan = Plan::parse(&std::fs::read_to_string(plan)?).map_err(|e| e.to_string())?;
-    let lowered = lower(&plan, &Schedule::default(), name)?;
+    let lowered = lower(&plan, &Schedule::default(), &AVX2, name)?;
     let emit = |p: &Program| avx2::avx2(p, &Preamble::default()).ok();
     let source = emit(&lowered.program).ok_or("not emitted")?;
     let compiler = Compiler::find(cc)?;

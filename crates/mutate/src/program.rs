@@ -358,7 +358,7 @@ mod tests {
             ring: "Z4591[x]/(x^32 + 1)".into(),
             q: 4591,
             word_bits: 16,
-            lanes: 16,
+            registers: ringforge_target::AVX2.registers,
             transform: None,
             plan: String::new(),
             schedule: String::new(),

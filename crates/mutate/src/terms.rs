@@ -36,12 +36,14 @@ impl Terms {
             regions: vec![region("c", None), region("a", Some(0)), region("b", Some(1))],
             args: (0..3).map(|i| ArgSpec::Pointer(i, 0)).collect(),
             data: Vec::new(),
+            given_sections: Vec::new(),
+            coincide: Vec::new(),
             functions: Vec::new(),
             released_branches: 0,
             max_steps: 10_000_000,
         };
         let object = Object::parse(object).ok()?;
-        let lifted = lift(&object, &call, graph, &mut |_| ()).ok()?;
+        let lifted = lift(&object, &call, graph, &mut |_| true).ok()?;
         let mut all = Vec::new();
         for case in &lifted.cases {
             for i in 0..n {

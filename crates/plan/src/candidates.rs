@@ -1,7 +1,7 @@
 //! Plans for any ring: every way to multiply in it that the methods allow, cheapest first by the
 //! model of [`Plan::slots`].
 //!
-//! An unreduced product goes through blocks of 16, 32 or 48 coefficients and a transform of smooth
+//! An unreduced product goes through blocks of one, two or three registers of the target and a transform of smooth
 //! length, with what is left over as a monomial factor [Chiu25 §3.1], or through x^N + 1 in halves
 //! [Seiler18 §2]: over q itself where q has the roots, else over primes that have them
 //! [Hwang24 §4.2]. Small primes are sought, as room above a residue spares reductions. Modulo powers
@@ -20,11 +20,14 @@ use crate::sexpr::Form;
 use crate::shapes::{Shape, Shapes};
 use crate::toeplitz_pair::ToeplitzPair;
 use ringforge_ring::{Ring, zq};
+use ringforge_target::Target;
 
 /// Degrees that plans are made for.
 pub const DEGREES: std::ops::RangeInclusive<usize> = 16..=2048;
 /// The largest modulus that plans are made for.
 pub const LARGEST_MODULUS: u64 = 1 << 16;
+/// Bits of the words that hold residues modulo powers of two.
+const WORD_BITS: u8 = 16;
 /// How many shapes of one family are built and compared.
 const SHAPES: usize = 4;
 
@@ -35,7 +38,7 @@ pub struct Candidate {
     pub plan: Plan,
     /// What it does, in a few words.
     pub why: String,
-    /// Modelled vector slots per product, [`Plan::slots`].
+    /// Modelled vector slots per product on the target, [`Plan::slots`].
     pub cost: f64,
 }
 
@@ -52,8 +55,9 @@ impl Candidate {
 ///
 /// ```
 /// use ringforge_plan::{Operand, candidates};
+/// use ringforge_target::AVX2;
 /// let ring = "Z2048[x]/(x^677 - 1)".parse().unwrap();
-/// let found = candidates(&ring, [Operand::Big, Operand::Small], "mine").unwrap();
+/// let found = candidates(&ring, [Operand::Big, Operand::Small], "mine", &AVX2).unwrap();
 /// assert!(found.windows(2).all(|pair| pair[0].cost <= pair[1].cost));
 /// assert!(found.iter().all(|c| c.plan.covers([Operand::Big, Operand::Small])));
 /// ```
@@ -64,6 +68,7 @@ pub fn candidates(
     ring: &Ring,
     operands: [Operand; 2],
     name: &str,
+    target: &Target,
 ) -> Result<Vec<Candidate>, NoPlan> {
     let (n, q) = (ring.degree(), ring.q());
     let refuse = |why: String, would_work: &str| {
@@ -72,7 +77,7 @@ pub fn candidates(
     if let Some(why) = operands.iter().find_map(|operand| operand.too_wide(q)) {
         return refuse(why, "`big`, which is every centred coefficient");
     }
-    let mut maker = Maker { ring, operands, name, found: Vec::new() };
+    let mut maker = Maker { ring, operands, name, target, found: Vec::new() };
     for preset in Plan::names().filter_map(|name| Plan::find(name).ok()) {
         if preset.ring == *ring && preset.covers(operands) {
             let why = format!("the plan {}", preset.name);
@@ -113,6 +118,7 @@ struct Maker<'a> {
     ring: &'a Ring,
     operands: [Operand; 2],
     name: &'a str,
+    target: &'a Target,
     found: Vec<Candidate>,
 }
 
@@ -120,7 +126,7 @@ impl Maker<'_> {
     fn add(&mut self, plan: Plan, why: String) {
         let same = |c: &Candidate| c.plan.root.to_form() == plan.root.to_form();
         if !self.found.iter().any(same) {
-            let cost = plan.slots();
+            let cost = plan.slots(self.target);
             self.found.push(Candidate { plan, why, cost });
         }
     }
@@ -151,7 +157,7 @@ impl Maker<'_> {
         let bound = n as u128 * u128::from(bounds[0]) * u128::from(bounds[1]);
         let bound = bound + bound / 8;
 
-        let mut shapes = Shapes::new(n);
+        let mut shapes = Shapes::new(n, self.target);
         let mut rooms = vec![shapes.lifted()];
         match domain.binomial() {
             Some((_, 1)) => rooms.push(shapes.cyclic()),
@@ -188,7 +194,7 @@ impl Maker<'_> {
     /// Plans over other primes, of 16 bits and of 32.
     fn over_primes(&mut self, shapes: &mut Shapes, room: &[Shape], bound: u128) {
         for width in [Width::Short, Width::Long] {
-            let usual = |shape: &&Shape| shape.fits(width);
+            let usual = |shape: &&Shape| shape.fits(width, self.target);
             let take = if width == Width::Short { SHAPES } else { SHAPES / 2 };
             for shape in room.iter().filter(usual).take(take) {
                 for primes in primes(shape.order(), bound, width) {
@@ -213,6 +219,7 @@ impl Maker<'_> {
         if !q.is_power_of_two() {
             return;
         }
+        let lanes = self.target.registers.lanes(WORD_BITS);
         let single = domain.binomial().is_some();
         // Whatever becomes of the unreduced product is divided again.
         let divisions = if single || ToeplitzPair::steps(self.ring).is_some() { 1 } else { 3 };
@@ -220,11 +227,12 @@ impl Maker<'_> {
             for levels in [0u32, 2, 3, 4, 5, 6] {
                 // Leaves of at least 5, as many as fill the matrix, in whole registers.
                 let unit = tooms.iter().product::<usize>() << levels;
-                let size = n.next_multiple_of(unit * 16 / zq::gcd(unit as u64, 16) as usize);
+                let size =
+                    n.next_multiple_of(unit * lanes / zq::gcd(unit as u64, lanes as u64) as usize);
                 let small = levels == 0;
-                let leaves = if small { 16..=96 } else { 5..=32 };
+                let leaves = if small { lanes..=6 * lanes } else { 5..=32 };
                 if (small && !tooms.is_empty())
-                    || q.trailing_zeros() + lost * divisions > 16
+                    || q.trailing_zeros() + lost * divisions > u32::from(WORD_BITS)
                     || !leaves.contains(&(size / unit))
                 {
                     continue;

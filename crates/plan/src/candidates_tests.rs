@@ -3,11 +3,12 @@
 use super::*;
 use crate::testing::Random;
 use crate::{ChangeModulus, ProductRef, Substitute};
+use ringforge_target::AVX2;
 
 /// Multiplies with the `most` cheapest candidates: random operands and both ends of the ranges.
 fn check(ring: &str, operands: [Operand; 2], most: usize) -> Vec<Candidate> {
     let ring: Ring = ring.parse().unwrap_or_else(|e| panic!("{e}"));
-    let found = candidates(&ring, operands, "any").unwrap_or_else(|e| panic!("{e}"));
+    let found = candidates(&ring, operands, "any", &AVX2).unwrap_or_else(|e| panic!("{e}"));
     let (n, q) = (ring.degree(), ring.q());
     let mut random = Random(q + n as u64);
     let ranges = operands.map(|operand| operand.range(q));
@@ -92,7 +93,8 @@ fn there_is_always_the_universal_plan() {
         part.as_method::<Substitute>().is_some_and(|part| part.k == 16 && part.domain.q < 13_000)
     };
     for (ring, operands) in rings {
-        let found = candidates(&ring.parse().expect("ring"), operands, "any").expect("plans");
+        let found =
+            candidates(&ring.parse().expect("ring"), operands, "any", &AVX2).expect("plans");
         let universal = |c: &Candidate| -> Option<bool> {
             let lift = c.plan.root.as_method::<Lift>()?;
             Some(lift.inner.as_method::<ChangeModulus>()?.inner.iter().all(short))
@@ -105,14 +107,15 @@ fn there_is_always_the_universal_plan() {
 #[test]
 fn there_is_always_the_definition() {
     for ring in ["Z50414[x]/(x^16 + 1)", "Z65535[x]/(x^2047 - x - 1)", "Z3[x]/(x^19 + x^18 + 2)"] {
-        let found = candidates(&ring.parse().expect("ring"), BIG, "any").expect("plans");
+        let found = candidates(&ring.parse().expect("ring"), BIG, "any", &AVX2).expect("plans");
         let definitions: Vec<_> = found.iter().filter(|c| c.is_definition()).collect();
         assert_eq!(definitions.len(), 1, "{ring}");
         // What takes longer than all others for long operands may be best for short ones.
         let long = definitions[0].plan.ring.degree() > 1000;
         assert!(!long || found.last().expect("plans").is_definition(), "{ring}");
     }
-    let found = candidates(&"Z64[x]/(x^16 + 1)".parse().expect("ring"), BIG, "any").expect("plans");
+    let found =
+        candidates(&"Z64[x]/(x^16 + 1)".parse().expect("ring"), BIG, "any", &AVX2).expect("plans");
     assert!(!found.iter().any(Candidate::is_definition), "words that wrap are better");
 }
 
@@ -120,7 +123,7 @@ fn there_is_always_the_definition() {
 fn what_is_refused() {
     let refused = |ring: &str, operands| {
         let ring: Ring = ring.parse().unwrap_or_else(|e| panic!("{e}"));
-        candidates(&ring, operands, "any").expect_err("refused").to_string()
+        candidates(&ring, operands, "any", &AVX2).expect_err("refused").to_string()
     };
     assert_eq!(
         refused("Z17[x]/(x^5 - x - 1)", BIG),
@@ -135,5 +138,5 @@ fn what_is_refused() {
     );
     // What a preset or a plan in halves serves is no matter of these ranges.
     let ring: Ring = "Z8380417[x]/(x^256 + 1)".parse().expect("ring");
-    assert!(!candidates(&ring, BIG, "any").expect("a preset").is_empty());
+    assert!(!candidates(&ring, BIG, "any", &AVX2).expect("a preset").is_empty());
 }

@@ -4,6 +4,7 @@ use crate::error::{PlanError, Refusal};
 use crate::operand::Operand;
 use crate::plan::Plan;
 use ringforge_ring::Ring;
+use ringforge_target::Target;
 use std::path::{Path, PathBuf};
 
 include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
@@ -12,10 +13,11 @@ include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
 ///
 /// ```
 /// use ringforge_plan::{Operand, RingFile};
+/// use ringforge_target::AVX2;
 /// let file = RingFile::find("sntrup761").unwrap();
 /// assert_eq!(file.ring.to_string(), "Z4591[x]/(x^761 - x - 1)");
 /// assert_eq!(file.operands, [Operand::Big; 2]);
-/// assert_eq!(file.default_plan().unwrap().ring, file.ring);
+/// assert_eq!(file.default_plan(&AVX2).unwrap().ring, file.ring);
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RingFile {
@@ -140,14 +142,14 @@ impl RingFile {
     }
 
     /// The default plan: a preset, a path, or where the file names none the cheapest one of
-    /// [`candidates`](crate::candidates) by the model.
+    /// [`candidates`](crate::candidates) by the model of the target.
     ///
     /// # Errors
     /// There is no such plan, or it does not cover the operands.
-    pub fn default_plan(&self) -> Result<Plan, CatalogError> {
+    pub fn default_plan(&self, target: &Target) -> Result<Plan, CatalogError> {
         let plan = match self.plan.as_str() {
             "" => {
-                let mut found = crate::candidates(&self.ring, self.operands, &self.name)?;
+                let mut found = crate::candidates(&self.ring, self.operands, &self.name, target)?;
                 found.swap_remove(0).plan
             }
             plan => Plan::find(plan)?,

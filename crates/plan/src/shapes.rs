@@ -1,11 +1,16 @@
 //! Shapes of products: block widths, transform lengths and monomial factors that fit a degree, in
-//! the order of a rough count, before any modulus is chosen.
+//! the order of a rough count, before any modulus is chosen. Blocks are as wide as some registers of
+//! the target.
 
 use crate::primes::Width;
 use crate::sexpr::Form;
 use crate::smooth::Smooth;
 use ringforge_ring::zq;
+use ringforge_target::Target;
 use std::collections::HashMap;
+
+/// Bits of the words that block widths are chosen for.
+const SHORT: u8 = 16;
 
 /// A product that is cut like this.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,9 +57,11 @@ impl Shape {
 
     /// Whether it is worth building modulo primes of this width: blocks as wide as a register or
     /// not much wider.
-    pub fn fits(&self, width: Width) -> bool {
+    pub fn fits(&self, width: Width, target: &Target) -> bool {
         match self {
-            Shape::Blocks { width: k, low, .. } => *k == 16 && (width == Width::Short || *low == 0),
+            Shape::Blocks { width: k, low, .. } => {
+                *k == target.registers.lanes(SHORT) && (width == Width::Short || *low == 0)
+            }
             Shape::Halves { .. } => true,
         }
     }
@@ -71,23 +78,24 @@ impl Shape {
     }
 
     /// A rough count of slots, to order shapes by.
-    fn rough(&self) -> f64 {
+    fn rough(&self, target: &Target) -> f64 {
+        let lanes = target.registers.lanes(SHORT);
         match *self {
             Shape::Blocks { width, blocks, low, .. } => {
-                let per_block = width as f64 / 16.0;
+                let per_block = width as f64 / lanes as f64;
                 let radices: f64 = zq::factor(blocks as u64)
                     .iter()
                     .map(|&(p, e)| f64::from(e) * if p == 2 { 2.5 } else { 1.0 + 1.7 * p as f64 })
                     .sum();
-                let spill = (longer_factor(blocks) as f64 / 16.0).log2().max(0.0);
+                let spill = (longer_factor(blocks) as f64 / target.count as f64).log2().max(0.0);
                 let transforms = 2.5 * (radices + 3.0 * spill + 4.0);
-                let karatsuba = if width > 16 { 0.9 } else { 1.0 };
+                let karatsuba = if width > lanes { 0.9 } else { 1.0 };
                 let small = 2.0 * width as f64 * karatsuba + 14.0;
                 let low = low as f64;
                 blocks as f64 * per_block * (transforms + small) + low * low / 10.0 + 4.0 * low
             }
             Shape::Halves { degree, levels, .. } => {
-                let registers = degree as f64 / 16.0;
+                let registers = degree as f64 / lanes as f64;
                 registers * (3.0 * (3.0 * f64::from(levels) + 12.0) + 30.0)
             }
         }
@@ -115,52 +123,71 @@ fn longer_factor(n: usize) -> usize {
 
 /// The shapes for operands of `degree` coefficients; transforms found are kept.
 #[derive(Debug)]
-pub struct Shapes {
+pub struct Shapes<'a> {
     degree: usize,
+    target: &'a Target,
     found: HashMap<(usize, usize, usize), Option<Form>>,
 }
 
-impl Shapes {
+impl Shapes<'_> {
     /// Nothing searched yet.
-    pub fn new(degree: usize) -> Shapes {
-        Shapes { degree, found: HashMap::new() }
+    pub fn new(degree: usize, target: &Target) -> Shapes<'_> {
+        Shapes { degree, target, found: HashMap::new() }
+    }
+
+    /// Words of 16 bits in a register.
+    fn lanes(&self) -> usize {
+        self.target.registers.lanes(SHORT)
+    }
+
+    /// Block widths: one register, two or three.
+    fn widths(&self) -> [usize; 3] {
+        [1, 2, 3].map(|registers| registers * self.lanes())
+    }
+
+    /// The cheapest first.
+    fn sorted(&self, mut shapes: Vec<Shape>) -> Vec<Shape> {
+        shapes.sort_by(|a, b| a.rough(self.target).total_cmp(&b.rough(self.target)));
+        shapes
     }
 
     /// For the unreduced product.
     pub fn lifted(&self) -> Vec<Shape> {
         let room = 2 * self.degree - 1;
         let mut shapes = Vec::new();
-        for width in [16, 32, 48] {
+        let lanes = self.lanes();
+        for width in self.widths() {
             let most = (room.div_ceil(width) * 5).div_ceil(4) + 1;
             for blocks in (1..=most).filter(|&n| is_smooth(n)) {
                 // Whole registers, or one coefficient more where that is all.
                 let low = match room.saturating_sub(width * blocks) {
-                    low if low % 16 == 1 => low,
-                    low => low.next_multiple_of(16),
+                    low if low % lanes == 1 => low,
+                    low => low.next_multiple_of(lanes),
                 };
-                if low <= room / 8 + 16 && low < width * blocks && width * blocks >= self.degree {
+                if low <= room / 8 + lanes && low < width * blocks && width * blocks >= self.degree
+                {
                     shapes.push(Shape::Blocks { width, blocks, low, room });
                 }
             }
         }
         let degree = room.next_power_of_two();
         shapes.extend(halves(degree, true));
-        sorted(shapes)
+        self.sorted(shapes)
     }
 
     /// For the product mod x^n − 1.
     pub fn cyclic(&self) -> Vec<Shape> {
         let n = self.degree;
-        let widths = [16, 32, 48].into_iter().filter(|width| n.is_multiple_of(*width));
+        let widths = self.widths().into_iter().filter(|width| n.is_multiple_of(*width));
         let shapes = widths
             .map(|width| Shape::Blocks { width, blocks: n / width, low: 0, room: 0 })
             .filter(|shape| is_smooth(shape.order() as usize));
-        sorted(shapes.collect())
+        self.sorted(shapes.collect())
     }
 
     /// For the product mod x^n + 1.
     pub fn negacyclic(&self) -> Vec<Shape> {
-        sorted(halves(self.degree, false).collect())
+        self.sorted(halves(self.degree, false).collect())
     }
 
     /// The product of this shape modulo p, which has the root it needs.
@@ -169,7 +196,7 @@ impl Shapes {
         match *shape {
             Shape::Blocks { width, blocks, low, room } => {
                 let small = match width {
-                    16 => toeplitz,
+                    k if k == self.lanes() => toeplitz,
                     _ => Form::list("karatsuba", [toeplitz]),
                 };
                 let present = self.degree.div_ceil(width).min(blocks);
@@ -181,7 +208,7 @@ impl Shapes {
                 };
                 let transform = self.found.entry(key).or_insert_with(search).clone()?;
                 let convolution = Form::list("weighted-convolution", [small]);
-                let main = Form::list("substitute", [Form::word(width), transform, convolution]);
+                let main = Form::list("substitute", [Form::word("auto"), transform, convolution]);
                 if low == 0 {
                     return Some(main);
                 }
@@ -210,9 +237,4 @@ fn halves(degree: usize, lifted: bool) -> impl Iterator<Item = Shape> {
 
 fn is_smooth(n: usize) -> bool {
     zq::factor(n as u64).iter().all(|&(p, _)| p <= 23)
-}
-
-fn sorted(mut shapes: Vec<Shape>) -> Vec<Shape> {
-    shapes.sort_by(|a, b| a.rough().total_cmp(&b.rough()));
-    shapes
 }

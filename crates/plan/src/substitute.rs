@@ -26,10 +26,10 @@ use std::sync::Arc;
 /// Registry entry.
 pub const METHOD: Method = Method {
     name: "substitute",
-    usage: "(substitute K TRANSFORM-OR-POINTS (weighted-convolution SMALL))",
+    usage: "(substitute K|auto TRANSFORM-OR-POINTS (weighted-convolution SMALL))",
     summary: "x^K = t: a product mod x^(KN) - 1 through a transform of length N and N weighted \
               convolutions of size K; Z_q needs an N-th root of unity. With other points, mod what \
-              they are the roots of.",
+              they are the roots of. `auto`: the K that the transform's length leaves.",
     citation: "[Chiu25 §3.2.1]",
     build: Build::Product(build),
 };
@@ -41,6 +41,8 @@ pub struct Substitute {
     pub domain: Domain,
     /// k, the width of a block.
     pub k: usize,
+    /// Whether the plan says `auto`: k follows from the transform's length.
+    pub auto: bool,
     /// The transform of length N.
     pub transform: TransformRef,
     /// The N products mod x^k − ω^j.
@@ -48,46 +50,25 @@ pub struct Substitute {
 }
 
 fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refusal> {
-    let k = arguments.number("the block width K")?;
+    let auto = arguments.option("auto");
+    let k = if auto { None } else { Some(arguments.number("the block width K")?) };
     let at = arguments.last_at();
     let (degree, weight) = match (domain.binomial(), &domain.modulus) {
         (Some((degree, weight)), _) if weight != 0 => (degree, Some(weight)),
-        (_, Modulus::Free { length }) => (length.next_multiple_of(k), None),
+        (_, Modulus::Free { length }) => (*length, None),
         _ => {
             let message = format!("substitute needs a product mod x^n - 1, not one in {domain}");
             let hint = format!("(lift {} (substitute …))", domain.product_length());
             return Err(arguments.refuse(message).instead(hint));
         }
     };
-    if degree % k != 0 {
-        let widths: Vec<String> =
-            zq::divisors(degree as u64).iter().filter(|&&d| d <= 64).map(u64::to_string).collect();
-        let message =
-            format!("x^{k} = t does not fit x^{degree} - 1: {k} does not divide {degree}");
-        return Err(Refusal::new(at, message).instead(format!("K = {}", widths.join(", "))));
-    }
-    let n = degree / k;
     let form = arguments.form("a transform")?;
-    let q = domain.q;
-    let transform = match build_points(&form, &PointsSpec { q, len: n, weight })? {
-        Some(points) => points,
-        None => {
-            if let Some(weight) = weight.filter(|&w| w != 1) {
-                let message = format!(
-                    "substitute with a transform needs a product mod x^n - 1, not one in {domain}"
-                );
-                let lift = domain.product_length();
-                let hint = format!("(twist …), if {weight} has a root; (lift {lift} …)");
-                return Err(Refusal::new(form.at, message).instead(hint));
-            }
-            let spec = DftSpec::new(q, n).map_err(|missing| {
-                let what = format!("x^{degree} - 1 with x^{k} = t needs a transform of length {n}");
-                Refusal::new(form.at, format!("{what}: {missing}"))
-                    .instead(lengths(domain, k, &missing))
-            })?;
-            build_transform(&form, &spec)?
-        }
+    let place = Place { at, degree, weight, form: &form };
+    let (k, transform) = match k {
+        Some(k) => (k, place.transform(domain, k)?),
+        None => place.derived(domain)?,
     };
+    let q = domain.q;
     let weights = transform.points();
     let base = BaseSpec { q, size: k, shape: Shape::Weighted(weights) };
     let inner = arguments.base(&base)?;
@@ -95,12 +76,91 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
         return Err(Refusal::new(arguments.last_at(), "substitute ends in weighted convolutions")
             .instead("(weighted-convolution (toeplitz))"));
     };
-    let product = Substitute { domain: domain.clone(), k, transform, convolution };
+    let product = Substitute { domain: domain.clone(), k, auto, transform, convolution };
     if zq::inv(product.scale(), q).is_none() {
         let message = format!("the scale {} has no inverse mod {q}", product.scale());
         return Err(arguments.refuse(message));
     }
     Ok(Arc::new(product))
+}
+
+/// Where a transform is wanted.
+struct Place<'a> {
+    /// Where K stands in the text.
+    at: usize,
+    /// n of x^n − w, or the length of a product without a modulus.
+    degree: usize,
+    /// w, if there is a modulus.
+    weight: Option<u64>,
+    /// The transform's form.
+    form: &'a Form,
+}
+
+impl Place<'_> {
+    /// The only width for which the transform can be built.
+    fn derived(&self, domain: &Domain) -> Result<(usize, TransformRef), Refusal> {
+        let mut found: Vec<(usize, TransformRef)> = Vec::new();
+        let mut lengths = std::collections::HashSet::new();
+        for k in 1..=self.degree {
+            // Of widths with as many blocks the least one does.
+            let fits = self.weight.is_none() || self.degree.is_multiple_of(k);
+            if !fits || !lengths.insert(self.degree.div_ceil(k)) {
+                continue;
+            }
+            found.extend(self.transform(domain, k).ok().map(|transform| (k, transform)));
+        }
+        if found.len() == 1 {
+            return Ok(found.swap_remove(0));
+        }
+        let (what, n) = (domain.to_string(), self.degree);
+        let message = match found.is_empty() {
+            true => format!("no block width makes of {what} a transform that this one is"),
+            false => format!("this transform serves several block widths in {what}"),
+        };
+        let all: Vec<String> = found.iter().map(|(k, _)| k.to_string()).collect();
+        Err(Refusal::new(self.at, message).instead(match all.is_empty() {
+            true => format!("a width K, which says why: N blocks with K·N of at least {n}"),
+            false => format!("K = {}", all.join(", ")),
+        }))
+    }
+
+    /// The transform for blocks of width k.
+    fn transform(&self, domain: &Domain, k: usize) -> Result<TransformRef, Refusal> {
+        let Place { at, weight, form, .. } = *self;
+        let degree = match weight {
+            Some(_) => self.degree,
+            None => self.degree.next_multiple_of(k),
+        };
+        if degree % k != 0 {
+            let widths: Vec<String> = zq::divisors(degree as u64)
+                .iter()
+                .filter(|&&d| d <= 64)
+                .map(u64::to_string)
+                .collect();
+            let message =
+                format!("x^{k} = t does not fit x^{degree} - 1: {k} does not divide {degree}");
+            return Err(Refusal::new(at, message).instead(format!("K = {}", widths.join(", "))));
+        }
+        let n = degree / k;
+        let q = domain.q;
+        if let Some(points) = build_points(form, &PointsSpec { q, len: n, weight })? {
+            return Ok(points);
+        }
+        if let Some(weight) = weight.filter(|&w| w != 1) {
+            let message = format!(
+                "substitute with a transform needs a product mod x^n - 1, not one in {domain}"
+            );
+            let lift = domain.product_length();
+            let hint = format!("(twist …), if {weight} has a root; (lift {lift} …)");
+            return Err(Refusal::new(form.at, message).instead(hint));
+        }
+        let spec = DftSpec::new(q, n).map_err(|missing| {
+            let what = format!("x^{degree} - 1 with x^{k} = t needs a transform of length {n}");
+            Refusal::new(form.at, format!("{what}: {missing}"))
+                .instead(lengths(domain, k, &missing))
+        })?;
+        build_transform(form, &spec)
+    }
 }
 
 /// Lengths near the one asked for that have a root, and what degree they make with k.
@@ -213,7 +273,8 @@ impl Product for Substitute {
     }
     fn to_form(&self) -> Form {
         let convolution = crate::base::Base::to_form(&self.convolution);
-        Form::list(METHOD.name, [Form::word(self.k), self.transform.to_form(), convolution])
+        let width = if self.auto { Form::word("auto") } else { Form::word(self.k) };
+        Form::list(METHOD.name, [width, self.transform.to_form(), convolution])
     }
 }
 

@@ -1,6 +1,7 @@
 //! Plans that are refused: where, why, and what would work instead.
 
 use ringforge_plan::{CatalogError, Operand, Plan, PlanError, RingFile};
+use ringforge_target::AVX2;
 
 const MAIN: &str = "(substitute 16 (good-thomas 10 9 (good-thomas 5 2 (rader 5) (butterfly)) \
                     (cooley-tukey 3 3 (rader 3) (rader 3))) (weighted-convolution (toeplitz)))";
@@ -238,7 +239,7 @@ fn ring_files() {
     let good = "name = \"r\"\nring = \"Z17[x]/(x^2 + 1)\"\noperands = [\"big\", \"small\"]\nplan = \"p\"\n";
     assert!(RingFile::parse(good).is_ok());
     let own = RingFile::parse(&good.replace("plan = \"p\"\n", "")).expect("no plan is needed");
-    assert_eq!(own.default_plan().expect("automatic").ring, own.ring);
+    assert_eq!(own.default_plan(&AVX2).expect("automatic").ring, own.ring);
     let table = [
         ("ring = \"Z17[x]/(x^2 + 1)\"\n", "", (1, 1), "missing field `ring`"),
         ("\"r\"", "\"1r\"", (1, 8), "`1r` is no C identifier"),
@@ -313,7 +314,7 @@ fn presets_are_sound() {
     for name in RingFile::names() {
         let file = RingFile::find(name).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(file.name, name);
-        assert_eq!(file.default_plan().unwrap_or_else(|e| panic!("{e}")).ring, file.ring);
+        assert_eq!(file.default_plan(&AVX2).unwrap_or_else(|e| panic!("{e}")).ring, file.ring);
         count += 1;
     }
     for name in Plan::names() {
@@ -338,8 +339,8 @@ fn plans_that_do_not_cover_the_operands() {
         );
         RingFile::parse(&text).unwrap_or_else(|e| panic!("{e}"))
     };
-    assert!(file("\"big\", \"small\"").default_plan().is_ok());
-    let error = file("\"big\", \"within 2\"").default_plan().expect_err("wider");
+    assert!(file("\"big\", \"small\"").default_plan(&AVX2).is_ok());
+    let error = file("\"big\", \"within 2\"").default_plan(&AVX2).expect_err("wider");
     assert_eq!(
         error.to_string(),
         "the ring file `r` has big × within 2 operands, and its plan `p` is for big × small ones"

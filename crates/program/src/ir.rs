@@ -5,9 +5,9 @@
 //! [TokudaKameyama23 §3], so the language fixes shapes and words, never a target:
 //!
 //! * a *word* has w = [`Procedure::bits`] bits, 16 or 32, and is signed;
-//! * a *register* holds [`Program::lanes_of`] the procedure's words (AVX2: 16 of 16 bits or 8 of 32), which some
+//! * a *register* holds [`Program::lanes_of`] the procedure's words , which some
 //!   operations read as `lanes / 2` *wide* elements of 2w bits (word `2i` is the low half of
-//!   element `i`) and some as [`Program::parts`] *parts* of 128 bits;
+//!   element `i`) and some as [`Program::parts`] *parts* that few operations cross;
 //! * machine words wrap: arithmetic is modulo 2^w (2^2w for wide operations);
 //! * every index is a public affine function of loop counters.
 //!
@@ -23,6 +23,7 @@ mod op;
 pub use op::{Factor, Half, Op, Parity, Shape};
 
 use crate::method::Modulus;
+use ringforge_target::Registers;
 use serde::{Deserialize, Serialize};
 
 /// A whole multiplier, or any other set of procedures.
@@ -36,8 +37,8 @@ pub struct Program {
     pub q: u64,
     /// Bits of a word: 16, or 32 for moduli that need them; procedures may have others.
     pub word_bits: u8,
-    /// Words in a register.
-    pub lanes: usize,
+    /// What a register holds.
+    pub registers: Registers,
     /// How transformed elements are laid out, where procedures take or leave such.
     pub transform: Option<TransformLayout>,
     /// The plan's text, for headers and reports.
@@ -95,14 +96,19 @@ pub struct TransformLayout {
 }
 
 impl Program {
-    /// How many parts of 128 bits a register has.
-    pub fn parts(&self) -> usize {
-        self.lanes / self.part_words()
+    /// Words in a register.
+    pub fn lanes(&self) -> usize {
+        self.registers.lanes(self.word_bits)
     }
 
-    /// How many words a part of 128 bits has: 8 or 4.
+    /// How many parts a register has.
+    pub fn parts(&self) -> usize {
+        self.registers.parts()
+    }
+
+    /// How many words a part has.
     pub fn part_words(&self) -> usize {
-        128 / usize::from(self.word_bits)
+        self.registers.part_lanes(self.word_bits)
     }
 
     /// The ring's modulus and the program's words; [`Procedure::modulus`] is what one computes in.
@@ -112,7 +118,7 @@ impl Program {
 
     /// How many words of a procedure a register holds.
     pub fn lanes_of(&self, procedure: &Procedure) -> usize {
-        self.lanes * usize::from(self.word_bits) / usize::from(procedure.bits)
+        self.registers.lanes(procedure.bits)
     }
 
     /// The program with the exported procedure `name` as its only entry point and last procedure;

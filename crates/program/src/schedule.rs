@@ -7,6 +7,7 @@
 //! ```
 
 use crate::method::{FreezeMethod, MulMethod, NarrowMethod, ReduceMethod};
+use ringforge_target::{Products, Target};
 use serde::{Deserialize, Serialize};
 
 include!(concat!(env!("OUT_DIR"), "/schedules.rs"));
@@ -15,8 +16,6 @@ include!(concat!(env!("OUT_DIR"), "/schedules.rs"));
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Schedule {
-    /// Words in a register.
-    pub lanes: usize,
     /// Modular products by constants.
     pub multiply: MulMethod,
     /// Reductions of words.
@@ -114,7 +113,6 @@ impl Default for Limits {
 impl Default for Schedule {
     fn default() -> Schedule {
         Schedule {
-            lanes: 16,
             multiply: MulMethod::Montgomery,
             reduce: ReduceMethod::Barrett,
             narrow: NarrowMethod::Montgomery,
@@ -153,6 +151,14 @@ impl Schedule {
                 full: 10_922,
             },
             ..Schedule::default()
+        }
+    }
+
+    /// The choices for a target where none are given: what its products ask for.
+    pub fn of(target: &Target) -> Schedule {
+        match target.products {
+            Products::Dots => Schedule::default(),
+            Products::Words => Schedule::portable(),
         }
     }
 

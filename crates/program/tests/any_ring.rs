@@ -6,6 +6,7 @@ use ringforge_interpret::run::{run, run_in_place};
 use ringforge_plan::Plan;
 use ringforge_program::lower::{Lowered, lower};
 use ringforge_program::schedule::Schedule;
+use ringforge_target::AVX2;
 
 /// A transform of 2^k blocks in two levels as balanced as can be.
 fn transform(n: usize) -> String {
@@ -96,7 +97,8 @@ fn check(plan: &Plan, lowered: &Lowered, some: bool) {
 fn both(plan: &Plan) {
     for schedule in [Schedule::default(), Schedule::portable()] {
         let schedule = Schedule { rounds: 3, ..schedule };
-        let lowered = lower(plan, &schedule, "x").unwrap_or_else(|e| panic!("{}: {e}", plan.ring));
+        let lowered =
+            lower(plan, &schedule, &AVX2, "x").unwrap_or_else(|e| panic!("{}: {e}", plan.ring));
         check(plan, &lowered, plan.ring.degree() > 300);
     }
 }
@@ -160,7 +162,8 @@ fn large_rings() {
     let ntru = big("Z2048[x]/(x^677 - 1)");
     for (plan, schedule) in [(big_by_small, Schedule::default()), (ntru, Schedule::portable())] {
         let schedule = Schedule { rounds: 1, ..schedule };
-        let lowered = lower(&plan, &schedule, "x").unwrap_or_else(|e| panic!("{}: {e}", plan.ring));
+        let lowered =
+            lower(&plan, &schedule, &AVX2, "x").unwrap_or_else(|e| panic!("{}: {e}", plan.ring));
         check(&plan, &lowered, true);
     }
 }

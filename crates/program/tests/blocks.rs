@@ -145,3 +145,22 @@ fn primes_of_several_sizes() {
     let tree = "(lift 32 (change-modulus (prime 2147483489 (schoolbook))))";
     check("Z4591[x]/(x^16 - x - 1)", "", tree);
 }
+
+/// Low parts of a register, of one word more and of one word alone; products that are as long as both parts
+/// together, and shorter ones, whose last place holds no coefficient.
+#[test]
+fn low_parts_that_end_one_word_behind_a_register() {
+    let main = "(main (substitute 16 (butterfly) (weighted-convolution (toeplitz))))";
+    for (low, degrees) in [(1, [17, 16]), (16, [24, 23]), (17, [25, 24])] {
+        for n in degrees {
+            let length = 32 + low;
+            let crt = format!("(monomial-crt 32 {low} {main} (low (schoolbook)))");
+            check(&format!("Z7681[x]/(x^{n} - x - 1)"), "", &format!("(lift {length} {crt})"));
+            for prime in [7681, 12289, 12902401] {
+                let tree = format!("(lift {length} (change-modulus (prime {prime} {crt})))");
+                check(&format!("Z64[x]/(x^{n} - x - 1)"), SMALL, &tree);
+                check(&format!("Z64[x]/(x^{n} - 1)"), SMALL, &tree);
+            }
+        }
+    }
+}

@@ -1,12 +1,17 @@
 //! Whatever ring comes: all plans that are offered for it have a program, for vectors and in portable C,
-//! and it multiplies. The rings are random ones, the same in every run.
+//! and it multiplies. The rings are random ones, the same in every run. Every day the longest has a degree of some 300; left
+//! to `RINGFORGE_LONG=1`: one of some 1000, and more of the others.
 
 mod common;
+#[path = "../../../tests/common/long.rs"]
+mod long;
 
 use common::Random;
+use long::long;
 use ringforge_plan::{Operand, candidates};
 use ringforge_program::schedule::Schedule;
 use ringforge_ring::{Ring, zq};
+use ringforge_target::AVX2;
 
 /// A modulus: prime, composite or a power of two.
 fn modulus(random: &mut Random) -> u64 {
@@ -47,7 +52,7 @@ fn sample(seed: u64, count: usize, (least, most): (i64, i64)) -> usize {
         let ring = ring(&mut random, n);
         let small =
             if random.within((0, 1)) == 0 && ring.q() > 2 { Operand::Small } else { Operand::Big };
-        let found = candidates(&ring, [Operand::Big, small], "any");
+        let found = candidates(&ring, [Operand::Big, small], "any", &AVX2);
         for candidate in found.unwrap_or_else(|e| panic!("{ring}: {e}")) {
             for schedule in [Schedule::default(), Schedule::portable()] {
                 let schedule = Schedule { rounds: 1, ..schedule };
@@ -65,15 +70,18 @@ fn sample(seed: u64, count: usize, (least, most): (i64, i64)) -> usize {
 
 #[test]
 fn short_rings() {
-    assert!(sample(2463534242, 14, (16, 90)) > 60);
+    let (rings, least) = if long() { (14, 60) } else { (5, 20) };
+    assert!(sample(2463534242, rings, (16, 90)) > least);
 }
 
 #[test]
 fn longer_rings() {
-    assert!(sample(88675123, 3, (100, 400)) > 10);
+    let (rings, most) = if long() { (3, 400) } else { (2, 150) };
+    assert!(sample(88675123, rings, (100, most)) > 5);
 }
 
 #[test]
 fn a_long_ring() {
-    assert!(sample(521288629, 1, (900, 1100)) > 1);
+    let degrees = if long() { (900, 1100) } else { (250, 350) };
+    assert!(sample(521288629, 1, degrees) > 1);
 }

@@ -1,6 +1,9 @@
-//! Every plan that comes with the tool has a program, for vectors and in portable C, and it multiplies.
+//! Every plan that comes with the tool has a program, for vectors and in portable C, and it multiplies. Every day each
+//! fourth; left to `RINGFORGE_LONG=1`: all of them.
 
 mod common;
+#[path = "../../../tests/common/long.rs"]
+mod long;
 
 use ringforge_plan::Plan;
 use ringforge_program::schedule::Schedule;
@@ -9,7 +12,7 @@ use ringforge_program::schedule::Schedule;
 fn every_plan_multiplies() {
     let mut failures = Vec::new();
     let mut count = 0;
-    for name in Plan::names() {
+    for name in Plan::names().step_by(if long::long() { 1 } else { 4 }) {
         let plan = Plan::find(name).unwrap_or_else(|e| panic!("{name}: {e}"));
         for schedule in [Schedule::default(), Schedule::portable()] {
             let schedule = Schedule { rounds: 1, ..schedule };

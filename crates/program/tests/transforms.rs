@@ -7,6 +7,7 @@ use ringforge_program::ir::{Computes, Procedure, Program, Role};
 use ringforge_program::lower::{LowerError, lower};
 use ringforge_program::schedule::{Order, Schedule};
 use ringforge_ring::{Ring, zq};
+use ringforge_target::AVX2;
 
 fn automatic(q: u64, n: usize) -> Plan {
     let ring = Ring::parse(&format!("Z{q}[x]/(x^{n} + 1)")).unwrap();
@@ -74,7 +75,8 @@ fn magnitude(procedure: &Procedure, role: &Role) -> i64 {
 
 fn check(plan: &Plan, schedule: &Schedule) -> Program {
     let ntt = plan.root.as_method::<Ntt>().unwrap();
-    let lowered = lower(plan, schedule, "x").unwrap_or_else(|e| panic!("{}: {e}", plan.ring));
+    let lowered =
+        lower(plan, schedule, &AVX2, "x").unwrap_or_else(|e| panic!("{}: {e}", plan.ring));
     let program = lowered.program;
     let (n, q) = (ntt.len(), program.q);
     for procedure in program.procedures.iter().filter(|p| p.exported) {
@@ -140,7 +142,7 @@ fn the_presets() {
 fn standard_order_is_that_of_the_standards() {
     let schedule = Schedule { order: Order::Standard, ..Schedule::default() };
     for name in ["mlkem", "mldsa"] {
-        let program = lower(&Plan::find(name).unwrap(), &schedule, "x").unwrap().program;
+        let program = lower(&Plan::find(name).unwrap(), &schedule, &AVX2, "x").unwrap().program;
         let order = program.transform.unwrap().order;
         assert!(order.iter().enumerate().all(|(p, &i)| p as u32 == i), "{name}");
     }
@@ -148,7 +150,7 @@ fn standard_order_is_that_of_the_standards() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let error = lower(&automatic(2013265921, 256), &Schedule::default(), "x").unwrap_err();
+    let error = lower(&automatic(2013265921, 256), &Schedule::default(), &AVX2, "x").unwrap_err();
     assert!(error.to_string().contains("2013265921 leaves no room in words of 32 bits"), "{error}");
 }
 
@@ -157,7 +159,8 @@ fn what_does_not_fit_is_refused() {
 fn others_take_another_way() {
     for (q, n) in [(998244353, 64), (97, 16), (12289, 64)] {
         let plan = automatic(q, n);
-        let lowered = lower(&plan, &Schedule::default(), "x").unwrap_or_else(|e| panic!("{e}"));
+        let lowered =
+            lower(&plan, &Schedule::default(), &AVX2, "x").unwrap_or_else(|e| panic!("{e}"));
         assert!(!lowered.notes.is_empty() && lowered.program.transform.is_none());
         let h = (q as i64 - 1) / 2;
         let a: Vec<i64> = (0..n as i64).map(|i| if i % 3 == 0 { -h } else { h - i }).collect();
@@ -215,16 +218,16 @@ fn kinds_and_levels() {
 #[test]
 fn reductions_are_data() {
     let plan = Plan::find("newhope512").unwrap();
-    let late = lower(&plan, &Schedule::default(), "x").unwrap();
+    let late = lower(&plan, &Schedule::default(), &AVX2, "x").unwrap();
     assert!(!late.sites.is_empty());
     let given = Schedule { reductions: Some(late.sites.clone()), ..Schedule::default() };
-    let again = lower(&plan, &given, "x").unwrap();
+    let again = lower(&plan, &given, &AVX2, "x").unwrap();
     assert_eq!(again.program.procedures, late.program.procedures);
     let none = Schedule { reductions: Some(Vec::new()), ..Schedule::default() };
-    let error = lower(&plan, &none, "x").unwrap_err();
+    let error = lower(&plan, &none, &AVX2, "x").unwrap_err();
     assert!(matches!(error, LowerError::Word { .. }), "{error}");
     let other =
         Schedule { reductions: Some(vec!["forward.99.0.low".into()]), ..Schedule::default() };
-    let error = lower(&plan, &other, "x").unwrap_err();
+    let error = lower(&plan, &other, &AVX2, "x").unwrap_err();
     assert!(matches!(error, LowerError::NoSuchSite { .. } | LowerError::Word { .. }), "{error}");
 }

@@ -7,6 +7,7 @@ use ringforge_interpret::run::{run, run_in_place};
 use ringforge_plan::Plan;
 use ringforge_program::lower::{LowerError, lower};
 use ringforge_program::schedule::Schedule;
+use ringforge_target::{AVX2, Registers, Target};
 
 fn plan(ring: &str, tree: &str) -> Plan {
     Plan::parse(&format!("(plan p (ring \"{ring}\") {tree})")).unwrap_or_else(|e| panic!("{e}"))
@@ -42,7 +43,7 @@ fn operands(n: usize, q: i64) -> Vec<[Vec<i64>; 2]> {
 fn check(plan: &Plan) {
     let (n, q) = (plan.ring.degree(), plan.ring.q() as i64);
     for schedule in [Schedule::default(), Schedule::portable()] {
-        let lowered = lower(plan, &schedule, "x").unwrap_or_else(|e| panic!("{plan}: {e}"));
+        let lowered = lower(plan, &schedule, &AVX2, "x").unwrap_or_else(|e| panic!("{plan}: {e}"));
         let program = lowered.program.expand();
         for (number, [a, b]) in operands(n, q).iter().enumerate() {
             let want = plan.ring.mul(a, b);
@@ -136,7 +137,7 @@ fn every_f_has_its_remainder() {
 fn divisions_must_leave_enough_bits() {
     let tree = "(lift 199 (toeplitz-pair 144 (toom-cook 3 (karatsuba (toeplitz)))))";
     let plan = plan("Z16384[x]/(x^100 + x^99 + 1)", tree);
-    let lowered = lower(&plan, &Schedule::default(), "x").unwrap();
+    let lowered = lower(&plan, &Schedule::default(), &AVX2, "x").unwrap();
     assert!(lowered.notes.iter().any(|note| note.contains("by its definition")));
 }
 
@@ -147,7 +148,7 @@ fn what_has_no_levels_is_computed_by_its_definition() {
         ("Z2048[x]/(x^12 - 1)", "(toeplitz-matrix 12 (toeplitz))"),
     ] {
         let plan = plan(ring, tree);
-        let lowered = lower(&plan, &Schedule::default(), "x").unwrap();
+        let lowered = lower(&plan, &Schedule::default(), &AVX2, "x").unwrap();
         let note = lowered.notes.iter().find(|note| note.contains("by its definition"));
         assert!(note.is_some_and(|note| note.contains("(toeplitz-matrix")), "{:?}", lowered.notes);
         let program = lowered.program.expand();
@@ -155,8 +156,13 @@ fn what_has_no_levels_is_computed_by_its_definition() {
             assert_eq!(run(&program, &[&a, &b]).unwrap(), plan.ring.mul(&a, &b));
         }
     }
-    // Callers' arrays have words of 32 bits, and products modulo 2^17 are none of theirs.
-    let wide = Schedule { lanes: 32, ..Schedule::default() };
-    let error = lower(&plan("Z2048[x]/(x^48 - 1)", "(toeplitz-matrix 48 (toeplitz))"), &wide, "x");
+    // Squares of other registers have no transposition here.
+    let wide = Target { registers: Registers { bits: 512, part: 128 }, ..AVX2 };
+    let error = lower(
+        &plan("Z2048[x]/(x^48 - 1)", "(toeplitz-matrix 48 (toeplitz))"),
+        &Schedule::default(),
+        &wide,
+        "x",
+    );
     assert!(matches!(error, Err(LowerError::Unsupported { .. })), "{error:?}");
 }

@@ -4,6 +4,7 @@ use crate::cut::Use;
 use crate::funs::{FunOp, centre};
 use crate::values::Form;
 use crate::walk::Walk;
+use ringforge_kernel::certificate::Rule;
 use ringforge_machine::graph::{NodeId, Op};
 use std::sync::Arc;
 
@@ -25,7 +26,10 @@ impl Walk<'_> {
                 (self.truncate(&n, lw) == *form).then(|| self.truncate(&n, lw + bits))
             });
             upper = match joined {
-                Some(form) => Arc::new(form),
+                Some(form) => {
+                    self.cut.record.rules.push(Rule::Whole);
+                    Arc::new(form)
+                }
                 None => self.join(&form, lw, &upper, bits),
             };
             bits += lw;
@@ -48,6 +52,7 @@ impl Walk<'_> {
                 && x == y
                 && (!self.cut.world.wide || self.cut.enumerable(x))
             {
+                self.cut.by_function(Some(x), &[(Some(x), f), (Some(x), g)]);
                 let f = self.cut.op(w, FunOp::Concat, &[f, g]);
                 return self.function(x, f);
             }
@@ -58,12 +63,12 @@ impl Walk<'_> {
 
     pub(crate) fn and(&mut self, a: NodeId, b: NodeId, w: u8) -> Arc<Form> {
         let (fa, fb) = (self.get(a), self.get(b));
-        for (mask, y) in [(a, &fb), (b, &fa)] {
-            if let Some(form) = self.under_sign(mask, y) {
+        for (of, mask, y) in [(0, a, &fb), (1, b, &fa)] {
+            if let Some(form) = self.under_sign(of, mask, y) {
                 return Arc::new(form);
             }
         }
-        for (x, c) in [(&fa, &fb), (&fb, &fa)] {
+        for (of, (x, c)) in [(&fa, &fb), (&fb, &fa)].into_iter().enumerate() {
             if !c.t.is_empty() {
                 continue;
             }
@@ -75,6 +80,7 @@ impl Walk<'_> {
                 && self.cut.read(x).is_ok_and(|r| r.lo >= -1 && r.hi <= 0)
             {
                 // All bits are the same.
+                self.cut.by_sign(of as u8, x);
                 return Arc::new(x.scaled(c.k.wrapping_neg(), w));
             }
             let (from, ones) = (m.trailing_zeros(), m.count_ones());
@@ -116,6 +122,9 @@ impl Walk<'_> {
             let short = y_node.op == Op::Zext && u32::from(self.width(y_node.args[0])) <= twos;
             let small = |r: crate::reading::Reading| r.lo >= 0 && r.hi < 1i128 << twos.min(62);
             if short || self.cut.read(y).is_ok_and(small) {
+                let zeros = u8::from(node == a);
+                let form = if short { None } else { self.cut.made_sum(y) };
+                self.cut.record.rules.push(Rule::Disjoint { zeros, form });
                 return Arc::new(Form::combine(x, 1, y, 1, w));
             }
         }

@@ -1,9 +1,10 @@
 //! Random circuits: what is said of their words, against evaluation.
 
 use crate::audit::Audit;
-use crate::walk::{InputRange, Walk};
+use crate::walk::Walk;
 use crate::walk_tests::{Q, QINV, Words};
 use crate::witness::Random;
+use ringforge_contract::InputRange;
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId, Op};
 

@@ -6,7 +6,7 @@
 
 use crate::funs::{FunId, Funs, centre};
 use crate::lines::Line;
-use crate::pieces::{Piece, pieces};
+use ringforge_kernel::pieces::{Piece, pieces};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -142,11 +142,6 @@ impl Cones {
         self.summaries.iter().filter_map(|(k, s)| s.ok().map(|s| (k.0, k.1, k.2, s)))
     }
 
-    /// Everything found linear modulo a power of two: `(function, lo, hi, bits, c, d)`.
-    pub fn linear_facts(&self) -> impl Iterator<Item = (FunId, i64, i64, u8, i64, i64)> + '_ {
-        self.linears.iter().filter_map(|(k, s)| s.map(|(c, d)| (k.0, k.1, k.2, k.3, c, d)))
-    }
-
     fn afford(&mut self, points: u64, size: usize) -> Result<(), TooWide> {
         let work = points.saturating_mul(size as u64);
         if points > self.max_points || work > self.budget {
@@ -236,7 +231,8 @@ impl Cones {
             return None;
         }
         let known = self.pieces.entry((f, lo, hi));
-        known.or_insert_with(|| pieces(funs, f, lo, hi).map(Arc::from)).clone()
+        let budget = &mut self.budget;
+        known.or_insert_with(|| pieces(funs, f, lo, hi, budget).map(Arc::from)).clone()
     }
 
     fn tabulate(

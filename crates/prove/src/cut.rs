@@ -4,6 +4,7 @@
 use crate::cones::Cones;
 use crate::funs::{FunId, FunOp, centre};
 use crate::reading::{NoReading, Odd, Reading};
+use crate::record::Record;
 use crate::values::{
     Atom, AtomId, Base, Cause, CauseKind, Form, ModForm, Source, Var, VarId, World, inverse,
 };
@@ -42,6 +43,12 @@ pub struct Cutter {
     plain: rustc_hash::FxHashSet<(u8, Form)>,
     /// Node that is being interpreted.
     pub node: u32,
+    /// The certificate so far.
+    pub(crate) record: Record,
+    /// What the last quotient was taken of, as it was spelled, and of which base it became a function.
+    pub(crate) taken: (Form, Option<Base>),
+    /// Whether it was a quotient of a quotient, of which `taken` does not tell.
+    pub(crate) joined: bool,
 }
 
 /// Values of a variable below which a line modulo another number than q may be an accident.
@@ -66,6 +73,9 @@ impl Cutter {
             spelled: FxHashMap::default(),
             plain: Default::default(),
             node: 0,
+            record: Record::default(),
+            taken: Default::default(),
+            joined: false,
         }
     }
 

@@ -7,12 +7,12 @@
 //! and are compared as polynomials ([`crate::polynomials`]).
 
 use crate::columns::Check;
-use crate::computes::Computes;
-use crate::contract::Contract;
 use crate::hankel;
 use crate::polynomials;
-use crate::terms::Terms;
 use crate::values::{Atom, AtomId, ModForm, Source, VarId, World};
+use ringforge_contract::computes::Computes;
+use ringforge_contract::contract::Contract;
+use ringforge_contract::terms::Terms;
 use ringforge_ring::Ring;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -75,11 +75,7 @@ pub(crate) fn compare(
     outputs: &[ModForm],
     progress: &(dyn Fn(f64) -> bool + Sync),
 ) -> (CheckStats, Result<(), Mismatch>) {
-    let n = contract.ring.degree();
-    let mut stats = counts(world, outputs);
-    let monomials = (n as u64 + 1).pow(contract.computes.inputs() as u32);
-    let old = if contract.computes.accumulates() { n as u64 } else { 0 };
-    stats.equations = (monomials + old) * outputs.len() as u64;
+    let stats = counts(contract, world, outputs);
     let result = match (contract.computes, Terms::new(contract, tie)) {
         (Computes::Product, _) | (_, None) => product(world, &contract.ring, outputs, progress),
         (_, Some(terms)) => polynomials::compare(world, &terms, outputs, progress),
@@ -134,8 +130,14 @@ pub(crate) fn needed(world: &World, outputs: &[ModForm]) -> Vec<bool> {
     needed
 }
 
-fn counts(world: &World, outputs: &[ModForm]) -> CheckStats {
+/// What there is to compare.
+pub(crate) fn counts(contract: &Contract, world: &World, outputs: &[ModForm]) -> CheckStats {
+    let n = contract.ring.degree() as u64;
     let mut stats = CheckStats::default();
+    let pairs = contract.pairs as u64;
+    let monomials = (n * pairs + 1).pow(contract.computes.inputs() as u32);
+    let old = if contract.computes.accumulates() { n } else { 0 };
+    stats.equations = (monomials + old) * outputs.len() as u64;
     let mut products = rustc_hash::FxHashSet::default();
     let needed = needed(world, outputs);
     let below = (0..needed.len()).filter(|&v| needed[v]);

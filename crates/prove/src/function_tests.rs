@@ -4,10 +4,10 @@
 use crate::columns::{Check, Entry};
 use crate::function::{Mismatch, Split};
 use crate::hankel;
-use crate::terms::{Terms, factors};
 use crate::values::{Atom, Form, ModForm, Source, Var, VarId, World};
 use crate::witness::Random;
 use crate::{Contract, polynomials};
+use ringforge_contract::terms::{Terms, factors};
 use ringforge_ring::{Ring, zq};
 use std::sync::Arc;
 
@@ -393,6 +393,10 @@ fn cubes_have_no_polynomial() {
         polynomial(&build, &contract, &[ModForm { m: build.q as u32, k: 0, t: vec![(atom, 1)] }]);
     let Err(Mismatch::Coefficient { at, .. }) = result else { panic!("{result:?}") };
     assert_eq!(at, [(0, 0)]);
-    let m = crate::terms::times(crate::terms::linear(0, 0), crate::terms::linear(0, 0)).unwrap();
+    let m = ringforge_contract::terms::times(
+        ringforge_contract::terms::linear(0, 0),
+        ringforge_contract::terms::linear(0, 0),
+    )
+    .unwrap();
     assert_eq!(factors(m), [(0, 0), (0, 0)]);
 }

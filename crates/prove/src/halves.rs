@@ -2,14 +2,23 @@
 
 use crate::cut::Use;
 use crate::funs::{FunId, FunOp, centre};
-use crate::values::{Atom, Base, Form};
+use crate::values::{Atom, AtomId, Base, Form, VarId, World};
 use crate::walk::Walk;
 use std::sync::Arc;
 
 impl Walk<'_> {
     pub(crate) fn extend(&mut self, form: &Arc<Form>, from: u8, to: u8, signed: bool) -> Arc<Form> {
-        if let Some(form) = self.extend_wide(form, from, to, signed) {
-            return Arc::new(form);
+        self.cut.taken = Default::default();
+        if let Some(out) = self.extend_wide(form, from, to, signed) {
+            match std::mem::take(&mut self.cut.taken) {
+                (_, Some(_)) if self.cut.joined => self.cut.by_folded(&out),
+                (spelled, Some(base)) => {
+                    let middle = if signed { 1i64 << (from - 1) } else { 0 };
+                    self.cut.by_word(base, &spelled.plus(-middle, 64), from);
+                }
+                _ => self.cut.by_integer(&out),
+            }
+            return Arc::new(out);
         }
         let several =
             form.t.len() > 1 || form.t.first().is_some_and(|t| self.cut.base(t.0).is_none());
@@ -29,6 +38,7 @@ impl Walk<'_> {
                     && r.hi - r.lo > 65535
                     && fits(&r)
                 {
+                    self.cut.by_integer(&form);
                     return Arc::new(form);
                 }
             } else {
@@ -38,6 +48,7 @@ impl Walk<'_> {
                     if let Ok(r) = self.cut.read(form)
                         && fits(&r)
                     {
+                        self.cut.by_integer(form);
                         return form.clone();
                     }
                 }
@@ -45,6 +56,9 @@ impl Walk<'_> {
             }
         }
         let used = used.unwrap_or_else(|| self.cut.use_form(form, from));
+        if !form.t.is_empty() {
+            self.cut.by_use(used, from);
+        }
         match used {
             Use::Const(c) => {
                 let c = if signed { c } else { (c as u64 & (u64::MAX >> (64 - from))) as i64 };
@@ -67,7 +81,9 @@ impl Walk<'_> {
         if self.cut.world.wide && from > 16 && lo <= 62 && !self.cut.narrow(form) {
             let mut form = form.clone();
             self.cut.resolve(&mut form, from);
-            return Arc::new(self.cut.floor(&form, lo, w));
+            let out = self.cut.floor(&form, lo, w);
+            self.cut.by_taken();
+            return Arc::new(out);
         }
         let whole = self.mixed(form, from, lo).then(|| self.whole_sum(form.clone(), from));
         let form = whole.as_ref().unwrap_or(form);
@@ -86,14 +102,19 @@ impl Walk<'_> {
         whole.t.retain(|t| t.1 != 0);
         let whole = self.truncate(&whole, w);
         if rest.t.is_empty() {
+            if !form.t.is_empty() {
+                self.cut.by_quotient(form, None);
+            }
             return Arc::new(whole);
         }
+        let taken = Form::combine(form, 1, &rest, -1, 64);
         let spelled = rest.clone();
         self.cut.resolve(&mut rest, from);
         let up = 16u8.saturating_sub(lo);
         // Montgomery's halves are those of sums of products; a sum with quotients is one of quotients.
         let narrow = !self.cut.world.wide && !self.cut.world.has_floor(&rest);
         let part = if narrow && lo == 16 && from >= 32 && self.is_wide(&rest, 1 << 16) {
+            self.by_high(&taken, &rest, 0);
             self.high(&rest, from, w)
         } else if narrow
             && (8..16).contains(&lo)
@@ -101,14 +122,21 @@ impl Walk<'_> {
             && self.is_wide(&rest, 1 << 20)
         {
             // floor(x / 2^lo) is floor(2^(16 - lo)·x / 2^16): compilers fold shifts into slices.
-            self.high(&rest.scaled(1 << up, from + up), from + up, w)
+            let scaled = rest.scaled(1 << up, from + up);
+            self.by_high(&taken, &scaled, up);
+            self.high(&scaled, from + up, w)
         } else if from > 16 && self.cut.quotient(&rest, from, lo) {
             let rest =
                 if self.cut.world.has_floor(&rest) { self.whole_sum(rest, from) } else { rest };
-            Arc::new(self.cut.floor(&rest, lo, w))
+            let out = self.cut.floor(&rest, lo, w);
+            self.cut.taken.0 = Form::combine(&self.cut.taken.0, 1, &taken, 1, 64);
+            self.cut.by_taken();
+            Arc::new(out)
         } else {
             // As it stands, lest it be another variable than where the same word is multiplied.
-            match self.cut.use_form(&spelled, from) {
+            let used = self.cut.use_form(&spelled, from);
+            self.by_part(&taken, used, from);
+            match used {
                 Use::Const(c) => Arc::new(Form::constant(
                     ((c as u64 & (u64::MAX >> (64 - from))) >> lo) as i64,
                     w,
@@ -121,6 +149,40 @@ impl Walk<'_> {
             }
         };
         Arc::new(Form::combine(&whole, 1, &part, 1, w))
+    }
+
+    /// Records that bits are those of multiples and of a used form.
+    fn by_part(&mut self, multiples: &Form, used: Use, from: u8) {
+        if multiples.t.is_empty() && multiples.k == 0 {
+            return self.cut.by_use(used, from);
+        }
+        match used {
+            Use::Opaque(_) => {}
+            Use::Const(c) => self.cut.by_quotient(&multiples.clone().plus(c, 64), None),
+            Use::One(b, f) => {
+                let form = self.cut.used_form(b, f);
+                self.cut.by_quotient(&Form::combine(multiples, 1, &form, 1, 64), Some(b));
+            }
+        }
+    }
+
+    /// Records that bits are those of multiples and of the high half of a sum of products, which is 2^up
+    /// times what they are taken from.
+    fn by_high(&mut self, multiples: &Form, form: &Form, up: u8) {
+        let function = |t: &&(AtomId, i64)| {
+            matches!(self.cut.world.atoms[t.0 as usize], Atom::Fun(Base::Low(_), _))
+        };
+        let t: Vec<(AtomId, i64)> = form.t.iter().filter(|t| !function(t)).copied().collect();
+        let high = Form { k: 0, t };
+        // A sum that is what a quotient by 2^16 is taken of, as it stands.
+        let reduced = high.t.iter().all(|t| -(1 << 15) <= t.1 && t.1 < 1 << 15);
+        if reduced && form.k == 0 && high.t.len() == form.t.len() {
+            let t = high.t.iter().map(|&(a, c)| (a, c >> up)).collect();
+            let whole = Form::combine(multiples, 1, &Form { k: 0, t }, 1, 64);
+            self.cut.by_quotient(&whole, None);
+        } else {
+            self.cut.by_carry(multiples, form, &high, up);
+        }
     }
 
     /// Whether a form of several variables takes `span` values or more.
@@ -198,10 +260,17 @@ impl Walk<'_> {
         }
         let (ua, ub) = (self.cut.use_form(a, w), self.cut.use_form(b, w));
         match (ua, ub) {
-            (Use::Const(c), _) => return Arc::new(b.scaled(c, w)),
-            (_, Use::Const(c)) => return Arc::new(a.scaled(c, w)),
+            (Use::Const(c), _) => {
+                self.cut.by_product(&Form::constant(c, w), b, w);
+                return Arc::new(b.scaled(c, w));
+            }
+            (_, Use::Const(c)) => {
+                self.cut.by_product(a, &Form::constant(c, w), w);
+                return Arc::new(a.scaled(c, w));
+            }
             (Use::Opaque(c), _) | (_, Use::Opaque(c)) => return self.low_product(a, b, w, c),
             (Use::One(x, f), Use::One(y, g)) if x == y => {
+                self.cut.by_function(Some(x), &[(Some(x), f), (Some(x), g)]);
                 let product = self.cut.op(w, FunOp::Mul, &[f, g]);
                 return self.function(x, product);
             }
@@ -211,6 +280,11 @@ impl Walk<'_> {
         let vb = self.cut.as_factor(b, w);
         match (va, vb) {
             (Ok((x, ma, ka)), Ok((y, mb, kb))) => {
+                let one = |v: VarId, m: i64, k: i64, world: &World| {
+                    Form::atom(world.var(v).atom).scaled(m, w).plus(k, w)
+                };
+                let factors = (one(x, ma, ka, &self.cut.world), one(y, mb, kb, &self.cut.world));
+                self.cut.by_product(&factors.0, &factors.1, w);
                 let world = &mut self.cut.world;
                 let xy = Form::atom(world.product(x, y)).scaled(ma.wrapping_mul(mb), w);
                 let x = Form::atom(world.var(x).atom).scaled(ma.wrapping_mul(kb), w);
@@ -230,7 +304,11 @@ impl Walk<'_> {
         }
         let half = if w > 32 { 32 } else { 16 };
         let (a, b) = (self.truncate(a, half), self.truncate(b, half));
-        let low = self.mul(&Arc::new(a), &Arc::new(b), half);
+        let rules = self.cut.record.rules.len();
+        let low = self.mul(&Arc::new(a.clone()), &Arc::new(b.clone()), half);
+        if self.cut.record.rules.len() == rules {
+            self.cut.by_product(&a, &b, half);
+        }
         let top = Form::atom(self.cut.world.opaque(cause)).scaled(1 << half, w);
         Arc::new(Form::combine(&low, 1, &top, 1, w))
     }

@@ -360,13 +360,6 @@ impl Lift<'_, '_> {
 }
 
 impl Equality {
-    /// The line of a certificate.
-    pub fn line(&self) -> String {
-        let [(a, b), (c, d)] = self.ranges;
-        let moduli: Vec<String> = self.moduli.iter().map(u32::to_string).collect();
-        format!("equal {a} {b} {c} {d} : {}", moduli.join(" "))
-    }
-
     /// Whether the moduli have no common divisor, and two integers of these intervals that are
     /// congruent modulo their product are equal.
     pub fn holds(&self) -> bool {

@@ -9,33 +9,28 @@
 mod aim;
 mod audit;
 mod bits;
-mod calls;
-pub mod check;
-mod check_table;
-mod check_wide;
 #[cfg(test)]
 mod circuit_tests;
-mod claims;
-mod clauses;
 mod columns;
-mod computes;
 mod cones;
 pub mod constant_time;
-pub mod contract;
 mod cut;
 mod function;
 #[cfg(test)]
 mod function_tests;
-mod funs;
+mod funs {
+    //! The kernel's functions, which the search uses as they are.
+    pub use ringforge_kernel::form::centre;
+    pub use ringforge_kernel::fun::*;
+}
 mod halves;
 mod hankel;
 mod integers;
+mod lift;
 mod lines;
 #[cfg(test)]
 mod low_tests;
 mod moduli;
-mod oracle;
-mod pieces;
 mod polynomials;
 mod prove;
 mod quotient;
@@ -45,6 +40,7 @@ mod ranges;
 mod reading;
 #[cfg(test)]
 mod reading_tests;
+mod record;
 mod refute;
 pub mod report;
 mod resolve;
@@ -53,7 +49,6 @@ mod respelled_tests;
 mod signs;
 #[cfg(test)]
 mod signs_tests;
-mod terms;
 mod towers;
 mod twos;
 mod values;
@@ -66,27 +61,30 @@ mod wide_tests;
 mod witness;
 mod words;
 
-pub use computes::{Computes, Transform};
-pub use contract::{Contract, ContractError};
-pub use oracle::{Oracle, expected};
 pub use report::{Reason, ReasonKind, Report, Verdict, Witness};
+pub use ringforge_contract::{
+    Computes, Contract, ContractError, Oracle, Transform, contract, expected,
+};
 
-use prove::{Job, sha256};
+use prove::Job;
+use ringforge_contract::{claims, sha256};
 use ringforge_machine::Object;
 use std::time::{Duration, Instant};
 
 /// Limits and level of detail.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Give up (unknown) after this time.
+    /// Give up (unknown) after this time, also while executing.
     pub time_limit: Option<Duration>,
+    /// Give up (unknown) when this process holds more than that many bytes.
+    pub memory_limit: u64,
     /// Instructions to execute at most in one call.
     pub max_steps: u64,
     /// Values of a variable to enumerate at most.
     pub max_points: u64,
     /// Enumeration work (points times operations) in all.
     pub max_work: u64,
-    /// Whether the report carries the certificate's lines (its digest is always there).
+    /// Whether the report carries the certificate's text (its digest is always there).
     pub certificate: bool,
     /// How long to look for inputs that show a failure.
     pub search: Duration,
@@ -95,7 +93,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            time_limit: None,
+            time_limit: Some(Duration::from_secs(2 * 3600)),
+            memory_limit: 24 << 30,
             max_steps: 50_000_000,
             max_points: 1 << 28,
             max_work: 1 << 35,
@@ -144,13 +143,15 @@ pub fn prove(
             return report;
         }
     };
-    let mut job = Job { contract, object: &parsed, options, progress, report, started };
+    let certificate = ringforge_kernel::text::Certificate::default();
+    let mut job =
+        Job { contract, object: &parsed, options, progress, report, started, certificate };
     job.run();
     let mut report = job.report;
-    report.times.insert("total".into(), started.elapsed().as_secs_f64());
-    if !options.certificate {
-        report.certificate.cones = Vec::new();
+    if options.certificate {
+        report.certificate.text = job.certificate.into_text();
     }
+    report.times.insert("total".into(), started.elapsed().as_secs_f64());
     report
 }
 
@@ -167,7 +168,7 @@ pub fn prove_many(
     let mut reports: Vec<Report> =
         objects.iter().map(|o| prove(o, contract, options, progress)).collect();
     let output = &contract.arguments[contract.output()];
-    let unique = output.range.1 - output.range.0 < contract.ring.q() as i64;
+    let unique = output.exit.1 - output.exit.0 < contract.ring.q() as i64;
     if unique {
         let proved: Vec<String> =
             reports.iter().filter(|r| r.is_proved()).map(|r| r.object_sha256.clone()).collect();

@@ -1,7 +1,8 @@
 //! Low halves of products that instructions for words of 32 bits make of words of 16.
 
 use crate::audit::Audit;
-use crate::walk::{InputRange, Output, Walk};
+use crate::walk::{Output, Walk};
+use ringforge_contract::InputRange;
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId};
 

@@ -2,8 +2,8 @@
 //! whose outputs have few terms.
 
 use crate::function::Mismatch;
-use crate::terms::{Monomial, Polynomial, Terms, factors, linear, times};
 use crate::values::{Atom, AtomId, ModForm, Source, VarId, World};
+use ringforge_contract::terms::{Monomial, Polynomial, Terms, factors, linear, times};
 
 /// Terms that are made at most, in all.
 const TERMS: usize = 1 << 27;

@@ -8,7 +8,7 @@
 use crate::cut::{Cutter, Use};
 use crate::funs::{FunId, FunOp, centre};
 use crate::reading::{NoReading, Reading};
-use crate::values::{Atom, AtomId, Base, Form, Source};
+use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -22,6 +22,8 @@ const FEW: i128 = 4;
 impl Cutter {
     /// `floor(form / 2^bits)` modulo 2^w, `bits` from 1 to 62, for a form read as an exact integer.
     pub fn floor(&mut self, form: &Form, bits: u8, w: u8) -> Form {
+        self.taken = (form.clone(), None);
+        self.joined = false;
         self.floor_of(form, bits, w, self.world.wide)
     }
 
@@ -49,8 +51,11 @@ impl Cutter {
         rest.k >>= twos;
         let bits = bits - twos;
         if respell {
+            let before = rest.clone();
             rest = self.by_name(rest);
+            self.respelled(&before, &rest, twos);
             if let Some(spelled) = self.shorter(&rest, bits) {
+                self.respelled(&rest, &spelled, twos);
                 let part = self.floor_of(&spelled, bits, w, false);
                 return Form::combine(&whole, 1, &part, 1, w);
             }
@@ -61,11 +66,12 @@ impl Cutter {
             && self.world.floors[f as usize].bits + bits <= 62
         {
             let inner = self.world.floors[f as usize].clone();
+            self.joined = true;
             let joined = (*inner.form).clone().plus(rest.k << inner.bits, 64);
-            let part = self.floor(&joined, bits + inner.bits, w);
+            let part = self.floor_of(&joined, bits + inner.bits, w, self.world.wide);
             return Form::combine(&whole, 1, &part, 1, w);
         }
-        if let Some(part) = self.few(&rest, bits) {
+        if let Some(part) = self.few(&rest, bits, twos) {
             return Form::combine(&whole, 1, &part, 1, w);
         }
         let part = match self.read(&rest) {
@@ -78,6 +84,12 @@ impl Cutter {
             }
         };
         Form::combine(&whole, 1, &part, 1, w)
+    }
+
+    /// Notes that a part of what quotients are taken of was spelled in another way.
+    fn respelled(&mut self, from: &Form, to: &Form, twos: u8) {
+        let difference = Form::combine(to, 1, from, -1, 64);
+        self.taken.0 = Form::combine(&self.taken.0, 1, &difference, 1 << twos, 64);
     }
 
     /// `c·v + k` with the sum that v is equal to as an integer in its place, where v takes 2^bits values
@@ -126,7 +138,7 @@ impl Cutter {
     }
 
     /// A quotient that is better a function of one variable.
-    fn few(&mut self, rest: &Form, bits: u8) -> Option<Form> {
+    fn few(&mut self, rest: &Form, bits: u8, twos: u8) -> Option<Form> {
         if self.world.cause_in(rest).is_some() || self.quotient(rest, 64, bits) {
             return None;
         }
@@ -135,6 +147,9 @@ impl Cutter {
             return None;
         }
         let Use::One(base, f) = self.use_form(rest, 64) else { return None };
+        let used = self.used_form(base, f);
+        self.respelled(rest, &used, twos);
+        self.taken.1 = Some(base);
         let f = self.part(f, bits, (r.lo >> bits, r.hi >> bits));
         Some(Form::atom(self.world.atom(Atom::Fun(base, f))))
     }
@@ -185,6 +200,75 @@ impl Cutter {
     /// The interval of a form with all its quotients replaced by rational forms; [`None`] if
     /// numbers grow beyond 128 bits.
     pub(crate) fn rational(&mut self, form: &Form) -> Option<(i128, i128)> {
+        let (mut r, _, _) = self.replaced_quotients(form, false)?;
+        let spelled = self.spelled_out(&r);
+        self.rest(&mut r)?;
+        let (lo, hi) = r.bounds();
+        if let Some((mut spelled, _)) = spelled
+            && self.rest(&mut spelled).is_some()
+        {
+            let (l, h) = spelled.bounds();
+            return Some((lo.max(l), hi.min(h)));
+        }
+        Some((lo, hi))
+    }
+
+    /// How an interval is found, for the certificate.
+    pub(crate) fn rational_steps(&mut self, form: &Form, view: View) -> Option<Steps> {
+        let (mut r, floors, unfolded) = self.replaced_quotients(form, view == View::Unfolded)?;
+        let scale = r.scale;
+        let mut names: Vec<(VarId, i128)> =
+            unfolded.into_iter().map(|(v, n, at)| (v, n << (scale - at))).collect();
+        match view {
+            View::Plain | View::Unfolded => {}
+            View::Spelled => (r, names) = self.spelled_out(&r)?,
+            View::Folded => names = self.folded(&mut r)?,
+        }
+        self.rest(&mut r)?;
+        let floors = floors.into_iter().map(|(a, n, at)| (a, n << (scale - at))).collect();
+        Some(Steps { scale, floors, names, bounds: r.bounds() })
+    }
+
+    /// Sums of variables, of which functions stand beside them, by the names of the variables.
+    fn folded(&self, r: &mut Rational) -> Option<Vec<(VarId, i128)>> {
+        let mut names = Vec::new();
+        let bases: Vec<VarId> = r
+            .terms
+            .keys()
+            .filter_map(|&a| match self.world.atoms[a as usize] {
+                Atom::Fun(Base::Var(v), _) => Some(v),
+                _ => None,
+            })
+            .collect();
+        for v in bases {
+            let Source::Cut { form, bits: 64 } = &self.world.var(v).source else { continue };
+            let Some(&(first, lead)) = form.t.first() else { continue };
+            let n = r.terms.get(&first).copied().unwrap_or(0) / i128::from(lead);
+            let beside = |&(a, c): &(AtomId, i64)| {
+                n.checked_mul(c.into()).is_some_and(|x| r.terms.get(&a) == Some(&x))
+            };
+            if n == 0 || !form.t.iter().all(beside) {
+                continue;
+            }
+            form.t.iter().for_each(|t| {
+                r.terms.remove(&t.0);
+            });
+            let less = n.checked_mul(form.k.into())?.checked_neg()?;
+            r.widen(1, less, less)?;
+            r.add(&self.world.atoms, self.world.var(v).atom, n)?;
+            names.push((v, -n));
+        }
+        if names.is_empty() { None } else { Some(names) }
+    }
+
+    /// A form with its quotients replaced, as far as numbers allow, and the factors of their equations, each
+    /// at the scale of its time.
+    fn replaced_quotients(
+        &mut self,
+        form: &Form,
+        unfold: bool,
+    ) -> Option<(Rational, Quotients, Names)> {
+        let (mut steps, mut names) = (Vec::new(), Vec::new());
         let mut r = Rational { scale: 0, ..Rational::default() };
         r.lo = form.k.into();
         r.hi = form.k.into();
@@ -207,29 +291,37 @@ impl Cutter {
             }
             r.raise(need);
             let n = (n << need) >> bits;
+            steps.push((a, n, r.scale));
             r.widen(n, floor.form.k.into(), floor.form.k.into())?;
             r.widen(n.checked_neg()?, 0, (1i128 << bits) - 1)?;
             for &(b, c) in &floor.form.t {
                 r.add(&self.world.atoms, b, n.checked_mul(c.into())?)?;
             }
+            // What it is of was named after it was spelled out.
+            for &(b, _) in floor.form.t.iter().filter(|_| unfold) {
+                let Atom::Var(v) = self.world.atoms[b as usize] else { continue };
+                let Source::Cut { form, bits: 64 } = &self.world.var(v).source else { continue };
+                let beside = |a: AtomId| r.terms.contains_key(&a) || r.floors.contains_key(&a);
+                if form.t.len() < 2 || !form.t.iter().all(|t| beside(t.0)) {
+                    continue;
+                }
+                let n = r.terms.remove(&b).unwrap_or(0);
+                names.push((v, n, r.scale));
+                r.widen(n, form.k.into(), form.k.into())?;
+                for &(c, x) in &form.t {
+                    r.add(&self.world.atoms, c, n.checked_mul(x.into())?)?;
+                }
+            }
         }
-        let spelled = self.spelled_out(&r);
-        self.rest(&mut r)?;
-        let (lo, hi) = r.bounds();
-        if let Some(mut spelled) = spelled
-            && self.rest(&mut spelled).is_some()
-        {
-            let (l, h) = spelled.bounds();
-            return Some((lo.max(l), hi.min(h)));
-        }
-        Some((lo, hi))
+        Some((r, steps, names))
     }
 
     /// The same with the sums that variables are equal to in their place, where all terms of such a
     /// sum occur beside its variable: what quotients are of was spelled out before the sum had a
     /// name. [`None`] where nothing changes.
-    fn spelled_out(&self, r: &Rational) -> Option<Rational> {
+    fn spelled_out(&self, r: &Rational) -> Option<(Rational, Vec<(VarId, i128)>)> {
         let mut out: Option<Rational> = None;
+        let mut names = Vec::new();
         for &a in r.terms.keys() {
             let Atom::Var(v) = self.world.atoms[a as usize] else { continue };
             let Source::Cut { form, bits: 64 } = &self.world.var(v).source else { continue };
@@ -240,12 +332,13 @@ impl Cutter {
             }
             let out = out.get_or_insert_with(|| r.clone());
             let n = out.terms.remove(&a).unwrap_or(0);
+            names.push((v, n));
             out.widen(n, form.k.into(), form.k.into())?;
             for &(b, c) in &form.t {
                 out.add(&self.world.atoms, b, n.checked_mul(c.into())?)?;
             }
         }
-        out
+        out.map(|out| (out, names))
     }
 
     /// Adds the intervals of the atoms that are no quotients.
@@ -288,6 +381,39 @@ impl Cutter {
         }
         Some(())
     }
+}
+
+/// What was replaced, with the factor of its equation at a scale.
+type Replaced<T> = (T, i128, u32);
+/// Quotients that were replaced.
+type Quotients = Vec<Replaced<AtomId>>;
+/// Names that were replaced.
+type Names = Vec<Replaced<VarId>>;
+
+/// How a form with quotients is looked at, beside replacing them by what they are of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum View {
+    /// In no other way.
+    Plain,
+    /// With sums in place of names in the end, where their terms stand beside.
+    Spelled,
+    /// With sums in place of names on the way, so that quotients in them cancel.
+    Unfolded,
+    /// With names in place of sums whose functions stand beside.
+    Folded,
+}
+
+/// How the interval of a form with quotients is found: 2^scale times it, with equations of quotients and
+/// names added.
+pub(crate) struct Steps {
+    /// The scale's exponent.
+    pub scale: u32,
+    /// Quotients with the factors of their equations.
+    pub floors: Vec<(AtomId, i128)>,
+    /// Variables that are replaced by their sums, with their coefficients.
+    pub names: Vec<(VarId, i128)>,
+    /// The interval.
+    pub bounds: (i128, i128),
 }
 
 /// `[lo, hi] + Σ n·atom`, all divided by 2^scale.

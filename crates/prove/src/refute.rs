@@ -1,13 +1,13 @@
 //! What is wrong, in words and by example.
 
-use crate::calls::CallCase;
-use crate::contract::Computes;
 use crate::function::Mismatch;
 use crate::prove::Job;
 use crate::report::{ReasonKind, Verdict};
 use crate::values::CauseKind;
 use crate::walk::Walk;
 use crate::witness::{self, Suspects};
+use ringforge_contract::calls::CallCase;
+use ringforge_contract::contract::Computes;
 use ringforge_machine::graph::{Graph, NodeId};
 use std::time::Instant;
 
@@ -101,7 +101,7 @@ impl Job<'_> {
     /// What to drive at, to show the failure.
     fn suspects(&self, walk: &mut Walk, case: &CallCase) -> Suspects {
         let output = &self.contract.arguments[self.contract.output()];
-        let (q, range) = (self.contract.ring.q() as i64, output.range);
+        let (q, range) = (self.contract.ring.q() as i64, output.exit);
         let mut suspects = Suspects::default();
         for &node in &case.outputs {
             let form = match walk.output(node, output.element.bits(), output.element.signed()) {

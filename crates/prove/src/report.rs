@@ -1,5 +1,6 @@
 //! The outcome of a proof, for people and machines.
 
+use ringforge_kernel::replay::Replayed;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -140,17 +141,18 @@ pub struct Counts {
     pub by_class: BTreeMap<String, u64>,
 }
 
-/// The certificate: every enumerated cone as text, for the separate checker.
+/// The certificate, and what the kernel replayed of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Certificate {
-    /// Modulus.
-    pub q: u32,
-    /// One line each: see [`crate::check`].
-    pub cones: Vec<String>,
-    /// SHA-256 of the lines, hexadecimal.
+    /// SHA-256 of its text, hexadecimal.
     pub sha256: String,
-    /// Whether the separate checker re-enumerated all of them.
-    pub checked: bool,
+    /// Its text, where that was asked for ([`crate::Options::certificate`]).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// What the kernel replayed and accepted.
+    pub replayed: Replayed,
+    /// Conclusions that the verdict rests on and the kernel did not draw itself, one sentence each.
+    pub not_replayed: Vec<String>,
 }
 
 /// Everything about one proof.

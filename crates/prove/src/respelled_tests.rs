@@ -1,8 +1,9 @@
 //! Sums that meet quotients of themselves, spelled out on one side and named on the other.
 
 use crate::values::Atom;
-use crate::walk::{InputRange, Walk};
+use crate::walk::Walk;
 use crate::wide_tests::Words;
+use ringforge_contract::InputRange;
 use ringforge_machine::graph::NodeId;
 
 /// A prime that the contract, modulo 2048, does not name.

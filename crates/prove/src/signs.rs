@@ -11,7 +11,7 @@
 //! difference of two quotients; for a variable it is an atom that nothing is known of but that it is
 //! the same wherever the two words are, so that it may cancel and do nothing else.
 
-use crate::values::Form;
+use crate::values::{Base, Form};
 use crate::walk::Walk;
 use ringforge_machine::graph::{NodeId, Op};
 use std::sync::Arc;
@@ -64,7 +64,11 @@ impl Walk<'_> {
             // The upper word of two.
             Op::Slice { lo } if lo == 2 * WORD - 1 && node.width == 1 => {
                 let form = self.get(a);
-                self.slice(&form, 2 * WORD, WORD, WORD)
+                self.cut.record.rules.clear();
+                let upper = self.slice(&form, 2 * WORD, WORD, WORD);
+                let rules = std::mem::take(&mut self.cut.record.rules);
+                self.uppers.insert(id, rules);
+                upper
             }
             Op::Sext if self.width(a) == 1 && node.width == WORD => match self.words.get(&a) {
                 Some(word) => word.clone(),
@@ -82,30 +86,59 @@ impl Walk<'_> {
         if mask { self.words.get(&id).cloned() } else { None }
     }
 
-    /// `-[x < 0]` of a word, as what its two extensions differ by, where they are exact forms.
+    /// `-[x < 0]` of the word of whose sign a node's bits are copies.
     pub(crate) fn sign(&mut self, id: NodeId) -> Option<Form> {
         let word = self.sign_of(id)?;
-        let word = self.variable(&word, WORD);
+        let (form, spelled, base) = self.sign_form(&word)?;
+        let upper = self.graph.node(id).args.first().and_then(|a| self.uppers.get(a)).cloned();
+        self.cut.by_negative(&spelled, base, upper.map(|rules| (WORD, rules)));
+        Some(form)
+    }
+
+    /// `-[x < 0]` of a word, as what its two extensions differ by, where they are exact forms; with the word as
+    /// the quotients in it spell it, and the base of which they are functions.
+    fn sign_form(&mut self, word: &Form) -> Option<(Form, Form, Option<Base>)> {
+        let word = self.variable(word, WORD);
+        self.cut.taken = Default::default();
         let signed = self.extend_wide(&word, WORD, 2 * WORD, true)?;
+        let (shifted, above) = std::mem::take(&mut self.cut.taken);
         let plain = self.extend_wide(&word, WORD, 2 * WORD, false)?;
+        let (whole, below) = std::mem::take(&mut self.cut.taken);
         let mut form = Form::combine(&signed, 1, &plain, -1, 2 * WORD);
-        let whole = |c: i64| c & ((1 << WORD) - 1) == 0;
-        if !whole(form.k) || !form.t.iter().all(|t| whole(t.1)) {
+        let multiple = |c: i64| c & ((1 << WORD) - 1) == 0;
+        if !multiple(form.k) || !form.t.iter().all(|t| multiple(t.1)) {
             return None;
         }
         // Both agree modulo 2^32, and so does 2^32 times the mask with the difference modulo 2^64.
         form.k >>= WORD;
         form.t.iter_mut().for_each(|t| t.1 >>= WORD);
+        let spelled =
+            if shifted.t.is_empty() { whole } else { shifted.plus(-(1 << (WORD - 1)), 64) };
+        Some((form, spelled, above.or(below)))
+    }
+
+    /// `mask & y` with the mask a sign, the argument of this number.
+    pub(crate) fn under_sign(&mut self, of: u8, mask: NodeId, y: &Form) -> Option<Form> {
+        let x = self.sign_of(mask)?;
+        if y.t.is_empty() {
+            let (sign, _, _) = self.sign_form(&x)?;
+            self.cut.by_sign(of, &sign);
+            return Some(sign.scaled(y.k.wrapping_neg(), WORD));
+        }
+        if !self.several(&x, y) {
+            return None;
+        }
+        let form = self.masked(&x, y);
+        if let Some(sign) = self.sign_name(&x) {
+            self.cut.by_mask(of, sign);
+        }
         Some(form)
     }
 
-    /// `mask & y` with the mask a sign.
-    pub(crate) fn under_sign(&mut self, mask: NodeId, y: &Form) -> Option<Form> {
-        let x = self.sign_of(mask)?;
-        if y.t.is_empty() {
-            return Some(self.sign(mask)?.scaled(y.k.wrapping_neg(), WORD));
-        }
-        self.several(&x, y).then(|| self.masked(&x, y))
+    /// The name of `-[x < 0]` in the certificate.
+    fn sign_name(&mut self, x: &Form) -> Option<u32> {
+        let (sign, _, _) = self.sign_form(x)?;
+        self.cut.made_name(&sign)
     }
 
     /// The product of two words read without sign, where that is not the same as with sign.
@@ -131,11 +164,14 @@ impl Walk<'_> {
         }
         let (sx, sy) =
             (self.extend(&x, WORD, 2 * WORD, true), self.extend(&y, WORD, 2 * WORD, true));
+        self.cut.record.rules.clear();
         if sx == self.get(a) && sy == self.get(b) {
             return None;
         }
         let product = self.mul(&sx, &sy, 2 * WORD);
         let (m, n) = (self.masked(&x, &y), self.masked(&y, &x));
+        let signs = (self.sign_name(&x), self.sign_name(&y));
+        self.cut.by_unsigned(signs, WORD);
         let both = Form::combine(&m, 1 << WORD, &n, 1 << WORD, 2 * WORD);
         Some(Arc::new(Form::combine(&product, 1, &both, 1, 2 * WORD)))
     }
@@ -165,6 +201,9 @@ impl Walk<'_> {
         );
         let atom = self.cut.world.opaque(cause);
         self.masked.insert(key, atom);
+        if let Some(sign) = self.sign_name(x) {
+            self.cut.made_masked(atom, sign, y);
+        }
         Form::atom(atom)
     }
 }

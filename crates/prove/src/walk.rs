@@ -3,20 +3,10 @@
 use crate::cut::{Cutter, Use};
 use crate::funs::{FunId, FunOp};
 use crate::values::{Atom, AtomId, Base, Form, ModForm, Source, Var, residue};
+use ringforge_contract::InputRange;
 use ringforge_machine::graph::{Graph, NodeId, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
-
-/// The interval of an input array's elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InputRange {
-    /// Least value.
-    pub lo: i64,
-    /// Greatest value.
-    pub hi: i64,
-    /// Whether elements are read as signed.
-    pub signed: bool,
-}
 
 /// An output read as an integer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +28,8 @@ pub struct Walk<'g> {
     pub(crate) forms: FxHashMap<NodeId, Arc<Form>>,
     /// The word that a node is the sign or the zero extension of.
     pub(crate) words: FxHashMap<NodeId, Arc<Form>>,
+    /// By the sign of an upper word: how that word is taken, for the certificate.
+    pub(crate) uppers: FxHashMap<NodeId, Vec<ringforge_kernel::certificate::Rule>>,
     /// The words whose sign is a mask: a node and the bit at which the word begins.
     pub(crate) signs: FxHashSet<(NodeId, u8)>,
     /// `[x < 0]·y` of two words.
@@ -56,6 +48,7 @@ impl<'g> Walk<'g> {
             forms: FxHashMap::default(),
             words: FxHashMap::default(),
             signs: FxHashSet::default(),
+            uppers: FxHashMap::default(),
             masked: FxHashMap::default(),
             keep: false,
         }
@@ -108,7 +101,9 @@ impl<'g> Walk<'g> {
             let id = NodeId(id as u32);
             self.cut.node = id.0;
             self.remember(id);
+            self.cut.record.rules.clear();
             let form = self.visit(id);
+            self.write(id, &form);
             self.forms.insert(id, form);
             // Forms of long sums are long: drop each after its last use.
             let mut drop = |w: &mut Self, a: NodeId| {
@@ -140,10 +135,16 @@ impl<'g> Walk<'g> {
     /// Why there is none (index into the causes).
     pub fn output(&mut self, node: NodeId, bits: u8, signed: bool) -> Result<Output, u32> {
         self.cut.node = node.0;
+        self.cut.record.rules.clear();
         let form = self.get(node);
-        match self.cut.use_form(&form, bits) {
+        let used = self.cut.use_form(&form, bits);
+        match used {
             Use::Const(c) => {
                 let c = if signed { c } else { (c as u64 & (u64::MAX >> (64 - bits))) as i64 };
+                if !form.t.is_empty() {
+                    self.cut.by_use(used, bits);
+                }
+                self.cut.by_output(&Form { k: c, t: Vec::new() });
                 let k = residue(c.into(), self.cut.world.q);
                 Ok(Output {
                     lo: c,
@@ -152,7 +153,10 @@ impl<'g> Walk<'g> {
                 })
             }
             Use::One(Base::Var(v), f) => {
+                self.cut.by_use(used, bits);
                 let f = self.cut.extend(f, 64, signed);
+                let atom = self.cut.world.atom(Atom::Fun(Base::Var(v), f));
+                self.cut.by_output(&Form::atom(atom));
                 let (lo, hi) = self.cut.world.domain(Base::Var(v));
                 let s = self.cut.cones.summary(&mut self.cut.world.funs, f, lo, hi);
                 let q = self.cut.world.q;
@@ -166,6 +170,10 @@ impl<'g> Walk<'g> {
             }
             Use::One(Base::Low(l), f) => {
                 if let Some(output) = self.wrapped(l, f, signed) {
+                    self.cut.by_use(used, bits);
+                    let f = self.cut.extend(f, 64, signed);
+                    let atom = self.cut.world.atom(Atom::Fun(Base::Low(l), f));
+                    self.cut.by_output(&Form::atom(atom));
                     return Ok(output);
                 }
                 let cause = self.cut.world.lows[l as usize].cause;
@@ -193,6 +201,22 @@ impl<'g> Walk<'g> {
         let t = known.t.iter().map(|&(a, x)| (a, times(x))).filter(|t| t.1 != 0).collect();
         let residue = ModForm { m: q, k: (times(known.k) + d) % q, t };
         Some(Output { lo: s.min, hi: s.max, residue })
+    }
+
+    /// Writes the node's line of the certificate.
+    fn write(&mut self, id: NodeId, form: &Form) {
+        let graph = self.graph;
+        let node = graph.node(id);
+        let (w, args) = (node.width, &node.args);
+        let linear = match node.op {
+            Op::Const(_) | Op::Input { .. } => return,
+            Op::Add => Some(Form::combine(&self.get(args[0]), 1, &self.get(args[1]), 1, w)),
+            Op::Sub => Some(Form::combine(&self.get(args[0]), 1, &self.get(args[1]), -1, w)),
+            Op::Shl(k) => Some(self.get(args[0]).scaled(1i64.wrapping_shl(k.into()), w)),
+            Op::Slice { lo: 0 } => Some(self.get(args[0]).scaled(1, w)),
+            _ => None,
+        };
+        self.cut.record_node(id.0, form, w, linear.as_ref());
     }
 
     pub(crate) fn get(&self, id: NodeId) -> Arc<Form> {
@@ -284,6 +308,7 @@ impl<'g> Walk<'g> {
                         lo <= r.lo && r.hi <= hi
                     };
                     if inside(from, true) && inside(w, signed) {
+                        self.cut.by_integer(&form);
                         return Arc::new(self.truncate(&form, w));
                     }
                 }
@@ -459,10 +484,12 @@ impl<'g> Walk<'g> {
                 Use::Opaque(c) => return self.opaque(c),
             }
         }
+        let used_before = used.clone();
         let base = match self.unify(&mut used) {
             Ok(base) => base,
             Err(cause) => return self.opaque(cause),
         };
+        self.cut.by_function(base, &used_before);
         let funs: Vec<FunId> = used.iter().map(|u| u.1).collect();
         let f = self.cut.op(w, op, &funs);
         match base {

@@ -1,8 +1,9 @@
 //! Primitives of modular arithmetic, right and wrong.
 
 use crate::audit::Audit;
-use crate::walk::{InputRange, Output, Walk};
+use crate::walk::{Output, Walk};
 use crate::witness::Random;
+use ringforge_contract::InputRange;
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId};
 

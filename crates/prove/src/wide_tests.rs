@@ -1,8 +1,9 @@
 //! Words of 32 bits with products of 64: reductions modulo q = 8380417 and their mutants.
 
 use crate::audit::Audit;
-use crate::walk::{InputRange, Output, Walk};
+use crate::walk::{Output, Walk};
 use crate::witness::Random;
+use ringforge_contract::InputRange;
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId};
 

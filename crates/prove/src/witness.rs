@@ -1,14 +1,14 @@
 //! Inputs that show a failure, by evaluating the lifted terms on candidates.
 
 use crate::aim::{Aim, Inputs};
-use crate::calls::CallCase;
-use crate::contract::Contract;
 use crate::function::Mismatch;
-use crate::oracle::Oracle;
 use crate::prove::Job;
 use crate::report::Witness;
 use crate::values::{Form, ModForm};
 use crate::walk::Walk;
+use ringforge_contract::calls::CallCase;
+use ringforge_contract::contract::Contract;
+use ringforge_contract::oracle::Oracle;
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId, Op};
 use std::time::Instant;
@@ -54,6 +54,7 @@ struct Search<'a> {
     contract: &'a Contract,
     oracle: Oracle<'a>,
     ranges: &'a [(i64, i64)],
+    /// Elements of the longest operand.
     n: usize,
     case: &'a CallCase,
 }
@@ -61,7 +62,11 @@ struct Search<'a> {
 impl Search<'_> {
     /// The first candidate whose result is wrong.
     fn first_wrong(&self, candidates: &mut [Inputs]) -> Option<Witness> {
-        candidates.iter_mut().for_each(|inputs| self.case.tied(inputs));
+        for inputs in candidates.iter_mut() {
+            self.case.tied(inputs);
+            // They were made for the longest operand.
+            inputs.iter_mut().zip(self.contract.lengths()).for_each(|(v, n)| v.truncate(n));
+        }
         let out = &self.contract.arguments[self.contract.output()];
         let (bits, signed) = (out.element.bits(), out.element.signed());
         for chunk in candidates.chunks(BATCH) {
@@ -83,7 +88,7 @@ impl Search<'_> {
                 let wrong = found
                     .iter()
                     .zip(&expected)
-                    .position(|(f, e)| (f - e) % q != 0 || *f < out.range.0 || *f > out.range.1);
+                    .position(|(f, e)| (f - e) % q != 0 || *f < out.exit.0 || *f > out.exit.1);
                 if let Some(element) = wrong {
                     let names = self.contract.inputs();
                     return Some(Witness {
@@ -173,7 +178,7 @@ pub(crate) fn search(
     let contract = job.contract;
     let tape = Tape::new(graph, &case.outputs).ok()?;
     let ranges = &case.ranges(contract)[..];
-    let n = contract.ring.degree();
+    let n = contract.lengths().into_iter().max().unwrap_or(0);
     let s = Search { tape, contract, oracle: Oracle::new(contract), ranges, n, case };
     let started = Instant::now();
     if let Some(Mismatch::Coefficient { at, .. }) = mismatch

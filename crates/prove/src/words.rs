@@ -205,13 +205,16 @@ impl Walk<'_> {
             let top = self.cut.floor(&form.clone().plus(middle, 64), w, 64);
             form = Form::combine(&form, 1, &top, -1i64 << w, 64);
         }
-        Some(self.cut.floor(&form, k, w))
+        let out = self.cut.floor(&form, k, w);
+        self.cut.by_taken();
+        Some(out)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::walk::{InputRange, Walk};
+    use crate::walk::Walk;
+    use ringforge_contract::InputRange;
     use ringforge_machine::graph::{Graph, NodeId};
 
     const P: i64 = 21 * 128 + 1;

@@ -96,7 +96,9 @@ fn every_level_of_gcc_is_proved_and_thereby_equivalent() {
     for r in &reports {
         assert!(r.is_proved(), "{}", told(r));
         assert_eq!(r.ranges.output, Some(BIG));
-        assert!(r.counts.products == N * N && r.counts.cases >= 3 && r.certificate.checked);
+        assert!(
+            r.counts.products == N * N && r.counts.cases >= 3 && r.certificate.replayed.nodes > 0
+        );
         assert_eq!(r.equivalent.len(), objects.len() - 1);
     }
 }

@@ -11,6 +11,7 @@ use ringforge_plan::Plan;
 use ringforge_program::ir::{Op, Program, Stmt};
 use ringforge_program::lower::{LowerError, Lowered, lower};
 use ringforge_program::schedule::Schedule;
+use ringforge_target::Target;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -52,13 +53,14 @@ const STAGES: [&str; 3] = ["forward", "inverse", "mul.inverse"];
 pub fn improve(
     plan: &Plan,
     schedule: &Schedule,
+    target: &Target,
     name: &str,
     layers: usize,
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Improved, LowerError> {
-    let own = lower(plan, &Schedule { reductions: None, ..schedule.clone() }, name)?;
+    let own = lower(plan, &Schedule { reductions: None, ..schedule.clone() }, target, name)?;
     let before = reductions(&own.program);
-    let mut oracle = Oracle { plan, schedule, name, asked: 1 };
+    let mut oracle = Oracle { plan, schedule, target, name, asked: 1 };
     let mut best: BTreeSet<String> = own.sites.into_iter().collect();
     let Some(mut cost) = oracle.ask(&best).map(|l| reductions(&l.program)) else {
         return Ok(Improved { sites: best.into_iter().collect(), before, after: before, asked: 2 });
@@ -110,6 +112,7 @@ fn key(site: &str) -> (usize, bool, usize) {
 struct Oracle<'a> {
     plan: &'a Plan,
     schedule: &'a Schedule,
+    target: &'a Target,
     name: &'a str,
     asked: u64,
 }
@@ -118,7 +121,8 @@ impl Oracle<'_> {
     fn ask(&mut self, sites: &BTreeSet<String>) -> Option<Lowered> {
         self.asked += 1;
         let reductions = Some(sites.iter().cloned().collect());
-        lower(self.plan, &Schedule { reductions, ..self.schedule.clone() }, self.name).ok()
+        lower(self.plan, &Schedule { reductions, ..self.schedule.clone() }, self.target, self.name)
+            .ok()
     }
 
     /// How many butterflies on registers a layer has: the lowering refuses names of sites that it

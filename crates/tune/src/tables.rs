@@ -5,6 +5,7 @@ use crate::{
     Scope, Site, check, search,
 };
 use ringforge_program::unsigned::Kind;
+use ringforge_target::AVX2;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -100,9 +101,13 @@ pub fn earlier(n: usize) -> Result<Row, String> {
 pub fn unsigned() -> Vec<(String, Problem)> {
     let spaces = [
         ("Tokuda and Kameyama's space, whole layers", Granularity::Layer, true),
-        ("registers of 16", Granularity::Register { lanes: 16 }, true),
+        ("registers of 16", Granularity::Register { lanes: AVX2.registers.lanes(16) }, true),
         ("single coefficients", Granularity::Coefficient, true),
-        ("registers of 16, inverse by Cooley–Tukey", Granularity::Register { lanes: 16 }, false),
+        (
+            "registers of 16, inverse by Cooley–Tukey",
+            Granularity::Register { lanes: AVX2.registers.lanes(16) },
+            false,
+        ),
         ("single coefficients, inverse by Cooley–Tukey", Granularity::Coefficient, false),
     ];
     let mut all = Vec::new();

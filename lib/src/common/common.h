@@ -73,6 +73,27 @@ extern int RF_NS(test_portable); /* tests set it to force portable code */
 #endif
 
 /*
+ * Hooks: what the library brings has names that no user defines by chance, so that a hook is replaced where
+ * ringforge_config.h says so, and nowhere else.
+ */
+#if RINGFORGE_HASH == 2
+#define RF_HASH(name) RF_NS(name)
+#else
+#define RF_HASH(name) RF_NS(RF_CAT(library_, name))
+int RF_HASH(sha512)(uint8_t out[64], const uint8_t *in, size_t len);
+int RF_HASH(sha3_256)(uint8_t out[32], const uint8_t *in, size_t len);
+int RF_HASH(sha3_512)(uint8_t out[64], const uint8_t *in, size_t len);
+int RF_HASH(shake128)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len);
+int RF_HASH(shake256)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len);
+#endif
+#if RINGFORGE_RANDOM == 2
+#define RF_RANDOM(name) RF_NS(name)
+#else
+#define RF_RANDOM(name) RF_NS(RF_CAT(library_, name))
+int RF_RANDOM(randombytes)(uint8_t *out, size_t len);
+#endif
+
+/*
  * Marks for the test of constant time: valgrind treats what is marked secret as undefined, and
  * reports every branch and address that depends on it. They cost nothing otherwise.
  */

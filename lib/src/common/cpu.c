@@ -3,6 +3,7 @@
 
 #ifdef RINGFORGE_TESTING
 int RF_NS(test_portable) = 0;
+int RF_NS(test_no_wipe) = 0;
 #endif
 
 void rf_zeroize(void *p, size_t len)

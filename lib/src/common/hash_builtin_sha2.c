@@ -135,7 +135,6 @@ static void rf_sha512_blocks_c(uint64_t state[8], const uint8_t *in, size_t bloc
         }
         RF_SHA512_END
     }
-    rf_zeroize(w, sizeof w);
 }
 
 #if RF_HAVE_AVX2_CODE
@@ -217,7 +216,6 @@ RF_AVX2_BMI2 static void rf_sha512_blocks_avx2(uint64_t state[8], const uint8_t 
         rf_sha512_two(state, words, in, in + 128);
     if (blocks > 0)
         rf_sha512_two(state, words, in, NULL);
-    rf_zeroize(words, sizeof words);
 }
 
 /* Eight rounds again, of those that take the number of their word, from `o` on. */
@@ -293,7 +291,7 @@ size_t RF_NS(sha512_pad)(uint8_t *tail, size_t rest, size_t len)
     return blocks;
 }
 
-int RF_NS(sha512)(uint8_t out[64], const uint8_t *in, size_t len)
+int RF_HASH(sha512)(uint8_t out[64], const uint8_t *in, size_t len)
 {
     uint64_t state[8];
     uint8_t last[3 * RF_SHA512_BLOCK]; /* what does not fill two blocks: two at a time are cheaper than one and one */
@@ -306,8 +304,6 @@ int RF_NS(sha512)(uint8_t out[64], const uint8_t *in, size_t len)
     blocks = RF_NS(sha512_pad)(last, rest, len);
     RF_NS(sha512_blocks)(state, last, blocks);
     RF_NS(sha512_end)(out, state);
-    rf_zeroize(last, sizeof last);
-    rf_zeroize(state, sizeof state);
     return 0;
 }
 

@@ -6,11 +6,6 @@
 
 #if RINGFORGE_HASH == 0 && RF_NEED_SHA3
 
-#define RF_SHA3_512_RATE 72
-#define RF_SHA3_256_RATE 136
-#define RF_SHAKE256_RATE 136
-#define RF_SHAKE128_RATE 168
-
 static const uint64_t rf_keccak_constants[24] = {
     0x0000000000000001u, 0x0000000000008082u, 0x800000000000808au, 0x8000000080008000u,
     0x000000000000808bu, 0x0000000080000001u, 0x8000000080008081u, 0x8000000000008009u,
@@ -110,7 +105,7 @@ static uint64_t rf_keccak_load(const uint8_t *p)
 }
 
 /* The sponge: out_len bytes out of len bytes, with the suffix (and first bit of padding) given. */
-static void rf_sponge(uint8_t *out, size_t out_len, const uint8_t *in, size_t len, size_t rate,
+static void rf_sponge_one(uint8_t *out, size_t out_len, const uint8_t *in, size_t len, size_t rate,
                       uint8_t suffix)
 {
     uint64_t state[25];
@@ -137,132 +132,39 @@ static void rf_sponge(uint8_t *out, size_t out_len, const uint8_t *in, size_t le
         out += now;
         out_len -= now;
     }
-    rf_zeroize(state, sizeof state);
 }
 
-int RF_NS(sha3_256)(uint8_t out[32], const uint8_t *in, size_t len)
+int RF_HASH(sha3_256)(uint8_t out[32], const uint8_t *in, size_t len)
 {
-    rf_sponge(out, 32, in, len, RF_SHA3_256_RATE, 0x06);
+    rf_sponge_one(out, 32, in, len, RF_SHA3_256_RATE, 0x06);
     return 0;
 }
 
-int RF_NS(sha3_512)(uint8_t out[64], const uint8_t *in, size_t len)
+int RF_HASH(sha3_512)(uint8_t out[64], const uint8_t *in, size_t len)
 {
-    rf_sponge(out, 64, in, len, RF_SHA3_512_RATE, 0x06);
+    rf_sponge_one(out, 64, in, len, RF_SHA3_512_RATE, 0x06);
     return 0;
 }
 
-int RF_NS(shake128)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len)
+int RF_HASH(shake128)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len)
 {
-    rf_sponge(out, out_len, in, len, RF_SHAKE128_RATE, 0x1f);
+    rf_sponge_one(out, out_len, in, len, RF_SHAKE128_RATE, 0x1f);
     return 0;
 }
 
-int RF_NS(shake256)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len)
+int RF_HASH(shake256)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len)
 {
-    rf_sponge(out, out_len, in, len, RF_SHAKE256_RATE, 0x1f);
+    rf_sponge_one(out, out_len, in, len, RF_SHAKE256_RATE, 0x1f);
     return 0;
 }
 
-#if RF_HAVE_SHAKE_X4
-
-#include <immintrin.h>
-
-#define WORD __m256i
-#define XOR(a, b) _mm256_xor_si256(a, b)
-#define CHI(a, b, c) _mm256_xor_si256(a, _mm256_andnot_si256(b, c))
-/* Turns by whole bytes are one shuffle. */
-#define TURN(a, t)                                                                                 \
-    ((t) == 0    ? (a)                                                                             \
-     : (t) == 8  ? _mm256_shuffle_epi8(a, by8)                                                     \
-     : (t) == 56 ? _mm256_shuffle_epi8(a, by56)                                                    \
-                 : _mm256_or_si256(_mm256_slli_epi64(a, t), _mm256_srli_epi64(a, (64 - (t)) & 63)))
-
-/* The permutation on four states, lane i of state s being word s of a[i]. */
-RF_AVX2 static void rf_keccak_x4(__m256i state[25])
-{
-    const __m256i by8 = _mm256_setr_epi8(7, 0, 1, 2, 3, 4, 5, 6, 15, 8, 9, 10, 11, 12, 13, 14, 7, 0,
-                                         1, 2, 3, 4, 5, 6, 15, 8, 9, 10, 11, 12, 13, 14);
-    const __m256i by56 = _mm256_setr_epi8(1, 2, 3, 4, 5, 6, 7, 0, 9, 10, 11, 12, 13, 14, 15, 8, 1,
-                                          2, 3, 4, 5, 6, 7, 0, 9, 10, 11, 12, 13, 14, 15, 8);
-    __m256i a[25], e[25];
-    int i;
-    for (i = 0; i < 25; i++)
-        a[i] = state[i];
-    for (i = 0; i < 24; i += 2) {
-        RF_KECCAK_ROUND(e, a, _mm256_set1_epi64x((long long)rf_keccak_constants[i]));
-        RF_KECCAK_ROUND(a, e, _mm256_set1_epi64x((long long)rf_keccak_constants[i + 1]));
-    }
-    for (i = 0; i < 25; i++)
-        state[i] = a[i];
-}
-
-#undef WORD
-#undef XOR
-#undef CHI
-#undef TURN
-
-static long long rf_keccak_signed(const uint8_t *p)
-{
-    long long x;
-    memcpy(&x, p, 8);
-    return x;
-}
-
-/* Four sponges; len < rate. x86 is little-endian, so lanes are copied as they are. */
-RF_AVX2 static void rf_sponge_x4(uint8_t *const out[4], size_t out_len, const uint8_t *const in[4],
-                                 size_t len, size_t rate, uint8_t suffix)
-{
-    __m256i state[25];
-    uint8_t block[4][RF_SHAKE128_RATE];
-    size_t at = 0, i;
-    int s;
-    for (s = 0; s < 4; s++) {
-        memset(block[s], 0, rate);
-        memcpy(block[s], in[s], len);
-        block[s][len] ^= suffix;
-        block[s][rate - 1] ^= 0x80;
-    }
-    for (i = 0; i < rate / 8; i++)
-        state[i] = _mm256_setr_epi64x(rf_keccak_signed(block[0] + 8 * i), rf_keccak_signed(block[1] + 8 * i),
-                                      rf_keccak_signed(block[2] + 8 * i), rf_keccak_signed(block[3] + 8 * i));
-    for (; i < 25; i++)
-        state[i] = _mm256_setzero_si256();
-    while (at < out_len) {
-        size_t now = out_len - at < rate ? out_len - at : rate;
-        rf_keccak_x4(state);
-        for (i = 0; 8 * i < now; i++) {
-            long long lane[4];
-            size_t bytes = now - 8 * i < 8 ? now - 8 * i : 8;
-            _mm256_storeu_si256((__m256i *)(void *)lane, state[i]);
-            for (s = 0; s < 4; s++)
-                memcpy(out[s] + at + 8 * i, &lane[s], bytes);
-        }
-        at += now;
-    }
-    rf_zeroize(state, sizeof state);
-    rf_zeroize(block, sizeof block);
-}
-
-RF_AVX2 void RF_NS(shake128_x4)(uint8_t *const out[4], size_t out_len, const uint8_t *const in[4], size_t len)
-{
-    rf_sponge_x4(out, out_len, in, len, RF_SHAKE128_RATE, 0x1f);
-}
-
-RF_AVX2 void RF_NS(shake256_x4)(uint8_t *const out[4], size_t out_len, const uint8_t *const in[4], size_t len)
-{
-    rf_sponge_x4(out, out_len, in, len, RF_SHAKE256_RATE, 0x1f);
-}
-
-#endif /* RF_HAVE_SHAKE_X4 */
+#if RF_HAVE_FOUR
+#include "keccak_four_avx2.h"
+#endif
 
 #undef RF_KECCAK_ROW
 #undef RF_KECCAK_SUM
 #undef RF_KECCAK_ROUND
-#undef RF_SHA3_512_RATE
-#undef RF_SHA3_256_RATE
-#undef RF_SHAKE256_RATE
-#undef RF_SHAKE128_RATE
 
 #else
 typedef int rf_no_builtin_sha3; /* C has no empty sources */

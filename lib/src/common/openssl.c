@@ -5,17 +5,17 @@
 #include <openssl/evp.h>
 #include <openssl/sha.h>
 
-int RF_NS(sha512)(uint8_t out[64], const uint8_t *in, size_t len)
+int RF_HASH(sha512)(uint8_t out[64], const uint8_t *in, size_t len)
 {
     return SHA512(in, len, out) == NULL; /* not the EVP form, whose look-ups cost as much as five blocks */
 }
 
-int RF_NS(sha3_256)(uint8_t out[32], const uint8_t *in, size_t len)
+int RF_HASH(sha3_256)(uint8_t out[32], const uint8_t *in, size_t len)
 {
     return EVP_Digest(in, len, out, NULL, EVP_sha3_256(), NULL) != 1;
 }
 
-int RF_NS(sha3_512)(uint8_t out[64], const uint8_t *in, size_t len)
+int RF_HASH(sha3_512)(uint8_t out[64], const uint8_t *in, size_t len)
 {
     return EVP_Digest(in, len, out, NULL, EVP_sha3_512(), NULL) != 1;
 }
@@ -30,12 +30,12 @@ static int rf_openssl_shake(const EVP_MD *md, uint8_t *out, size_t out_len, cons
     return !ok;
 }
 
-int RF_NS(shake128)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len)
+int RF_HASH(shake128)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len)
 {
     return rf_openssl_shake(EVP_shake128(), out, out_len, in, len);
 }
 
-int RF_NS(shake256)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len)
+int RF_HASH(shake256)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len)
 {
     return rf_openssl_shake(EVP_shake256(), out, out_len, in, len);
 }
@@ -45,7 +45,7 @@ int RF_NS(shake256)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len)
 #include <limits.h>
 #include <openssl/rand.h>
 
-int RF_NS(randombytes)(uint8_t *out, size_t len)
+int RF_RANDOM(randombytes)(uint8_t *out, size_t len)
 {
     while (len > 0) {
         int part = len < INT_MAX ? (int)len : INT_MAX;

@@ -11,7 +11,7 @@
 /* after windows.h */
 #include <bcrypt.h>
 
-int RF_NS(randombytes)(uint8_t *out, size_t len)
+int RF_RANDOM(randombytes)(uint8_t *out, size_t len)
 {
     while (len > 0) {
         ULONG part = len < 65536 ? (ULONG)len : 65536;
@@ -27,7 +27,7 @@ int RF_NS(randombytes)(uint8_t *out, size_t len)
 #include <errno.h>
 #include <sys/random.h>
 
-int RF_NS(randombytes)(uint8_t *out, size_t len)
+int RF_RANDOM(randombytes)(uint8_t *out, size_t len)
 {
     while (len > 0) {
         ssize_t got = getrandom(out, len, 0);
@@ -44,7 +44,7 @@ int RF_NS(randombytes)(uint8_t *out, size_t len)
 #elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__OpenBSD__) || defined(__NetBSD__)
 #include <stdlib.h>
 
-int RF_NS(randombytes)(uint8_t *out, size_t len)
+int RF_RANDOM(randombytes)(uint8_t *out, size_t len)
 {
     arc4random_buf(out, len);
     return 0;

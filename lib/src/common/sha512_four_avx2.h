@@ -82,8 +82,6 @@ RF_AVX2 static void rf_sha512_blocks_four_avx2(uint64_t states[4][8], const uint
         _mm256_storeu_si256((__m256i *)(void *)states[i], state[i]);
         _mm256_storeu_si256((__m256i *)(void *)(states[i] + 4), state[4 + i]);
     }
-    rf_zeroize(state, sizeof state);
-    rf_zeroize(w, sizeof w);
 }
 
 #undef RF_FOUR_TURNS

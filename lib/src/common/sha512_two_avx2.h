@@ -97,8 +97,6 @@ RF_AVX2 static void rf_sha512_blocks_two_avx2(uint64_t first[8], const uint8_t *
         first[i] = (uint64_t)_mm_cvtsi128_si64(state[i]);
         second[i] = (uint64_t)_mm_extract_epi64(state[i], 1);
     }
-    rf_zeroize(room, sizeof room);
-    rf_zeroize(state, sizeof state);
 }
 
 #undef RF_TWO_XOR

@@ -303,8 +303,6 @@ RF_AVX2 static void rf_sort_avx2(uint32_t *x, int n)
         rf_sort_put(x + 256 * k, v + 32 * k);
     rf_sort_put(end, v + 32 * k);
     memcpy(x + 256 * k, end, (size_t)rest * 4);
-    rf_zeroize(v, (size_t)blocks * 32 * sizeof *v);
-    rf_zeroize(end, sizeof end);
 }
 
 #undef RF_COMPARE

@@ -7,5 +7,6 @@
 #define RF_ETA1 2
 #define RF_DU 11
 #define RF_DV 5
+#define RF_DEAD 32768 /* bytes of stack that an operation uses at most, see wipe.h */
 #include "mlkem.inc"
 #endif

@@ -7,5 +7,6 @@
 #define RF_ETA1 3
 #define RF_DU 10
 #define RF_DV 4
+#define RF_DEAD 20480 /* bytes of stack that an operation uses at most, see wipe.h */
 #include "mlkem.inc"
 #endif

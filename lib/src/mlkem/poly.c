@@ -6,6 +6,7 @@
 #include "../common/bits.h"
 #include "../common/keccak.h"
 #if RF_HAVE_AVX2_CODE
+#include "pack_avx2.h"
 #include "poly_avx2.h"
 #endif
 
@@ -126,14 +127,35 @@ static inline int16_t rf_mlkem_decompressed(int16_t x, int d)
     }
 #endif
 
-RF_MLKEM_LOOP(freeze, (int16_t a[256]), (a), a[i] = rf_mlkem_residue(a[i]))
 RF_MLKEM_LOOP(center, (int16_t a[256]), (a),
               a[i] = (int16_t)(a[i] - (RF_MLKEM_Q & ((RF_MLKEM_Q / 2 - a[i]) >> 15))))
-RF_MLKEM_LOOP(scale_add, (int16_t a[256], const int16_t b[256]), (a, b), a[i] = rf_mlkem_scaled(a[i], b[i]))
 RF_MLKEM_LOOP(add, (int16_t a[256], const int16_t b[256]), (a, b), a[i] = (int16_t)(a[i] + b[i]))
-RF_MLKEM_LOOP(round, (int16_t c[256], const int16_t a[256], int d), (c, a, d),
-              c[i] = rf_mlkem_compressed(a[i], d))
-RF_MLKEM_LOOP(unround, (int16_t a[256], int d), (a, d), a[i] = rf_mlkem_decompressed(a[i], d))
+
+void RF_NS(mlkem_freeze)(int16_t a[256])
+{
+    int i;
+#if RF_HAVE_AVX2_CODE
+    if (rf_avx2()) {
+        rf_mlkem_freeze_avx2(a);
+        return;
+    }
+#endif
+    for (i = 0; i < 256; i++)
+        a[i] = rf_mlkem_residue(a[i]);
+}
+
+void RF_NS(mlkem_scale_add)(int16_t a[256], const int16_t b[256])
+{
+    int i;
+#if RF_HAVE_AVX2_CODE
+    if (rf_avx2()) {
+        rf_mlkem_scale_add_avx2(a, b);
+        return;
+    }
+#endif
+    for (i = 0; i < 256; i++)
+        a[i] = rf_mlkem_scaled(a[i], b[i]);
+}
 
 void RF_NS(mlkem_encode)(uint8_t out[384], const int16_t a[256])
 {
@@ -173,21 +195,29 @@ uint32_t RF_NS(mlkem_decode)(int16_t a[256], const uint8_t in[384])
 void RF_NS(mlkem_compress)(uint8_t *out, const int16_t a[256], int d)
 {
     rf_bit_writer w = {0, 0, out};
-    int16_t c[256];
     int i;
-    RF_NS(mlkem_round)(c, a, d);
+#if RF_HAVE_AVX2_CODE
+    if (rf_avx2()) {
+        rf_mlkem_compress_avx2(out, a, d);
+        return;
+    }
+#endif
     for (i = 0; i < 256; i++)
-        rf_put(&w, (uint32_t)c[i], d);
-    rf_zeroize(c, sizeof c);
+        rf_put(&w, (uint32_t)rf_mlkem_compressed(a[i], d), d);
 }
 
 void RF_NS(mlkem_decompress)(int16_t a[256], const uint8_t *in, int d)
 {
     rf_bit_reader r = {0, 0, in, in + 32 * d};
     int i;
+#if RF_HAVE_AVX2_CODE
+    if (rf_avx2()) {
+        rf_mlkem_decompress_avx2(a, in, d);
+        return;
+    }
+#endif
     for (i = 0; i < 256; i++)
-        a[i] = (int16_t)rf_get(&r, d);
-    RF_NS(mlkem_unround)(a, d);
+        a[i] = rf_mlkem_decompressed((int16_t)rf_get(&r, d), d);
 }
 
 /* The first 256 words below 3329 among those of 12 bits in len bytes; their number. */
@@ -219,33 +249,16 @@ static int rf_mlkem_accept(int16_t a[256], const uint8_t *in, size_t len)
 #define RF_MLKEM_BLOCKS 504
 #define RF_MLKEM_MORE_BLOCKS 840
 
-int RF_NS(mlkem_uniform)(int16_t a[4][256], int count, const uint8_t seed[32], uint8_t index[4][2])
+/* The polynomial of the message's SHAKE128, of which 504 bytes are there already. */
+static int rf_mlkem_uniform(int16_t a[256], const uint8_t in[34], const uint8_t *bytes)
 {
-    uint8_t in[4][34], out[4][RF_MLKEM_BLOCKS], more[RF_MLKEM_MORE_BLOCKS];
-    int ready = 0, i;
-    for (i = 0; i < 4; i++) {
-        memcpy(in[i], seed, 32);
-        in[i][32] = index[i < count ? i : 0][0];
-        in[i][33] = index[i < count ? i : 0][1];
-    }
-#if RF_HAVE_SHAKE_X4
-    if (count > 1 && rf_shake_x4()) {
-        uint8_t *const outs[4] = {out[0], out[1], out[2], out[3]};
-        const uint8_t *const ins[4] = {in[0], in[1], in[2], in[3]};
-        RF_NS(shake128_x4)(outs, RF_MLKEM_BLOCKS, ins, 34);
-        ready = 1;
-    }
-#endif
-    for (i = 0; i < count; i++) {
-        if (!ready && RF_NS(shake128)(out[i], RF_MLKEM_BLOCKS, in[i], 34) != 0)
+    uint8_t more[RF_MLKEM_MORE_BLOCKS];
+    if (rf_mlkem_accept(a, bytes, RF_MLKEM_BLOCKS) < 256) {
+        if (RF_HASH(shake128)(more, RF_MLKEM_MORE_BLOCKS, in, 34) != 0 ||
+            rf_mlkem_accept(a, more, RF_MLKEM_MORE_BLOCKS) < 256)
             return RINGFORGE_ERR_HASH;
-        if (rf_mlkem_accept(a[i], out[i], RF_MLKEM_BLOCKS) < 256) {
-            if (RF_NS(shake128)(more, RF_MLKEM_MORE_BLOCKS, in[i], 34) != 0 ||
-                rf_mlkem_accept(a[i], more, RF_MLKEM_MORE_BLOCKS) < 256)
-                return RINGFORGE_ERR_HASH;
-        }
-        RF_NS(mlkem_from_standard)(a[i]);
     }
+    RF_NS(mlkem_from_standard)(a);
     return 0;
 }
 
@@ -278,39 +291,101 @@ static void rf_mlkem_binomial3(int16_t a[256], const uint8_t *in)
     }
 }
 
-int RF_NS(mlkem_noise)(int16_t (*a)[256], int count, int eta, const uint8_t seed[32], uint8_t nonce)
+/* The messages of mlkem_hash. */
+struct rf_mlkem_messages {
+    uint8_t entry[16][34], noise[9][33];
+};
+
+static void rf_mlkem_messages_of(struct rf_mlkem_messages *messages, int entries, int k, int transposed,
+                                 const uint8_t *seed, const rf_noise *noise)
 {
-    uint8_t in[4][33], out[4][192];
-    size_t len = (size_t)(64 * eta);
-    int at, i, error = 0;
-    for (at = 0; at < count && error == 0; at += 4) {
-        int now = count - at < 4 ? count - at : 4, ready = 0;
-        for (i = 0; i < 4; i++) {
-            memcpy(in[i], seed, 32);
-            in[i][32] = (uint8_t)(nonce + at + i);
-        }
-#if RF_HAVE_SHAKE_X4
-        if (now > 1 && rf_shake_x4()) {
-            uint8_t *const outs[4] = {out[0], out[1], out[2], out[3]};
-            const uint8_t *const ins[4] = {in[0], in[1], in[2], in[3]};
-            RF_NS(shake256_x4)(outs, len, ins, 33);
-            ready = 1;
-        }
-#endif
-        for (i = 0; i < now && error == 0; i++) {
-            if (!ready && RF_NS(shake256)(out[i], len, in[i], 33) != 0)
-                error = RINGFORGE_ERR_HASH;
-            else if (eta == 2)
-                rf_mlkem_binomial2(a[at + i], out[i]);
-            else
-                rf_mlkem_binomial3(a[at + i], out[i]);
-        }
+    int i;
+    for (i = 0; i < entries; i++) {
+        memcpy(messages->entry[i], seed, 32);
+        messages->entry[i][33 - transposed] = (uint8_t)(i / k); /* first the column, then the row of A */
+        messages->entry[i][32 + transposed] = (uint8_t)(i % k);
     }
-    rf_zeroize(in, sizeof in);
-    rf_zeroize(out, sizeof out);
-    return error;
+    for (i = 0; noise != NULL && i < noise->count; i++) {
+        memcpy(messages->noise[i], noise->seed, 32);
+        messages->noise[i][32] = (uint8_t)i;
+    }
 }
 
+static void rf_mlkem_binomial(const rf_noise *noise, int i, const uint8_t *bytes)
+{
+    if (i < noise->wide)
+        rf_mlkem_binomial3(noise->a[i], bytes);
+    else
+        rf_mlkem_binomial2(noise->a[i], bytes);
+}
+
+/* Bytes of SHAKE256 for a polynomial of noise: 64 eta. */
+#define RF_MLKEM_NOISE_BYTES(noise, i) ((size_t)((i) < (noise)->wide ? 192 : 128))
+
+#if RF_HAVE_FOUR
+static int rf_mlkem_hash_four(rf_digest *digests, int digest_count, int16_t (*matrix)[256], int entries,
+                              const rf_noise *noise, const struct rf_mlkem_messages *messages)
+{
+    rf_sponge sponges[2 + 16 + 9];
+    rf_four four;
+    const uint8_t *bytes;
+    int count = 0, done, error = 0, i;
+    for (i = 0; i < digest_count; i++) {
+        const rf_sponge sponge = {digests[i].in, digests[i].len, 32, RF_SHA3_256_RATE,
+                                  digests[i].is_shake ? 0x1f : 0x06};
+        sponges[count++] = sponge;
+    }
+    for (i = 0; i < entries; i++) {
+        const rf_sponge sponge = {messages->entry[i], 34, RF_MLKEM_BLOCKS, RF_SHAKE128_RATE, 0x1f};
+        sponges[count++] = sponge;
+    }
+    for (i = 0; noise != NULL && i < noise->count; i++) {
+        const rf_sponge sponge = {messages->noise[i], 33, RF_MLKEM_NOISE_BYTES(noise, i), RF_SHAKE256_RATE, 0x1f};
+        sponges[count++] = sponge;
+    }
+    RF_NS(four_begin)(&four, sponges, count);
+    while ((done = RF_NS(four_next)(&four, &bytes)) >= 0) {
+        i = done - digest_count;
+        if (i < 0)
+            memcpy(digests[done].out, bytes, 32);
+        else if (i >= entries)
+            rf_mlkem_binomial(noise, i - entries, bytes);
+        else if (error == 0)
+            error = rf_mlkem_uniform(matrix[i], messages->entry[i], bytes);
+    }
+    return error;
+}
+#endif
+
+int RF_NS(mlkem_hash)(rf_digest *digests, int digest_count, int16_t (*matrix)[256], int k, int transposed,
+                      const uint8_t *seed, const rf_noise *noise)
+{
+    const int entries = matrix != NULL ? k * k : 0;
+    struct rf_mlkem_messages messages;
+    uint8_t bytes[RF_MLKEM_BLOCKS];
+    int i, failed = 0;
+    rf_mlkem_messages_of(&messages, entries, k, transposed, seed, noise);
+#if RF_HAVE_FOUR
+    if (rf_has_four())
+        return rf_mlkem_hash_four(digests, digest_count, matrix, entries, noise, &messages);
+#endif
+    for (i = 0; i < digest_count && !failed; i++)
+        failed = digests[i].is_shake ? RF_HASH(shake256)(digests[i].out, 32, digests[i].in, digests[i].len)
+                                     : RF_HASH(sha3_256)(digests[i].out, digests[i].in, digests[i].len);
+    for (i = 0; i < entries && !failed; i++) {
+        failed = RF_HASH(shake128)(bytes, RF_MLKEM_BLOCKS, messages.entry[i], 34);
+        if (!failed)
+            failed = rf_mlkem_uniform(matrix[i], messages.entry[i], bytes);
+    }
+    for (i = 0; noise != NULL && i < noise->count && !failed; i++) {
+        failed = RF_HASH(shake256)(bytes, RF_MLKEM_NOISE_BYTES(noise, i), messages.noise[i], 33);
+        if (!failed)
+            rf_mlkem_binomial(noise, i, bytes);
+    }
+    return failed ? RINGFORGE_ERR_HASH : 0;
+}
+
+#undef RF_MLKEM_NOISE_BYTES
 #undef RF_MLKEM_CALL
 #undef RF_MLKEM_LOOP
 #undef RF_MLKEM_BLOCKS

@@ -7,7 +7,7 @@
 #ifndef RINGFORGE_MLKEM_POLY_H
 #define RINGFORGE_MLKEM_POLY_H
 
-#include "../common/common.h"
+#include "../common/wipe.h"
 
 #define RF_MLKEM_Q 3329
 
@@ -32,22 +32,31 @@ void RF_NS(mlkem_add)(int16_t a[256], const int16_t b[256]);
 /* ByteEncode_12 of a in [0, 3328], and ByteDecode_12: 0 if all coefficients were below 3329. */
 void RF_NS(mlkem_encode)(uint8_t out[384], const int16_t a[256]);
 uint32_t RF_NS(mlkem_decode)(int16_t a[256], const uint8_t in[384]);
-/* c = Compress_d(a) for any a, and a = Decompress_d(a) for [0, 2^d - 1]; d <= 11. */
-void RF_NS(mlkem_round)(int16_t c[256], const int16_t a[256], int d);
-void RF_NS(mlkem_unround)(int16_t a[256], int d);
 /* ByteEncode_d of Compress_d of a (any a), 32d bytes, and back to [0, 3328]; d = 1, 4, 5, 10, 11. */
 void RF_NS(mlkem_compress)(uint8_t *out, const int16_t a[256], int d);
 void RF_NS(mlkem_decompress)(int16_t a[256], const uint8_t *in, int d);
 
+/* A message and its digest of 32 bytes, by SHAKE256 or else SHA3-256. */
+typedef struct {
+    const uint8_t *in;
+    size_t len;
+    int is_shake;
+    uint8_t out[32];
+} rf_digest;
+
+/* Polynomials of noise from a seed and the bytes 0, 1, …: |a| <= eta, 3 for the first `wide` and 2 for the others. */
+typedef struct {
+    int16_t (*a)[256];
+    const uint8_t *seed; /* 32 bytes */
+    int count, wide;
+} rf_noise;
+
 /*
- * `count` (1 to 4) uniform transformed polynomials, a[i] from seed, index[i][0] and index[i][1], in the
- * order in use. 0 or RINGFORGE_ERR_HASH. The seed is public.
+ * All hashing that does not wait for other hashing, side by side where it can be: `digests` (at most 2), the k x k
+ * uniform transformed polynomials of a public seed in the order in use (row by row of A, or of A transposed; none if
+ * `matrix` is NULL), and the noise (none if NULL; at most 2 k + 1). 0 or RINGFORGE_ERR_HASH.
  */
-int RF_NS(mlkem_uniform)(int16_t a[4][256], int count, const uint8_t seed[32], uint8_t index[4][2]);
-/*
- * `count` polynomials of noise, |a| <= eta = 2 or 3, from the seed and the bytes nonce, nonce + 1, … 0 or
- * RINGFORGE_ERR_HASH.
- */
-int RF_NS(mlkem_noise)(int16_t (*a)[256], int count, int eta, const uint8_t seed[32], uint8_t nonce);
+int RF_NS(mlkem_hash)(rf_digest *digests, int digest_count, int16_t (*matrix)[256], int k, int transposed,
+                      const uint8_t *seed, const rf_noise *noise);
 
 #endif /* RINGFORGE_MLKEM_POLY_H */

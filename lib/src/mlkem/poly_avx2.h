@@ -4,6 +4,26 @@
 
 #include <immintrin.h>
 
+RF_AVX2 static void rf_mlkem_freeze_avx2(int16_t a[256])
+{
+    int i;
+    for (i = 0; i < 256; i += 16)
+        rf_mlkem_store(a + i, rf_mlkem_residue_avx2(rf_mlkem_load(a + i)));
+}
+
+/* 2^16 a + b: Montgomery's product of a and 2^32, and b. */
+RF_AVX2 static void rf_mlkem_scale_add_avx2(int16_t a[256], const int16_t b[256])
+{
+    const __m256i factor = _mm256_set1_epi16(1353), by_q = _mm256_set1_epi16((int16_t)(1353 * 62209 % 65536));
+    const __m256i q = _mm256_set1_epi16(RF_MLKEM_Q);
+    int i;
+    for (i = 0; i < 256; i += 16) {
+        __m256i x = rf_mlkem_load(a + i), low = _mm256_mulhi_epi16(_mm256_mullo_epi16(x, by_q), q);
+        x = _mm256_sub_epi16(_mm256_mulhi_epi16(x, factor), low);
+        rf_mlkem_store(a + i, rf_mlkem_residue_avx2(_mm256_add_epi16(x, rf_mlkem_load(b + i))));
+    }
+}
+
 /* 16 words of 12 bits from the 24 bytes at `in`, which are all that is read. */
 RF_AVX2 static inline __m256i rf_mlkem_words12(const uint8_t *in)
 {
@@ -41,7 +61,6 @@ RF_AVX2 static void rf_mlkem_encode_avx2(uint8_t out[384], const int16_t a[256])
         _mm_storeu_si128((__m128i *)(void *)(to + 12), _mm256_extracti128_si256(x, 1));
     }
     memcpy(out + 360, last, 24);
-    rf_zeroize(last, sizeof last);
 }
 
 /*

@@ -4,6 +4,7 @@
 
 #include "../common/bits.h"
 #include "../common/sort.h"
+#include "../common/wipe.h"
 
 #if RF_HAVE_AVX2_CODE
 #include <immintrin.h>

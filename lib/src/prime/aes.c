@@ -123,7 +123,6 @@ static void rf_aes256_keys(uint8_t w[240], const uint8_t key[32])
         for (j = 0; j < 4; j++)
             w[i + j] = w[i + j - 32] ^ t[j];
     }
-    rf_zeroize(x, sizeof x);
 }
 
 static void rf_aes256_stream_c(uint8_t *out, size_t len, const uint8_t key[32])
@@ -164,9 +163,6 @@ static void rf_aes256_stream_c(uint8_t *out, size_t len, const uint8_t key[32])
                 *out++ = (uint8_t)byte;
             }
     }
-    rf_zeroize(w, sizeof w);
-    rf_zeroize(keys, sizeof keys);
-    rf_zeroize(x, sizeof x);
 }
 
 #if RF_HAVE_AVX2_CODE
@@ -226,9 +222,6 @@ RF_AES static void rf_aes256_stream_ni(uint8_t *out, size_t len, const uint8_t k
         out += 128;
         len -= 128;
     }
-    rf_zeroize(w, sizeof w);
-    rf_zeroize(x, sizeof x);
-    rf_zeroize(last, sizeof last);
 }
 #undef RF_AES
 #undef RF_AES_KEYS

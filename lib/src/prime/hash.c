@@ -10,16 +10,14 @@
 int RF_NS(prime_hash)(uint8_t out[32], uint8_t b, const uint8_t *x, size_t x_len, const uint8_t *y, size_t y_len)
 {
     uint8_t in[1 + RF_HASH_MAX], digest[64];
-    int failed;
     in[0] = b;
     memcpy(in + 1, x, x_len);
     if (y_len > 0)
         memcpy(in + 1 + x_len, y, y_len);
-    failed = RF_NS(sha512)(digest, in, 1 + x_len + y_len);
+    if (RF_HASH(sha512)(digest, in, 1 + x_len + y_len) != 0)
+        return RINGFORGE_ERR_HASH; /* the digest may not have been written */
     memcpy(out, digest, 32);
-    rf_zeroize(in, 1 + x_len + y_len);
-    rf_zeroize(digest, sizeof digest);
-    return failed ? RINGFORGE_ERR_HASH : 0;
+    return 0;
 }
 
 int RF_NS(prime_hash_session)(uint8_t ss[32], uint8_t *ct, size_t ct_len, const uint8_t *r, size_t r_len,
@@ -31,7 +29,6 @@ int RF_NS(prime_hash_session)(uint8_t ss[32], uint8_t *ct, size_t ct_len, const 
         error = RF_NS(prime_hash)(ct + ct_len - 32, 2, r_hash, 32, pk_hash, 32);
     if (!error)
         error = RF_NS(prime_hash)(ss, 1, r_hash, 32, ct, ct_len);
-    rf_zeroize(r_hash, sizeof r_hash);
     return error;
 }
 
@@ -51,20 +48,12 @@ static void rf_pad(struct rf_padded *message, uint8_t b, const uint8_t *x, size_
     message->blocks = RF_NS(sha512_pad)(message->bytes, 1 + x_len + y_len, 1 + x_len + y_len);
 }
 
-/* Forgets a message. */
-static void rf_unpad(struct rf_padded *message)
-{
-    rf_zeroize(message->bytes, RF_SHA512_BLOCK * message->blocks);
-}
-
-/* A hash from the state behind its last block, which is forgotten. */
+/* A hash from the state behind its last block. */
 static void rf_cut(uint8_t out[32], uint64_t state[8])
 {
     uint8_t digest[64];
     RF_NS(sha512_end)(digest, state);
     memcpy(out, digest, 32);
-    rf_zeroize(digest, sizeof digest);
-    rf_zeroize(state, 8 * sizeof *state);
 }
 
 int RF_NS(prime_hash_two)(uint8_t first[32], uint8_t second[32], uint8_t b, const uint8_t *x, const uint8_t *y, size_t len)
@@ -78,8 +67,6 @@ int RF_NS(prime_hash_two)(uint8_t first[32], uint8_t second[32], uint8_t b, cons
     RF_NS(sha512_blocks_two)(state_one, one.bytes, state_two, two.bytes, one.blocks);
     rf_cut(first, state_one);
     rf_cut(second, state_two);
-    rf_unpad(&one);
-    rf_unpad(&two);
     return 0;
 }
 
@@ -138,9 +125,6 @@ int RF_NS(prime_hash_all)(uint8_t ss[32], uint8_t *ct, size_t ct_len, const uint
     memcpy(in + 33 + confirm, ct + confirm, 32);
     RF_NS(sha512_blocks)(of_session, in + RF_SHA512_BLOCK * beside, session.blocks - beside);
     rf_cut(ss, of_session);
-    rf_unpad(&key);
-    rf_unpad(&session); /* longer than r */
-    rf_zeroize(r_hash, sizeof r_hash);
     return 0;
 }
 #else

@@ -93,7 +93,6 @@ void RF_NS(mixed_encode)(uint8_t *out, uint16_t *r, int n, uint32_t m)
 {
     uint16_t half[(RF_MIXED_MAX + 1) / 2], *from = r, *to = half, *other;
     uint32_t last = m; /* the modulus of the last residue */
-    int count = n;
     while (n > 1) {
         uint32_t pair = m * m;
         int pairs = (n - 1) / 2; /* without the last residues, one or two */
@@ -117,8 +116,6 @@ void RF_NS(mixed_encode)(uint8_t *out, uint16_t *r, int n, uint32_t m)
         from[0] = (uint16_t)(from[0] >> 8);
         last = (last + 255) >> 8;
     }
-    rf_zeroize(half, sizeof half);
-    rf_zeroize(r, (size_t)count * sizeof *r);
 }
 
 /* One level of the decoder: n residues below m, the last one below `last`, whose bytes start at `start`. */
@@ -175,7 +172,6 @@ void RF_NS(mixed_decode)(uint16_t *r, const uint8_t *in, int n, uint32_t m)
         from = to;
         to = other;
     }
-    rf_zeroize(half, sizeof half);
 }
 
 #else

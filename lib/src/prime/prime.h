@@ -3,6 +3,7 @@
 #define RINGFORGE_PRIME_H
 
 #include "../common/sort.h"
+#include "../common/wipe.h"
 
 /* n <= RF_MIXED_MAX residues modulo m < 2^14 to bytes; r is used up. */
 void RF_NS(mixed_encode)(uint8_t *out, uint16_t *r, int n, uint32_t m);

@@ -19,6 +19,7 @@
 #define RF_CT RINGFORGE_SNTRUP1013_CIPHERTEXTBYTES
 #define RF_PREPARED RF_NS(sntrup1013_prepared)
 #define RF_KEM(what) RF_NS(RF_CAT(crypto_kem_sntrup1013_, what))
+#define RF_DEAD 66560 /* bytes of stack that an operation uses at most, see wipe.h */
 #define RF_FACTORS {4, 2, 1, 0, 0} /* of x^1013 - x - 1 mod 3 */
 #include "ring3.inc"
 #include "recip.inc"
@@ -40,6 +41,7 @@
 #define RF_CT RINGFORGE_NTRULPR1013_CIPHERTEXTBYTES
 #define RF_PREPARED RF_NS(ntrulpr1013_prepared)
 #define RF_KEM(what) RF_NS(RF_CAT(crypto_kem_ntrulpr1013_, what))
+#define RF_DEAD 66048
 #include "ntrulpr.inc"
 #endif
 

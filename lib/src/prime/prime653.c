@@ -17,6 +17,7 @@
 #define RF_CT RINGFORGE_SNTRUP653_CIPHERTEXTBYTES
 #define RF_PREPARED RF_NS(sntrup653_prepared)
 #define RF_KEM(what) RF_NS(RF_CAT(crypto_kem_sntrup653_, what))
+#define RF_DEAD 31744 /* bytes of stack that an operation uses at most, see wipe.h */
 #define RF_FACTORS {3, 2, 2, 0} /* of x^653 - x - 1 mod 3 */
 #include "ring3.inc"
 #include "recip.inc"
@@ -38,6 +39,7 @@
 #define RF_CT RINGFORGE_NTRULPR653_CIPHERTEXTBYTES
 #define RF_PREPARED RF_NS(ntrulpr653_prepared)
 #define RF_KEM(what) RF_NS(RF_CAT(crypto_kem_ntrulpr653_, what))
+#define RF_DEAD 33792
 #include "ntrulpr.inc"
 #endif
 

@@ -17,6 +17,7 @@
 #define RF_CT RINGFORGE_SNTRUP761_CIPHERTEXTBYTES
 #define RF_PREPARED RF_NS(sntrup761_prepared)
 #define RF_KEM(what) RF_NS(RF_CAT(crypto_kem_sntrup761_, what))
+#define RF_DEAD 35328 /* bytes of stack that an operation uses at most, see wipe.h */
 #define RF_FACTORS {0} /* x^761 - x - 1 mod 3 has no small factors */
 #include "ring3.inc"
 #include "recip.inc"
@@ -38,6 +39,7 @@
 #define RF_CT RINGFORGE_NTRULPR761_CIPHERTEXTBYTES
 #define RF_PREPARED RF_NS(ntrulpr761_prepared)
 #define RF_KEM(what) RF_NS(RF_CAT(crypto_kem_ntrulpr761_, what))
+#define RF_DEAD 37888
 #include "ntrulpr.inc"
 #endif
 

@@ -17,6 +17,7 @@
 #define RF_CT RINGFORGE_SNTRUP857_CIPHERTEXTBYTES
 #define RF_PREPARED RF_NS(sntrup857_prepared)
 #define RF_KEM(what) RF_NS(RF_CAT(crypto_kem_sntrup857_, what))
+#define RF_DEAD 43008 /* bytes of stack that an operation uses at most, see wipe.h */
 #define RF_FACTORS {0} /* x^857 - x - 1 mod 3 has no small factors */
 #include "ring3.inc"
 #include "recip.inc"
@@ -38,6 +39,7 @@
 #define RF_CT RINGFORGE_NTRULPR857_CIPHERTEXTBYTES
 #define RF_PREPARED RF_NS(ntrulpr857_prepared)
 #define RF_KEM(what) RF_NS(RF_CAT(crypto_kem_ntrulpr857_, what))
+#define RF_DEAD 46080
 #include "ntrulpr.inc"
 #endif
 

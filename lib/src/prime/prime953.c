@@ -19,6 +19,7 @@
 #define RF_CT RINGFORGE_SNTRUP953_CIPHERTEXTBYTES
 #define RF_PREPARED RF_NS(sntrup953_prepared)
 #define RF_KEM(what) RF_NS(RF_CAT(crypto_kem_sntrup953_, what))
+#define RF_DEAD 51200 /* bytes of stack that an operation uses at most, see wipe.h */
 #define RF_FACTORS {5, 1, 0, 2, 1, 0} /* of x^953 - x - 1 mod 3 */
 #include "ring3.inc"
 #include "recip.inc"
@@ -40,6 +41,7 @@
 #define RF_CT RINGFORGE_NTRULPR953_CIPHERTEXTBYTES
 #define RF_PREPARED RF_NS(ntrulpr953_prepared)
 #define RF_KEM(what) RF_NS(RF_CAT(crypto_kem_ntrulpr953_, what))
+#define RF_DEAD 50688
 #include "ntrulpr.inc"
 #endif
 

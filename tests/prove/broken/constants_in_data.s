@@ -3,7 +3,7 @@
 # contract: z17.toml
 # expect:
 #   unknown
-#   unmodelled (disjoint): unsupported: data is read from .data, a section that can be written: its content at entry is not known; make the table const, or the buffer automatic at 0x_ (mul+0x_): `vpmulhrsw xmm1, xmm0, [rip]`, bytes c4 e2 79 0b 0d 00 00 00 00
+#   unmodelled (disjoint): unsupported: data is read from .data: .data is a section that can be written: its content at entry is not known (make the table const, or the buffer automatic) at 0x_ (mul+0x_): `vpmulhrsw xmm1, xmm0, [rip]`, bytes c4 e2 79 0b 0d 00 00 00 00
 
     .intel_syntax noprefix
     .text

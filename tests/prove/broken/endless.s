@@ -3,7 +3,7 @@
 # contract: z17.toml
 # expect:
 #   unknown
-#   stopped (disjoint): stopped after 100000 instructions without return at 0x_ (mul): `jmp short 0`; raise the step limit if the function is long
+#   stopped (disjoint): stopped after 100000 steps (instructions, and bytes of copies) without return at 0x_ (mul): `jmp short 0`; raise the step limit if the function is long
 
     .intel_syntax noprefix
     .text

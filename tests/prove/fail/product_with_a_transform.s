@@ -3,7 +3,7 @@
 # contract: z17_to_standard.toml
 # with: computes = "product"
 # expect:
-#   contract error: contract, line 9, column 1: a product takes no [transform]: its operands are the ring's elements
+#   contract error: contract, line 9, column 1: a product takes no [transform]: its operands are the ring's elements in the standard order
 
     .intel_syntax noprefix
     .text

@@ -89,16 +89,11 @@ pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
     let host = ringforge_toolchain::Host::detect();
     let runs = if selection.target != 2 || host.has("avx2") {
         let bar = ui.spinner("known answers");
-        // The one source has its own random bytes in it; tests bring others.
+        // The library has its own random bytes; tests bring others.
         let second =
             Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
-        let tested = match args.amalgamated {
-            true => {
-                let opt = format!("{} -D{}RANDOM=2", args.opt, selection.prefix.to_uppercase());
-                &evidence::compile(&compiler, &opt, out.path(), &compile, second.path())?
-            }
-            false => &compiled,
-        };
+        let opt = format!("{} -D{}RANDOM=2", args.opt, selection.prefix.to_uppercase());
+        let tested = &evidence::compile(&compiler, &opt, out.path(), &compile, second.path())?;
         let runs = evidence::run(&selection, &sources, tested, &compiler, scratch.path())?;
         bar.finish_and_clear();
         runs

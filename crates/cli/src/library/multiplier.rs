@@ -65,7 +65,7 @@ pub fn make_all(lines: &[Line], targets: &[&str]) -> Result<Vec<Multiplier>, Fai
 fn make_one(line: &Line, target: &'static Target) -> Result<Multiplier, Failure> {
     let Line { name, ring, plan } = *line;
     let subject = Subject { ring: ring.into(), plan: Some(plan.into()), lhs: None, rhs: None };
-    let job = preset::resolve(&subject)?;
+    let job = preset::resolve(&subject, target)?;
     let schedule = make::schedule(None, target, &job.plan.name)?;
     let made = make::make(&job, target, &schedule, name)?;
     // What makes the same code with everything else that `forge` does.

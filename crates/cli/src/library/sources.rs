@@ -64,7 +64,7 @@ impl Selection {
         }
         if self.target == 1 {
             known.extend(
-                [("RINGFORGE_TARGET", "1"), ("RF_HAVE_AVX2_CODE", "0"), ("RF_HAVE_SHAKE_X4", "0")]
+                [("RINGFORGE_TARGET", "1"), ("RF_HAVE_AVX2_CODE", "0"), ("RF_HAVE_FOUR", "0")]
                     .map(|(name, value)| (name.to_owned(), value.to_owned())),
             );
         }

@@ -1,7 +1,8 @@
 //! One operation as one intrinsic, or a few.
 
 use crate::x86::{
-    EVEN_THEN_ODD, Place, address, byte_pattern, extract, immediate, list, low_words, packed, part,
+    EVEN_THEN_ODD, Place, address, byte_pattern, extract, factor, immediate, list, low_words,
+    packed, part,
 };
 use ringforge_program::ir::*;
 use std::fmt::Write;
@@ -22,6 +23,9 @@ pub(super) fn block(out: &mut String, place: &Place, block: &Block, depth: usize
             }
             None if accumulates(block, op) => {
                 writeln!(out, "__m256i v{i} = {}; KEEP(v{i});", expression(place, op))
+            }
+            None if factor(block, i) => {
+                writeln!(out, "__m256i v{i} = {}; OPAQUE(v{i});", expression(place, op))
             }
             None => writeln!(out, "const __m256i v{i} = {};", expression(place, op)),
         };

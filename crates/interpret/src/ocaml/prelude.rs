@@ -9,12 +9,13 @@ pub(super) fn text(program: &Program) -> String {
     let mut text = format!(
         "(* {name}: {ring}, q = {q}. Generated, do not edit.\n   \
            Registers are arrays of {} signed words of {} bits. *)\n\n",
-        program.lanes, program.word_bits
+        program.lanes(),
+        program.word_bits
     );
     let sizes: BTreeSet<u8> = program.procedures.iter().map(|p| p.bits).collect();
     for &bits in &sizes {
-        let part = 128 / usize::from(bits);
-        let lanes = program.lanes * usize::from(program.word_bits) / usize::from(bits);
+        let part = program.registers.part_lanes(bits);
+        let lanes = program.registers.lanes(bits);
         let of_size =
             format!("let bits = {bits}\nlet lanes = {lanes}\nlet part = {part}\n{PRELUDE}");
         text += &match sizes.len() {

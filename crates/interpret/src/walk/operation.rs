@@ -10,7 +10,7 @@ impl<D: Domain> Machine<'_, D> {
         values: &[Register<D::Word, D::Wide>],
     ) -> Result<Register<D::Word, D::Wide>, Refusal> {
         use Register::{Nothing, Wide};
-        let (lanes, part) = (self.lanes(), 128 / usize::from(self.word_bits()));
+        let (lanes, part) = (self.lanes(), self.program.registers.part_lanes(self.word_bits()));
         let get = |v: &Value| &values[v.0 as usize];
         Ok(match op {
             Op::MulMod { a, factor, method } => {

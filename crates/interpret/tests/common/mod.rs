@@ -4,6 +4,7 @@
 use ringforge_program::ir::*;
 use ringforge_program::method::*;
 use ringforge_ring::Ring;
+use ringforge_target::Registers;
 
 pub const Q: u64 = 4591;
 pub const W: u64 = 1234;
@@ -91,7 +92,7 @@ pub fn program(mutation: Mutation) -> Program {
         ring: ring().to_string(),
         q: Q,
         word_bits: 16,
-        lanes: 8,
+        registers: Registers { bits: 128, part: 128 },
         transform: None,
         plan: String::new(),
         schedule: String::new(),

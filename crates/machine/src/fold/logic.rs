@@ -26,6 +26,18 @@ impl Graph {
         }) {
             return moved;
         }
+        if let Some(one) = self.absorb(&Op::And, a, b) {
+            return one;
+        }
+        if let Some(y) = self.value(b)
+            && self.node(a).op == Op::And
+        {
+            let (x, c) = (self.node(a).args[0], self.node(a).args[1]);
+            if let Some(c) = self.value(c) {
+                let c = self.constant(width, c & y);
+                return self.and(x, c);
+            }
+        }
         // A mask rids a value of the pointer that was in its register before.
         if let Some(y) = self.value(b)
             && self.has_address(a)
@@ -61,6 +73,12 @@ impl Graph {
         }) {
             return moved;
         }
+        if let Some(one) = self.absorb(&Op::Or, a, b) {
+            return one;
+        }
+        if let Some(joined) = self.join_masked(&Op::Or, a, b) {
+            return joined;
+        }
         self.commutative(width, Op::Or, a, b)
     }
 
@@ -87,6 +105,12 @@ impl Graph {
             _ => None,
         }) {
             return moved;
+        }
+        if let Some(rest) = self.cancel_xor(a, b) {
+            return rest;
+        }
+        if let Some(joined) = self.join_masked(&Op::Xor, a, b) {
+            return joined;
         }
         self.commutative(width, Op::Xor, a, b)
     }

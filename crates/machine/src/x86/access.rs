@@ -5,19 +5,13 @@ use crate::byte::Byte;
 use crate::error::{LiftError, Violation};
 use crate::graph::NodeId;
 use crate::memory::{Fault, RegionKind};
-use crate::object::{Kind, Target};
 
 impl Machine<'_> {
     /// A fault of region `region` as an error.
     fn fault(&self, fault: Fault, region: u16, offset: i64, size: u64) -> Box<Stop> {
-        match fault {
-            Fault::Refused(why) => {
-                let region = self.regions[usize::from(region)].name.clone();
-                LiftError::from(Violation::Memory { at: self.place(), region, offset, size, why })
-                    .into()
-            }
-            Fault::Unknown(why) => self.unsupported(why),
-        }
+        let region = self.regions[usize::from(region)].name.clone();
+        let Fault(why) = fault;
+        LiftError::from(Violation::Memory { at: self.place(), region, offset, size, why }).into()
     }
 
     /// Reads memory.
@@ -25,17 +19,11 @@ impl Machine<'_> {
         let size = out.len() as u64;
         if region == self.stack && offset < self.rsp()? - RED_ZONE {
             let why = "read below the stack pointer and its red zone".into();
-            return Err(self.fault(Fault::Refused(why), region, offset, size));
+            return Err(self.fault(Fault(why), region, offset, size));
         }
         if let RegionKind::Section(i, start) = self.regions[usize::from(region)].kind {
-            if self.object.sections[i].writable {
-                return Err(self.unsupported(format!(
-                    "data is read from {}, a section that can be written: its content at entry \
-                     is not known; make the table const, or the buffer automatic",
-                    self.object.sections[i].name
-                )));
-            }
-            self.fill(region, i, start);
+            self.loaded += size;
+            return self.load_section((region, offset), i, start, out);
         }
         self.loaded += size;
         match self.regions[usize::from(region)].load(offset, out) {
@@ -45,59 +33,53 @@ impl Machine<'_> {
     }
 
     /// The address of a place in a section. Where the linker merges entries, `anchor` says which
-    /// entry is meant, even if the offset lies outside it.
-    pub fn section_address(&mut self, section: usize, offset: i64, anchor: i64) -> NodeId {
+    /// entry is meant, even if the offset lies outside it; [`None`] if it is in no entry.
+    pub fn section_address(&mut self, section: usize, offset: i64, anchor: i64) -> Option<NodeId> {
         let s = &self.object.sections[section];
-        let first = self.section_regions[section];
-        match s.entry {
-            Some(step) if (0..s.data.len() as i64).contains(&anchor) => {
-                let entry = anchor / step as i64;
-                self.g.address(first + entry as u16, offset - entry * step as i64)
-            }
-            _ => self.g.address(first, offset),
-        }
+        let (entry, start) = s.entries.find(anchor, s.size)?;
+        let region = u16::try_from(usize::from(self.section_regions[section]) + entry).ok()?;
+        Some(self.g.address(region, offset - start as i64))
     }
 
-    /// The bytes of a section or of its entry at `start`, relocations applied.
-    fn fill(&mut self, region: u16, section: usize, start: u64) {
-        let s = &self.object.sections[section];
-        let r = &self.regions[usize::from(region)];
-        if !r.data.is_empty() {
-            return;
+    /// Reads bytes of section `i`, of which the region is the entry at `start`, as they are once linked.
+    fn load_section(
+        &mut self,
+        (region, offset): (u16, i64),
+        i: usize,
+        start: u64,
+        out: &mut [Byte],
+    ) -> Fallible<()> {
+        let s = &self.object.sections[i];
+        let given = s.only_written && self.given_sections.contains(&s.name);
+        if let Some(why) = s.refused.as_ref().filter(|_| !given) {
+            return Err(self.unsupported(format!("data is read from {}: {why}", s.name)));
         }
-        let end = start + r.high as u64;
-        let bytes = &s.data[start as usize..end as usize];
-        let mut data: Vec<Byte> = bytes.iter().map(|b| Byte::Const(*b)).collect();
-        let mut opaque = Vec::new();
-        for (&offset, r) in s.relocations.range(start.saturating_sub(7)..end) {
-            let (from, to) =
-                (offset as i64 - start as i64, (offset + r.size()) as i64 - start as i64);
-            let inside = from >= 0 && to <= data.len() as i64;
-            match (&r.kind, &r.target) {
-                (Kind::Absolute64, Target::Inside { .. }) if inside => {
-                    let Ok(node) = self.linked(r, 0) else {
-                        opaque.push((from, to, "data with an unusual relocation".into()));
-                        continue;
-                    };
-                    for (k, b) in data[from as usize..to as usize].iter_mut().enumerate() {
-                        *b = Byte::Node(node, k as u8);
-                    }
-                }
-                _ => {
-                    let why = match &r.target {
-                        Target::Outside(name) => {
-                            format!("data that refers to `{name}`, which another object defines")
-                        }
-                        _ => "data with a relocation that is not modelled (a jump table? compile \
-                              with -fno-jump-tables)"
-                            .into(),
-                    };
-                    opaque.push((from, to, why));
+        let size = out.len() as u64;
+        if let Err(fault) = self.regions[usize::from(region)].check(offset, size) {
+            return Err(self.fault(fault, region, offset, size));
+        }
+        let from = start + offset as u64;
+        let Some(data) = s.data.get(from as usize..(from + size) as usize) else {
+            return Err(self.unsupported(format!("data past the end of {}", s.name)));
+        };
+        for (b, byte) in out.iter_mut().zip(data) {
+            *b = Byte::Const(*byte);
+        }
+        let end = start + self.regions[usize::from(region)].high as u64;
+        let links: Vec<_> = self.object.touching(i, from, from + size).copied().collect();
+        for r in links {
+            let node = self.linked_data(i, &r)?;
+            if r.offset < start || r.offset + r.width > end {
+                return Err(self.unsupported("an address that lies in two mergeable entries"));
+            }
+            for k in 0..r.width {
+                let at = (r.offset + k).checked_sub(from);
+                if let Some(b) = at.and_then(|at| out.get_mut(at as usize)) {
+                    *b = Byte::Node(node, k as u8);
                 }
             }
         }
-        let region = &mut self.regions[usize::from(region)];
-        (region.data, region.opaque) = (data, opaque);
+        Ok(())
     }
 
     /// Writes memory.
@@ -106,7 +88,7 @@ impl Machine<'_> {
         if region == self.stack {
             if offset < self.rsp()? - RED_ZONE {
                 let why = "write below the stack pointer and its red zone".into();
-                return Err(self.fault(Fault::Refused(why), region, offset, size));
+                return Err(self.fault(Fault(why), region, offset, size));
             }
             self.used = self.used.min(offset);
             self.deepest = self.deepest.min(offset);

@@ -6,7 +6,6 @@ use crate::error::Timing;
 use crate::fold::{gather, scatter};
 use crate::graph::NodeId;
 use crate::memory::RegionKind;
-use crate::object::{Kind, Target};
 use iced_x86::{Instruction, Mnemonic as M, OpKind, Register};
 
 /// Where a jump goes.
@@ -47,9 +46,8 @@ impl Machine<'_> {
                     self.jump(to, false)?;
                 }
             }
-            M::Jrcxz | M::Jecxz => {
-                let r = if ins.mnemonic() == M::Jrcxz { Register::RCX } else { Register::ECX };
-                let count = self.register(r);
+            M::Jrcxz => {
+                let count = self.register(Register::RCX);
                 if self.concrete(count, Timing::Branch, "a branch condition")? == 0 {
                     let to = self.destination()?;
                     self.jump(to, false)?;
@@ -64,50 +62,26 @@ impl Machine<'_> {
     fn destination(&mut self) -> Fallible<Destination> {
         match self.ins.op_kind(0) {
             OpKind::NearBranch64 => {
-                if let Some(r) = self.immediate_relocation() {
-                    if let Target::Outside(name) = &r.target {
-                        return Ok(Destination::Outside(name.clone()));
+                if let Some(link) = self.links.immediate {
+                    if let Some(name) = self.outside_target(&link) {
+                        return Ok(Destination::Outside(name));
                     }
-                    let after = self.ins.len() - self.constants.immediate_offset();
-                    let target = self.linked(&r, after as i64)?;
+                    let target = self.linked(&link)?;
                     return self.code_at(target);
                 }
-                let target = self.ins.near_branch64();
+                // Without a relocation the target lies in this very section.
                 let here = &self.object.sections[self.at.0];
-                let inside = target
-                    .checked_sub(here.address)
-                    .filter(|&o| o < here.data.len() as u64)
-                    .map(|o| (self.at.0, o))
-                    .or_else(|| self.object.locate(target).filter(|_| !self.object.relocatable));
-                match inside {
-                    Some((section, offset)) => Ok(Destination::Code(section, offset)),
-                    None => Err(self.unsupported("a jump outside every section")),
+                let offset = self.ins.near_branch64().checked_sub(here.address);
+                match offset.filter(|&o| o < here.size) {
+                    Some(offset) => Ok(Destination::Code(self.at.0, offset)),
+                    None => Err(self.unsupported("a jump outside its section")),
                 }
             }
             OpKind::Memory => {
-                if let Some((r, _)) = self.displacement_relocation()
-                    && r.kind == Kind::GotSlot
-                    && let Target::Outside(name) = &r.target
+                if let Some(link) = self.links.displacement.filter(|_| self.is_slot())
+                    && let Some(name) = self.outside_target(&link)
                 {
-                    return Ok(Destination::Outside(name.clone()));
-                }
-                // A linked object's jump through a slot that the loader fills.
-                if !self.object.relocatable && self.ins.is_ip_rel_memory_operand() {
-                    let slot = self.object.locate(self.ins.ip_rel_memory_address());
-                    let filled = slot
-                        .and_then(|(s, o)| self.object.sections[s].relocations.get(&o))
-                        .cloned();
-                    if let Some(r) = filled
-                        && r.kind == Kind::Absolute64
-                    {
-                        return match &r.target {
-                            Target::Outside(name) => Ok(Destination::Outside(name.clone())),
-                            Target::Inside { .. } => {
-                                let target = self.linked(&r, 0)?;
-                                self.code_at(target)
-                            }
-                        };
-                    }
+                    return Ok(Destination::Outside(name));
                 }
                 let mut bytes = [Byte::Undefined; 8];
                 self.load_operand(&mut bytes)?;
@@ -141,7 +115,8 @@ impl Machine<'_> {
         }
         match self.regions[usize::from(region)].kind {
             RegionKind::Section(section, start)
-                if self.object.sections[section].executable && offset >= 0 =>
+                if self.object.sections[section].executable
+                    && (0..=self.object.sections[section].size as i64).contains(&offset) =>
             {
                 Ok(Destination::Code(section, start + offset as u64))
             }
@@ -154,7 +129,9 @@ impl Machine<'_> {
             Destination::Code(section, offset) => {
                 if call {
                     let (s, o) = self.next;
-                    let back = self.section_address(s, o as i64, o as i64);
+                    let Some(back) = self.section_address(s, o as i64, o as i64) else {
+                        return Err(self.unsupported("a call from a mergeable section"));
+                    };
                     let mut bytes = [Byte::Undefined; 8];
                     scatter(self.g, back, &mut bytes);
                     self.push(&bytes)?;

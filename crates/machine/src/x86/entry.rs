@@ -1,13 +1,13 @@
 //! The calling convention: the state at entry, and what must hold at return.
 
-use super::{Choice, Fallible, Flags, Machine, RCX, RDI, RDX, RSI, RSP, Stop};
+use super::{Choice, Fallible, Flags, Links, Machine, RCX, RDI, RDX, RSI, RSP, Stop};
 use crate::byte::Byte;
 use crate::call::{ArgSpec, CallSpec, Initial};
 use crate::error::{LiftError, Violation};
 use crate::graph::{Graph, NodeId};
 use crate::memory::{Region, RegionKind};
-use crate::object::Object;
-use iced_x86::{ConstantOffsets, Instruction};
+use crate::object::{Entries, Object};
+use iced_x86::Instruction;
 use rustc_hash::FxHashMap;
 
 pub(super) const ARGUMENTS: [usize; 6] = [RDI, RSI, RDX, RCX, 8, 9];
@@ -22,9 +22,13 @@ impl<'a> Machine<'a> {
         g: &'a mut Graph,
         choice: &Choice,
     ) -> Fallible<Machine<'a>> {
-        let Some(function) = object.function(&call.symbol) else {
-            let available = object.functions().map(|f| f.name.clone()).collect();
-            return Err(LiftError::NoSymbol { symbol: call.symbol.clone(), available }.into());
+        let function = match object.function(&call.symbol) {
+            Ok(function) => function,
+            Err(why) => {
+                let available = object.functions().map(|f| f.name.clone()).collect();
+                let symbol = call.symbol.clone();
+                return Err(LiftError::NoSymbol { symbol, why, available }.into());
+            }
         };
         g.set_origin(None);
         let mut regions: Vec<Region> = Vec::new();
@@ -122,21 +126,17 @@ impl<'a> Machine<'a> {
         let mut section_regions = Vec::new();
         for (i, section) in object.sections.iter().enumerate() {
             section_regions.push(regions.len() as u16);
-            let size = section.data.len() as u64;
-            let step = section.entry.unwrap_or(size);
-            for start in (0..size).step_by(step as usize) {
-                // Its bytes are filled in when first read.
+            for (start, end) in section.entries.spans(section.size) {
+                // Its bytes stay in the object; accesses read them there.
                 let kind = RegionKind::Section(i, start);
                 let mut region = Region::new(&section.name, kind, Vec::new());
-                region.high = step.min(size - start) as i64;
-                region.align = if object.relocatable { section.align } else { 4096 };
-                // The lowest bit of the start bounds what an entry keeps of it.
-                if start > 0 {
-                    region.align = region.align.min(1 << start.trailing_zeros());
-                }
-                region.align = if region.align.is_power_of_two() { region.align } else { 1 };
-                region.residue =
-                    if object.relocatable { 0 } else { section.address & (region.align - 1) };
+                region.high = (end - start) as i64;
+                // Entries are moved on their own, by whole entries' sizes.
+                region.align = match section.entries {
+                    Entries::One => section.align,
+                    Entries::Constants(step) => section.align.min(1 << step.trailing_zeros()),
+                    Entries::Strings(_) => 1,
+                };
                 regions.push(region);
                 if regions.len() > 60_000 {
                     let what = "the object has too many mergeable constants".into();
@@ -149,6 +149,19 @@ impl<'a> Machine<'a> {
         if let Some((name, _)) = call.data.iter().find(|(_, r)| *r >= call.regions.len()) {
             return Err(LiftError::BadCall(format!("data {name}: no such region")).into());
         }
+        let mut coincide = Vec::new();
+        for &(a, b) in &call.coincide {
+            match (call.regions.get(a), call.regions.get(b)) {
+                (Some(x), Some(y)) if a != b && x.bytes == y.bytes && !x.write && !y.write => {
+                    coincide.push((a.min(b) as u16, a.max(b) as u16));
+                }
+                _ => {
+                    let what =
+                        format!("regions {a} and {b} cannot be one: read only and of one size");
+                    return Err(LiftError::BadCall(what).into());
+                }
+            }
+        }
         for &(region, modulus, residue) in &choice.residues {
             let r = &mut regions[usize::from(region)];
             (r.align, r.residue) = (modulus, residue);
@@ -156,6 +169,7 @@ impl<'a> Machine<'a> {
         let at = (function.section, function.offset);
         Ok(Machine {
             orders: choice.orders.iter().map(|o| ((o.0, o.1), o.2)).collect(),
+            coincide,
             decisions: choice.decisions.iter().map(|d| (d.0, d.1)).collect(),
             releases: (choice.releases.clone(), 0),
             releasing: (Vec::new(), call.released_branches),
@@ -168,10 +182,11 @@ impl<'a> Machine<'a> {
             at,
             next: at,
             ins: Instruction::default(),
-            constants: ConstantOffsets::default(),
+            links: Links::default(),
             stack,
             section_regions,
             data,
+            given_sections: call.given_sections.clone(),
             functions: call.functions.clone(),
             returned: false,
             used: 0,
@@ -179,6 +194,7 @@ impl<'a> Machine<'a> {
             decoded: FxHashMap::default(),
             code: Vec::new(),
             steps: 0,
+            work: (0, call.max_steps),
             loaded: 0,
             stored: 0,
             assumptions: Vec::new(),

@@ -7,7 +7,6 @@ use crate::byte::Byte;
 use crate::fold::{gather, scatter};
 use crate::graph::NodeId;
 use crate::memory::RegionKind;
-use crate::object::Kind;
 use iced_x86::{Instruction, Mnemonic as M, OpKind, Register};
 
 impl Machine<'_> {
@@ -33,9 +32,6 @@ impl Machine<'_> {
                 self.write(0, to, value)?;
             }
             M::Lea => {
-                if self.displacement_relocation().is_some_and(|(r, _)| r.kind == Kind::GotSlot) {
-                    return Err(self.unsupported("the address of a global offset table slot"));
-                }
                 let address = self.effective_address()?;
                 let to = self.width_of(0);
                 let value = address.map(|a| self.g.slice(a, 0, to.min(self.g.width(a))));
@@ -209,9 +205,9 @@ impl Machine<'_> {
                 let w = self.width_of(0);
                 // A relocated 32-bit immediate is a whole address: the linker makes sure.
                 if w == 32
-                    && let Some(r) = self.immediate_relocation()
+                    && let Some(link) = self.links.immediate
                 {
-                    let node = self.linked(&r, 0)?;
+                    let node = self.linked(&link)?;
                     let full = ins.op_register(0).full_register();
                     return self.put(full, Some(node));
                 }

@@ -18,6 +18,7 @@ mod entry;
 mod flags;
 mod integer;
 mod lanes;
+mod links;
 mod logic;
 mod moves;
 mod multiply;
@@ -25,6 +26,7 @@ mod operand;
 mod outside;
 mod permute;
 mod pointers;
+mod prefixes;
 mod scalar_bits;
 mod shifts;
 mod shuffle;
@@ -38,7 +40,8 @@ use crate::lifted::Class;
 use crate::memory::{Region, RegionKind};
 use crate::object::Object;
 use flags::Flags;
-use iced_x86::{ConstantOffsets, EncodingKind, Instruction, Register};
+use iced_x86::{EncodingKind, Instruction, Register};
+use links::Links;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Why execution stopped short.
@@ -56,12 +59,14 @@ pub(crate) enum Stop {
         /// See `align`.
         residue: u64,
     },
-    /// A branch depends on which of two regions lies above; run again for either way.
+    /// A branch depends on which of two regions lies above; run again for each way.
     NeedOrder {
         /// The regions, the lower number first.
         a: u16,
         /// See `a`.
         b: u16,
+        /// How they may lie.
+        ways: &'static [Order],
         /// What to say if the ways cannot be told apart in the end.
         error: LiftError,
     },
@@ -84,13 +89,22 @@ const MOST_NODES: usize = 32_000_000;
 /// The coarsest alignment that is split into cases.
 pub(crate) const MOST_ALIGNMENT: u64 = 64;
 
+/// How one region lies to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Order {
+    Above,
+    Below,
+    /// They begin at one address.
+    Equal,
+}
+
 /// What is fixed in one case, of all that the caller leaves open.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Choice {
     /// Region, modulus, residue of its address.
     pub residues: Vec<(u16, u64, u64)>,
-    /// Two regions, the lower number first, and whether the first lies above the second.
-    pub orders: Vec<(u16, u16, bool)>,
+    /// Two regions, the lower number first, and how the first lies to the second.
+    pub orders: Vec<(u16, u16, Order)>,
     /// Branch conditions that depend on the regions' addresses, with their value and where.
     pub decisions: Vec<(NodeId, bool, u64)>,
     /// Ways of the branches on released data, in the order of execution.
@@ -127,7 +141,7 @@ const RED_ZONE: i64 = 128;
 #[derive(Clone)]
 pub(crate) struct Decoded {
     pub ins: Instruction,
-    pub constants: ConstantOffsets,
+    pub links: Links,
     pub class: Class,
     pub executed: u64,
 }
@@ -140,8 +154,10 @@ pub(crate) struct Machine<'a> {
     pub gpr: [[Byte; 8]; 16],
     pub vec: [Wide; 16],
     flags: Flags,
-    /// Which of two regions lies above, where this case settles it.
-    pub orders: FxHashMap<(u16, u16), bool>,
+    /// How two regions lie, where this case settles it.
+    pub orders: FxHashMap<(u16, u16), Order>,
+    /// Pairs of regions that may be one, the lower number first.
+    coincide: Vec<(u16, u16)>,
     /// Ways of the branches on released data, in the order of execution, and how many were taken.
     releases: (Vec<bool>, usize),
     /// Addresses of those branches, and how many there may be.
@@ -152,13 +168,16 @@ pub(crate) struct Machine<'a> {
     pub at: (usize, u64),
     pub next: (usize, u64),
     pub ins: Instruction,
-    pub constants: ConstantOffsets,
+    /// What the linker writes into it.
+    pub links: Links,
     /// Region number of the stack (the return token is the next one).
     pub stack: u16,
     /// Region number of each section, or of its first entry.
     section_regions: Vec<u16>,
     /// Data that other objects define: the region of each name.
     data: FxHashMap<String, u16>,
+    /// Names of sections that can be written and are taken to hold what the file says.
+    given_sections: Vec<String>,
     /// Functions that other objects define.
     functions: Vec<ExternalFunction>,
     returned: bool,
@@ -168,6 +187,8 @@ pub(crate) struct Machine<'a> {
     decoded: FxHashMap<(usize, u64), u32>,
     pub code: Vec<Decoded>,
     pub steps: u64,
+    /// Steps, and bytes that string instructions and copies moved; and how many there may be.
+    work: (u64, u64),
     pub loaded: u64,
     pub stored: u64,
     pub assumptions: Vec<String>,
@@ -175,17 +196,19 @@ pub(crate) struct Machine<'a> {
 
 impl<'a> Machine<'a> {
     /// Runs to the return.
-    pub fn run(&mut self, max_steps: u64, progress: &mut dyn FnMut(u64)) -> Fallible<()> {
+    pub fn run(&mut self, progress: &mut dyn FnMut(u64) -> bool) -> Fallible<()> {
+        let mut told = 0;
         while !self.returned {
             self.at = self.next;
             let code = self.fetch()?;
-            if self.steps >= max_steps {
-                return Err(LiftError::StepLimit { steps: self.steps, at: self.place() }.into());
-            }
+            self.charge(1)?;
             self.steps += 1;
             self.code[code].executed += 1;
-            if self.steps.is_multiple_of(4096) {
-                progress(self.steps);
+            if self.work.0 - told >= 4096 {
+                told = self.work.0;
+                if !progress(told) {
+                    return Err(LiftError::Stopped { at: self.place() }.into());
+                }
                 if self.g.len() > MOST_NODES {
                     return Err(self.unsupported(format!(
                         "the computation has more than {MOST_NODES} different terms"
@@ -197,7 +220,16 @@ impl<'a> Machine<'a> {
             self.step()?;
         }
         self.g.set_origin(None);
-        progress(self.steps);
+        progress(self.work.0);
+        Ok(())
+    }
+
+    /// Counts work, before it is done.
+    pub fn charge(&mut self, work: u64) -> Fallible<()> {
+        self.work.0 = self.work.0.saturating_add(work);
+        if self.work.0 > self.work.1 {
+            return Err(LiftError::StepLimit { steps: self.work.1, at: self.place() }.into());
+        }
         Ok(())
     }
 
@@ -205,47 +237,29 @@ impl<'a> Machine<'a> {
     fn fetch(&mut self) -> Fallible<usize> {
         if let Some(&code) = self.decoded.get(&self.at) {
             let d = &self.code[code as usize];
-            (self.ins, self.constants) = (d.ins, d.constants);
+            (self.ins, self.links) = (d.ins, d.links);
             return Ok(code as usize);
         }
         let section = &self.object.sections[self.at.0];
+        self.ins = Instruction::default();
+        if let Some(why) = &section.refused {
+            return Err(
+                self.unsupported(format!("code in a section that is not on the list: {why}"))
+            );
+        }
         let decoded = self.object.decode(self.at.0, self.at.1).filter(|_| section.executable);
         let Some((ins, constants)) = decoded else {
-            self.ins = Instruction::default();
             return Err(self.unsupported("bytes that are no instruction"));
         };
-        if section.writable {
-            self.ins = ins;
-            return Err(self.unsupported("code in a writable section"));
-        }
-        (self.ins, self.constants) = (ins, constants);
-        self.check_relocations()?;
+        self.ins = ins;
+        self.check_prefixes(&ins)?;
+        let links = self.links(&ins, &constants)?;
+        self.links = links;
         let class = lanes::classify(&ins);
         let code = self.code.len();
-        self.code.push(Decoded { ins, constants, class, executed: 0 });
+        self.code.push(Decoded { ins, links, class, executed: 0 });
         self.decoded.insert(self.at, code as u32);
         Ok(code)
-    }
-
-    /// Every relocation in the instruction must fill its displacement or its immediate: only there
-    /// it is looked for.
-    fn check_relocations(&self) -> Fallible<()> {
-        let (c, here) = (&self.constants, self.at.1);
-        let end = here + self.ins.len() as u64;
-        let fields = [
-            (c.has_displacement(), c.displacement_offset(), c.displacement_size()),
-            (c.has_immediate(), c.immediate_offset(), c.immediate_size()),
-        ];
-        let relocations = &self.object.sections[self.at.0].relocations;
-        for (&offset, r) in relocations.range(here.saturating_sub(7)..end) {
-            let fits = fields.iter().any(|&(has, at, size)| {
-                has && here + at as u64 == offset && size as u64 == r.size()
-            });
-            if offset + r.size() > here && !fits {
-                return Err(self.unsupported("a relocation that is no field of the instruction"));
-            }
-        }
-        Ok(())
     }
 
     /// Executes `self.ins`.
@@ -256,9 +270,6 @@ impl<'a> Machine<'a> {
                 "EVEX and XOP encodings are not modelled; compile without AVX-512 (for example \
                  -mavx2 or -march=x86-64-v3)",
             ));
-        }
-        if ins.has_lock_prefix() {
-            return Err(self.unsupported("atomic instructions are not modelled"));
         }
         let done = self.control(ins)?
             || self.integer(ins)?

@@ -4,8 +4,7 @@ use super::{Fallible, Machine, RSP, Value, Wide};
 use crate::byte::Byte;
 use crate::error::{LiftError, Timing, Violation};
 use crate::fold::{gather, scatter};
-use crate::graph::{Graph, NodeId};
-use crate::object::{Kind, Relocation, Target};
+use crate::graph::Graph;
 use iced_x86::{OpKind, Register};
 
 /// Number of a general register, its first byte in the full one (`ah` is byte 1), its size.
@@ -53,8 +52,8 @@ impl Machine<'_> {
                 Ok(gather(self.g, bytes))
             }
             _ => {
-                if let Some(r) = self.immediate_relocation() {
-                    let node = self.linked(&r, 0)?;
+                if let Some(link) = self.links.immediate {
+                    let node = self.linked(&link)?;
                     return Ok(Some(self.g.slice(node, 0, width)));
                 }
                 let v = self.ins.try_immediate(i).map_err(|_| self.unsupported("operand form"))?;
@@ -148,58 +147,6 @@ impl Machine<'_> {
         }
     }
 
-    fn relocation_at(&self, field: usize) -> Option<Relocation> {
-        let section = &self.object.sections[self.at.0];
-        section.relocations.get(&(self.at.1 + field as u64)).cloned()
-    }
-
-    /// The relocation of the instruction's immediate (or branch displacement).
-    pub(super) fn immediate_relocation(&self) -> Option<Relocation> {
-        self.constants
-            .has_immediate()
-            .then(|| self.relocation_at(self.constants.immediate_offset()))?
-    }
-
-    /// The address that a relocated field means once linked. `after` is the distance from the
-    /// field to the instruction's end, for relative ones.
-    pub(super) fn linked(&mut self, r: &Relocation, after: i64) -> Fallible<NodeId> {
-        let extra = match r.kind {
-            Kind::Relative => after,
-            Kind::Absolute32 | Kind::Absolute64 => 0,
-            Kind::GotSlot => return Err(self.unsupported("a use of the global offset table")),
-            Kind::Other(n) => {
-                return Err(self.unsupported(format!("relocation type {n} is not modelled")));
-            }
-        };
-        let (section, offset) = match &r.target {
-            Target::Inside { section, offset } => (*section, *offset),
-            Target::Outside(name) => {
-                let Some(&region) = self.data.get(name) else {
-                    return Err(self.unsupported(format!(
-                        "`{name}` is defined by another object; link it in (ld -r) or make it static"
-                    )));
-                };
-                self.assume(format!("`{name}` holds what the contract says"));
-                return Ok(self.g.address(region, r.addend.wrapping_add(extra)));
-            }
-        };
-        if let Some(name) = &r.replaceable {
-            self.assume(format!("`{name}` is not replaced by another definition when linking"));
-        }
-        let to = offset.wrapping_add(r.addend).wrapping_add(extra);
-        let anchor = if r.by_section { to } else { offset };
-        Ok(self.section_address(section, to, anchor))
-    }
-
-    /// The displacement's relocation, if it has one.
-    pub(super) fn displacement_relocation(&self) -> Option<(Relocation, i64)> {
-        if !self.constants.has_displacement() {
-            return None;
-        }
-        let field = self.constants.displacement_offset();
-        self.relocation_at(field).map(|r| (r, self.ins.len() as i64 - field as i64))
-    }
-
     /// The memory operand's address, or of it as many low bytes as are defined (none: `None`).
     pub(super) fn effective_address(&mut self) -> Fallible<Value> {
         let ins = self.ins;
@@ -209,27 +156,19 @@ impl Machine<'_> {
                 "thread-local data is not modelled, besides reading the stack protector's canary",
             ));
         }
-        let relocation = self.displacement_relocation();
-        let mut sum = match &relocation {
-            Some((r, after)) => {
-                if (r.kind == Kind::Relative) != ins.is_ip_rel_memory_operand() {
-                    return Err(self.unsupported("a relocation that does not fit its operand"));
-                }
-                self.linked(r, *after)?
-            }
+        if self.is_slot() {
+            return Err(self.unsupported("the address of a global offset table slot"));
+        }
+        let mut sum = match self.links.displacement {
+            Some(link) => self.linked(&link)?,
             None if ins.is_ip_rel_memory_operand() => {
-                let target = ins.ip_rel_memory_address();
-                // Without a relocation the target's section is this one, or the layout is final.
-                let here = &self.object.sections[self.at.0];
-                let place = if self.object.relocatable {
-                    Some((self.at.0, target.wrapping_sub(here.address) as i64))
-                } else {
-                    self.object.locate(target).map(|(s, o)| (s, o as i64))
-                };
-                let Some((section, offset)) = place else {
-                    return Err(self.unsupported("an address outside every section"));
-                };
-                self.section_address(section, offset, offset)
+                // Without a relocation the target lies in this very section.
+                let here = self.object.sections[self.at.0].address;
+                let offset = ins.ip_rel_memory_address().wrapping_sub(here) as i64;
+                match self.section_address(self.at.0, offset, offset) {
+                    Some(node) => node,
+                    None => return Err(self.unsupported("an address in no entry of its section")),
+                }
             }
             None => self.g.constant(64, ins.memory_displacement64()),
         };
@@ -284,14 +223,6 @@ impl Machine<'_> {
             return Ok(found);
         }
         if let Some(v) = self.g.value(address) {
-            // A linked executable knows its addresses as numbers.
-            if !self.object.relocatable {
-                let Some((section, offset)) = self.object.locate(v) else {
-                    return Err(self.unsupported("a number as an address outside every section"));
-                };
-                let node = self.section_address(section, offset as i64, offset as i64);
-                return Ok(self.g.address_of(node).expect("made as an address"));
-            }
             return Err(LiftError::from(Violation::Memory {
                 at: self.place(),
                 region: "no region".into(),
@@ -314,22 +245,18 @@ impl Machine<'_> {
             && self.ins.memory_base() == Register::None
             && self.ins.memory_index() == Register::None
             && self.ins.memory_displacement64() == 0x28
+            && self.links.displacement.is_none()
             && out.len() == 8
         {
             let node = self.canary();
             scatter(self.g, node, out);
             return Ok(());
         }
-        if let Some((r, _)) = self.displacement_relocation()
-            && r.kind == Kind::GotSlot
-        {
-            // The field's own distance (-4 for a final displacement) is no part of the address.
-            let after = self.ins.len() as i64 - self.constants.displacement_offset() as i64;
-            if r.addend != -after || out.len() != 8 || !self.ins.is_ip_rel_memory_operand() {
-                return Err(self.unsupported("an unusual use of the global offset table"));
+        if let Some(link) = self.links.displacement.filter(|_| self.is_slot()) {
+            if out.len() != 8 {
+                return Err(self.unsupported("a part of a global offset table slot"));
             }
-            let direct = Relocation { kind: Kind::Absolute64, addend: 0, ..r };
-            let node = self.linked(&direct, 0)?;
+            let node = self.linked(&link)?;
             scatter(self.g, node, out);
             return Ok(());
         }

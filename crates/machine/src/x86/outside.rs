@@ -59,6 +59,7 @@ impl Machine<'_> {
         if length > MOST_BYTES {
             return Err(self.unsupported(format!("{name} of {length} bytes")));
         }
+        self.charge(length)?;
         let target_value = self.gpr[RDI];
         let target = gather(self.g, &target_value);
         let source = gather(self.g, &self.gpr[RSI]);
@@ -119,6 +120,7 @@ impl Machine<'_> {
             }
         }
         for &(at, length, writes) in &spans {
+            self.charge(length as u64)?;
             let mut bytes = vec![Byte::Undefined; length];
             if writes {
                 for byte in &mut bytes {

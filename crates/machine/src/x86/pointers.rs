@@ -1,10 +1,14 @@
 //! Comparisons of pointers: within a region by offset, between regions by case.
 //!
-//! Regions do not overlap, so of two either lies above the other: two cases, in each of which the
-//! overlap checks of vectorised loops come out one way. What stays open after that (whether one
-//! region begins where another ends) is split by the condition itself.
+//! Regions do not overlap, so of two either lies above the other, or they are one where the caller
+//! allows that: cases, in each of which the overlap checks of vectorised loops come out one way. What
+//! stays open after that (whether one region begins where another ends) is split by the condition
+//! itself.
+//!
+//! Two regions that are one keep contents of their own: reading by either pointer gives what is there,
+//! since both hold the same and nothing writes them. Only their addresses are equal.
 
-use super::{Fallible, Machine, Stop};
+use super::{Fallible, Machine, Order, Stop};
 use crate::error::LiftError;
 use crate::graph::{NodeId, Op};
 use crate::memory::RegionKind;
@@ -53,6 +57,7 @@ impl Machine<'_> {
         }
         if let (Some((r, x)), Some((s, y))) = (self.g.address_of(a), self.g.address_of(b))
             && r != s
+            && !self.may_be_one(r, s)
             && [(r, x), (s, y)].into_iter().all(|(region, offset)| {
                 let (low, high) = self.extent(region);
                 self.is_place(region) && (low..high).contains(&offset)
@@ -111,17 +116,25 @@ impl Machine<'_> {
             return Ok(Some(value));
         }
         let Some((a, b)) = self.compared(condition) else { return Ok(None) };
-        if let Some(&above) = self.orders.get(&(a, b)) {
-            return Ok(self.under_order(condition, a, b, above));
+        if let Some(&order) = self.orders.get(&(a, b)) {
+            return Ok(self.under_order(condition, a, b, order));
         }
-        match [true, false].map(|above| self.under_order(condition, a, b, above)) {
-            [Some(x), Some(y)] if x == y => Ok(Some(x)),
-            [None, None] => Ok(None),
-            _ => {
-                let error = LiftError::PointerComparison { at: self.place() };
-                Err(Box::new(Stop::NeedOrder { a, b, error }))
-            }
+        let ways: &[Order] = if self.may_be_one(a, b) {
+            &[Order::Above, Order::Below, Order::Equal]
+        } else {
+            &[Order::Above, Order::Below]
+        };
+        let first = self.under_order(condition, a, b, ways[0]);
+        if ways.iter().all(|&way| self.under_order(condition, a, b, way) == first) {
+            return Ok(first);
         }
+        let error = LiftError::PointerComparison { at: self.place() };
+        Err(Box::new(Stop::NeedOrder { a, b, ways, error }))
+    }
+
+    /// Whether the caller allows the two regions to be one.
+    fn may_be_one(&self, r: u16, s: u16) -> bool {
+        self.coincide.contains(&(r.min(s), r.max(s)))
     }
 
     fn side(&self, node: NodeId) -> Option<Side> {
@@ -177,13 +190,28 @@ impl Machine<'_> {
         if region == self.stack { (self.deepest, r.high) } else { (r.low, r.high) }
     }
 
-    /// The condition if the first of the regions `a`, `b` lies above the second, or below it.
+    /// The condition if the first of the regions `a`, `b` lies above the second, below it, or where it
+    /// is.
     ///
     /// Let d be the start of a minus the start of b. No region reaches into the upper half of the
     /// address space or wraps around, so d has its mathematical value, and d >= high(b) - low(a)
-    /// if a lies above, d <= low(b) - high(a) if below.
-    fn under_order(&self, condition: NodeId, a: u16, b: u16, above: bool) -> Option<bool> {
+    /// if a lies above, d <= low(b) - high(a) if below, and d = 0 if they are one.
+    fn under_order(&self, condition: NodeId, a: u16, b: u16, order: Order) -> Option<bool> {
         let (equality, left, right) = self.sides(condition)?;
+        if order == Order::Equal {
+            let number = |side| match side {
+                Side::Pointer(r, x) => {
+                    let (low, high) = self.extent(r);
+                    // Addresses of one region do not wrap around, so offsets compare as they do.
+                    (low..=high).contains(&x).then_some(x.wrapping_sub(low) as u64)
+                }
+                Side::Distance(_, _, c) => Some(c as u64),
+                Side::Number(k) => Some(k),
+            };
+            let (x, y) = (number(left)?, number(right)?);
+            return Some(if equality { x == y } else { x < y });
+        }
+        let above = order == Order::Above;
         // Bounds of the distance from region q to region p: at least, or at most.
         let bound = |p: u16, q: u16| -> (bool, i64) {
             let p_above = if p == a { above } else { !above };
@@ -218,6 +246,17 @@ impl Machine<'_> {
                     (true, least) if least + c > k as i64 => Some(true),
                     // d + c is negative, hence large as an unsigned number.
                     (false, most) if most + c < 0 => Some(true),
+                    _ => None,
+                }
+            }
+            (Side::Distance(p, q, c), Side::Number(k)) if equality => {
+                if k >= LARGE as u64 || c.abs() >= LARGE {
+                    return None;
+                }
+                match bound(p, q) {
+                    // d + c is larger, or negative and hence large as an unsigned number.
+                    (true, least) if least + c > k as i64 => Some(false),
+                    (false, most) if most + c < 0 => Some(false),
                     _ => None,
                 }
             }

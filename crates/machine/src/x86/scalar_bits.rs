@@ -327,6 +327,12 @@ impl Machine<'_> {
             return self.write(0, w, None);
         };
         let known = self.g.value(a);
+        if let M::Tzcnt | M::Lzcnt = ins.mnemonic() {
+            self.assume(
+                "the processor has BMI1 and LZCNT: older ones run `tzcnt` as `bsf`, `lzcnt` as `bsr`"
+                    .into(),
+            );
+        }
         let g = &mut *self.g;
         let (r, carry) = match (ins.mnemonic(), known) {
             (M::Popcnt, _) => {

@@ -35,6 +35,7 @@ impl Machine<'_> {
         if count > 1 << 24 {
             return Err(self.unsupported("a string instruction over more than 16 M elements"));
         }
+        self.charge(count.saturating_mul(size))?;
         let value = self.gpr[super::RAX];
         for _ in 0..count {
             let mut bytes = [Byte::Undefined; 8];

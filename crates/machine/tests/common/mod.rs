@@ -1,6 +1,7 @@
 //! Helpers of the tests: compilers, calls.
 #![allow(dead_code)]
 
+pub mod damage;
 pub mod elf;
 pub mod harness;
 pub mod native;
@@ -69,6 +70,8 @@ pub fn call(symbol: &str, n: u64) -> CallSpec {
         ],
         args: (0..3).map(|r| ArgSpec::Pointer(r, 0)).collect(),
         data: Vec::new(),
+        given_sections: Vec::new(),
+        coincide: Vec::new(),
         functions: Vec::new(),
         released_branches: 0,
         max_steps: 10_000_000,
@@ -77,7 +80,7 @@ pub fn call(symbol: &str, n: u64) -> CallSpec {
 
 pub fn lift(object: &[u8], call: &CallSpec, graph: &mut Graph) -> Result<Lifted, LiftError> {
     let object = Object::parse(object).expect("an ELF object");
-    ringforge_machine::lift(&object, call, graph, &mut |_| {})
+    ringforge_machine::lift(&object, call, graph, &mut |_| true)
 }
 
 /// The `n` 16-bit elements of region 0 for inputs `a` and `b`.
@@ -91,4 +94,29 @@ pub fn evaluate(graph: &mut Graph, lifted: &Lifted, n: usize, a: &[i16], b: &[i1
         array[i as usize] as u16 as u64
     });
     values.into_iter().map(|v| v as u16 as i16).collect()
+}
+
+/// Compiles and links files (by their extensions) into a program in a directory of its own, which the
+/// caller removes; [`None`] if the linker refuses.
+pub fn build_objects(compiler: &str, files: &[(&str, Vec<u8>)], flags: &[&str]) -> Option<PathBuf> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let n = NEXT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("ringforge-machine-run-{}-{n}", std::process::id());
+    let dir = std::env::temp_dir().join(name);
+    std::fs::create_dir_all(&dir).expect("the temporary directory is writable");
+    for (name, content) in files {
+        std::fs::write(dir.join(name), content).expect("the temporary directory is writable");
+    }
+    let done = Command::new(compiler)
+        .current_dir(&dir)
+        .args(flags)
+        .args(files.iter().map(|f| f.0))
+        .args(["-o", "program"])
+        .output()
+        .unwrap_or_else(|e| panic!("{compiler}: {e}"));
+    if !done.status.success() {
+        let _ = std::fs::remove_dir_all(&dir);
+        return None;
+    }
+    Some(dir.join("program"))
 }

@@ -110,7 +110,7 @@ pub enum Op {
         /// How many words.
         count: u32,
     },
-    /// [`Program::parts`](super::Program::parts) parts of 128 bits each, part `p` from `at[p]`.
+    /// [`Program::parts`](super::Program::parts) parts, part `p` from `at[p]`.
     LoadParts {
         /// From where.
         buffer: BufferId,
@@ -247,7 +247,7 @@ pub enum Op {
     SwapPairs(Value),
     /// Words `2i` and `2i + 1` of the result are both word `2i + 1` of `a` (`vmovshdup`).
     OddToEven(Value),
-    /// Word `i` of each 128-bit part of the result is word `pattern[i]` of the same part of `a`.
+    /// Word `i` of each part of the result is word `pattern[i]` of the same part of `a`.
     PermuteParts {
         /// Whose words.
         a: Value,
@@ -263,7 +263,7 @@ pub enum Op {
         /// One number for each part of the result (`vperm2i128`).
         pick: Vec<u8>,
     },
-    /// Within each 128-bit part: elements of `unit` bits (16, 32 or 64) of the named half of `a`
+    /// Within each part: elements of `unit` bits (16, 32 or 64) of the named half of `a`
     /// and of `b` alternately, `a` first (`vpunpckl..`, `vpunpckh..`).
     Interleave {
         /// First.
@@ -275,7 +275,7 @@ pub enum Op {
         /// Which half of each part.
         half: Half,
     },
-    /// Within each 128-bit part: the even (odd) elements of `unit` bits (16, 32 or 64) of `a`, and
+    /// Within each part: the even (odd) elements of `unit` bits (16, 32 or 64) of `a`, and
     /// then those of `b`. For elements of 64 bits the same as [`Op::Interleave`].
     Deinterleave {
         /// First.

@@ -10,6 +10,7 @@ use super::{LowerError, Lowering};
 use crate::build::repeat;
 use crate::ir::*;
 use ringforge_plan::Substitute;
+use ringforge_target::ALIGNMENT;
 
 /// Term i of a sum: the broadcast pair, and the loads it meets for even and for odd outputs.
 type Term<'a> = dyn Fn(&mut Block, usize) -> (Value, [Op; 2]) + 'a;
@@ -50,7 +51,8 @@ impl Lowering<'_> {
         self.borders.push((format!("{tag}.base"), most));
 
         let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
-        let products = self.builder.buffer(&named("products"), Role::Local, blocks * lanes, 64);
+        let products =
+            self.builder.buffer(&named("products"), Role::Local, blocks * lanes, ALIGNMENT);
         let unroll = unrolled(blocks, self.schedule.unroll);
         let counter = self.builder.counter();
         let mut block = Block::default();
@@ -78,7 +80,8 @@ impl Lowering<'_> {
         let (lanes, blocks) = (self.lanes, part.blocks());
         let weights = weights_by_cell(part);
         let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
-        let table = self.builder.buffer(&named("weights"), Role::Factors(weights), blocks, 64);
+        let table =
+            self.builder.buffer(&named("weights"), Role::Factors(weights), blocks, ALIGNMENT);
         let unroll = unrolled(blocks, 4 * self.schedule.unroll);
         let counter = self.builder.counter();
         let mut block = Block::default();

@@ -6,12 +6,18 @@ use super::{LowerError, Lowered, general, unsupported};
 use crate::schedule::Schedule;
 use ringforge_plan::{Domain, Form, Lift, Plan, build_product};
 use ringforge_ring::zq;
+use ringforge_target::Target;
 
 /// Primes below leave room for sums in words of 32 bits.
 const LARGEST: u64 = 1 << 28;
 
 /// Lowers the plan's product, not its tree.
-pub(crate) fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, LowerError> {
+pub(crate) fn lower(
+    plan: &Plan,
+    schedule: &Schedule,
+    target: &Target,
+    name: &str,
+) -> Result<Lowered, LowerError> {
     let domain = Domain::of_operands(&plan.ring, plan.operands);
     let length = domain.product_length();
     let tree = |inner: &str| {
@@ -34,7 +40,7 @@ pub(crate) fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowe
         tree(&format!("(change-modulus {})", parts.join(" "))).map_err(|e| refuse(e.message))?
     };
     let text = root.to_form().to_string();
-    let mut lowered = general::lower(&Plan { root, ..plan.clone() }, schedule, name)?;
+    let mut lowered = general::lower(&Plan { root, ..plan.clone() }, schedule, target, name)?;
     lowered.notes.push(format!(
         "{} has no program of its own: the product is computed by its definition, {text}",
         plan.root.to_form()

@@ -6,6 +6,7 @@ use super::split::Constant;
 use super::{LowerError, Lowering};
 use crate::ir::*;
 use ringforge_plan::SmallModulus;
+use ringforge_target::ALIGNMENT;
 
 /// Rows of lanes, one after another.
 #[derive(Clone, Debug)]
@@ -51,7 +52,7 @@ impl Lowering<'_> {
         if let Some((_, known)) = self.rows.iter().find(|(k, _)| *k == key) {
             return Rows::of(*known);
         }
-        let buffer = self.builder.buffer(&name, Role::Local, count * self.lanes, 64);
+        let buffer = self.builder.buffer(&name, Role::Local, count * self.lanes, ALIGNMENT);
         self.rows.push((key, buffer));
         Rows::of(buffer)
     }
@@ -83,7 +84,7 @@ impl Lowering<'_> {
         let part = if place.tag == "main" { String::new() } else { format!("_{}", place.tag) };
         let name = format!("{name}{}{part}", place.suffix);
         let words = values.len();
-        let buffer = self.builder.buffer(&name, Role::Factors(values), words, 64);
+        let buffer = self.builder.buffer(&name, Role::Factors(values), words, ALIGNMENT);
         Factor::Table { buffer, at: Index::strided(0, place.group, self.lanes) }
     }
 

@@ -5,6 +5,7 @@ use super::Lowering;
 use super::lanes::METHOD;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
+use ringforge_target::ALIGNMENT;
 
 impl Lowering<'_> {
     fn procedure_named(&self, name: &str) -> Option<ProcedureId> {
@@ -22,8 +23,8 @@ impl Lowering<'_> {
             return known;
         }
         let mut builder = Builder::new(&name, None, self.q);
-        let out = builder.buffer("out", Role::Output, groups * size, 64);
-        let input = builder.buffer("in", Role::Input, groups * size, 64);
+        let out = builder.buffer("out", Role::Output, groups * size, ALIGNMENT);
+        let input = builder.buffer("in", Role::Input, groups * size, ALIGNMENT);
         let (group, four) = (builder.counter(), builder.counter());
         let index = |base: usize, step: usize| Index {
             base: base as i64,
@@ -58,9 +59,9 @@ impl Lowering<'_> {
             return known;
         }
         let mut builder = Builder::new(&name, None, self.q);
-        let out = builder.buffer("out", Role::Output, size * lanes, 64);
-        let vector = builder.buffer("vector", Role::Input, size * lanes, 64);
-        let diagonals = builder.buffer("diagonals", Role::Input, (2 * size - 1) * lanes, 64);
+        let out = builder.buffer("out", Role::Output, size * lanes, ALIGNMENT);
+        let vector = builder.buffer("vector", Role::Input, size * lanes, ALIGNMENT);
+        let diagonals = builder.buffer("diagonals", Role::Input, (2 * size - 1) * lanes, ALIGNMENT);
         let mut block = Block::default();
         let at = |i: usize| Index::at(i * lanes);
         let v: Vec<Value> =
@@ -93,8 +94,9 @@ impl Lowering<'_> {
             return known;
         }
         let mut builder = Builder::new(&name, None, self.q);
-        let out = builder.buffer("out", Role::Output, (2 * size - 1) * lanes, 64);
-        let [a, b] = ["a", "b"].map(|name| builder.buffer(name, Role::Input, size * lanes, 64));
+        let out = builder.buffer("out", Role::Output, (2 * size - 1) * lanes, ALIGNMENT);
+        let [a, b] =
+            ["a", "b"].map(|name| builder.buffer(name, Role::Input, size * lanes, ALIGNMENT));
         let mut block = Block::default();
         let at = |i: usize| Index::at(i * lanes);
         let [a, b] = [a, b].map(|buffer| -> Vec<Value> {

@@ -16,6 +16,10 @@ use crate::build::repeat;
 use crate::ir::*;
 use crate::method::ProductMethod;
 use ringforge_plan::{SmallModulus, WeightedConvolution};
+use ringforge_target::ALIGNMENT;
+
+/// Rows that one round of a transposition takes.
+const ROUND: usize = 4;
 
 pub(super) const METHOD: ProductMethod = ProductMethod::Montgomery;
 
@@ -63,9 +67,11 @@ impl Lowering<'_> {
         let (lanes, blocks, size) = (self.lanes, cell_of.len(), convolution.size);
         // A group of blocks is as many squares as a block has registers.
         let squares = size / lanes;
-        if lanes != 16 {
-            let why = format!("two rounds by four transpose 16 rows, not {lanes}");
-            return Err(unsupported("weighted-convolution", why, "lanes = 16"));
+        if lanes != ROUND * ROUND {
+            let why =
+                format!("two rounds by {ROUND} transpose {} rows, not {lanes}", ROUND * ROUND);
+            let instead = "a target with such registers";
+            return Err(unsupported("weighted-convolution", why, instead));
         }
         // Cells by method, in the order of their first weights.
         let mut weights = vec![1; blocks];
@@ -88,14 +94,14 @@ impl Lowering<'_> {
         let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
         let words = groups * lanes * lanes;
         // In place by way of one more array: a small stack matters more than names.
-        let between = self.builder.buffer(&named("between"), Role::Local, words, 64);
+        let between = self.builder.buffer(&named("between"), Role::Local, words, ALIGNMENT);
         // Lanes of one register have one method: where there are several, blocks change places.
         let [ra, rb] = match one {
             true => [a, b],
             false => {
                 methods.iter_mut().for_each(|(_, cells)| cells.sort_unstable());
                 let sorted = ["by_method_a", "by_method_b"]
-                    .map(|name| self.builder.buffer(&named(name), Role::Local, words, 64));
+                    .map(|name| self.builder.buffer(&named(name), Role::Local, words, ALIGNMENT));
                 let title =
                     format!("{tag} part: blocks by method, {} and the rest", methods[0].0.title());
                 let mut body = Vec::new();
@@ -138,7 +144,7 @@ impl Lowering<'_> {
                     &format!("{}{}", named("direct"), place.suffix),
                     Role::Local,
                     size * lanes,
-                    64,
+                    ALIGNMENT,
                 )),
                 _ => rows[0].clone(),
             };
@@ -200,14 +206,14 @@ impl Lowering<'_> {
         let together = (WORD / each).max(1) as usize;
         let scaled = self.bounds.product(factor, together as i64 * each);
         // Windows over b that start before its first word read these: zeros, then b.
-        let edge = self.builder.buffer("edge", Role::Local, 2 * lanes, 64);
+        let edge = self.builder.buffer("edge", Role::Local, 2 * lanes, ALIGNMENT);
         let mut block = Block::default();
         let zero = block.push(Op::Splat(0));
         let first = block.push(Op::Load { buffer: b.buffer, at: Index::at(b.start) });
         block.push(Op::Store { buffer: edge, at: Index::at(0), a: zero });
         block.push(Op::Store { buffer: edge, at: Index::at(lanes), a: first });
         // Every coefficient of a in a register of its own.
-        let spread = self.builder.buffer("spread", Role::Local, blocks * lanes * lanes, 64);
+        let spread = self.builder.buffer("spread", Role::Local, blocks * lanes * lanes, ALIGNMENT);
         let counter = self.builder.counter();
         let mut one = Block::default();
         let at = Index::strided(a.start, counter, 1);

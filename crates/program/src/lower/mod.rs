@@ -34,6 +34,8 @@ use ringforge_plan::{
     ToeplitzMatrix, ToeplitzPair,
 };
 use ringforge_ring::zq;
+use ringforge_target::ALIGNMENT;
+use ringforge_target::Target;
 
 /// A lowered plan.
 #[derive(Clone, Debug)]
@@ -114,16 +116,21 @@ pub(crate) fn unsupported(
 ///
 /// # Errors
 /// [`LowerError`]: what the schedule asks for does not fit the plan's ranges or has no program.
-pub fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, LowerError> {
-    type Way = fn(&Plan, &Schedule, &str) -> Result<Lowered, LowerError>;
+pub fn lower(
+    plan: &Plan,
+    schedule: &Schedule,
+    target: &Target,
+    name: &str,
+) -> Result<Lowered, LowerError> {
+    type Way = fn(&Plan, &Schedule, &Target, &str) -> Result<Lowered, LowerError>;
     let ways: [Way; 3] = [as_planned, general::lower, definition::lower];
     let mut first = None;
     for way in ways {
-        match way(plan, schedule, name) {
+        match way(plan, schedule, target, name) {
             Ok(lowered) => return Ok(lowered),
             // What the first way says of ranges stands; others are only tried.
             Err(error) => {
-                let none = matches!(error, LowerError::Unsupported { .. }) && schedule.lanes == 16;
+                let none = matches!(error, LowerError::Unsupported { .. });
                 if first.is_none() && !none {
                     return Err(error);
                 }
@@ -134,20 +141,25 @@ pub fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, Lo
     Err(first.unwrap_or_else(|| unsupported(plan_text(plan), "no way", "another plan")))
 }
 
-fn as_planned(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, LowerError> {
+fn as_planned(
+    plan: &Plan,
+    schedule: &Schedule,
+    target: &Target,
+    name: &str,
+) -> Result<Lowered, LowerError> {
     if let Some(matrix) = plan.root.as_method::<ToeplitzMatrix>() {
-        return two::lower(plan, matrix, schedule, name);
+        return two::lower(plan, matrix, (schedule, target), name);
     }
     if let Some(lift) = plan.root.as_method::<Lift>()
         && let Some(pair) = lift.inner.as_method::<ToeplitzPair>()
     {
-        return two::lower_lifted(plan, lift, pair, schedule, name);
+        return two::lower_lifted(plan, lift, pair, (schedule, target), name);
     }
     if let Some(transform) = plan.root.as_method::<Ntt>() {
-        return ntt::lower(plan, transform, schedule, name);
+        return ntt::lower(plan, transform, (schedule, target), name);
     }
     if general::applies(plan) {
-        return general::lower(plan, schedule, name);
+        return general::lower(plan, schedule, target, name);
     }
     let lift = plan.root.as_method::<Lift>().ok_or_else(|| {
         unsupported(plan.root.to_form(), "a product is lifted first", "start the plan with `lift`")
@@ -164,7 +176,7 @@ fn as_planned(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, L
         n: plan.ring.degree(),
         operand: (q as i64 - 1) / 2,
         prefix: String::new(),
-        lanes: schedule.lanes,
+        lanes: target.registers.lanes(16),
         bounds: Bounds::new(q, schedule.multiply, schedule.reduce),
         builder: Builder::new("mul", Some(Computes::Product), q),
         procedures: Vec::new(),
@@ -194,7 +206,7 @@ fn as_planned(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, L
         ring: plan.ring.to_string(),
         q,
         word_bits: 16,
-        lanes: schedule.lanes,
+        registers: target.registers,
         transform: None,
         plan: plan.to_string(),
         schedule: schedule.to_string(),
@@ -215,6 +227,7 @@ pub(crate) struct Lowering<'a> {
     operand: i64,
     /// Starts the names of helpers and sites, where several moduli have theirs.
     prefix: String,
+    /// Words in a register.
     lanes: usize,
     bounds: Bounds,
     /// The exported procedure.
@@ -266,14 +279,14 @@ impl<'a> Lowering<'a> {
                 fb.tail = Some(self.stage_tail("b", b, n));
             }
             windows = crt
-                .filter(|crt| is_truncated(&crt.low))
+                .filter(|crt| is_truncated(&crt.low) && crt.low_degree >= lanes)
                 .map(|crt| self.stage_windows(b, crt.low_degree / lanes));
         }
 
         // Words of the unreduced product, rounded up, all defined.
         let length = 2 * n - 1;
         let words = length.next_multiple_of(lanes).max(main.blocks() * lanes) + lanes;
-        let full = self.builder.buffer("full", Role::Local, words, 64);
+        let full = self.builder.buffer("full", Role::Local, words, ALIGNMENT);
 
         // The scale that the unreduced product has when the final stage gets it.
         let freeze = self.schedule.freeze.unwrap_or(crate::method::FreezeMethod::Montgomery);

@@ -9,6 +9,7 @@ use crate::method::ProductMethod;
 use crate::schedule::BaseProducts;
 use ringforge_plan::MonomialCrt;
 use ringforge_ring::zq;
+use ringforge_target::ALIGNMENT;
 
 /// What the inverse of the main part must know of the low part.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,7 +71,7 @@ impl Lowering<'_> {
     ) -> Operand {
         let lanes = self.lanes;
         let words = n.next_multiple_of(lanes);
-        let buffer = self.builder.buffer(&format!("f{name}"), Role::Local, words, 64);
+        let buffer = self.builder.buffer(&format!("f{name}"), Role::Local, words, ALIGNMENT);
         let method = self.schedule.reduce;
         let swap = |block: &mut Block, load: Op, at: Index| {
             let mut a = block.push(load);
@@ -107,7 +108,8 @@ impl Lowering<'_> {
     /// The last, partial block of an operand with zeros behind it.
     pub fn stage_tail(&mut self, name: &str, from: BufferId, n: usize) -> (BufferId, Index) {
         let (at, count) = (Index::at(n - n % self.lanes), (n % self.lanes) as u32);
-        let buffer = self.builder.buffer(&format!("tail_{name}"), Role::Local, self.lanes, 64);
+        let buffer =
+            self.builder.buffer(&format!("tail_{name}"), Role::Local, self.lanes, ALIGNMENT);
         let mut block = Block::default();
         let a = block.push(Op::LoadPartial { buffer: from, at, count });
         block.push(Op::Store { buffer, at: Index::at(0), a });
@@ -186,6 +188,8 @@ impl Lowering<'_> {
             let factor = zq::mul(target, inverse(narrow), q);
             let blocks = words / lanes;
             bound = match windows {
+                // All there is stands in the top coefficient.
+                _ if blocks == 0 => 0,
                 Some(windows) => self.truncated_product(blocks, a, windows, full, factor)?,
                 None => self.truncated_lanes(blocks, a, b, full, factor)?,
             };
@@ -205,7 +209,7 @@ impl Lowering<'_> {
     /// line.
     pub fn stage_windows(&mut self, b: BufferId, blocks: usize) -> BufferId {
         let lanes = self.lanes;
-        let windows = self.builder.buffer("windows", Role::Local, 2 * blocks * lanes, 64);
+        let windows = self.builder.buffer("windows", Role::Local, 2 * blocks * lanes, ALIGNMENT);
         let mut block = Block::default();
         let zero = block.push(Op::Splat(0));
         block.push(Op::Store { buffer: windows, at: Index::at(0), a: zero });
@@ -268,7 +272,8 @@ impl Lowering<'_> {
         Ok(self.bounds.product(factor, narrowed))
     }
 
-    /// The product's top coefficient a_(n-1)·b_(n-1), zeros behind it, at its place.
+    /// What the product has at the last place of both parts together, zeros behind it: its top coefficient
+    /// a_(n-1)·b_(n-1) where it is so long, else nothing.
     fn top_coefficient(
         &mut self,
         crt: &MonomialCrt,
@@ -279,6 +284,15 @@ impl Lowering<'_> {
     ) -> Result<i64, LowerError> {
         let lanes = self.lanes;
         let (n, h) = (self.n, self.operand);
+        let place = crt.main_degree + crt.low_degree - 1;
+        if place > 2 * n - 2 {
+            let mut block = Block::default();
+            let a = block.push(Op::Splat(0));
+            block.push(Op::Store { buffer: full, at: Index::at(place), a });
+            let title = "low part: no coefficient at the last place";
+            self.builder.stage(title, "[Chiu25 §3.2.2]", vec![Stmt::Block(block)]);
+            return Ok(0);
+        }
         let by_lanes = self.schedule.base == BaseProducts::Lanes;
         // Word n - 1 of b; of a, where pairs are swapped, the word at (n - 1) ^ 1.
         let last = if by_lanes { n - 1 } else { (n - 1) ^ 1 };
@@ -298,7 +312,7 @@ impl Lowering<'_> {
             factor: Factor::Splat(factor),
             method: self.schedule.multiply,
         });
-        let at = Index::at(crt.main_degree + crt.low_degree - 1);
+        let at = Index::at(place);
         block.push(Op::Store { buffer: full, at, a });
         let bound = self.narrow_bound("low", h * h)?;
         self.builder.stage(

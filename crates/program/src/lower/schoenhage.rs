@@ -14,6 +14,7 @@ use crate::method::FreezeMethod;
 use crate::schedule::ScalePlace;
 use ringforge_plan::{Arith, Group, Lift, NetOp, Network, Product, Schoenhage, Step, Val};
 use ringforge_ring::zq;
+use ringforge_target::ALIGNMENT;
 use std::collections::HashMap;
 
 /// Registers that a block takes in memory between steps.
@@ -251,8 +252,8 @@ impl Lowering<'_> {
         let b = self.builder.ranged("b", Role::Input, n, 2, Some((-h, h)));
         let length = 2 * n - 1;
         let words = length.next_multiple_of(lanes).max(blocks * lanes) + lanes;
-        let full = self.builder.buffer("full", Role::Local, words, 64);
-        let high = self.builder.buffer("high", Role::Local, (blocks + 1) * lanes, 64);
+        let full = self.builder.buffer("full", Role::Local, words, ALIGNMENT);
+        let high = self.builder.buffer("high", Role::Local, (blocks + 1) * lanes, ALIGNMENT);
 
         let freeze = self.schedule.freeze.unwrap_or(FreezeMethod::Montgomery);
         let (freeze_scale, narrow_scale) = (freeze.scale(q), self.schedule.narrow.scale(q));
@@ -265,7 +266,7 @@ impl Lowering<'_> {
 
         let (forward, bounds) = self.forward_blocks(main)?;
         let transformed = [("ta", a), ("tb", b)].map(|(name, from)| {
-            let to = self.builder.buffer(name, Role::Local, 2 * blocks * lanes, 64);
+            let to = self.builder.buffer(name, Role::Local, 2 * blocks * lanes, ALIGNMENT);
             let arguments = vec![(to, Index::at(0)), (from, Index::at(0))];
             let title = format!("main part: forward transform of {}", &name[1..]);
             let call = Stmt::Call { procedure: forward, arguments };
@@ -285,7 +286,7 @@ impl Lowering<'_> {
         }
         let mut builder = std::mem::replace(&mut self.builder, Builder::new("", None, q));
         let between = ["cells", "others"]
-            .map(|name| builder.buffer(name, Role::Local, STORED * blocks * lanes, 64));
+            .map(|name| builder.buffer(name, Role::Local, STORED * blocks * lanes, ALIGNMENT));
         let limits = (self.schedule.limits.inverse_first, self.schedule.limits.full / 2);
         let ends = (Blocks::Squares(buffer), Blocks::Halves(full, high));
         let all = (&steps[..], "inverse");
@@ -315,10 +316,10 @@ impl Lowering<'_> {
     fn forward_blocks(&mut self, main: &Schoenhage) -> Result<(ProcedureId, Vec<i64>), LowerError> {
         let (lanes, n, h, blocks) = (self.lanes, self.n, self.operand, main.blocks());
         let mut builder = Builder::new(&format!("{}forward", self.prefix), None, self.q);
-        let out = builder.buffer("out", Role::Scratch, 2 * blocks * lanes, 64);
+        let out = builder.buffer("out", Role::Scratch, 2 * blocks * lanes, ALIGNMENT);
         let input = builder.ranged("in", Role::Input, n, 2, Some((-h, h)));
         let cells = ["cells", "others"]
-            .map(|name| builder.buffer(name, Role::Local, STORED * blocks * lanes, 64));
+            .map(|name| builder.buffer(name, Role::Local, STORED * blocks * lanes, ALIGNMENT));
         let steps = main.transform.forward_steps(&main.present());
         let mut bounds = vec![h; blocks];
         let limits = (self.schedule.limits.forward_first, self.schedule.limits.forward);

@@ -9,6 +9,7 @@ use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::schedule::BaseProducts;
 use ringforge_plan::Substitute;
+use ringforge_target::ALIGNMENT;
 
 /// The products of the transformed operands, block after block, as the inverse finds them.
 #[derive(Clone, Debug)]
@@ -153,7 +154,7 @@ impl Lowering<'_> {
         let name = if tag == "main" { "forward".to_string() } else { format!("forward_{tag}") };
         let name = self.prefix.clone() + &name;
         let mut builder = Builder::new(&name, None, self.q);
-        let out = builder.buffer("out", Role::Scratch, words, 64);
+        let out = builder.buffer("out", Role::Scratch, words, ALIGNMENT);
         let present = part.present().iter().filter(|&&p| p).count();
         let h = self.operand;
         let room = (present * lanes).min(self.n);
@@ -199,7 +200,7 @@ impl Lowering<'_> {
                 "main" => format!("t{operand}"),
                 _ => format!("t{operand}_{tag}"),
             };
-            let to = self.builder.buffer(&name, Role::Local, words, 64);
+            let to = self.builder.buffer(&name, Role::Local, words, ALIGNMENT);
             let mut arguments = vec![(to, Index::at(0)), (from.buffer, Index::at(from.start))];
             arguments.extend(from.tail.clone().filter(|_| tail.is_some()));
             let call = Stmt::Call { procedure: forward, arguments };

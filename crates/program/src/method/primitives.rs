@@ -6,6 +6,7 @@
 
 use super::*;
 use crate::ir::{Block, Factor, Op, Procedure, Program, Stmt, Value};
+use ringforge_target::Registers;
 
 /// One way to reduce, or to multiply and reduce, modulo one number in words of one size.
 #[derive(Clone, Debug)]
@@ -168,7 +169,8 @@ fn operations(op: Op, m: Modulus) -> usize {
         ring: String::new(),
         q: m.q,
         word_bits: m.bits,
-        lanes: 256 / usize::from(m.bits),
+        // A count of operations is that of any register.
+        registers: Registers { bits: usize::from(m.bits) * 2, part: usize::from(m.bits) * 2 },
         transform: None,
         plan: String::new(),
         schedule: String::new(),

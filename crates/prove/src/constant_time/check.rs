@@ -3,10 +3,10 @@
 use super::contract::{Function, Parameter, SafetyContract};
 use crate::Progress;
 use crate::contract::Role;
-use crate::prove::sha256;
 use crate::report::{Reason, ReasonKind, Verdict};
 use crate::witness::names_below;
 use rayon::prelude::*;
+use ringforge_contract::sha256;
 use ringforge_machine::byte::Byte;
 use ringforge_machine::graph::{Graph, NodeId};
 use ringforge_machine::{
@@ -153,7 +153,7 @@ impl Run<'_> {
         for (at, call) in calls.iter().enumerate() {
             let going = &mut |steps: u64| {
                 let part = 1.0 - 1.0 / (1.0 + steps as f64 / 1e6);
-                self.progress.update(&self.function.symbol, (at as f64 + part) / count);
+                self.progress.update(&self.function.symbol, (at as f64 + part) / count)
             };
             if !self.progress.update(&self.function.symbol, at as f64 / count) {
                 report.say(ReasonKind::Stopped, "stopped".into(), None, &call.name);
@@ -242,7 +242,9 @@ impl Run<'_> {
             LiftError::Unsupported { at, .. } | LiftError::PointerComparison { at } => {
                 (ReasonKind::Unmodelled, Verdict::Unknown, Some(at))
             }
-            LiftError::StepLimit { at, .. } => (ReasonKind::Stopped, Verdict::Unknown, Some(at)),
+            LiftError::StepLimit { at, .. } | LiftError::Stopped { at } => {
+                (ReasonKind::Stopped, Verdict::Unknown, Some(at))
+            }
             LiftError::NoSymbol { .. } | LiftError::BadCall(_) | LiftError::Released(_) => {
                 (ReasonKind::Unmodelled, Verdict::Unknown, None)
             }
@@ -255,7 +257,7 @@ impl Run<'_> {
     fn depends(&self, call: &Call) -> Option<String> {
         let spec = CallSpec { max_steps: STEPS_WITH_TERMS, ..call.spec.clone() };
         let mut graph = Graph::new();
-        match lift(self.object, &spec, &mut graph, &mut |_| {}) {
+        match lift(self.object, &spec, &mut graph, &mut |_| true) {
             Err(LiftError::Violation(Violation::ConstantTime { depends, .. })) => {
                 Some(self.inputs_below(&graph, depends))
             }
@@ -344,6 +346,8 @@ impl Run<'_> {
             regions,
             args,
             data: Vec::new(),
+            given_sections: Vec::new(),
+            coincide: Vec::new(),
             functions: self.contract.externals.clone(),
             released_branches: self.function.released_branches,
             max_steps: MOST_STEPS,

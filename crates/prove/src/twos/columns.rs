@@ -75,8 +75,6 @@ pub(super) struct Columns {
     pub products: usize,
     /// Sums.
     pub sums: usize,
-    /// Quotients.
-    pub quotients: Vec<FormId>,
 }
 
 /// A thread's memory.
@@ -124,7 +122,6 @@ impl Columns {
             outputs: Vec::new(),
             products: 0,
             sums: 0,
-            quotients: Vec::new(),
         };
         let mut free: Vec<u32> = Vec::new();
         for (id, form) in forms.iter().enumerate() {
@@ -134,7 +131,6 @@ impl Columns {
             match form.make {
                 Make::Sum { .. } => this.sums += 1,
                 Make::Product { .. } => this.products += 1,
-                Make::Half { .. } => this.quotients.push(id as FormId),
                 _ => {}
             }
             match form.side {

@@ -16,14 +16,14 @@ mod tests;
 mod word;
 mod words;
 
-use crate::calls::CallCase;
-use crate::computes::Computes;
 use crate::function::Mismatch;
 use crate::prove::Job;
 use crate::report::{ReasonKind, Verdict};
 use crate::walk::Walk;
 use crate::witness::{self, Suspects};
 use columns::{Columns, Wrong};
+use ringforge_contract::calls::CallCase;
+use ringforge_contract::computes::Computes;
 use ringforge_machine::graph::{Graph, NodeId};
 use std::time::Instant;
 use word::{Make, Word};
@@ -72,10 +72,9 @@ impl Job<'_> {
         let (started, limit) = (self.started, self.options.time_limit);
         let late = || limit.is_some_and(|t| started.elapsed() > t);
         let n = contract.ring.degree();
-        let (mut counts, mut quotients) = ((0, 0), Vec::new());
+        let mut counts = (0, 0);
         let result = Columns::new(&words, &outputs, bits, n).and_then(|columns| {
             counts = (columns.products, columns.sums);
-            quotients.clone_from(&columns.quotients);
             columns.compare(&contract.ring, &|fraction| {
                 shared.update("comparing", fraction) && !late()
             })
@@ -104,7 +103,7 @@ impl Job<'_> {
             self.reason(ReasonKind::Unmodelled, &case.name, text);
             return Some(false);
         }
-        self.certify(graph, &words, &quotients, q);
+        self.not_replayed("words modulo a power of two: what their low bits are as forms in the inputs was concluded by the prover alone, and tried on samples");
         Some(true)
     }
 
@@ -157,11 +156,11 @@ impl Job<'_> {
         let found: Vec<(i64, i64)> = outputs.iter().map(range).collect();
         let all = found.iter().copied().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         self.report.ranges.output = all;
-        let outside = found.iter().position(|r| r.0 < output.range.0 || r.1 > output.range.1);
+        let outside = found.iter().position(|r| r.0 < output.exit.0 || r.1 > output.exit.1);
         self.report.ranges.outputs = found;
         let Some(k) = outside else { return true };
         let (lo, hi) = self.report.ranges.outputs[k];
-        let (name, allowed) = (&output.name, output.range);
+        let (name, allowed) = (&output.name, output.exit);
         let text = format!(
             "{name}[{k}] may lie anywhere in [{lo}, {hi}] as far as ranges show; the contract allows [{}, {}]",
             allowed.0, allowed.1
@@ -199,23 +198,5 @@ impl Job<'_> {
                 self.wrong(graph, case, Some(&m))
             }
         }
-    }
-
-    /// Writes down what was shown to be multiples, by instruction.
-    fn certify(&mut self, graph: &Graph, words: &Words, quotients: &[u32], q: u64) {
-        let mut shifts = std::collections::BTreeMap::new();
-        for form in quotients.iter().map(|&x| &words.forms[x as usize]) {
-            if let Make::Half { bits, .. } = form.make {
-                let address = graph.origin(NodeId(form.node)).unwrap_or(0);
-                *shifts.entry((address, bits)).or_insert(0usize) += 1;
-            }
-        }
-        let certificate = &mut self.report.certificate;
-        certificate.q = q as u32;
-        certificate.cones.extend(
-            shifts.iter().map(|((at, bits), n)| format!("multiples {at:#x} {} {n}", 1u32 << bits)),
-        );
-        certificate.sha256 = crate::prove::sha256(certificate.cones.join("\n").as_bytes());
-        certificate.checked = true;
     }
 }

@@ -6,10 +6,10 @@
 
 use super::word::{Make, Word};
 use super::words::Words;
-use crate::calls::CallCase;
-use crate::contract::Contract;
-use crate::oracle::Oracle;
 use crate::witness::Random;
+use ringforge_contract::calls::CallCase;
+use ringforge_contract::contract::Contract;
+use ringforge_contract::oracle::Oracle;
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::Graph;
 
@@ -120,7 +120,7 @@ pub(super) fn check(
                 let bits = of(slot(*id).map_err(|_| "an output was not evaluated")?);
                 let found =
                     if output.element.signed() { ((bits << s) as i64) >> s } else { bits as i64 };
-                if (found - expected) % q != 0 || found < output.range.0 || found > output.range.1 {
+                if (found - expected) % q != 0 || found < output.exit.0 || found > output.exit.1 {
                     return Err(format!("output {k} is {found} and should be {expected}"));
                 }
             }

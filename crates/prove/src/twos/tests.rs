@@ -4,8 +4,8 @@ use super::second::{congruent, forms, inside};
 use super::word::Make;
 use super::words::Words;
 use crate::values::inverse;
-use crate::walk::InputRange;
 use crate::witness::Random;
+use ringforge_contract::InputRange;
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId, Op};
 

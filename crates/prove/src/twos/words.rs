@@ -15,7 +15,7 @@ use super::word::{
     BITS, Form, FormId, Make, ONE, Word, all, constant, fitting, join, normal, opaque, truncated,
 };
 use crate::function::Side;
-use crate::walk::InputRange;
+use ringforge_contract::InputRange;
 use ringforge_machine::graph::{Graph, Node, NodeId, Op};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};

@@ -3,6 +3,9 @@
 // Each test uses some.
 #![allow(dead_code)]
 
+#[path = "../../../machine/tests/common/damage.rs"]
+pub mod damage;
+
 use ringforge_prove::{Contract, Options, Quiet, Report, Verdict, expected, prove};
 use std::process::Command;
 use std::time::Duration;
@@ -54,10 +57,10 @@ pub fn check_witness(contract: &Contract, r: &Report) {
     let inputs: Vec<Vec<i64>> = w.inputs.iter().map(|i| i.1.clone()).collect();
     for (v, &i) in inputs.iter().zip(&contract.inputs()) {
         let (lo, hi) = contract.arguments[i].range;
-        assert!(v.len() == contract.ring.degree() && v.iter().all(|x| (lo..=hi).contains(x)));
+        assert!(v.len() == contract.arguments[i].length && v.iter().all(|x| (lo..=hi).contains(x)));
     }
     assert_eq!(w.expected, expected(contract, &inputs));
     let (found, should) = (w.found[w.element], w.expected[w.element]);
-    let (lo, hi) = contract.arguments[contract.output()].range;
+    let (lo, hi) = contract.arguments[contract.output()].exit;
     assert!((found - should) % contract.ring.q() as i64 != 0 || found < lo || found > hi);
 }

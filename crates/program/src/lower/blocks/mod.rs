@@ -22,6 +22,7 @@ use crate::method::Modulus;
 use crate::schedule::BaseProducts;
 use ringforge_plan::{Lift, MonomialCrt, ProductRef};
 use ringforge_ring::zq;
+use ringforge_target::ALIGNMENT;
 
 /// An operand: whole registers of words of the procedure's size, zeros behind its coefficients.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +77,7 @@ impl Lowering<'_> {
         memory: u8,
     ) -> Result<i64, LowerError> {
         let n = self.n;
-        let out = self.builder.buffer("out", Role::Scratch, words, 64);
+        let out = self.builder.buffer("out", Role::Scratch, words, ALIGNMENT);
         let operands = [("a", 0), ("b", 1)].map(|(name, i)| {
             let buffer = self.builder.ranged(name, Role::Input, n, 2, Some(ranges[i]));
             self.builder.narrow(buffer, memory);
@@ -183,8 +184,8 @@ impl Lowering<'_> {
         let (n, m) = (crt.main_degree, crt.low_degree);
         let [main_words, low_words] =
             [(&crt.main, n), (&crt.low, m)].map(|(node, size)| room(node, lanes).max(size) + lanes);
-        let main = self.builder.unique("main", Role::Local, main_words, 64);
-        let low = self.builder.unique("low", Role::Local, low_words, 64);
+        let main = self.builder.unique("main", Role::Local, main_words, ALIGNMENT);
+        let low = self.builder.unique("low", Role::Local, low_words, ALIGNMENT);
         let mut bound = self.node(&crt.main, operands, (main, main_words), tag)?;
         self.zeros(main, n, main_words);
         let below = self.node(&crt.low, operands, (low, low_words), "low")?;

@@ -8,6 +8,7 @@ use super::{Parts, Rows, Style};
 use crate::build::repeat;
 use crate::ir::*;
 use crate::method::ProductMethod;
+use ringforge_target::ALIGNMENT;
 
 /// The products of one register, term by term, and how many terms are added before they are reduced.
 struct Register<'a> {
@@ -77,7 +78,7 @@ impl Lowering<'_> {
         let wide = LowerError::Wide { stage: format!("{tag}.base"), bound: most };
         let (together, sum) = fitting.ok_or(wide)?;
 
-        let products = self.builder.unique("products", Role::Local, cells * k, 64);
+        let products = self.builder.unique("products", Role::Local, cells * k, ALIGNMENT);
         let (cell, register) = (self.builder.counter(), self.builder.counter());
         let registers = k / lanes;
         let moved = |base: i64, stride: usize| {
@@ -108,7 +109,7 @@ impl Lowering<'_> {
     /// (w·b, b) of every cell, the words of b from word k of 2k on; and the bound of w·b.
     fn windows(&mut self, parts: &Parts, b: Rows, bound: i64, tag: &str) -> (BufferId, i64) {
         let (lanes, k, cells) = (self.lanes, self.padded(parts.k), parts.cells());
-        let e = self.builder.unique("windows", Role::Local, cells * 2 * k, 64);
+        let e = self.builder.unique("windows", Role::Local, cells * 2 * k, ALIGNMENT);
         let registers = k / lanes;
         let zero = parts.weights.iter().all(|&w| w == 0);
         let mut weighted = 0;
@@ -128,7 +129,7 @@ impl Lowering<'_> {
             let weights = parts.weights.iter();
             weighted = weights.map(|&w| self.bounds.product(w, bound)).max().unwrap_or(0);
             let table = Role::Factors(parts.weights.clone());
-            let table = self.builder.unique("weights", table, cells, 64);
+            let table = self.builder.unique("weights", table, cells, ALIGNMENT);
             let v = weigh.push(Op::Load { buffer: b.buffer, at: at(0, k) });
             let factor = Factor::Repeated { buffer: table, at: Index::strided(0, cell, 1) };
             let a = weigh.push(Op::MulMod { a: v, factor, method: self.schedule.multiply });

@@ -5,6 +5,7 @@ use super::super::{LowerError, Lowering};
 use super::{Parts, Rows, Words};
 use crate::build::{Builder, repeat, repeat_unrolled};
 use crate::ir::*;
+use ringforge_target::ALIGNMENT;
 
 impl Lowering<'_> {
     /// Copies `n` words of a caller into whole registers, reduced or as they are, zeros behind them
@@ -17,7 +18,7 @@ impl Lowering<'_> {
         reduced: bool,
     ) -> BufferId {
         let lanes = self.lanes;
-        let to = self.builder.buffer(name, Role::Local, words, 64);
+        let to = self.builder.buffer(name, Role::Local, words, ALIGNMENT);
         let method = self.schedule.reduce;
         let copy = |block: &mut Block, load: Op, at: Index| {
             let mut a = block.push(load);
@@ -73,7 +74,7 @@ impl Lowering<'_> {
     /// The first coefficients of an operand, zeros behind them.
     pub(super) fn cut(&mut self, operand: Words, coefficients: usize) -> Words {
         let (lanes, words) = (self.lanes, operand.words);
-        let buffer = self.builder.unique("short", Role::Local, words, 64);
+        let buffer = self.builder.unique("short", Role::Local, words, ALIGNMENT);
         let counter = self.builder.counter();
         let at = Index::strided(0, counter, lanes);
         let mut block = Block::default();
@@ -99,8 +100,8 @@ impl Lowering<'_> {
             _ => format!("{}forward_{tag}", self.prefix),
         };
         let mut builder = Builder::new(&name, None, self.modulus());
-        let out = builder.buffer("out", Role::Scratch, words, 64);
-        let input = builder.ranged("in", Role::Input, operands[0].words, 64, Some((-h, h)));
+        let out = builder.buffer("out", Role::Scratch, words, ALIGNMENT);
+        let input = builder.ranged("in", Role::Input, operands[0].words, ALIGNMENT, Some((-h, h)));
         let from = Rows { buffer: input, stride: parts.k };
         let to = Rows { buffer: out, stride: k };
         let mut bounds = vec![h; parts.cells()];
@@ -113,7 +114,7 @@ impl Lowering<'_> {
                 "main" => format!("t{operand}"),
                 _ => format!("t{operand}_{tag}"),
             };
-            let buffer = self.builder.unique(&name, Role::Local, words, 64);
+            let buffer = self.builder.unique(&name, Role::Local, words, ALIGNMENT);
             let arguments = vec![(buffer, Index::at(0)), (operands[i].buffer, Index::at(0))];
             let call = Stmt::Call { procedure, arguments };
             let title = format!("{tag} part: forward transform of {operand}");
@@ -232,7 +233,9 @@ impl Lowering<'_> {
             // The last groups write where others still read.
             let to = match direct {
                 true => out,
-                false => builder.unique("blocks", Role::Local, parts.cells().max(count) * k, 64),
+                false => {
+                    builder.unique("blocks", Role::Local, parts.cells().max(count) * k, ALIGNMENT)
+                }
             };
             let to = Rows { buffer: to, stride: k };
             self.phases(&mut builder, &phases[all..], (products, to), &mut bounds, limits, k)?;

@@ -13,6 +13,7 @@ use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, MulMethod, ReduceMethod};
 use crate::schedule::{BaseProducts, Schedule};
 use ringforge_plan::ChangeModulus;
+use ringforge_target::ALIGNMENT;
 
 /// One digit.
 #[derive(Clone, Copy, Debug)]
@@ -169,16 +170,16 @@ impl General<'_> {
         products: &[Residue],
     ) -> ProcedureId {
         let (words, p, bits) = (self.words, node.moduli[k], computed(products, k));
-        let lanes = self.schedule.lanes * 16 / usize::from(bits);
+        let lanes = self.registers.lanes(bits);
         let (multiply, reduce) = suited(self.schedule, bits);
         let mut builder = Builder::new(&format!("digit_{p}"), None, Modulus { q: p, bits });
         let around = |bound: i64| Some((-bound, bound));
-        let to = builder.ranged("u", Role::Scratch, words, 64, around(products[k].bound));
+        let to = builder.ranged("u", Role::Scratch, words, ALIGNMENT, around(products[k].bound));
         builder.narrow(to, products[k].bits);
         let earlier: Vec<BufferId> = (0..k)
             .map(|j| {
                 let name = format!("u{}_", j + 1);
-                let array = builder.ranged(&name, Role::Input, words, 64, around(bounds[j]));
+                let array = builder.ranged(&name, Role::Input, words, ALIGNMENT, around(bounds[j]));
                 builder.narrow(array, products[j].bits);
                 array
             })

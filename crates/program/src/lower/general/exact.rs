@@ -12,6 +12,7 @@ use crate::build::{Builder, repeat, repeat_unrolled};
 use crate::ir::*;
 use crate::method::{Modulus, ReduceMethod};
 use ringforge_plan::{Modulus as Reduction, ProductRef, Schoolbook};
+use ringforge_target::ALIGNMENT;
 
 /// Terms of one round at most.
 const TERMS: usize = 8;
@@ -54,11 +55,11 @@ impl General<'_> {
         if node.as_method::<Schoolbook>().is_none() || !free || q > 1 << 16 || q.is_power_of_two() {
             return None;
         }
-        let (n, words, lanes) = (self.n, self.words, self.schedule.lanes / 2);
+        let (n, words, lanes) = (self.n, self.words, self.registers.lanes(32));
         let most = |(lo, hi): (i64, i64)| hi.max(-lo);
         let sums = Sums::of(q, n, most(ranges[0]) * most(ranges[1]));
         let mut builder = Builder::new(name, None, Modulus { q, bits: 32 });
-        let out = builder.buffer("out", Role::Scratch, words, 64);
+        let out = builder.buffer("out", Role::Scratch, words, ALIGNMENT);
         let operands = [("a", 0), ("b", 1)].map(|(name, i)| {
             let buffer = builder.ranged(name, Role::Input, n, 2, Some(ranges[i]));
             builder.narrow(buffer, self.memory);
@@ -70,8 +71,8 @@ impl General<'_> {
         let room = part.next_multiple_of(lanes) + lanes;
         let padded = n.next_multiple_of(lanes);
         let behind = (parts * part).next_multiple_of(lanes).max(padded);
-        let a = builder.buffer("fa", Role::Local, behind, 64);
-        let b = builder.buffer("fb", Role::Local, padded + 2 * room, 64);
+        let a = builder.buffer("fa", Role::Local, behind, ALIGNMENT);
+        let b = builder.buffer("fb", Role::Local, padded + 2 * room, ALIGNMENT);
         let mut body = Vec::new();
         zeros(&mut builder, &mut body, (out, 0), words, lanes);
         zeros(&mut builder, &mut body, (a, padded), behind - padded, lanes);

@@ -10,6 +10,7 @@ use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, MulMethod, ReduceMethod};
 use crate::schedule::BaseProducts;
 use ringforge_ring::zq;
+use ringforge_target::ALIGNMENT;
 
 /// What is summed.
 pub(super) struct Finish<'a> {
@@ -58,7 +59,7 @@ impl General<'_> {
         let bits = sum.digits.iter().map(|digit| digit.bits).max().unwrap_or(16);
         let mut writer = Writer::new(q, self.schedule, bits.max(self.memory));
         let modulus = writer.modulus();
-        let lanes = self.schedule.lanes * 16 / usize::from(modulus.bits);
+        let lanes = self.registers.lanes(modulus.bits);
         let mut builder = Builder::new(name, None, modulus);
         let centred = Some((-(q as i64 / 2), (q as i64 - 1) / 2));
         let length = sum.rows.len();
@@ -68,7 +69,7 @@ impl General<'_> {
             .map(|(k, digit)| {
                 let range = Some((-digit.bound, digit.bound));
                 let name = format!("u{}_", k + 1);
-                let array = builder.ranged(&name, Role::Input, sum.words, 64, range);
+                let array = builder.ranged(&name, Role::Input, sum.words, ALIGNMENT, range);
                 builder.narrow(array, digit.bits);
                 array
             })

@@ -27,6 +27,8 @@ use finish::Finish;
 pub(super) use quotient::reciprocal;
 use residue::Residue;
 use ringforge_plan::{ChangeModulus, Lift, Plan, ProductRef, ReduceMod};
+use ringforge_target::ALIGNMENT;
+use ringforge_target::{Registers, Target};
 
 /// More summands of one coefficient than this, and f is dense.
 const DENSE: usize = 12;
@@ -66,6 +68,7 @@ struct Part<'a> {
 struct General<'a> {
     plan: &'a Plan,
     schedule: &'a Schedule,
+    registers: Registers,
     /// Coefficients of an operand.
     n: usize,
     parts: Vec<Part<'a>>,
@@ -83,7 +86,12 @@ struct General<'a> {
 }
 
 /// Lowers a plan.
-pub(crate) fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowered, LowerError> {
+pub(crate) fn lower(
+    plan: &Plan,
+    schedule: &Schedule,
+    target: &Target,
+    name: &str,
+) -> Result<Lowered, LowerError> {
     let (q, n) = (plan.ring.q(), plan.ring.degree());
     let (lift, inner) = below(plan);
     if q >= 1 << 31 {
@@ -100,10 +108,11 @@ pub(crate) fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowe
         None => (vec![Part { modulus: q, node: inner }], None),
     };
     let wanted = inner.domain().wanted;
-    let lanes = schedule.lanes;
+    let lanes = target.registers.lanes(16);
     let mut general = General {
         plan,
         schedule,
+        registers: target.registers,
         n,
         words: 0,
         bound,
@@ -153,7 +162,7 @@ pub(crate) fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowe
     let arrays: Vec<BufferId> = (digits.iter().enumerate())
         .map(|(k, digit)| {
             let name = format!("u{}_", k + 1);
-            let array = builder.buffer(&name, Role::Local, general.words, 64);
+            let array = builder.buffer(&name, Role::Local, general.words, ALIGNMENT);
             builder.narrow(array, digit.bits);
             array
         })
@@ -184,7 +193,7 @@ pub(crate) fn lower(plan: &Plan, schedule: &Schedule, name: &str) -> Result<Lowe
         q,
         // Callers' words say what a program's are.
         word_bits: general_bits,
-        lanes: lanes * 16 / usize::from(general_bits),
+        registers: target.registers,
         transform: None,
         plan: plan.to_string(),
         schedule: schedule.to_string(),

@@ -8,6 +8,7 @@ use super::residue::Residue;
 use crate::build::Builder;
 use crate::ir::*;
 use ringforge_ring::{Ring, zq};
+use ringforge_target::ALIGNMENT;
 
 /// μ = ⌊x^(2n−2)/f⌋, n − 1 coefficients in `[0, q)`.
 pub(in crate::lower) fn reciprocal(ring: &Ring) -> Vec<u64> {
@@ -43,10 +44,10 @@ impl General<'_> {
         };
         let ring = &self.plan.ring;
         let low = ring.modulus()[..n].iter().map(|&c| zq::unsigned(c, q)).collect();
-        let mu = builder.buffer("reciprocal", table(reciprocal(ring)), n, 64);
-        let f = builder.buffer("f", table(low), n, 64);
-        let whole = builder.buffer("whole", Role::Local, 2 * n, 64);
-        let upper = builder.buffer("quotient", Role::Local, n, 64);
+        let mu = builder.buffer("reciprocal", table(reciprocal(ring)), n, ALIGNMENT);
+        let f = builder.buffer("f", table(low), n, ALIGNMENT);
+        let whole = builder.buffer("whole", Role::Local, 2 * n, ALIGNMENT);
+        let upper = builder.buffer("quotient", Role::Local, n, ALIGNMENT);
         [mu, f, whole, upper].into_iter().for_each(|array| builder.narrow(array, self.memory));
         let sum = |from: usize, length: usize, addend: Option<usize>| Finish {
             rows: (0..length).map(|i| vec![(from + i, 1)]).collect(),

@@ -10,6 +10,7 @@ use crate::method::{Modulus, MulMethod, NarrowMethod, ReduceMethod};
 use crate::schedule::{BaseProducts, Limits, Schedule};
 use ringforge_plan::{MonomialCrt, Ntt, ProductRef, Substitute};
 use ringforge_ring::zq;
+use ringforge_target::ALIGNMENT;
 
 /// A procedure (out, a, b) and what it leaves.
 #[derive(Clone, Copy, Debug)]
@@ -130,7 +131,10 @@ impl General<'_> {
                 (false, Some(bound)) => modulus as i64 - bound as i64 - 1,
                 _ => 0,
             };
-            for attempt in attempts(self.schedule, modulus, width(&node), margin) {
+            // Words of callers fit those of the procedure: vectors widen what they load, never cut it.
+            let memory = self.memory;
+            let ways = attempts(self.schedule, modulus, width(&node), margin).into_iter();
+            for attempt in ways.filter(|attempt| attempt.bits >= memory) {
                 let words = Modulus { q: modulus, bits: attempt.bits };
                 let schedule = &attempt.schedule;
                 let mut lowering = Lowering {
@@ -140,7 +144,7 @@ impl General<'_> {
                     n: self.n,
                     operand: 0,
                     prefix: prefix.clone(),
-                    lanes: schedule.lanes * 16 / usize::from(attempt.bits),
+                    lanes: self.registers.lanes(attempt.bits),
                     bounds: Bounds::new(words, schedule.multiply, schedule.reduce),
                     builder: Builder::new(&name, None, words),
                     procedures: self.procedures.clone(),
@@ -222,7 +226,7 @@ impl Lowering<'_> {
                 format!("(substitute {lanes} …)"),
             ));
         }
-        let full = self.builder.buffer("out", Role::Scratch, words, 64);
+        let full = self.builder.buffer("out", Role::Scratch, words, ALIGNMENT);
         let [a, b] = [("a", 0), ("b", 1)]
             .map(|(name, i)| self.builder.ranged(name, Role::Input, n, 2, Some(ranges[i])));
         // Words beyond the modulus would be reduced again and again.
@@ -249,7 +253,7 @@ impl Lowering<'_> {
             fb.tail = Some(self.stage_tail("b", b, n));
         }
         let windows = crt
-            .filter(|crt| dot && is_truncated(&crt.low))
+            .filter(|crt| dot && is_truncated(&crt.low) && crt.low_degree >= lanes)
             .map(|crt| self.stage_windows(fb.buffer, crt.low_degree / lanes));
         let inverse = |x: u64| zq::inv(x, q).unwrap_or(0);
         let scale = zq::mul(main_scale(main), self.schedule.narrow.scale(q), q);
@@ -266,7 +270,11 @@ impl Lowering<'_> {
             let mut block = Block::default();
             let a = block.push(Op::Splat(0));
             for at in (written..words).step_by(lanes) {
-                block.push(Op::Store { buffer: full, at: Index::at(at), a });
+                let (buffer, at, rest) = (full, Index::at(at), words - at);
+                block.push(match rest < lanes {
+                    true => Op::StorePartial { buffer, at, count: rest as u32, a },
+                    false => Op::Store { buffer, at, a },
+                });
             }
             self.builder.stage("zeros behind the product", "", vec![Stmt::Block(block)]);
         }

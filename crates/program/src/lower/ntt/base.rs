@@ -68,7 +68,7 @@ impl Base<'_> {
     pub fn kind(&self) -> Kind {
         let d = self.machine.ntt.degree();
         match self.machine.shuffles {
-            _ if d >= self.shape().lanes => Kind::Long,
+            _ if d >= self.shape().lanes() => Kind::Long,
             Shuffles::Striding => Kind::Lanes { transposed: false },
             Shuffles::Interleaving if d == 2 && self.shape().bits == 16 => Kind::Pairs,
             Shuffles::Interleaving => Kind::Lanes { transposed: d > 1 },
@@ -150,7 +150,7 @@ impl Base<'_> {
             let starts: Vec<usize> = units.iter().map(|u| u.start).collect();
             let start = rounds.index(&starts).unwrap_or_else(|| Index::at(starts[0]));
             let mut block = Block::default();
-            let lanes = self.shape().lanes;
+            let lanes = self.shape().lanes();
             let load = |block: &mut Block, buffer: BufferId| -> Vec<Value> {
                 let all = 0..hand.registers.len();
                 all.map(|r| block.push(Op::Load { buffer, at: start.plus(r * lanes) })).collect()
@@ -179,7 +179,7 @@ impl Base<'_> {
     }
 
     fn units(&self) -> Vec<Unit> {
-        let lanes = self.shape().lanes;
+        let lanes = self.shape().lanes();
         let registers = match self.kind() {
             Kind::Lanes { transposed: true } => self.shape().part(),
             Kind::Lanes { transposed: false } if self.machine.ntt.degree() > 1 => lanes,

@@ -7,6 +7,7 @@ use crate::build::Builder;
 use crate::ir::*;
 use crate::method::inverse_of_r;
 use ringforge_ring::zq;
+use ringforge_target::ALIGNMENT;
 
 const CITE: &str = "[Seiler18 §4]";
 
@@ -35,7 +36,7 @@ impl Lowering<'_> {
             } else if ours && pass.in_place() {
                 at
             } else {
-                builder.unique("t", Role::Local, self.machine.ntt.len(), 64)
+                builder.unique("t", Role::Local, self.machine.ntt.len(), ALIGNMENT)
             };
             ours = true;
             let body = write::pass(builder, &style, pass, (at, next));
@@ -102,7 +103,7 @@ impl Lowering<'_> {
         let a = self.array(&mut builder, "a", Role::Input, h);
         let b = self.array(&mut builder, "b", Role::Input, h);
         let transformed = [("ta", a), ("tb", b)].map(|(name, from)| {
-            let to = builder.buffer(name, Role::Local, n, 64);
+            let to = builder.buffer(name, Role::Local, n, ALIGNMENT);
             let arguments = vec![(to, Index::at(0)), (from, Index::at(0))];
             let call = Stmt::Call { procedure: ProcedureId(0), arguments };
             builder.stage("forward transform", CITE, vec![call]);
@@ -132,7 +133,7 @@ impl Lowering<'_> {
             // Compilers vectorise portable loops only where arrays cannot overlap.
             let ours = striding && entry;
             let to = match ours {
-                true => builder.unique("r", Role::Local, machine.ntt.len(), 64),
+                true => builder.unique("r", Role::Local, machine.ntt.len(), ALIGNMENT),
                 false => c,
             };
             let body = self.base(&style, &self.own).stage(
@@ -157,7 +158,7 @@ impl Lowering<'_> {
         }
         let mut inside: Vec<BufferId> = Vec::new();
         for (from, name) in arrays {
-            let to = builder.unique(name, Role::Local, n, 64);
+            let to = builder.unique(name, Role::Local, n, ALIGNMENT);
             self.passes(builder, ("base", "reordering"), &enter[..1], from, to, false);
             inside.push(to);
         }

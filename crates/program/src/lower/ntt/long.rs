@@ -4,6 +4,7 @@ use super::base::{Base, Sum};
 use super::write::{Rounds, factors};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
+use ringforge_target::ALIGNMENT;
 
 impl Base<'_> {
     /// Leaves of whole registers, one after the other.
@@ -14,11 +15,11 @@ impl Base<'_> {
         bounds: [i64; 2],
         add: Option<BufferId>,
     ) -> Vec<Stmt> {
-        let (d, lanes) = (self.machine.ntt.degree(), self.shape().lanes);
+        let (d, lanes) = (self.machine.ntt.degree(), self.shape().lanes());
         let leaves = self.machine.ntt.weights().len();
         let (blocks, chunk) = (d / lanes, d.min(16));
-        let extended = builder.unique("extended", Role::Local, 2 * d, 64);
-        let sums = builder.unique("sums", Role::Local, d, 64);
+        let extended = builder.unique("extended", Role::Local, 2 * d, ALIGNMENT);
+        let sums = builder.unique("sums", Role::Local, d, ALIGNMENT);
         let leaf = builder.counter();
         let rounds = Rounds { outer: (leaves, leaf), inner: (1, builder.counter()) };
         let all: Vec<Vec<u64>> =

@@ -24,6 +24,7 @@ use plan::{Ending, Machine, Shuffles};
 use ranges::{Analysis, Choice, Placed};
 use ringforge_plan::{Ntt, Plan, Product};
 use ringforge_ring::zq;
+use ringforge_target::{Registers, Target};
 use std::collections::BTreeSet;
 use words::Words;
 use write::Style;
@@ -55,7 +56,7 @@ fn suited(schedule: &Schedule, modulus: Modulus, shuffles: Shuffles) -> Schedule
 pub(crate) fn lower(
     plan: &Plan,
     ntt: &Ntt,
-    schedule: &Schedule,
+    (schedule, target): (&Schedule, &Target),
     name: &str,
 ) -> Result<Lowered, LowerError> {
     let n = ntt.len();
@@ -65,13 +66,13 @@ pub(crate) fn lower(
     }
     let q = plan.ring.q();
     let tried = match q < 1 << 15 {
-        true => with_words(plan, ntt, schedule, name, 16),
+        true => with_words(plan, ntt, (schedule, target), name, 16),
         false => Err(LowerError::Word { stage: "forward".into(), bound: q as i64 }),
     };
     match tried {
         // A sum of two residues needs room: moduli next to 2^15 take words of 32 bits.
         Err(LowerError::Word { .. }) if (1 << 14..1 << 31).contains(&q) => {
-            with_words(plan, ntt, schedule, name, 32).map_err(|error| match error {
+            with_words(plan, ntt, (schedule, target), name, 32).map_err(|error| match error {
                 LowerError::Word { .. } if schedule.reductions.is_none() => {
                     let why = format!("the modulus {q} leaves no room in words of 32 bits");
                     unsupported(ntt.to_form(), why, "a modulus below 2^30")
@@ -91,7 +92,7 @@ pub(crate) fn lower(
 fn with_words(
     plan: &Plan,
     ntt: &Ntt,
-    schedule: &Schedule,
+    (schedule, target): (&Schedule, &Target),
     name: &str,
     bits: u8,
 ) -> Result<Lowered, LowerError> {
@@ -101,14 +102,16 @@ fn with_words(
         BaseProducts::Lanes => Shuffles::Striding,
     };
     let lanes = match shuffles {
-        Shuffles::Interleaving => 256 / usize::from(bits),
-        Shuffles::Striding => 8,
+        Shuffles::Interleaving => target.registers.lanes(bits),
+        // Short loops: a part of short words, whatever the words are.
+        Shuffles::Striding => target.registers.part_lanes(16),
     };
+    let registers = Registers { bits: lanes * usize::from(bits), ..target.registers };
     let modulus = Modulus { q, bits };
     let schedule = suited(schedule, modulus, shuffles);
     let machine = Machine {
         ntt,
-        shape: Shape { lanes, bits },
+        shape: Shape { registers, bits },
         shuffles,
         standard: schedule.order == Order::Standard,
         with: schedule.merge,
@@ -197,7 +200,7 @@ impl Lowering<'_> {
             freeze: Some(self.freeze),
             rolled: self.rolled,
             wide_tables: self.machine.shuffles == Shuffles::Striding,
-            lanes: self.machine.shape.lanes,
+            lanes: self.machine.shape.lanes(),
             placed: &self.placed.here,
         }
     }
@@ -234,7 +237,7 @@ impl Lowering<'_> {
             limit,
             freeze: Some(self.freeze),
             rolled: self.rolled,
-            lanes: self.machine.shape.lanes,
+            shape: self.machine.shape,
             placed: Placed::default(),
         };
         let bounds = analysis.run(passes, &vec![input; self.machine.ntt.len()])?;
@@ -328,7 +331,7 @@ impl Lowering<'_> {
             ring: plan.ring.to_string(),
             q,
             word_bits: modulus.bits,
-            lanes: self.machine.shape.lanes,
+            registers: self.machine.shape.registers,
             transform: Some(TransformLayout {
                 degree: self.machine.ntt.degree(),
                 weights: self.machine.ntt.weights().to_vec(),

@@ -7,6 +7,7 @@
 
 use super::ranges::interleaved;
 use ringforge_plan::Butterflies;
+use ringforge_target::Registers;
 
 /// What a step does to the registers of a group; registers are numbered within the group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,16 +111,21 @@ impl Pass {
 /// Words of a register and its parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Words of a register.
-    pub lanes: usize,
+    /// What a register holds.
+    pub registers: Registers,
     /// Bits of a word.
     pub bits: u8,
 }
 
 impl Shape {
+    /// Words of a register.
+    pub fn lanes(self) -> usize {
+        self.registers.lanes(self.bits)
+    }
+
     /// Words of a part.
     pub fn part(self) -> usize {
-        128 / self.bits as usize
+        self.registers.part_lanes(self.bits)
     }
 }
 

@@ -64,12 +64,12 @@ impl Machine<'_> {
     /// log2 of n, of the words of a register, of the degree that stays.
     pub(super) fn logs(&self) -> (u32, u32, u32) {
         let log = |x: usize| x.trailing_zeros();
-        (log(self.n()), log(self.shape.lanes), log(self.ntt.degree()))
+        (log(self.n()), log(self.shape.lanes()), log(self.ntt.degree()))
     }
 
     /// Whether there are levels within a register.
     pub fn inside(&self) -> bool {
-        self.ntt.degree() < self.shape.lanes
+        self.ntt.degree() < self.shape.lanes()
     }
 
     /// Bits above the register that the shuffled pass takes with it.
@@ -123,7 +123,7 @@ impl Machine<'_> {
                     }
                     Shuffles::Striding => {
                         let (low, mid) =
-                            (i % self.shape.lanes, i >> lanes & (self.shape.lanes - 1));
+                            (i % self.shape.lanes(), i >> lanes & (self.shape.lanes() - 1));
                         i >> (2 * lanes) << (2 * lanes) | low << lanes | mid
                     }
                 }
@@ -156,7 +156,7 @@ impl Machine<'_> {
             let registers: Vec<Vec<usize>> = (0..1 << chosen.len())
                 .map(|r| {
                     let start = base | spread(&ascending, r);
-                    (0..self.shape.lanes).map(|l| start | spread(lanes, l)).collect()
+                    (0..self.shape.lanes()).map(|l| start | spread(lanes, l)).collect()
                 })
                 .collect();
             let loads: Vec<Spot> =
@@ -252,7 +252,7 @@ impl Machine<'_> {
         let mut index_at = vec![0; self.n()];
         self.middle().iter().enumerate().for_each(|(i, &p)| index_at[p] = i);
         let loads = pass.groups[group].loads.iter();
-        loads.map(|s| index_at[s.bases()[0]..][..self.shape.lanes].to_vec()).collect()
+        loads.map(|s| index_at[s.bases()[0]..][..self.shape.lanes()].to_vec()).collect()
     }
 
     fn forward_level(&self, hand: &mut Hand, bit: u32) {

@@ -60,8 +60,8 @@ pub struct Analysis<'a> {
     pub freeze: Option<FreezeMethod>,
     /// Whether passes are loops, so that groups share their sites.
     pub rolled: bool,
-    /// Words of a register.
-    pub lanes: usize,
+    /// Registers and words.
+    pub shape: Shape,
     /// The reductions.
     pub placed: Placed,
 }
@@ -81,7 +81,7 @@ impl Analysis<'_> {
                         let one = std::slice::from_ref(group);
                         let all = self.groups(one, &bounds, limit, &mut numbers, last)?;
                         for spot in &group.stores {
-                            positions(spot, self.lanes, |p| after[p] = all[p]);
+                            positions(spot, self.shape.lanes(), |p| after[p] = all[p]);
                         }
                     }
                     after
@@ -113,7 +113,7 @@ impl Analysis<'_> {
         numbers: &mut Numbers,
         last: bool,
     ) -> Result<Vec<i64>, LowerError> {
-        let lanes = self.lanes;
+        let lanes = self.shape.lanes();
         let mut hands: Vec<Vec<Vec<i64>>> = groups
             .iter()
             .map(|g| {
@@ -154,7 +154,7 @@ impl Analysis<'_> {
                     }
                 }
                 Step::Interleave { a, b, unit } => {
-                    let shape = Shape { lanes, bits: self.words.modulus.bits };
+                    let shape = self.shape;
                     for hand in &mut hands {
                         let (low, high) = interleaved(shape, &hand[*a], &hand[*b], *unit);
                         (hand[*a], hand[*b]) = (low, high);
@@ -295,7 +295,7 @@ fn plain(groups: &[Group], number: usize) -> bool {
 pub fn interleaved<T: Copy>(shape: Shape, a: &[T], b: &[T], unit: u8) -> (Vec<T>, Vec<T>) {
     let (part, words) = (shape.part(), unit as usize / shape.bits as usize);
     let half = |from: usize| -> Vec<T> {
-        (0..shape.lanes)
+        (0..shape.lanes())
             .map(|lane| {
                 let (p, at) = (lane / part, lane % part);
                 let source = if at / words % 2 == 0 { a } else { b };

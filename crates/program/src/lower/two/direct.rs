@@ -5,6 +5,7 @@ use super::linear::LANES;
 use super::matrix::main_diagonal;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
+use ringforge_target::ALIGNMENT;
 
 /// Matrices of at most this size: sums, a word of the vector and a product fit in registers.
 pub const LARGEST: usize = 6 * LANES;
@@ -12,9 +13,9 @@ pub const LARGEST: usize = 6 * LANES;
 /// The procedure `(out, diagonals, vector)`; `size` is a multiple of a register.
 pub fn procedure(name: &str, size: usize, q: u64) -> Procedure {
     let mut builder = Builder::new(name, None, q);
-    let out = builder.buffer("out", Role::Output, size, 64);
-    let t = builder.buffer("diagonals", Role::Input, 2 * size, 64);
-    let v = builder.buffer("vector", Role::Input, size, 64);
+    let out = builder.buffer("out", Role::Output, size, ALIGNMENT);
+    let t = builder.buffer("diagonals", Role::Input, 2 * size, ALIGNMENT);
+    let v = builder.buffer("vector", Role::Input, size, ALIGNMENT);
     let registers = size / LANES;
     let mut body = Vec::new();
     // The first columns begin the sums, and a loop goes on with them.

@@ -9,6 +9,7 @@ use super::leaf::Product;
 use super::linear::LANES;
 use crate::build::Builder;
 use crate::ir::*;
+use ringforge_target::ALIGNMENT;
 
 /// Loads register `at + by` of a buffer.
 fn loads(buffer: BufferId, by: usize) -> impl Fn(&mut Block, usize) -> Value {
@@ -23,11 +24,11 @@ fn register(at: usize) -> Index {
 /// The procedure `(out, diagonals, vector)`.
 pub fn procedure(name: &str, size: usize, q: u64) -> Procedure {
     let mut builder = Builder::new(name, None, q);
-    let out = builder.buffer("out", Role::Output, size * LANES, 64);
-    let t = builder.buffer("diagonals", Role::Input, 2 * size * LANES, 64);
-    let v = builder.buffer("vector", Role::Input, size * LANES, 64);
+    let out = builder.buffer("out", Role::Output, size * LANES, ALIGNMENT);
+    let t = builder.buffer("diagonals", Role::Input, 2 * size * LANES, ALIGNMENT);
+    let v = builder.buffer("vector", Role::Input, size * LANES, ALIGNMENT);
     let half = size / 2;
-    let middle = builder.buffer("middle", Role::Local, half * LANES, 64);
+    let middle = builder.buffer("middle", Role::Local, half * LANES, ALIGNMENT);
     let mut body = Product {
         diagonal: &loads(t, half),
         word: &|block, j| {

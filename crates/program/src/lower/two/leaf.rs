@@ -3,6 +3,7 @@
 use super::linear::LANES;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
+use ringforge_target::ALIGNMENT;
 
 /// Rows of the matrix that are summed up side by side: sums, diagonals and a word of the vector
 /// all fit in sixteen registers.
@@ -67,9 +68,9 @@ impl Product<'_> {
 /// The procedure `(out, diagonals, vector)`.
 pub fn procedure(name: &str, size: usize, q: u64) -> Procedure {
     let mut builder = Builder::new(name, None, q);
-    let out = builder.buffer("out", Role::Output, size * LANES, 64);
-    let t = builder.buffer("diagonals", Role::Input, 2 * size * LANES, 64);
-    let v = builder.buffer("vector", Role::Input, size * LANES, 64);
+    let out = builder.buffer("out", Role::Output, size * LANES, ALIGNMENT);
+    let t = builder.buffer("diagonals", Role::Input, 2 * size * LANES, ALIGNMENT);
+    let v = builder.buffer("vector", Role::Input, size * LANES, ALIGNMENT);
     // What is done with a product; `moved` moves an index from the first row to the rows at hand.
     let product = |moved: &dyn Fn(usize) -> Index, f: &dyn Fn(&Product) -> Vec<Stmt>| {
         f(&Product {

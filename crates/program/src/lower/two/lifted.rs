@@ -16,6 +16,8 @@ use crate::lower::{LowerError, Lowered, general, unsupported};
 use crate::schedule::{BaseProducts, Schedule};
 use ringforge_plan::{Lift, Plan, Product, ToeplitzPair};
 use ringforge_ring::zq;
+use ringforge_target::ALIGNMENT;
+use ringforge_target::Target;
 
 /// Where the word is that many behind the first one of a register.
 type At<'a> = &'a dyn Fn(i64) -> Index;
@@ -25,15 +27,19 @@ pub fn lower(
     plan: &Plan,
     lift: &Lift,
     pair: &ToeplitzPair,
-    schedule: &Schedule,
+    (schedule, target): (&Schedule, &Target),
     name: &str,
 ) -> Result<Lowered, LowerError> {
     let (q, n, size) = (plan.ring.q(), plan.ring.degree(), pair.size);
     let form = || lift.to_form();
-    fits(plan, schedule, &form)?;
+    fits(plan, (schedule, target), &form)?;
     if !size.is_multiple_of(LANES) || n < LANES {
         let why = format!("matrices of size {size} for {n} coefficients do not fill registers");
-        return Err(unsupported(form(), why, "a size that is a multiple of 16, and n ≥ 16"));
+        return Err(unsupported(
+            form(),
+            why,
+            format!("a size that is a multiple of {LANES}, and n ≥ {LANES}"),
+        ));
     }
     let (mut procedures, divisor) = if pair.inner.name() == "toeplitz" && size <= direct::LARGEST {
         (vec![direct::procedure("matrix", size, Q)], 1)
@@ -70,9 +76,9 @@ impl Lowering {
     fn matrix(&self, divisor: u64, lanes: (usize, ProcedureId)) -> Procedure {
         let size = self.shape.size;
         let mut builder = Builder::new("matrix", None, Q);
-        let out = builder.buffer("out", Role::Output, size, 64);
-        let t = builder.buffer("diagonals", Role::Input, 2 * size, 64);
-        let v = builder.buffer("vector", Role::Input, size, 64);
+        let out = builder.buffer("out", Role::Output, size, ALIGNMENT);
+        let t = builder.buffer("diagonals", Role::Input, 2 * size, ALIGNMENT);
+        let v = builder.buffer("vector", Role::Input, size, ALIGNMENT);
         let mut arenas = self.arenas(&mut builder);
         let mut families = [family(t, 0), family(v, 0)];
         if !self.portable {
@@ -105,7 +111,7 @@ struct Remainder {
 
 impl Remainder {
     fn local(&mut self, name: &str, words: usize) -> BufferId {
-        self.builder.buffer(name, Role::Local, words, 64)
+        self.builder.buffer(name, Role::Local, words, ALIGNMENT)
     }
 
     fn call(&self, out: (BufferId, usize), diagonals: (BufferId, usize), v: BufferId) -> Stmt {
@@ -204,7 +210,7 @@ impl Remainder {
             let main = matrix::main_diagonal(size) as i64;
             let entry = |k: usize| entries(k as i64 - main).unwrap_or(0);
             let words = (0..2 * size).map(|k| zq::centered(entry(k), q) as i32).collect();
-            self.builder.buffer(name, Role::Table(words), 2 * size, 64)
+            self.builder.buffer(name, Role::Table(words), 2 * size, ALIGNMENT)
         };
         let reciprocal = general::reciprocal(&plan.ring);
         let mu = table("reciprocal", &|k| {

@@ -4,10 +4,13 @@
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use ringforge_plan::{NetOp, Network, Val};
+use ringforge_target::Registers;
 use std::ops::Range;
 
-/// Words that a register holds.
-pub const LANES: usize = 16;
+/// The registers that these procedures are written for: squares of words are transposed in two rounds.
+pub const SQUARE: Registers = ringforge_target::AVX2.registers;
+/// Words that such a register holds.
+pub const LANES: usize = SQUARE.lanes(16);
 
 /// Where a block of words starts in run number i of a map: `base + stride·i`.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,7 @@ use super::linear::{Edge, Elsewhere, LANES, Place};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use ringforge_plan::{Product, ToeplitzMatrix};
+use ringforge_target::ALIGNMENT;
 use std::ops::Range;
 
 /// Where in the 2N words of diagonals the main one stands, and after it those below.
@@ -89,7 +90,7 @@ impl Ends {
             // A register's room on the side where the copy begins or ends within one.
             let room = (words.len() + LANES).next_multiple_of(LANES);
             let name = if front { "front" } else { "back" };
-            let buffer = builder.unique(name, Role::Local, room, 64);
+            let buffer = builder.unique(name, Role::Local, room, ALIGNMENT);
             let (base, start, goal) = match front {
                 true => (0, 0, self.missing),
                 false => {

@@ -22,10 +22,12 @@ use crate::build::Builder;
 use crate::ir::*;
 use crate::schedule::{BaseProducts, Schedule};
 pub use lifted::lower as lower_lifted;
-use linear::{Family, Finish, LANES, Map, Place};
+use linear::{Family, Finish, LANES, Map, Place, SQUARE};
 use matrix::Direct;
 use ringforge_plan::{Base, Form, Karatsuba, Plan, Product, ToeplitzMatrix, ToomCook};
 use ringforge_ring::zq;
+use ringforge_target::ALIGNMENT;
+use ringforge_target::Target;
 use steps::{Arena, Step};
 
 /// Words are residues modulo this.
@@ -35,11 +37,11 @@ const Q: u64 = 1 << 16;
 pub fn lower(
     plan: &Plan,
     matrix: &ToeplitzMatrix,
-    schedule: &Schedule,
+    (schedule, target): (&Schedule, &Target),
     name: &str,
 ) -> Result<Lowered, LowerError> {
     let q = plan.ring.q();
-    fits(plan, schedule, &|| matrix.to_form())?;
+    fits(plan, (schedule, target), &|| matrix.to_form())?;
     let portable = schedule.base == BaseProducts::Lanes;
     let shape = Shape::of(matrix.inner.as_ref(), matrix.degree, &|| matrix.to_form(), portable)?;
     let lowering = Lowering { shape, portable };
@@ -50,7 +52,11 @@ pub fn lower(
 }
 
 /// Refuses rings and schedules that words modulo 2^16, sixteen in a register, do not serve.
-fn fits(plan: &Plan, schedule: &Schedule, form: &dyn Fn() -> Form) -> Result<(), LowerError> {
+fn fits(
+    plan: &Plan,
+    (schedule, target): (&Schedule, &Target),
+    form: &dyn Fn() -> Form,
+) -> Result<(), LowerError> {
     let q = plan.ring.q();
     if !q.is_power_of_two() || q > Q {
         return Err(unsupported(
@@ -59,9 +65,11 @@ fn fits(plan: &Plan, schedule: &Schedule, form: &dyn Fn() -> Form) -> Result<(),
             "a modulus 2^k with k ≤ 16; a transform for others",
         ));
     }
-    if schedule.lanes != LANES {
-        let why = format!("registers hold {LANES} words here, not {}", schedule.lanes);
-        return Err(unsupported(form(), why, "lanes = 16"));
+    if target.registers != SQUARE {
+        let why = format!(
+            "squares of {LANES} words are transposed, and registers of {target} hold others"
+        );
+        return Err(unsupported(form(), why, "a target with such registers"));
     }
     if let Some(site) = schedule.drop.iter().chain(&schedule.add).next() {
         return Err(LowerError::NoSuchSite { site: site.clone() });
@@ -76,7 +84,7 @@ fn lowered(plan: &Plan, schedule: &Schedule, name: &str, procedures: Vec<Procedu
         ring: plan.ring.to_string(),
         q: plan.ring.q(),
         word_bits: 16,
-        lanes: LANES,
+        registers: SQUARE,
         transform: None,
         plan: plan.to_string(),
         schedule: schedule.to_string(),
@@ -173,7 +181,7 @@ impl Shape {
         let (mut linear, mut products, mut base) = (0, 1u64, inner);
         for depth in 0..=levels.len() {
             let groups = products.div_ceil(LANES as u64);
-            let fits = base.size() >= 16 || base.size() == 8;
+            let fits = base.size() >= LANES || 2 * base.size() == LANES;
             let cost = linear / LANES as u64 + groups * (15 * base.size() as u64 + slots(base));
             if fits && best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, depth));
@@ -191,7 +199,11 @@ impl Shape {
         let too_small = || {
             let why =
                 format!("a matrix of size {size} for {n} coefficients cannot be put in lanes");
-            unsupported(form(), why, "a size that is a multiple of 16, and n > 16")
+            unsupported(
+                form(),
+                why,
+                format!("a size that is a multiple of {LANES}, and n > {LANES}"),
+            )
         };
         let (_, depth) = best.ok_or_else(too_small)?;
         if !size.is_multiple_of(LANES) || n <= LANES {
@@ -276,16 +288,16 @@ impl Lowering {
     /// Sixteen products of `size` side by side, `(out, diagonals, vector)`.
     fn lanes(&self, size: usize, leaf: usize) -> Procedure {
         let mut builder = Builder::new(&format!("lanes{size}"), None, Q);
-        let out = builder.buffer("out", Role::Output, size * LANES, 64);
-        let t = builder.buffer("diagonals", Role::Input, 2 * size * LANES, 64);
-        let v = builder.buffer("vector", Role::Input, size * LANES, 64);
+        let out = builder.buffer("out", Role::Output, size * LANES, ALIGNMENT);
+        let t = builder.buffer("diagonals", Role::Input, 2 * size * LANES, ALIGNMENT);
+        let v = builder.buffer("vector", Role::Input, size * LANES, ALIGNMENT);
         let mut arenas = self.arenas(&mut builder);
         let whole = |buffer| vec![family(buffer, 0)];
         let sides = Sides { t: whole(t), v: whole(v) };
         let lengths: (usize, &dyn Fn(usize) -> usize) = (size * LANES, &|length| length);
         let sides = split(&mut builder, &self.shape.lanes, lengths, sides, None, &mut arenas);
         let products: usize = self.shape.lanes.iter().map(Step::products).product();
-        let results = builder.buffer("results", Role::Local, products * leaf * LANES, 64);
+        let results = builder.buffer("results", Role::Local, products * leaf * LANES, ALIGNMENT);
         let mut calls = Vec::new();
         let mut number = 0;
         for (t, v) in sides.t.iter().zip(&sides.v) {
@@ -405,11 +417,14 @@ impl Lowering {
         let count = v.len();
         let groups = count.div_ceil(LANES);
         let apart = self.apart(size);
-        let rows = builder.buffer("rows", Role::Local, groups * LANES * apart, 64);
-        let [lane_t, lane_v, lane_c] = [("lane_t", 2), ("lane_v", 1), ("lane_c", 1)]
-            .map(|(name, times)| builder.buffer(name, Role::Local, times * size * LANES, 64));
+        let rows = builder.buffer("rows", Role::Local, groups * LANES * apart, ALIGNMENT);
+        let [lane_t, lane_v, lane_c] =
+            [("lane_t", 2), ("lane_v", 1), ("lane_c", 1)].map(|(name, times)| {
+                builder.buffer(name, Role::Local, times * size * LANES, ALIGNMENT)
+            });
         let between = self.portable.then(|| {
-            ["between", "beside"].map(|name| builder.buffer(name, Role::Local, LANES * LANES, 64))
+            ["between", "beside"]
+                .map(|name| builder.buffer(name, Role::Local, LANES * LANES, ALIGNMENT))
         });
         for group in 0..groups {
             // Spare lanes do the last product again.
@@ -555,7 +570,7 @@ fn join(
             0 => vec![out.clone()],
             _ => {
                 let name = format!("joined{level}");
-                let buffer = builder.buffer(&name, Role::Local, total * length, 64);
+                let buffer = builder.buffer(&name, Role::Local, total * length, ALIGNMENT);
                 families(buffer, &counts[level], length)
             }
         };

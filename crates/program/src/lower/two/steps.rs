@@ -9,6 +9,7 @@ use super::linear::{Elsewhere, Family, Finish, LANES, Map, Place};
 use crate::build::Builder;
 use crate::ir::{BufferId, Procedure, Role};
 use ringforge_plan::{Arith, Network, ToomCook, Val};
+use ringforge_target::ALIGNMENT;
 
 /// One step.
 #[derive(Clone, Debug)]
@@ -139,7 +140,7 @@ pub struct Arena {
 impl Arena {
     /// No words yet.
     pub fn new(builder: &mut Builder, name: &'static str, portable: bool) -> Arena {
-        let shared = (!portable).then(|| (builder.buffer(name, Role::Local, 0, 64), 0));
+        let shared = (!portable).then(|| (builder.buffer(name, Role::Local, 0, ALIGNMENT), 0));
         Arena { name, shared }
     }
 
@@ -151,7 +152,7 @@ impl Arena {
                 *taken = start + words;
                 (*buffer, start)
             }
-            None => (builder.unique(self.name, Role::Local, words, 64), 0),
+            None => (builder.unique(self.name, Role::Local, words, ALIGNMENT), 0),
         }
     }
 

@@ -1,0 +1,207 @@
+//! The page `docs/zoo.md`.
+
+use crate::manifest::Function;
+use serde::Deserialize;
+use std::fmt::Write;
+use std::time::Duration;
+
+/// What a contract says, as far as the table shows it.
+#[derive(Deserialize)]
+pub struct Said {
+    /// The function.
+    pub symbol: String,
+    ring: String,
+    computes: String,
+    pairs: Option<usize>,
+    argument: Vec<Argument>,
+}
+
+#[derive(Deserialize)]
+struct Argument {
+    name: String,
+    role: String,
+    range: Option<[i64; 2]>,
+    exit: Option<[i64; 2]>,
+}
+
+/// What `ringforge prove --json` prints, as far as the table shows it.
+#[derive(Deserialize)]
+pub struct Report {
+    objects: Vec<One>,
+}
+
+#[derive(Deserialize)]
+struct One {
+    verdict: String,
+    #[serde(default)]
+    reasons: Vec<Reason>,
+    ranges: Ranges,
+    counts: Counts,
+}
+
+#[derive(Deserialize)]
+struct Reason {
+    text: String,
+    instruction: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Ranges {
+    output: Option<(i64, i64)>,
+}
+
+#[derive(Deserialize)]
+struct Counts {
+    instructions: u64,
+}
+
+/// A row of the table.
+pub struct Outcome {
+    /// The contract's name.
+    pub name: String,
+    /// `proved`, `refuted`, `unknown`.
+    pub verdict: String,
+    /// The first reason; empty if there is none.
+    pub reason: String,
+    package: String,
+    code: String,
+    what: String,
+    entry: String,
+    exit: String,
+    instructions: String,
+    time: String,
+}
+
+fn interval((lo, hi): (i64, i64)) -> String {
+    if lo == -hi && hi > 0 { format!("±{hi}") } else { format!("[{lo}, {hi}]") }
+}
+
+impl Outcome {
+    fn empty(f: &Function, said: &Said) -> Outcome {
+        let entry = said.argument.iter().filter(|a| matches!(a.role.as_str(), "input" | "inout"));
+        let entry: Vec<String> = entry
+            .filter_map(|a| Some(format!("{} {}", a.name, interval(a.range?.into()))))
+            .collect();
+        let written = said.argument.iter().find(|a| matches!(a.role.as_str(), "output" | "inout"));
+        let exit = written.and_then(|a| a.exit.or(a.range));
+        let pairs = said.pairs.map(|k| format!(" of {k}")).unwrap_or_default();
+        Outcome {
+            name: f.name.clone(),
+            verdict: "unknown".into(),
+            reason: String::new(),
+            package: f.package.clone(),
+            code: f.code.clone(),
+            what: format!("{}{pairs}, {}", said.computes, said.ring),
+            entry: entry.join(", "),
+            exit: exit.map(|e| interval(e.into())).unwrap_or_default(),
+            instructions: String::new(),
+            time: String::new(),
+        }
+    }
+
+    /// The row of a report.
+    pub fn new(f: &Function, said: &Said, report: Report, seconds: f64) -> Outcome {
+        let mut row = Outcome::empty(f, said);
+        row.time = format!("{seconds:.1} s");
+        if let Some(one) = report.objects.into_iter().next() {
+            row.verdict = one.verdict;
+            row.instructions = one.counts.instructions.to_string();
+            if let Some(found) = one.ranges.output {
+                row.exit = format!("{}, found {}", row.exit, interval(found));
+            }
+            if let Some(reason) = one.reasons.into_iter().next() {
+                row.reason = match reason.instruction {
+                    Some(i) if !reason.text.contains(&i) => format!("{} (`{i}`)", reason.text),
+                    _ => reason.text,
+                };
+            }
+        }
+        row
+    }
+
+    /// The row of a proof that was stopped.
+    pub fn stopped(f: &Function, said: &Said, limit: Duration) -> Outcome {
+        let mut row = Outcome::empty(f, said);
+        row.reason = format!("stopped after {} s", limit.as_secs());
+        row
+    }
+}
+
+/// The table, and below it why the others are not proved.
+pub fn table(outcomes: &[Outcome]) -> String {
+    let proved = outcomes.iter().filter(|o| o.verdict == "proved").count();
+    let mut text = format!("{proved} of {} are proved.\n\n", outcomes.len());
+    text += "| contract | crate, code | computes | at entry | at exit | instructions | time | verdict |\n";
+    text += "|---|---|---|---|---|---:|---:|---|\n";
+    for o in outcomes {
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "| [{}](../contracts/zoo/{0}.toml) | {}, {} | {} | {} | {} | {} | {} | {} |",
+            o.name, o.package, o.code, o.what, o.entry, o.exit, o.instructions, o.time, o.verdict
+        );
+    }
+    let others: Vec<&Outcome> = outcomes.iter().filter(|o| o.verdict != "proved").collect();
+    if !others.is_empty() {
+        text += "\nThe others, and what stops the proof:\n\n";
+        for o in others {
+            let _ = writeln!(text, "- `{}`, {}: {}", o.name, o.verdict, o.reason);
+        }
+    }
+    text
+}
+
+/// Names that a page calls proved.
+pub fn proved(page: &str) -> Vec<&str> {
+    page.lines()
+        .filter(|line| line.ends_with("| proved |"))
+        .filter_map(|line| line.strip_prefix("| [")?.split_once(']'))
+        .map(|(name, _)| name)
+        .collect()
+}
+
+/// The whole page.
+pub fn page(table: &str) -> String {
+    format!(
+        "<!-- generated by `cargo run --release --manifest-path bench/Cargo.toml -p zoo -- --out docs/zoo.md`, do not edit -->\n\
+# The zoo\n\n\
+Functions that others wrote, in crates of the Rust registry, each with a contract in `contracts/zoo/`: how to write\n\
+one is in [contracts.md](contracts.md). Nobody annotated them. `pqcrypto-*` are compiled by their own build scripts\n\
+(PQClean's code), `fn-dsa-comm` is Rust, and the assembly of mlkem-native and mldsa-native stands in `aws-lc-sys`.\n\
+Where a contract cannot say what a function wants, a shim of a few lines of C (`bench/zoo/shims`) is linked around it,\n\
+and both are proved together.\n\n\
+```sh\n\
+cargo build --release\n\
+cargo run --release --manifest-path bench/Cargo.toml -p zoo -- --out docs/zoo.md\n\
+```\n\n\
+*At exit* is what the contract promises, and the interval that was found. Times are of the whole command on the\n\
+machine that made this page, and depend on what else it did.\n\n{table}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_page_calls_proved_is_read_back() {
+        let row = |name: &str, verdict: &str| Outcome {
+            name: name.into(),
+            verdict: verdict.into(),
+            reason: "why".into(),
+            package: "p".into(),
+            code: "c".into(),
+            what: "w".into(),
+            entry: interval((-3, 3)),
+            exit: interval((0, 3)),
+            instructions: "1".into(),
+            time: "1.0 s".into(),
+        };
+        let rows = [row("a", "proved"), row("b", "unknown"), row("c", "proved")];
+        let page = page(&table(&rows));
+        assert_eq!(proved(&page), ["a", "c"]);
+        assert!(page.contains("2 of 3 are proved"));
+        assert!(page.contains("- `b`, unknown: why"));
+        assert!(page.contains("| ±3 | [0, 3] |"));
+    }
+}

@@ -1,0 +1,241 @@
+//! Atoms: names for integers, with what is known of them.
+//!
+//! Every atom *denotes* an integer, for each choice of the inputs, by its definition; so making one
+//! proves nothing and can be no error. What is known of it is proved by rules ([`crate::claim`]).
+
+use crate::enumerate::Enumerated;
+use crate::form::{AtomId, Form, Word};
+use crate::fun::FunId;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// What an atom denotes.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Atom {
+    /// Element `index` of input array `operand`, an integer in the contract's range.
+    Input {
+        /// Input array.
+        operand: u16,
+        /// Element.
+        index: u32,
+    },
+    /// The value of a form.
+    Name(Arc<Form>),
+    /// The value, read as signed, of a function at the value of an earlier atom.
+    Function {
+        /// The atom.
+        of: AtomId,
+        /// The function.
+        fun: FunId,
+    },
+    /// The product of two earlier atoms, the smaller number first.
+    Product(AtomId, AtomId),
+    /// `floor(form / 2^bits)`.
+    Floor {
+        /// The form.
+        form: Arc<Form>,
+        /// From 1 to 64.
+        bits: u8,
+    },
+    /// The integer in `[0, 2^bits)` that is congruent to a word, all of whose bits are known.
+    Low(Arc<Word>),
+}
+
+/// A linear form modulo m over atoms: `k + Σ c·atom`, residues below m, sorted, no zero.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Congruence {
+    /// The modulus.
+    pub m: u32,
+    /// Constant.
+    pub k: u32,
+    /// Inputs, names, remainders and products with their coefficients.
+    pub t: Vec<(AtomId, u32)>,
+}
+
+/// All atoms and all facts.
+pub struct Facts {
+    /// The atoms in the order of the certificate.
+    pub atoms: Vec<Atom>,
+    /// Functions and what was enumerated of them.
+    pub enumerated: Enumerated,
+    /// Forms that are zero for all inputs.
+    pub zero: Vec<Form>,
+    index: FxHashMap<Atom, AtomId>,
+    bounds: Vec<Option<(i128, i128)>>,
+    congruences: Vec<Vec<Arc<Congruence>>>,
+    ranges: Vec<(i64, i64)>,
+}
+
+impl Facts {
+    /// No atom yet. `ranges[o]` is the interval of operand o's elements, `budget` the point evaluations
+    /// that enumeration may take.
+    pub fn new(ranges: Vec<(i64, i64)>, budget: u64) -> Facts {
+        Facts {
+            atoms: Vec::new(),
+            enumerated: Enumerated::new(budget),
+            zero: Vec::new(),
+            index: FxHashMap::default(),
+            bounds: Vec::new(),
+            congruences: Vec::new(),
+            ranges,
+        }
+    }
+
+    /// The atom of a definition: one number for each, however often it is asked for.
+    ///
+    /// # Errors
+    /// What is malformed.
+    pub fn atom(&mut self, atom: Atom) -> Result<AtomId, String> {
+        if let Some(&id) = self.index.get(&atom) {
+            return Ok(id);
+        }
+        let count = self.atoms.len() as AtomId;
+        let earlier = |a: AtomId| (a < count).then_some(()).ok_or(format!("no atom {a} yet"));
+        match &atom {
+            Atom::Input { operand, .. } => {
+                self.ranges.get(usize::from(*operand)).ok_or("no such operand")?;
+            }
+            Atom::Name(form) => normal(form, count)?,
+            Atom::Function { of, fun } => {
+                earlier(*of)?;
+                if fun.0 as usize >= self.enumerated.funs.len() {
+                    return Err(format!("no function {} yet", fun.0));
+                }
+            }
+            Atom::Product(x, y) => {
+                earlier(*y)?;
+                if x > y {
+                    return Err("a product's factors are not in order".into());
+                }
+            }
+            Atom::Floor { form, bits } => {
+                normal(form, count)?;
+                if !(1..=64).contains(bits) {
+                    return Err(format!("a quotient by 2^{bits}"));
+                }
+            }
+            Atom::Low(word) => {
+                let sorted = word.t.windows(2).all(|w| w[0].0 < w[1].0);
+                if word.bits == 0 || !sorted || **word != word.low(word.bits) {
+                    return Err("a remainder of a word that is not in normal form".into());
+                }
+                word.t.last().map_or(Ok(()), |t| earlier(t.0))?;
+            }
+        }
+        self.atoms.push(atom.clone());
+        self.index.insert(atom.clone(), count);
+        self.congruences.push(Vec::new());
+        self.bounds.push(None);
+        self.bounds[count as usize] = self.plain_bounds(&atom);
+        Ok(count)
+    }
+
+    /// The atom with this number.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn get(&self, a: AtomId) -> Result<&Atom, String> {
+        self.atoms.get(a as usize).ok_or_else(|| format!("no atom {a}"))
+    }
+
+    /// What follows from a definition alone.
+    fn plain_bounds(&mut self, atom: &Atom) -> Option<(i128, i128)> {
+        match atom {
+            Atom::Input { operand, .. } => {
+                let (lo, hi) = *self.ranges.get(usize::from(*operand))?;
+                Some((lo.into(), hi.into()))
+            }
+            Atom::Product(x, y) => product(*x == *y, self.bounds(*x)?, self.bounds(*y)?),
+            Atom::Floor { form, bits } => {
+                let (lo, hi) = self.interval(form).ok()?;
+                Some((shifted(lo, *bits), shifted(hi, *bits)))
+            }
+            Atom::Low(word) => Some((0, (1i128 << word.bits) - 1)),
+            Atom::Function { of, fun } => {
+                let (lo, hi) = self.domain(*of)?;
+                let (lo, hi) = self.enumerated.range(*fun, lo, hi)?;
+                Some((lo.into(), hi.into()))
+            }
+            Atom::Name(form) if form.t.len() == 1 => self.interval(form).ok(),
+            Atom::Name(_) => None,
+        }
+    }
+
+    /// The interval of an atom, if one is known.
+    pub fn bounds(&self, a: AtomId) -> Option<(i128, i128)> {
+        *self.bounds.get(a as usize)?
+    }
+
+    /// The same, where it is one of 64-bit integers.
+    pub fn domain(&self, a: AtomId) -> Option<(i64, i64)> {
+        let (lo, hi) = self.bounds(a)?;
+        Some((i64::try_from(lo).ok()?, i64::try_from(hi).ok()?))
+    }
+
+    /// Records that an atom lies in an interval, beside what is known.
+    pub fn narrow(&mut self, a: AtomId, lo: i128, hi: i128) {
+        let slot = &mut self.bounds[a as usize];
+        *slot = Some(slot.map_or((lo, hi), |(l, h)| (l.max(lo), h.min(hi))));
+    }
+
+    /// Records what an atom is modulo something.
+    pub fn congruent(&mut self, a: AtomId, is: Congruence) {
+        self.congruences[a as usize].push(Arc::new(is));
+    }
+
+    /// What an atom that is no input is modulo m, over earlier atoms: by a fact, or by its definition where
+    /// that is linear over inputs, names, remainders and products.
+    pub fn congruence(&self, a: AtomId, m: u32) -> Option<Arc<Congruence>> {
+        let known = self.congruences[a as usize].iter().find(|c| c.m.is_multiple_of(m));
+        if let Some(known) = known {
+            if known.m == m {
+                return Some(known.clone());
+            }
+            let t = known.t.iter().map(|&(a, c)| (a, c % m)).filter(|t| t.1 != 0).collect();
+            return Some(Arc::new(Congruence { m, k: known.k % m, t }));
+        }
+        let plain = |&(a, c): &(AtomId, i128)| {
+            let linear =
+                !matches!(self.atoms[a as usize], Atom::Function { .. } | Atom::Floor { .. });
+            linear.then(|| (a, c.rem_euclid(m.into()) as u32))
+        };
+        let form = match &self.atoms[a as usize] {
+            Atom::Name(form) => form.clone(),
+            // A remainder modulo 2^bits is congruent to its word modulo every divisor of that.
+            Atom::Low(word) if (1u128 << word.bits).is_multiple_of(m.into()) => {
+                let t = word.t.iter().map(|&(a, c)| (a, c.into())).collect();
+                Arc::new(Form { k: word.k.into(), t })
+            }
+            _ => return None,
+        };
+        let mut t = form.t.iter().map(plain).collect::<Option<Vec<_>>>()?;
+        t.retain(|t| t.1 != 0);
+        Some(Arc::new(Congruence { m, k: form.k.rem_euclid(m.into()) as u32, t }))
+    }
+}
+
+/// Whether a form is in normal form over atoms below `count`.
+fn normal(form: &Form, count: AtomId) -> Result<(), String> {
+    if !form.is_normal() {
+        return Err("a form that is not in normal form".into());
+    }
+    match form.t.last() {
+        Some(&(a, _)) if a >= count => Err(format!("no atom {a} yet")),
+        _ => Ok(()),
+    }
+}
+
+/// `floor(x / 2^bits)`.
+pub(crate) fn shifted(x: i128, bits: u8) -> i128 {
+    x >> bits
+}
+
+/// The interval of a product; of a square where `square`.
+fn product(square: bool, x: (i128, i128), y: (i128, i128)) -> Option<(i128, i128)> {
+    let mut all = [0; 4];
+    for (slot, (p, q)) in all.iter_mut().zip([(x.0, y.0), (x.0, y.1), (x.1, y.0), (x.1, y.1)]) {
+        *slot = p.checked_mul(q)?;
+    }
+    let (lo, hi) = (*all.iter().min()?, *all.iter().max()?);
+    Some(if square { (lo.max(0), hi) } else { (lo, hi) })
+}

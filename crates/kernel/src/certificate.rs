@@ -1,0 +1,141 @@
+//! What a certificate holds: only what a walk over the graph cannot know.
+//!
+//! Definitions of functions and atoms (true by themselves), claims about atoms, equations, and for each
+//! node that is not plainly linear the rules that its word comes from.
+
+use crate::atom::Atom;
+use crate::claim::{Witness, Zero};
+use crate::form::{AtomId, Form, Word};
+use crate::fun::Fun;
+
+/// One line of a certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// The next function.
+    Fun(Fun),
+    /// The next atom.
+    Atom(Atom),
+    /// An atom lies in `[lo, hi]`.
+    Bound {
+        /// The atom: a name, which lies where its form does, or any other.
+        atom: AtomId,
+        /// Least value.
+        lo: i128,
+        /// Greatest value.
+        hi: i128,
+        /// How its form is to be looked at.
+        by: Witness,
+    },
+    /// A name is linear modulo m.
+    Residue {
+        /// The name.
+        atom: AtomId,
+        /// The modulus.
+        m: u32,
+        /// How its form is to be looked at.
+        by: Witness,
+    },
+    /// Rule *floor quotients* for an atom that is a quotient.
+    Divide {
+        /// The quotient.
+        floor: AtomId,
+        /// The remainder.
+        rest: Form,
+    },
+    /// Rule *no wrap*.
+    Near {
+        /// What is zero.
+        form: Form,
+        /// A multiple of 2^bits.
+        bits: u8,
+        /// How it is to be looked at.
+        by: Witness,
+    },
+    /// What a node of the graph is.
+    Node {
+        /// Its number.
+        node: u32,
+        /// The rules of its steps.
+        rules: Vec<Rule>,
+        /// The word in another spelling.
+        claim: Option<Word>,
+    },
+    /// An output element as an integer.
+    Output {
+        /// Its number.
+        index: u32,
+        /// The rules of its extension to 64 bits.
+        rules: Vec<Rule>,
+        /// The integer.
+        form: Form,
+        /// How it is to be looked at.
+        by: Witness,
+    },
+}
+
+/// How a step that is not linear is taken. Where a word is given, it is another spelling of the step's
+/// argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The operation as a function of one atom.
+    Function {
+        /// The atom.
+        base: AtomId,
+        /// The arguments over it.
+        args: Vec<Word>,
+    },
+    /// The product of two words, multiplied out.
+    Product {
+        /// The first factor.
+        a: Word,
+        /// The second factor.
+        b: Word,
+    },
+    /// A word that is an integer in range stays that integer when it is extended.
+    Extend {
+        /// The integer.
+        form: Form,
+        /// How it is to be looked at.
+        by: Witness,
+    },
+    /// Bits from `lo` on are those of `floor(form / 2^lo)`.
+    Quotient {
+        /// An integer congruent to the word.
+        form: Form,
+        /// Whether what is left is a function of this atom.
+        base: Option<AtomId>,
+        /// Equations by which the word is congruent to the integer.
+        zeros: Vec<(Zero, i128)>,
+        /// How the integer is to be looked at, where it must not wrap.
+        by: Witness,
+    },
+    /// Parts side by side are the low bits of the node that the upper part was taken from.
+    Whole,
+    /// Bits that are zero in one word add like those of the other.
+    Disjoint {
+        /// Which argument (0 or 1) has zeros at its end.
+        zeros: u8,
+        /// The other one as an integer, unless its extension shows that it is short.
+        form: Option<Form>,
+    },
+    /// A word all of whose bits are the sign of a word: `-[x < 0]`, which is
+    /// `floor(form / 2^w) - floor((form + 2^(w-1)) / 2^w)` for a word of w bits that is congruent to `form`.
+    Negative {
+        /// The integer.
+        form: Form,
+        /// Whether it is a function of this atom.
+        base: Option<AtomId>,
+        /// The lowest bit of the word in what the sign was taken from; by the rule that follows, if that is
+        /// not 0.
+        upper: u8,
+    },
+    /// A word all of whose bits are the same, as an integer in [-1, 0]: the other one under it as a mask.
+    Sign {
+        /// Which argument (0 or 1).
+        of: u8,
+        /// The integer.
+        form: Form,
+        /// How it is to be looked at.
+        by: Witness,
+    },
+}

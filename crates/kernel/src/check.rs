@@ -1,0 +1,185 @@
+//! Cases of a contract against certificates: what [`crate::replay`] and [`crate::compare`] say together.
+
+use crate::atom::{Atom, Congruence, Facts};
+use crate::certificate::Line;
+use crate::compare::{self, Mismatch, Residue, Stats, Term, Values};
+use crate::replay::{self, Case, Operand, Refused, Replayed, Target, Walked};
+use ringforge_contract::{CallCase, CallLimits, Contract, Executed, NotLifted};
+use ringforge_machine::graph::Graph;
+use ringforge_machine::{Object, ObjectError};
+use std::borrow::Cow;
+
+/// What a check may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Point evaluations that enumeration may take, in one case.
+    pub work: u64,
+    /// Instructions of one call.
+    pub steps: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { work: 1 << 36, steps: 50_000_000 }
+    }
+}
+
+/// What was accepted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Accepted {
+    /// Counts of the walk, of all calls.
+    pub replayed: Replayed,
+    /// Calls that the contract allows: disjoint and in-place, times alignment cases.
+    pub calls: usize,
+    /// Those that differ from the ones before.
+    pub distinct: usize,
+    /// Coefficients compared with what the contract asks for.
+    pub equations: u64,
+}
+
+/// Why an object is not accepted.
+#[derive(Debug, thiserror::Error)]
+pub enum Rejected {
+    /// It is none.
+    #[error("{0}")]
+    Object(#[from] ObjectError),
+    /// Not each call that the contract allows could be executed.
+    #[error(transparent)]
+    Call(#[from] NotLifted),
+    /// The certificate says nothing of a call.
+    #[error("the certificate has no case `{0}`")]
+    Missing(String),
+    /// A line that is not accepted.
+    #[error("case `{0}`: {1}")]
+    Refused(String, Refused),
+    /// The outputs are not the contract's, or not known.
+    #[error("case `{0}`: {1}")]
+    Outputs(String, Mismatch),
+}
+
+/// Replays the certificate of an object: executes every call that the contract allows, walks over each by
+/// the certificate's lines, and compares its outputs with what the contract asks for. The search for a
+/// proof has no part in it.
+///
+/// # Errors
+/// What is not accepted.
+pub fn recheck(
+    contract: &Contract,
+    object: &Object,
+    certificate: &[(String, Vec<Line>)],
+    limits: Limits,
+    tick: &(dyn Fn(f64) -> bool + Sync),
+) -> Result<Accepted, Rejected> {
+    let mut graph = Graph::new();
+    let (steps, mut executed) = (CallLimits { max_steps: limits.steps }, Executed::default());
+    let calls =
+        ringforge_contract::cases(contract, object, &mut graph, steps, &mut executed, &mut |f| {
+            tick(f)
+        })?;
+    let mut accepted = Accepted { calls: calls.len(), ..Accepted::default() };
+    let mut distinct: Vec<&CallCase> = Vec::new();
+    for call in &calls {
+        if distinct.iter().any(|d| d.tie == call.tie && d.outputs == call.outputs) {
+            continue;
+        }
+        distinct.push(call);
+        let name = || call.name.clone();
+        let lines = certificate.iter().find(|c| c.0 == call.name);
+        let (_, lines) = lines.ok_or_else(|| Rejected::Missing(name()))?;
+        let walked = walked(contract, &graph, call, lines, limits, tick)
+            .map_err(|e| Rejected::Refused(name(), e))?;
+        let stats =
+            compared(contract, call, &walked, tick).map_err(|e| Rejected::Outputs(name(), e))?;
+        accepted.replayed += walked.replayed;
+        accepted.equations += stats.equations;
+    }
+    accepted.distinct = distinct.len();
+    Ok(accepted)
+}
+
+/// Walks over one case of a contract: everything but what the outputs are in the ring.
+///
+/// # Errors
+/// The line that is not accepted.
+pub fn walked(
+    contract: &Contract,
+    graph: &Graph,
+    call: &CallCase,
+    lines: &[Line],
+    limits: Limits,
+    tick: &dyn Fn(f64) -> bool,
+) -> Result<Walked, Refused> {
+    let operand = |((lo, hi), i): ((i64, i64), usize)| Operand {
+        lo,
+        hi,
+        bits: contract.arguments[i].element.bits(),
+    };
+    let operands: Vec<Operand> =
+        call.ranges(contract).into_iter().zip(contract.inputs()).map(operand).collect();
+    let output = &contract.arguments[contract.output()];
+    let target = Target {
+        bits: output.element.bits(),
+        signed: output.element.signed(),
+        lo: output.exit.0,
+        hi: output.exit.1,
+    };
+    let case = Case {
+        graph,
+        operands: &operands,
+        outputs: &call.outputs,
+        target,
+        q: contract.ring.q() as u32,
+    };
+    replay::walk(&case, lines, limits.work, tick)
+}
+
+/// Compares the outputs of a case that was walked over with what the contract asks for.
+///
+/// # Errors
+/// What is wrong, or not known.
+pub fn compared(
+    contract: &Contract,
+    call: &CallCase,
+    walked: &Walked,
+    tick: &(dyn Fn(f64) -> bool + Sync),
+) -> Result<Stats, Mismatch> {
+    let outputs: Vec<Residue> = walked.outputs.iter().map(|o| residue(&walked.facts, o)).collect();
+    compare::compare(contract, call.tie, &walked.facts, &outputs, tick)
+}
+
+/// A congruence with its products told from other atoms.
+fn residue(facts: &Facts, is: &Congruence) -> Residue {
+    let term = |&(a, c): &(u32, u32)| match facts.atoms[a as usize] {
+        Atom::Product(x, y) => (Term::Product(x, y), c),
+        _ => (Term::Value(a), c),
+    };
+    let mut t: Vec<(Term, u32)> = is.t.iter().map(term).collect();
+    t.sort_unstable_by_key(|t| t.0);
+    Residue { m: is.m, k: is.k, t }
+}
+
+impl Values for Facts {
+    fn leaf(&self, v: u32) -> Option<(u16, u32)> {
+        match self.atoms[v as usize] {
+            Atom::Input { operand, index } => Some((operand, index)),
+            _ => None,
+        }
+    }
+
+    fn residue(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
+        Some(Cow::Owned(residue(self, &*self.congruence(v, m)?)))
+    }
+
+    fn count(&self) -> usize {
+        self.atoms.len()
+    }
+}
+
+impl std::ops::AddAssign for Replayed {
+    fn add_assign(&mut self, other: Replayed) {
+        self.lines += other.lines;
+        self.nodes += other.nodes;
+        self.names += other.names;
+        self.enumerated += other.enumerated;
+    }
+}

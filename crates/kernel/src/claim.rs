@@ -1,0 +1,238 @@
+//! Intervals and residues of forms: rules *interval* and *residue line*, with a witness.
+//!
+//! A form S of integers is looked at as it stands, or as `(S·scale + Σ κ·Z) / scale` with forms Z that are
+//! zero: the equation of a name, or one that a rule proved (`equal.rs`). The prover chooses scale
+//! and κ; whatever it chooses, what follows is true.
+
+use crate::atom::{Atom, Congruence, Facts};
+use crate::form::{AtomId, Form};
+use crate::fun::FunId;
+
+/// A form that is zero for all inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zero {
+    /// `a - D` of a name a for D.
+    Name(AtomId),
+    /// The equation of this number, in the order of the certificate.
+    Fact(u32),
+}
+
+/// How a sum is to be looked at: `scale·S + Σ κ·Z`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// A positive integer.
+    pub scale: i128,
+    /// Equations and their factors.
+    pub zeros: Vec<(Zero, i128)>,
+}
+
+impl Witness {
+    /// As it stands.
+    pub const PLAIN: Witness = Witness { scale: 1, zeros: Vec::new() };
+}
+
+/// Why a claim is refused.
+pub type Why = String;
+
+const LARGE: &str = "numbers beyond 128 bits";
+
+impl Facts {
+    /// `scale·S + Σ κ·Z`, which is `scale·S`.
+    fn seen(&self, s: &Form, by: &Witness) -> Result<Form, Why> {
+        if by.scale < 1 {
+            return Err("a scale that is not positive".into());
+        }
+        let scaled = s.combine(by.scale, &Form::default(), 0).ok_or(LARGE)?;
+        self.with(&scaled, &by.zeros)
+    }
+
+    /// A form with multiples of zero added: the same integer.
+    pub(crate) fn with(&self, s: &Form, zeros: &[(Zero, i128)]) -> Result<Form, Why> {
+        let mut out = s.clone();
+        for &(zero, factor) in zeros {
+            out = match zero {
+                Zero::Name(a) => {
+                    let Atom::Name(form) = self.get(a)? else {
+                        return Err(format!("atom {a} is no name"));
+                    };
+                    let out = out.combine(1, &Form::atom(a), factor).ok_or(LARGE)?;
+                    out.combine(1, form, factor.checked_neg().ok_or(LARGE)?).ok_or(LARGE)?
+                }
+                Zero::Fact(i) => {
+                    let form = self.zero.get(i as usize).ok_or("no such equation yet")?;
+                    out.combine(1, form, factor).ok_or(LARGE)?
+                }
+            };
+        }
+        Ok(out)
+    }
+
+    /// An interval in which a form lies, by a witness.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn interval_by(&mut self, s: &Form, by: &Witness) -> Result<(i128, i128), Why> {
+        let seen = self.seen(s, by)?;
+        let (lo, hi) = self.interval(&seen)?;
+        // The integers S with lo <= scale·S <= hi.
+        let up = i128::from(lo.rem_euclid(by.scale) != 0);
+        Ok((lo.div_euclid(by.scale) + up, hi.div_euclid(by.scale)))
+    }
+
+    /// An interval in which a form lies as it stands: functions of one atom are enumerated together with
+    /// the atom, all else is added up.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn interval(&mut self, s: &Form) -> Result<(i128, i128), Why> {
+        let (mut lo, mut hi) = (s.k, s.k);
+        let mut add = |(l, h): (i128, i128), c: i128| -> Result<(), Why> {
+            let (l, h) = (l.checked_mul(c).ok_or(LARGE)?, h.checked_mul(c).ok_or(LARGE)?);
+            lo = lo.checked_add(l.min(h)).ok_or(LARGE)?;
+            hi = hi.checked_add(l.max(h)).ok_or(LARGE)?;
+            Ok(())
+        };
+        for group in self.groups(s) {
+            match self.whole(&group)? {
+                Some((fun, content)) => {
+                    let (from, to) = self.domain_of(group.base)?;
+                    let range = self.enumerated.range(fun, from, to);
+                    let (l, h) = range.ok_or("a function of too many values")?;
+                    add((l.into(), h.into()), content)?;
+                }
+                // Too large to be enumerated together, or one atom alone.
+                None => {
+                    for (a, c) in group.terms {
+                        let bounds = self.bounds(a);
+                        add(bounds.ok_or_else(|| format!("atom {a} has no interval"))?, c)?;
+                    }
+                }
+            }
+        }
+        Ok((lo, hi))
+    }
+
+    /// What a form is modulo m, by a witness: a linear form over inputs, names, remainders and products.
+    /// Functions of one atom must be lines modulo m, and quotients must vanish.
+    ///
+    /// # Errors
+    /// What is not linear.
+    pub fn residue_by(&mut self, s: &Form, m: u32, by: &Witness) -> Result<Congruence, Why> {
+        if m < 2 {
+            return Err(format!("a modulus of {m}"));
+        }
+        let (modulus, seen) = (i128::from(m), self.seen(s, by)?);
+        let scale = by.scale.rem_euclid(modulus) as u64;
+        let inverse = ringforge_ring::zq::inv(scale, m.into());
+        let inverse = inverse.ok_or("a scale that has a common divisor with the modulus")?;
+        let mut k = seen.k.rem_euclid(modulus);
+        let mut t: Vec<(AtomId, i128)> = Vec::new();
+        for group in self.groups(&seen) {
+            let functions = group.functions;
+            if !functions {
+                let (a, c) = group.terms[0];
+                let c = c.rem_euclid(modulus);
+                let vanishes = matches!(self.get(a)?, Atom::Floor { .. });
+                if vanishes && c != 0 {
+                    return Err(format!("the quotient {a} does not vanish modulo {m}"));
+                }
+                t.push((a, c));
+                continue;
+            }
+            let (fun, content) =
+                self.whole(&group)?.ok_or("functions with coefficients beyond 64 bits")?;
+            let (lo, hi) = self.domain_of(group.base)?;
+            // A multiple of g is known modulo m where the rest is modulo m/g.
+            let rest = u128::from(m) / gcd(content.unsigned_abs(), m.into());
+            if rest == 1 {
+                continue;
+            }
+            let line = self.enumerated.line(fun, lo, hi, rest);
+            let base = group.base;
+            let (c, d) =
+                line.ok_or_else(|| format!("functions of atom {base} are no line modulo {rest}"))?;
+            let content = content.rem_euclid(modulus);
+            k = (k + content * i128::from(d)) % modulus;
+            t.push((base, content * i128::from(c) % modulus));
+        }
+        let scaled = |x: i128| (x as u64 % u64::from(m) * inverse % u64::from(m)) as u32;
+        let mut t: Vec<(AtomId, u32)> = t.into_iter().map(|(a, c)| (a, scaled(c))).collect();
+        t.retain(|t| t.1 != 0);
+        t.sort_unstable();
+        let linear = |a: AtomId| {
+            !matches!(self.atoms[a as usize], Atom::Floor { .. } | Atom::Function { .. })
+        };
+        if let Some(&(a, _)) = t.iter().find(|t| !linear(t.0)) {
+            return Err(format!("atom {a} is a quotient or a function"));
+        }
+        Ok(Congruence { m, k: scaled(k), t })
+    }
+
+    /// The interval of an atom, of 64-bit integers.
+    pub(crate) fn domain_of(&self, a: AtomId) -> Result<(i64, i64), Why> {
+        self.domain(a).ok_or_else(|| format!("atom {a} has no interval of 64 bits"))
+    }
+
+    /// The terms of a form by the atom that they are, or are functions of.
+    fn groups(&self, s: &Form) -> Vec<Group> {
+        let mut all: Vec<(AtomId, bool, AtomId, i128)> =
+            s.t.iter()
+                .map(|&(a, c)| match self.atoms[a as usize] {
+                    Atom::Function { of, .. } => (of, true, a, c),
+                    _ => (a, false, a, c),
+                })
+                .collect();
+        all.sort_unstable_by_key(|t| (t.0, t.2));
+        let group = |g: &[(AtomId, bool, AtomId, i128)]| Group {
+            base: g[0].0,
+            functions: g.iter().any(|t| t.1),
+            terms: g.iter().map(|t| (t.2, t.3)).collect(),
+        };
+        all.chunk_by(|x, y| x.0 == y.0).map(group).collect()
+    }
+
+    /// A group as one function of its base and what all its coefficients are multiples of, where 64 bits
+    /// hold every value exactly.
+    fn whole(&mut self, group: &Group) -> Result<Option<(FunId, i128)>, Why> {
+        if !group.functions {
+            return Ok(None);
+        }
+        let (lo, hi) = self.domain_of(group.base)?;
+        let content = group.terms.iter().fold(0u128, |g, t| gcd(g, t.1.unsigned_abs()));
+        let content = i128::try_from(content.max(1)).map_err(|_| LARGE)?;
+        let (mut x, mut terms, mut size) = (0i64, Vec::new(), 0i128);
+        for &(a, c) in &group.terms {
+            let Ok(c) = i64::try_from(c / content) else { return Ok(None) };
+            let most = match self.atoms[a as usize] {
+                Atom::Function { fun, .. } => {
+                    terms.push((fun, c));
+                    1i128 << (self.enumerated.funs.bits(fun) - 1)
+                }
+                _ => {
+                    x = c;
+                    i128::from(lo).abs().max(i128::from(hi).abs())
+                }
+            };
+            size = size.saturating_add(i128::from(c).abs().saturating_mul(most));
+        }
+        if size >= 1 << 62 {
+            return Ok(None);
+        }
+        Ok(Some((self.enumerated.funs.lin(64, 0, x, &terms), content)))
+    }
+}
+
+/// Terms of one base.
+struct Group {
+    base: AtomId,
+    /// Whether a function is among them.
+    functions: bool,
+    terms: Vec<(AtomId, i128)>,
+}
+
+fn gcd(mut a: u128, mut b: u128) -> u128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

@@ -1,0 +1,250 @@
+//! Rule *comparison with the ring*: outputs are expanded down to the inputs, and every coefficient is
+//! compared with what the contract asks for.
+//!
+//! **Statement.** Let every value v be an integer with `v ≡ k + Σ c·term (mod m)`, a term being a value
+//! with a smaller number or a product of two. If the polynomials in the inputs to which the outputs
+//! expand have, modulo m, the coefficients of those that the contract asks for, then every output is
+//! congruent to it modulo m, for all inputs.
+//!
+//! **Side conditions.** All that an output depends on is an input element of the contract or known
+//! modulo m by values before it; the operands are split in a left and a right one (an accumulation's c
+//! goes with a), and every output is bi-affine: a product has one factor of each. There are as many
+//! outputs as elements.
+//!
+//! With the constant 1 as element 0 of both operands everything is bilinear, and one engine
+//! (`tiles.rs`) serves all kinds of contract. `shift.rs` says when few coefficients stand for all.
+
+mod asked;
+mod forms;
+mod shift;
+#[cfg(test)]
+mod tests;
+mod tiles;
+
+use asked::Asked;
+use forms::Forms;
+use ringforge_contract::{Computes, Contract};
+use std::borrow::Cow;
+use tiles::Difference;
+
+/// What a linear form modulo m is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Term {
+    /// The value of that number.
+    Value(u32),
+    /// The integer product of two values, the smaller number first.
+    Product(u32, u32),
+}
+
+impl Term {
+    /// The values that it is the product of.
+    fn factors(self) -> impl Iterator<Item = u32> {
+        let (x, y) = match self {
+            Term::Value(x) => (x, None),
+            Term::Product(x, y) => (x, Some(y)),
+        };
+        std::iter::once(x).chain(y)
+    }
+}
+
+/// `k + Σ c·term` modulo m, residues below m; sorted by term, none zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Residue {
+    /// The modulus, from 2 to 2^31.
+    pub m: u32,
+    /// The constant.
+    pub k: u32,
+    /// Terms with their coefficients.
+    pub t: Vec<(Term, u32)>,
+}
+
+/// Numbered values, each an input element or congruent to values before it.
+pub trait Values {
+    /// Operand and element, of a value that is an input.
+    fn leaf(&self, v: u32) -> Option<(u16, u32)>;
+    /// What any other value is congruent to modulo m, if that is known: values with smaller numbers.
+    fn residue(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>>;
+    /// How many values there are: numbers lie below.
+    fn count(&self) -> usize;
+}
+
+/// Counts for a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Products of a left and a right value.
+    pub products: usize,
+    /// Terms of all forms that the outputs depend on.
+    pub terms: usize,
+    /// Coefficients compared, those that are zero included.
+    pub equations: u64,
+}
+
+/// A coefficient that is not zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// Number of the form.
+    pub k: u32,
+    /// Element of operand 0, or n for the constant 1.
+    pub i: u16,
+    /// Element of operand 1, or n for the constant 1.
+    pub j: u16,
+    /// Residue in `[1, m)`.
+    pub c: u32,
+}
+
+/// Why outputs are not what they should be, as far as is known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Mismatch {
+    /// A coefficient is wrong.
+    #[error("output {k}: the coefficient of {at:?} (operand, element) is {found}, not {expected}")]
+    Coefficient {
+        /// The inputs as (operand, element): none for the constant, at most two.
+        at: Vec<(usize, usize)>,
+        /// Output element.
+        k: usize,
+        /// Residue found.
+        found: u32,
+        /// Residue expected.
+        expected: u32,
+    },
+    /// A product of two values that do not belong to one operand each.
+    #[error("{0:?} is no product of the two operands")]
+    NotBilinear(Term),
+    /// A value, or input element, that is not known modulo m by values before it.
+    #[error("value {0} is not known modulo {1}")]
+    Unknown(u32, u32),
+    /// A form modulo another number than the others, or modulo one that is not handled.
+    #[error("a form modulo {0}")]
+    Modulus(u32),
+    /// Too few or too many outputs.
+    #[error("{0} outputs where the contract has {1}")]
+    Outputs(usize, usize),
+    /// More coefficients than were allowed for, or more elements than are handled.
+    #[error("too many coefficients")]
+    TooLarge,
+    /// The caller stopped it.
+    #[error("stopped by the caller")]
+    Cancelled,
+}
+
+/// One of the two factors of products.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// Where operands stand: their side, and the number of their first element there. Element 0 of both
+/// sides is the constant 1.
+struct Layout {
+    n: usize,
+    at: &'static [(Side, usize)],
+    /// Elements of each side, the constant included.
+    len: [usize; 2],
+}
+
+impl Layout {
+    /// Sides of the operands, each with the number of arrays before it there.
+    fn new(n: usize, at: &'static [(Side, usize)]) -> Result<Layout, Mismatch> {
+        let arrays = |side| at.iter().filter(|o| o.0 == side).count();
+        let layout = Layout { n, at, len: [Side::Left, Side::Right].map(|s| 1 + n * arrays(s)) };
+        if n < 1 << 15 { Ok(layout) } else { Err(Mismatch::TooLarge) }
+    }
+
+    /// Side and number of an operand's element.
+    fn element(&self, operand: usize, index: usize) -> Option<(Side, usize)> {
+        let &(side, before) = self.at.get(operand)?;
+        (index < self.n).then_some((side, 1 + before * self.n + index))
+    }
+
+    /// Operand and element of a number on a side; [`None`] for the constant.
+    fn operand(&self, side: Side, number: usize) -> Option<(usize, usize)> {
+        let number = number.checked_sub(1)?;
+        let operand = self.at.iter().position(|&o| o == (side, number / self.n))?;
+        Some((operand, number % self.n))
+    }
+}
+
+/// Compares `outputs`, forms modulo the ring's q, with what `contract` asks for. `tie`: the operand that
+/// shares memory with what is accumulated, if one does. `tick` is told the fraction done and returns
+/// false to stop.
+///
+/// # Errors
+/// A wrong coefficient, or the side condition that fails.
+pub fn compare(
+    contract: &Contract,
+    tie: Option<usize>,
+    values: &dyn Values,
+    outputs: &[Residue],
+    tick: &(dyn Fn(f64) -> bool + Sync),
+) -> Result<Stats, Mismatch> {
+    let n = contract.ring.degree();
+    if outputs.len() != n {
+        return Err(Mismatch::Outputs(outputs.len(), n));
+    }
+    let layout = Layout::new(
+        n * contract.pairs,
+        match contract.computes {
+            Computes::Product | Computes::BaseProduct { .. } => {
+                &[(Side::Left, 0), (Side::Right, 0)]
+            }
+            Computes::Accumulate { .. } => &[(Side::Left, 0), (Side::Left, 1), (Side::Right, 0)],
+            Computes::Forward { .. }
+            | Computes::Inverse { .. }
+            | Computes::Scale { .. }
+            | Computes::ToStandard
+            | Computes::FromStandard => &[(Side::Left, 0)],
+        },
+    )?;
+    let m = u32::try_from(contract.ring.q()).map_err(|_| Mismatch::TooLarge)?;
+    let forms = Forms::new(values, &layout, m, outputs)?;
+    let asked = Asked::new(contract, tie, &layout)?;
+    // Only a product's coefficients are the same wherever i + j is.
+    let stride = if asked.shifts() { shift::stride(&forms, n) } else { None };
+    tiles::differences(
+        &forms,
+        &layout,
+        &asked,
+        stride,
+        tick,
+        &|d: Difference, _: &mut Vec<()>| {
+            let left = layout.operand(Side::Left, d.i);
+            let at = left.into_iter().chain(layout.operand(Side::Right, d.j)).collect();
+            Err(Mismatch::Coefficient { at, k: d.k, found: d.found, expected: d.expected })
+        },
+    )?;
+    let equations = (layout.len[0] * layout.len[1]) as u64 * n as u64;
+    Ok(Stats { products: forms.products.len(), terms: forms.terms, equations })
+}
+
+/// All coefficients of a_i·b_j modulo m that are not zero in `forms`, for operands 0 and 1 of n elements
+/// each; those of a_i alone, of b_j alone and constants too, with n for the constant 1. Sorted.
+///
+/// # Errors
+/// If there are more than `most`, or the side condition that fails.
+pub fn coefficients(
+    values: &dyn Values,
+    m: u32,
+    n: usize,
+    forms: &[Residue],
+    most: usize,
+    tick: &(dyn Fn(f64) -> bool + Sync),
+) -> Result<Vec<Entry>, Mismatch> {
+    let layout = Layout::new(n, &[(Side::Left, 0), (Side::Right, 0)])?;
+    let forms = Forms::new(values, &layout, m, forms)?;
+    let stride = shift::stride(&forms, n);
+    let number = |x: usize| x.checked_sub(1).unwrap_or(n) as u16;
+    let nothing = Asked::nothing();
+    let mut all =
+        tiles::differences(&forms, &layout, &nothing, stride, tick, &|d: Difference, out| {
+            for (i, j) in shift::equal(stride, n, d.i, d.j) {
+                out.push(Entry { k: d.k as u32, i: number(i), j: number(j), c: d.found });
+            }
+            if out.len() > most { Err(Mismatch::TooLarge) } else { Ok(()) }
+        })?;
+    if all.len() > most {
+        return Err(Mismatch::TooLarge);
+    }
+    all.sort_unstable();
+    Ok(all)
+}

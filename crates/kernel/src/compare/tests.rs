@@ -1,0 +1,572 @@
+//! What is accepted, and that every side condition refuses what it is for.
+
+use super::shift::{Ratio, equal, pairs, ratio, stride};
+use super::*;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use ringforge_contract::expected;
+use ringforge_ring::{Ring, zq};
+
+/// Values as they are written.
+#[derive(Clone)]
+enum Value {
+    Leaf(u16, u32),
+    Known(Residue),
+    Unknown,
+}
+
+/// Values of two or more operands of n elements, whose elements come first.
+#[derive(Clone)]
+struct Table {
+    m: u32,
+    n: u32,
+    values: Vec<Value>,
+}
+
+impl Values for Table {
+    fn leaf(&self, v: u32) -> Option<(u16, u32)> {
+        match self.values[v as usize] {
+            Value::Leaf(operand, index) => Some((operand, index)),
+            _ => None,
+        }
+    }
+    fn residue(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
+        match &self.values[v as usize] {
+            Value::Known(residue) if m == self.m => Some(Cow::Borrowed(residue)),
+            _ => None,
+        }
+    }
+    fn count(&self) -> usize {
+        self.values.len()
+    }
+}
+
+impl Table {
+    fn new(m: u32, n: u32, operands: u16) -> Table {
+        let values = (0..operands).flat_map(|o| (0..n).map(move |i| Value::Leaf(o, i))).collect();
+        Table { m, n, values }
+    }
+    /// Element `index` of an operand.
+    fn at(&self, operand: u32, index: u32) -> u32 {
+        operand * self.n + index
+    }
+    fn form(&self, k: u32, terms: &[(Term, u64)]) -> Residue {
+        let mut t: Vec<(Term, u32)> =
+            terms.iter().map(|t| (t.0, (t.1 % u64::from(self.m)) as u32)).collect();
+        t.retain(|t| t.1 != 0);
+        t.sort_unstable();
+        Residue { m: self.m, k, t }
+    }
+    fn value(&mut self, residue: Residue) -> u32 {
+        self.values.push(Value::Known(residue));
+        self.values.len() as u32 - 1
+    }
+    fn linear(&mut self, terms: &[(u32, u64)]) -> u32 {
+        let terms: Vec<(Term, u64)> = terms.iter().map(|t| (Term::Value(t.0), t.1)).collect();
+        self.value(self.form(0, &terms))
+    }
+}
+
+fn product_of(x: u32, y: u32) -> Term {
+    Term::Product(x.min(y), x.max(y))
+}
+
+fn contract(ring: &str, n: usize, kind: &str, layout: &str) -> Contract {
+    // A scale's operands are elements in the standard order.
+    let layout = if kind == "scale" { layout.split("[transform]").next().unwrap() } else { layout };
+    let mut text = format!(
+        "contract = 1\nsymbol = \"f\"\nabi = \"sysv-x86-64\"\nring = \"{ring}\"\ncomputes = \"{kind}\"\n{layout}\n"
+    );
+    let two = matches!(kind, "product" | "base-product" | "accumulate");
+    let output = if kind == "accumulate" { "inout" } else { "output" };
+    for (name, role) in
+        [("c", output), ("a", "input"), ("b", "input")].iter().take(2 + usize::from(two))
+    {
+        text += &format!(
+            "[[argument]]\nname = \"{name}\"\nrole = \"{role}\"\nelement = \"i32\"\nlength = {n}\nrange = [-1, 1]\n"
+        );
+    }
+    Contract::parse(&text).unwrap()
+}
+
+fn compared(c: &Contract, table: &Table, outputs: &[Residue]) -> Result<Stats, Mismatch> {
+    compare(c, None, table, outputs, &|_| true)
+}
+
+/// The product's outputs, each a sum of products of elements.
+fn schoolbook(ring: &Ring, table: &Table) -> Vec<Residue> {
+    let n = ring.degree();
+    let basis = |i: usize| (0..n).map(|x| i64::from(x == i)).collect::<Vec<i64>>();
+    let mut terms = vec![Vec::new(); n];
+    for i in 0..n {
+        for j in 0..n {
+            for (k, c) in ring.mul(&basis(i), &basis(j)).into_iter().enumerate() {
+                let product = Term::Product(table.at(0, i as u32), table.at(1, j as u32));
+                terms[k].push((product, zq::unsigned(c, ring.q())));
+            }
+        }
+    }
+    terms.iter().map(|t| table.form(0, t)).collect()
+}
+
+/// Adds c times a term to a form.
+fn add(form: &mut Residue, term: Option<Term>, c: u32) {
+    let Some(term) = term else {
+        form.k = (form.k + c) % form.m;
+        return;
+    };
+    match form.t.iter_mut().find(|t| t.0 == term) {
+        Some(t) => t.1 = ((u64::from(t.1) + u64::from(c)) % u64::from(form.m)) as u32,
+        None => form.t.push((term, c)),
+    }
+    form.t.retain(|t| t.1 != 0);
+    form.t.sort_unstable();
+}
+
+const RINGS: [(&str, usize); 8] = [
+    ("Z17[x]/(x^5 - x - 1)", 5),
+    ("Z2[x]/(x^7 + x^3 + 1)", 7),
+    ("Z15[x]/(x^6 + 4*x^2 - 7)", 6),
+    ("Z8192[x]/(x^8 + 1)", 8),
+    ("Z65536[x]/(x^5 - 3*x^4 + 9)", 5),
+    ("Z2147483629[x]/(x^20 - 1073741814*x^3 - 1073741813)", 20),
+    ("Z4591[x]/(x^37 - x - 1)", 37),
+    ("Z3[x]/(x - 1)", 1),
+];
+
+#[test]
+fn products_are_accepted() {
+    let mut random = StdRng::seed_from_u64(1);
+    for (text, n) in RINGS {
+        let c = contract(text, n, "product", "");
+        let m = c.ring.q() as u32;
+        let mut table = Table::new(m, n as u32, 2);
+        let direct = schoolbook(&c.ring, &table);
+        let stats = compared(&c, &table, &direct).unwrap();
+        assert_eq!(stats.equations, ((n + 1) * (n + 1) * n) as u64);
+        assert_eq!(stats.terms, direct.iter().map(|f| f.t.len()).sum::<usize>());
+        // Outputs as sums of multiples of many values with great coefficients.
+        let mut spread = Vec::new();
+        for form in &direct {
+            let mut left = form.clone();
+            let mut terms = Vec::new();
+            for _ in 0..9 {
+                let term = form.t[random.random_range(0..form.t.len())].0;
+                let (c, d) = (m - 1 - random.random_range(0..m.min(3)) % m, m - 1);
+                let part = table.value(table.form(c, &[(term, d.into())]));
+                terms.push((Term::Value(part), u64::from(d)));
+                // c·d and d·d are taken away again.
+                let less = |x: u32| {
+                    ((u64::from(m) - u64::from(x) * u64::from(d) % u64::from(m)) % u64::from(m))
+                        as u32
+                };
+                add(&mut left, None, less(c));
+                add(&mut left, Some(term), less(d));
+            }
+            let rest = table.value(left);
+            terms.push((Term::Value(rest), 1));
+            spread.push(table.form(0, &terms));
+        }
+        compared(&c, &table, &spread).unwrap();
+    }
+}
+
+#[test]
+fn a_wrong_coefficient_is_found_wherever_it_is() {
+    for (text, n) in RINGS {
+        let c = contract(text, n, "product", "");
+        let table = Table::new(c.ring.q() as u32, n as u32, 2);
+        let direct = schoolbook(&c.ring, &table);
+        let corners = [Some(0), Some(n / 2), Some(n - 1), None];
+        for (i, j, k) in corners
+            .iter()
+            .flat_map(|&i| corners.map(|j| (i, j)))
+            .flat_map(|(i, j)| [0, n / 3, n - 1].map(|k| (i, j, k)))
+        {
+            let mut outputs = direct.clone();
+            let (a, b) = (i.map(|i| table.at(0, i as u32)), j.map(|j| table.at(1, j as u32)));
+            let term = match (a, b) {
+                (Some(a), Some(b)) => Some(Term::Product(a, b)),
+                (a, b) => a.or(b).map(Term::Value),
+            };
+            let before = outputs[k].t.iter().find(|t| Some(t.0) == term).map_or(0, |t| t.1);
+            add(&mut outputs[k], term, 1);
+            let at = i.map(|i| (0, i)).into_iter().chain(j.map(|j| (1, j))).collect();
+            let found = (before + 1) % table.m;
+            let wrong = Mismatch::Coefficient { at, k, found, expected: before };
+            assert_eq!(compared(&c, &table, &outputs), Err(wrong), "{text} {term:?}");
+        }
+        // A term that is missing, from each output.
+        for k in 0..n {
+            let mut outputs = direct.clone();
+            let (term, c_was) = outputs[k].t.pop().unwrap();
+            let error = compared(&c, &table, &outputs);
+            let Err(Mismatch::Coefficient { at, k: at_k, found: 0, expected }) = error else {
+                panic!("{term:?}")
+            };
+            assert_eq!((at.len(), at_k, expected), (2, k, c_was));
+        }
+    }
+}
+
+/// The product in Z97[x]/(x^8 + 1) by values at the odd powers of a 16th root, with the inverse's
+/// coefficients.
+fn by_values(table: &mut Table) -> Vec<Residue> {
+    let (q, n) = (97, 8u64);
+    let root = zq::root_of_unity(16, q).unwrap();
+    let products: Vec<u32> = (0..n)
+        .map(|p| {
+            let row = |table: &mut Table, operand: u32| {
+                let w = zq::pow(root, 2 * p + 1, q);
+                let terms = (0..8).map(|i| (table.at(operand, i), zq::pow(w, i.into(), q)));
+                table.linear(&terms.collect::<Vec<_>>())
+            };
+            let (a, b) = (row(table, 0), row(table, 1));
+            table.value(table.form(0, &[(product_of(a, b), 1)]))
+        })
+        .collect();
+    let scale = zq::inv(n, q).unwrap();
+    (0..n)
+        .map(|k| {
+            let inverse = |p: u64| zq::inv(zq::pow(root, (2 * p + 1) * k, q), q).unwrap() * scale;
+            let terms = products.iter().zip(0..).map(|(&v, p)| (Term::Value(v), inverse(p)));
+            table.form(0, &terms.collect::<Vec<_>>())
+        })
+        .collect()
+}
+
+#[test]
+fn few_coefficients_stand_for_all_only_where_they_do() {
+    let c = contract("Z97[x]/(x^8 + 1)", 8, "product", "");
+    let mut table = Table::new(97, 8, 2);
+    let outputs = by_values(&mut table);
+    let layout = || Layout::new(8, &[(Side::Left, 0), (Side::Right, 0)]).unwrap();
+    let stride_of = |table: &Table, outputs: &[Residue]| {
+        stride(&Forms::new(table, &layout(), 97, outputs).unwrap(), 8)
+    };
+    assert_eq!(stride_of(&table, &outputs), Some(1));
+    compared(&c, &table, &outputs).unwrap();
+    // Any single wrong coefficient, also one that does not stand for others.
+    for (i, j) in (0..8).flat_map(|i| (0..8).map(move |j| (i, j))) {
+        let mut wrong = outputs.clone();
+        let k = (i + 3 * j) % 8;
+        add(&mut wrong[k as usize], Some(Term::Product(table.at(0, i), table.at(1, j))), 5);
+        let at = vec![(0, i as usize), (1, j as usize)];
+        match compared(&c, &table, &wrong) {
+            Err(Mismatch::Coefficient { at: found, k: here, .. }) => {
+                assert_eq!((found, here), (at, k as usize))
+            }
+            other => panic!("{i} {j}: {other:?}"),
+        }
+    }
+    // A wrong coefficient of the inverse, a wrong entry of a row, rows of different ratios multiplied.
+    let mut wrong = outputs.clone();
+    wrong[3].t[2].1 ^= 1;
+    assert_eq!(stride_of(&table, &wrong), Some(1));
+    assert!(compared(&c, &table, &wrong).is_err());
+    for v in 16..table.values.len() as u32 {
+        let mut other = table.clone();
+        let Value::Known(residue) = &mut other.values[v as usize] else { continue };
+        match residue.t[..] {
+            // Of the first row: in the first product nothing would change.
+            [(Term::Product(..), _)] if v == 18 => continue,
+            [(Term::Product(..), _)] => residue.t[0].0 = Term::Product(16, v - 1),
+            _ => residue.t[5].1 = (residue.t[5].1 + 1) % 97,
+        }
+        assert_ne!(stride_of(&other, &outputs), Some(1));
+        assert!(compared(&c, &other, &outputs).is_err(), "{v}");
+    }
+}
+
+#[test]
+fn shifted_products_have_equal_coefficients() {
+    let mut random = StdRng::seed_from_u64(2);
+    let (mut geometric, mut odd) = (0, 0);
+    for m in [2u64, 4, 5, 6] {
+        for round in 0..20_000 {
+            let (n, d) = (5 + round % 3, 1 + round % 2);
+            let mut row = || -> Vec<(u32, u32)> {
+                let dense: Vec<u32> = match random.random_range(0..3) {
+                    0 => (0..=n).map(|_| random.random_range(0..m as u32)).collect(),
+                    kind => {
+                        let mut dense: Vec<u64> =
+                            (0..=n).map(|_| random.random_range(0..m)).collect();
+                        let w = random.random_range(0..m);
+                        (1 + d..=n).for_each(|i| dense[i] = dense[i - d] * w % m);
+                        if kind == 2 {
+                            dense[1..=n - d].fill(0);
+                        }
+                        dense.iter().map(|&x| x as u32).collect()
+                    }
+                };
+                dense
+                    .into_iter()
+                    .enumerate()
+                    .map(|(i, c)| (i as u32, c))
+                    .filter(|x| x.1 != 0)
+                    .collect()
+            };
+            let (a, b) = (row(), row());
+            let mut dense = vec![0; n + 1];
+            let ratios = (ratio(&a, &mut dense, d, m), ratio(&b, &mut dense, d, m));
+            let (Some(x), Some(y)) = ratios else { continue };
+            let at = |row: &Vec<(u32, u32)>, i: usize| {
+                row.iter().find(|x| x.0 as usize == i).map_or(0, |x| u64::from(x.1))
+            };
+            let shifts = (1..=n - d).all(|i| {
+                (1..=n - d).all(|j| at(&a, i + d) * at(&b, j) % m == at(&a, i) * at(&b, j + d) % m)
+            });
+            if x == y || x == Ratio::Zero || y == Ratio::Zero {
+                geometric += 1;
+                assert!(shifts, "{a:?} {b:?} modulo {m} by {d}");
+            } else {
+                odd += usize::from(!shifts);
+            }
+        }
+    }
+    assert!(geometric > 1000 && odd > 1000, "{geometric} {odd}");
+}
+
+#[test]
+fn every_pair_is_compared_or_stood_for_once() {
+    for (n, d) in [(8, None), (8, Some(1)), (9, Some(2)), (13, Some(3)), (4, Some(1))] {
+        let mut seen = vec![0; (n + 1) * (n + 1)];
+        for (left, right) in pairs(d, [n + 1, n + 1]) {
+            for (i, j) in left.iter().flat_map(|&i| right.iter().map(move |&j| (i, j))) {
+                for (i, j) in equal(d, n, i as usize, j as usize) {
+                    seen[i * (n + 1) + j] += 1;
+                }
+            }
+        }
+        assert!(seen.iter().all(|&s| s == 1), "{n} {d:?}: {seen:?}");
+    }
+}
+
+#[test]
+fn what_is_not_bi_affine_or_not_known_is_refused() {
+    let c = contract("Z17[x]/(x^2 + 3)", 2, "product", "");
+    let table = Table::new(17, 2, 2);
+    let good = schoolbook(&c.ring, &table);
+    let (a0, a1, b0, b1) = (0, 1, 2, 3);
+    // (what is added to output 0, as a term of a new value; what is said of it)
+    let with = |change: &dyn Fn(&mut Table) -> Term| {
+        let (mut table, mut outputs) = (table.clone(), good.clone());
+        let term = change(&mut table);
+        add(&mut outputs[0], Some(term), 1);
+        // Were it zero, all would be right.
+        add(&mut outputs[0], Some(term), 16);
+        outputs[0].t.push((term, 1));
+        outputs[1].t.push((term, 16));
+        compared(&c, &table, &outputs)
+    };
+    for (x, y) in [(a0, a1), (a0, a0), (b0, b1), (b1, b1)] {
+        assert_eq!(with(&|_| Term::Product(x, y)), Err(Mismatch::NotBilinear(Term::Product(x, y))));
+    }
+    let mixed = with(&|t| {
+        let sum = t.linear(&[(a0, 1), (b0, 1)]);
+        Term::Product(a1, sum)
+    });
+    assert_eq!(mixed, Err(Mismatch::NotBilinear(Term::Product(a1, 4))));
+    let triple = with(&|t| {
+        let product = t.value(t.form(0, &[(Term::Product(a0, b0), 1)]));
+        Term::Product(b1, product)
+    });
+    assert_eq!(triple, Err(Mismatch::NotBilinear(Term::Product(b1, 4))));
+    // A number times anything is a multiple of that.
+    let multiple = with(&|t| {
+        let two = t.value(t.form(2, &[]));
+        let product = t.value(t.form(0, &[(Term::Product(a0, b0), 1)]));
+        Term::Product(two, product)
+    });
+    assert!(matches!(multiple, Err(Mismatch::Coefficient { .. })), "{multiple:?}");
+    let other = |value: Value| {
+        with(&|t| {
+            t.values.push(value.clone());
+            Term::Value(4)
+        })
+    };
+    assert_eq!(other(Value::Unknown), Err(Mismatch::Unknown(4, 17)));
+    assert_eq!(other(Value::Leaf(2, 0)), Err(Mismatch::Unknown(4, 17)));
+    assert_eq!(other(Value::Leaf(0, 2)), Err(Mismatch::Unknown(4, 17)));
+    let form = |m: u32, v: u32| Value::Known(Residue { m, k: 0, t: vec![(Term::Value(v), 1)] });
+    assert_eq!(other(form(19, a0)), Err(Mismatch::Modulus(19)));
+    // Of itself, and of what there is not.
+    assert_eq!(other(form(17, 4)), Err(Mismatch::Unknown(4, 17)));
+    assert_eq!(with(&|_| Term::Value(9)), Err(Mismatch::Unknown(9, 17)));
+    assert_eq!(with(&|_| Term::Product(a0, 9)), Err(Mismatch::Unknown(9, 17)));
+    // What is unknown and not used does no harm.
+    let mut unused = table.clone();
+    unused.values.push(Value::Unknown);
+    compared(&c, &unused, &good).unwrap();
+    assert_eq!(compared(&c, &table, &good[..1]), Err(Mismatch::Outputs(1, 2)));
+    let more = [&good[..], &good[..1]].concat();
+    assert_eq!(compared(&c, &table, &more), Err(Mismatch::Outputs(3, 2)));
+    let mut outputs = good.clone();
+    outputs[1].m = 34;
+    assert_eq!(compared(&c, &table, &outputs), Err(Mismatch::Modulus(34)));
+    assert_eq!(compare(&c, None, &table, &good, &|_| false), Err(Mismatch::Cancelled));
+    for m in [0, 1, (1 << 31) + 1] {
+        let none = coefficients(&Table::new(m, 2, 2), m, 2, &[], 9, &|_| true);
+        assert_eq!(none, Err(Mismatch::Modulus(m)));
+    }
+    let long = coefficients(&table, 17, 1 << 15, &[], 9, &|_| true);
+    assert_eq!(long, Err(Mismatch::TooLarge));
+}
+
+#[test]
+fn coefficients_are_those_of_the_polynomials() {
+    let mut random = StdRng::seed_from_u64(3);
+    for m in [2, 6, 97, 1 << 16, 1 << 31, 2147483629] {
+        let n = 9;
+        let mut table = Table::new(m, n, 2);
+        // Random values, and dense polynomials for them: element n is the constant.
+        let size = n as usize + 1;
+        let side = |v: u32| (v / n, (v % n) as usize);
+        let mut known: Vec<Vec<u64>> = (0..2 * n)
+            .map(|v| {
+                let mut p = vec![0; size * size];
+                let (o, i) = side(v);
+                p[if o == 0 { i * size + n as usize } else { n as usize * size + i }] = 1;
+                p
+            })
+            .collect();
+        let modulus = u64::from(m);
+        for round in 0..30 {
+            let k = random.random_range(0..m);
+            let mut sum = vec![0; size * size];
+            sum[size * size - 1] = u64::from(k);
+            let mut terms: Vec<(Term, u64)> = Vec::new();
+            for _ in 0..12 {
+                let c = random.random_range(0..modulus);
+                let (a, b) = (random.random_range(0..n), random.random_range(n..2 * n));
+                let v = random.random_range(0..known.len() as u32);
+                let (term, poly) = if round % 2 == 0 {
+                    let mut p = vec![0; size * size];
+                    p[a as usize * size + (b - n) as usize] = 1;
+                    (Term::Product(a, b), p)
+                } else {
+                    (Term::Value(v), known[v as usize].clone())
+                };
+                if terms.iter().all(|t| t.0 != term) {
+                    terms.push((term, c));
+                    sum.iter_mut().zip(poly).for_each(|(s, p)| *s = (*s + c * p) % modulus);
+                }
+            }
+            table.value(table.form(k, &terms));
+            known.push(sum);
+        }
+        let last: Vec<u32> = (known.len() as u32 - 7..known.len() as u32).collect();
+        let forms: Vec<Residue> =
+            last.iter().map(|&v| table.form(0, &[(Term::Value(v), 1)])).collect();
+        let mut want = Vec::new();
+        for (k, &v) in last.iter().enumerate() {
+            for (at, &c) in known[v as usize].iter().enumerate().filter(|c| *c.1 != 0) {
+                want.push(Entry {
+                    k: k as u32,
+                    i: (at / size) as u16,
+                    j: (at % size) as u16,
+                    c: c as u32,
+                });
+            }
+        }
+        let all = |most| coefficients(&table, m, n as usize, &forms, most, &|_| true);
+        assert_eq!(all(want.len()), Ok(want.clone()));
+        assert_eq!(all(want.len() - 1), Err(Mismatch::TooLarge));
+    }
+    // Those that few stand for.
+    let mut table = Table::new(97, 8, 2);
+    let outputs = by_values(&mut table);
+    let found = coefficients(&table, 97, 8, &outputs, 64, &|_| true).unwrap();
+    let want = |k: u32, i: u32, j: u32| match (i + j == k, i + j == k + 8) {
+        (true, _) => Some(1),
+        (_, true) => Some(96),
+        _ => None,
+    };
+    let all = (0..8).flat_map(|k| (0..8).flat_map(move |i| (0..8).map(move |j| (k, i, j))));
+    let entry = |(k, i, j)| Some(Entry { k, i: i as u16, j: j as u16, c: want(k, i, j)? });
+    assert_eq!(found, all.filter_map(entry).collect::<Vec<Entry>>());
+}
+
+const LAYOUTS: [(&str, &str, usize); 4] = [
+    ("Z17[x]/(x^4 + 1)", "degree = 1\nweights = [2, 15, 8, 9]\norder = [2, 0, 3, 1]", 4),
+    ("Z17[x]/(x^4 + 1)", "degree = 2\nweights = [4, 13]\norder = [0, 2, 1, 3]", 4),
+    ("Z8380417[x]/(x^4 + 1)", "degree = 2\nweights = [4808194, 3572223]", 4),
+    ("Z17[x]/(x^6 - x^2)", "degree = 2\nweights = [1, 0, 16]\norder = [5, 1, 2, 4, 0, 3]", 6),
+];
+
+#[test]
+fn all_kinds_are_what_the_oracle_says() {
+    for ((ring, layout, n), kind) in
+        LAYOUTS.iter().flat_map(|l| Computes::NAMES[1..].iter().map(move |k| (l, k)))
+    {
+        let scale = if kind.ends_with("standard") { "" } else { "scale = 5" };
+        let c = contract(ring, *n, kind, &format!("{scale}\n[transform]\n{layout}"));
+        let q = c.ring.q();
+        let inputs = c.inputs().len();
+        // c may share memory with a or with b.
+        for tie in
+            [None, Some(1), Some(2)].into_iter().take(if *kind == "accumulate" { 3 } else { 1 })
+        {
+            let table = Table::new(q as u32, *n as u32, inputs as u16);
+            let at = |elements: &[(usize, usize)]| -> Vec<u64> {
+                let mut values = vec![vec![0; *n]; inputs];
+                elements.iter().for_each(|&(o, i)| values[o][i] = 1);
+                if let Some(tie) = tie {
+                    values[0] = values[tie].clone();
+                }
+                expected(&c, &values).into_iter().map(|x| zq::unsigned(x, q)).collect()
+            };
+            let mut outputs = vec![table.form(0, &[]); *n];
+            let free = |o: usize| tie.is_none() || o > 0;
+            for (o, i) in
+                (0..inputs).filter(|&o| free(o)).flat_map(|o| (0..*n).map(move |i| (o, i)))
+            {
+                let alone = at(&[(o, i)]);
+                for k in 0..*n {
+                    add(
+                        &mut outputs[k],
+                        Some(Term::Value(table.at(o as u32, i as u32))),
+                        alone[k] as u32,
+                    );
+                }
+                if o + 1 == inputs && inputs > 1 {
+                    for j in 0..*n {
+                        let (both, other) = (at(&[(o - 1, j), (o, i)]), at(&[(o - 1, j)]));
+                        for k in 0..*n {
+                            let c = (both[k] + 2 * q - alone[k] - other[k]) % q;
+                            let (a, b) =
+                                (table.at(o as u32 - 1, j as u32), table.at(o as u32, i as u32));
+                            add(&mut outputs[k], Some(Term::Product(a, b)), c as u32);
+                        }
+                    }
+                }
+            }
+            let compared = |outputs: &[Residue]| compare(&c, tie, &table, outputs, &|_| true);
+            compared(&outputs).unwrap();
+            for (k, form) in outputs.iter().enumerate() {
+                for at in 0..form.t.len() {
+                    let mut wrong = outputs.clone();
+                    wrong[k].t[at].1 = wrong[k].t[at].1 % (q as u32 - 1) + 1;
+                    let error = compared(&wrong);
+                    assert!(
+                        matches!(error, Err(Mismatch::Coefficient { k: here, .. }) if here == k),
+                        "{kind} {error:?}"
+                    );
+                    wrong[k].t.remove(at);
+                    assert!(compared(&wrong).is_err());
+                }
+                let mut wrong = outputs.clone();
+                wrong[k].k = 1;
+                let constant = Mismatch::Coefficient { at: vec![], k, found: 1, expected: 0 };
+                assert_eq!(compared(&wrong), Err(constant));
+            }
+            if inputs == 3 {
+                // c belongs to the side of a.
+                let mut wrong = outputs.clone();
+                add(&mut wrong[0], Some(Term::Product(0, *n as u32)), 1);
+                let product = Term::Product(0, *n as u32);
+                assert_eq!(compared(&wrong), Err(Mismatch::NotBilinear(product)));
+            }
+        }
+    }
+}

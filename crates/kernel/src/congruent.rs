@@ -1,0 +1,118 @@
+//! Rule *fold and unfold*: two words are the same if their difference unfolds to nothing.
+//!
+//! Names are replaced by what they name, the latest first, and functions of one atom are enumerated
+//! together; what remains must be 0 modulo 2^bits.
+
+use crate::atom::{Atom, Facts};
+use crate::claim::Why;
+use crate::form::{AtomId, Word};
+use crate::fun::{FunId, OPERATIONS};
+
+/// Terms of a word.
+type Terms = Vec<(AtomId, i64)>;
+
+impl Facts {
+    /// Whether two words are congruent modulo 2^bits, for the bits of both.
+    ///
+    /// # Errors
+    /// What is left of the difference.
+    pub fn same_word(&mut self, x: &Word, y: &Word) -> Result<(), Why> {
+        if x.bits != y.bits {
+            return Err(format!("{} bits are known of one word, {} of the other", x.bits, y.bits));
+        }
+        if x == y {
+            return Ok(());
+        }
+        let mut left = x.plus(y, -1);
+        while let Some(&(latest, _)) = left.t.last() {
+            // The group of the latest base: functions of an atom are younger than the atom.
+            let base = left.t.iter().map(|t| self.base(t.0)).max().unwrap_or(latest);
+            let all = std::mem::take(&mut left.t).into_iter();
+            let (group, rest): (Terms, Terms) = all.partition(|t| self.base(t.0) == base);
+            let functions = group.iter().any(|t| t.0 != base);
+            let mut rest = Word { bits: left.bits, k: left.k, t: rest };
+            if !functions {
+                let c = group[0].1;
+                let word = match self.get(base)? {
+                    Atom::Name(form) => Word::of(form, rest.bits),
+                    // A remainder is congruent to its word, for as many bits as the word has.
+                    Atom::Low(word)
+                        if u32::from(word.bits) + c.trailing_zeros() >= rest.bits.into() =>
+                    {
+                        Word { bits: 64, ..(**word).clone() }
+                    }
+                    _ => return Err(format!("{c}·atom {base} is left of a difference")),
+                };
+                left = rest.plus(&word, c);
+                continue;
+            }
+            let bits = rest.bits;
+            let fun = self.group_function(base, &group, bits);
+            let (lo, hi) = self.domain_of(base)?;
+            if let Some((c, d)) = self.enumerated.line(fun, lo, hi, 1 << bits) {
+                rest = rest.plus(&Word::constant(d as i64, bits), 1);
+                left = rest.plus(&Word::atom(base, bits).times(c as i64, bits), 1);
+                continue;
+            }
+            // A function of a name that is itself one of an earlier atom.
+            let (parent, inner) = self
+                .parent(base)?
+                .ok_or_else(|| format!("functions of atom {base} are left of a difference"))?;
+            let composed = self.composed(fun, inner)?;
+            let atom = self.atom(Atom::Function { of: parent, fun: composed })?;
+            left = rest.plus(&Word::atom(atom, bits), 1);
+        }
+        match left.k {
+            0 => Ok(()),
+            k => Err(format!("{k} is left of a difference modulo 2^{}", left.bits)),
+        }
+    }
+
+    /// A function of a function, unless it has too many operations.
+    pub(crate) fn composed(&mut self, outer: FunId, inner: FunId) -> Result<FunId, Why> {
+        let fun = self.enumerated.funs.compose(outer, inner);
+        if self.enumerated.funs.size(fun) > OPERATIONS {
+            return Err(format!("a function of more than {OPERATIONS} operations"));
+        }
+        Ok(fun)
+    }
+
+    /// The atom that an atom is, or is a function of.
+    pub(crate) fn base(&self, a: AtomId) -> AtomId {
+        match self.atoms[a as usize] {
+            Atom::Function { of, .. } => of,
+            _ => a,
+        }
+    }
+
+    /// Terms of one base as a function of it, modulo 2^bits.
+    pub(crate) fn group_function(
+        &mut self,
+        base: AtomId,
+        group: &[(AtomId, i64)],
+        bits: u8,
+    ) -> FunId {
+        let (mut x, mut terms) = (0, Vec::new());
+        for &(a, c) in group {
+            match self.atoms[a as usize] {
+                Atom::Function { fun, of } if of == base => terms.push((fun, c)),
+                _ => x = c,
+            }
+        }
+        self.enumerated.funs.lin(bits, 0, x, &terms)
+    }
+
+    /// A name all of whose terms are of one earlier atom: that atom and the function of it that the name is.
+    /// The name's interval of 64 bits makes the function's value, modulo 2^64, the integer itself.
+    pub(crate) fn parent(&mut self, a: AtomId) -> Result<Option<(AtomId, FunId)>, Why> {
+        let Atom::Name(form) = self.get(a)?.clone() else { return Ok(None) };
+        let Some(base) = form.t.first().map(|t| self.base(t.0)) else { return Ok(None) };
+        if form.t.iter().any(|t| self.base(t.0) != base) {
+            return Ok(None);
+        }
+        self.domain_of(a)?;
+        let word = Word::of(&form, 64);
+        let fun = self.group_function(base, &word.t, 64);
+        Ok(Some((base, self.enumerated.funs.lin(64, word.k, 0, &[(fun, 1)]))))
+    }
+}

@@ -1,0 +1,392 @@
+//! Rule *enumerated function*: what a function of one integer does on an interval, by evaluating it at
+//! every point. No lemma about any reduction is needed, and none is trusted.
+
+use crate::fun::{FunId, Funs, OPERATIONS};
+use crate::pieces::{Piece, pieces};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Width of an interval that is first taken apart into affine pieces.
+const WIDE: i64 = 1 << 18;
+/// Width of an interval whose values are kept.
+const KEPT: i64 = 1 << 23;
+/// Values kept at most.
+const MEMORY: usize = 1 << 26;
+
+/// Values over `[lo, lo + values.len())`.
+#[derive(Default)]
+struct Table {
+    lo: i64,
+    values: Vec<i64>,
+}
+
+/// `f(x) ≡ c·x + d` modulo the key's modulus for x in `[lo, hi]`.
+#[derive(Clone, Copy)]
+struct Line {
+    lo: i64,
+    hi: i64,
+    c: u64,
+    d: u64,
+}
+
+/// Functions with what was enumerated of them.
+pub struct Enumerated {
+    /// The functions.
+    pub funs: Funs,
+    /// Point evaluations (points times operations) that remain.
+    pub budget: u64,
+    /// Facts established so far.
+    pub facts: usize,
+    tables: FxHashMap<FunId, Table>,
+    kept: usize,
+    ranges: FxHashMap<Interval, Option<(i64, i64)>>,
+    lines: FxHashMap<(FunId, u128), Line>,
+    pieces: FxHashMap<Interval, Option<Arc<[Piece]>>>,
+}
+
+/// A function on an interval.
+type Interval = (FunId, i64, i64);
+
+/// What is asked of the values.
+enum Ask<'a> {
+    Range(&'a mut (i64, i64)),
+    Line { m: u128, c: u64, d: u64, ok: &'a mut bool },
+}
+
+impl Enumerated {
+    /// No function yet; `budget` point evaluations.
+    pub fn new(budget: u64) -> Enumerated {
+        Enumerated {
+            funs: Funs::default(),
+            budget,
+            facts: 0,
+            tables: FxHashMap::default(),
+            kept: 0,
+            ranges: FxHashMap::default(),
+            lines: FxHashMap::default(),
+            pieces: FxHashMap::default(),
+        }
+    }
+
+    /// Least and greatest value of `f` on `[lo, hi]`; [`None`] where that takes too long.
+    pub fn range(&mut self, f: FunId, lo: i64, hi: i64) -> Option<(i64, i64)> {
+        if let Some(&r) = self.ranges.get(&(f, lo, hi)) {
+            return r;
+        }
+        let mut range = (i64::MAX, i64::MIN);
+        let done = self.ask(f, lo, hi, Ask::Range(&mut range));
+        let result = (done && lo <= hi).then_some(range);
+        self.facts += 1;
+        self.ranges.insert((f, lo, hi), result);
+        result
+    }
+
+    /// `(c, d)` with `f(x) ≡ c·x + d` modulo m for every x in `[lo, hi]`, if there are such. m is below
+    /// 2^62, or a power of two up to 2^64.
+    pub fn line(&mut self, f: FunId, lo: i64, hi: i64, m: u128) -> Option<(u64, u64)> {
+        if lo > hi || m < 2 || (m >= 1 << 62 && !(m.is_power_of_two() && m <= 1 << 64)) {
+            return None;
+        }
+        let mut parts = vec![(lo, hi)];
+        let mut whole = (lo, hi);
+        let (c, d) = match self.lines.get(&(f, m)) {
+            Some(l) if l.lo < l.hi && l.lo.max(lo) < l.hi.min(hi) => {
+                // Two common points decide the line; what is new is checked.
+                parts.clear();
+                if lo < l.lo {
+                    parts.push((lo, l.lo - 1));
+                }
+                if l.hi < hi {
+                    parts.push((l.hi + 1, hi));
+                }
+                whole = (lo.min(l.lo), hi.max(l.hi));
+                (l.c, l.d)
+            }
+            _ => {
+                let modulus = m as i128;
+                let first = i128::from(self.funs.at(f, lo));
+                let second = if lo < hi { i128::from(self.funs.at(f, lo + 1)) } else { first };
+                let c = (second - first).rem_euclid(modulus);
+                let back = (c * i128::from(lo)).rem_euclid(modulus);
+                (c as u64, (first - back).rem_euclid(modulus) as u64)
+            }
+        };
+        for (lo, hi) in parts.iter().copied() {
+            let mut ok = true;
+            // A few points refute most functions at once.
+            let part = |n: i128| (i128::from(lo) + (i128::from(hi) - i128::from(lo)) / n) as i64;
+            let probes = [hi, part(2), part(3)];
+            ok &= self.afford(probes.len() as u64, f)
+                && probes.into_iter().all(|x| on_line(self.funs.at(f, x), x, m, c, d));
+            // Evaluation may find that it is no line, or take too long.
+            let evaluated = ok && self.ask(f, lo, hi, Ask::Line { m, c, d, ok: &mut ok });
+            if !(evaluated && ok) {
+                return None;
+            }
+        }
+        if !parts.is_empty() {
+            self.facts += 1;
+            self.lines.insert((f, m), Line { lo: whole.0, hi: whole.1, c, d });
+        }
+        Some((c, d))
+    }
+
+    fn afford(&mut self, points: u64, f: FunId) -> bool {
+        let size = self.funs.size(f);
+        let work = points.saturating_mul(size as u64);
+        let ok = work <= self.budget && size <= OPERATIONS;
+        if ok {
+            self.budget -= work;
+        }
+        ok
+    }
+
+    /// Evaluates `f` on `[lo, hi]`; false where that takes too long.
+    fn ask(&mut self, f: FunId, lo: i64, hi: i64, mut ask: Ask) -> bool {
+        if lo > hi {
+            return true;
+        }
+        let width = i128::from(hi) - i128::from(lo);
+        if width >= WIDE.into() {
+            let key = (f, lo, hi);
+            if !self.pieces.contains_key(&key) {
+                if self.kept > MEMORY {
+                    self.pieces.clear();
+                    self.tables.clear();
+                    self.kept = 0;
+                }
+                let found = pieces(&mut self.funs, f, lo, hi, &mut self.budget);
+                self.kept += found.iter().flatten().map(Piece::size).sum::<usize>();
+                self.pieces.insert(key, found.map(Arc::from));
+            }
+            if let Some(pieces) = self.pieces[&key].clone() {
+                pieces.iter().for_each(|p| ask.piece(p));
+                return true;
+            }
+        }
+        if width >= 1 << 36 {
+            return false;
+        }
+        if width < KEPT.into() {
+            return match self.table(f, lo, hi) {
+                Some(values) => {
+                    ask.values(lo, values);
+                    true
+                }
+                None => false,
+            };
+        }
+        if !self.afford(width as u64 + 1, f) {
+            return false;
+        }
+        self.funs.enumerate(f, lo, hi, |at, values| {
+            ask.values(at, values);
+            true
+        });
+        true
+    }
+
+    /// The values of `f` on `[lo, hi]`, kept for the next interval.
+    fn table(&mut self, f: FunId, lo: i64, hi: i64) -> Option<&[i64]> {
+        if self.kept > MEMORY {
+            self.tables.clear();
+            self.pieces.clear();
+            self.kept = 0;
+        }
+        let known = self.tables.get(&f).map(|t| (t.lo, t.lo + t.values.len() as i64 - 1));
+        let inside = known.is_some_and(|(l, h)| l <= lo && hi <= h);
+        if !inside {
+            // What is known is evaluated again with the rest, if both are near.
+            let whole = known.map_or((lo, hi), |(l, h)| (lo.min(l), hi.max(h)));
+            let near = i128::from(whole.1) - i128::from(whole.0) < 2 * i128::from(KEPT);
+            let (from, to) = if near { whole } else { (lo, hi) };
+            if !self.afford((to - from) as u64 + 1, f) {
+                return None;
+            }
+            let mut values = Vec::with_capacity((to - from) as usize + 1);
+            self.funs.enumerate(f, from, to, |_, v| {
+                values.extend_from_slice(v);
+                true
+            });
+            self.kept += values.len();
+            self.tables.insert(f, Table { lo: from, values });
+        }
+        let t = &self.tables[&f];
+        Some(&t.values[(lo - t.lo) as usize..=(hi - t.lo) as usize])
+    }
+}
+
+impl Ask<'_> {
+    fn values(&mut self, at: i64, values: &[i64]) {
+        match self {
+            Ask::Range(r) => {
+                let (lo, hi) =
+                    values.iter().fold((i64::MAX, i64::MIN), |(l, h), &v| (l.min(v), h.max(v)));
+                **r = (r.0.min(lo), r.1.max(hi));
+            }
+            Ask::Line { m, c, d, ok } => **ok = **ok && all_on_line(at, values, *m, *c, *d),
+        }
+    }
+
+    fn piece(&mut self, piece: &Piece) {
+        match piece {
+            Piece::Affine { lo, hi, k, c } => {
+                // Two adjacent points decide a line modulo anything, and the ends its range.
+                let values = [*lo, *hi].map(|x| k + c * i128::from(x));
+                match self {
+                    Ask::Range(r) => {
+                        for v in values {
+                            **r = (r.0.min(v as i64), r.1.max(v as i64));
+                        }
+                    }
+                    Ask::Line { .. } => {
+                        for x in [*lo, (lo + 1).min(*hi)] {
+                            self.values(x, &[(k + c * i128::from(x)) as i64]);
+                        }
+                    }
+                }
+            }
+            Piece::Values { lo, values } => self.values(*lo, values),
+        }
+    }
+}
+
+fn on_line(value: i64, x: i64, m: u128, c: u64, d: u64) -> bool {
+    if m.is_power_of_two() {
+        let off = value.wrapping_sub(x.wrapping_mul(c as i64)).wrapping_sub(d as i64) as u64;
+        return off & (m - 1) as u64 == 0;
+    }
+    let line = i128::from(c) * i128::from(x) + i128::from(d);
+    (i128::from(value) - line) % m as i128 == 0
+}
+
+fn all_on_line(at: i64, values: &[i64], m: u128, c: u64, d: u64) -> bool {
+    if m.is_power_of_two() {
+        let mask = (m - 1) as u64;
+        let mut expected = d.wrapping_add(c.wrapping_mul(at as u64));
+        let mut off = 0;
+        for &v in values {
+            off |= (v as u64).wrapping_sub(expected) & mask;
+            expected = expected.wrapping_add(c);
+        }
+        return off == 0;
+    }
+    if m >= 1 << 31 {
+        return (at..).zip(values).all(|(x, &v)| on_line(v, x, m, c, d));
+    }
+    // v is a multiple of an odd m exactly if v/m modulo 2^64 is a number of size at most 2^63/m.
+    let m = m as i64;
+    let twos = m.trailing_zeros();
+    let odd = m >> twos;
+    let (inverse, bound, even) = (inverse(odd), i64::MAX / odd, (1i64 << twos) - 1);
+    let mut ok = true;
+    for (start, chunk) in (0..).step_by(1024).zip(values.chunks(1024)) {
+        let line = i128::from(c) * (i128::from(at) + i128::from(start)) + i128::from(d);
+        let mut expected = line.rem_euclid(m.into()) as i64;
+        for &v in chunk {
+            // Expected values stay below 2^42, so only values near the ends of 64 bits could wrap.
+            let far = !(-(1 << 62)..1 << 62).contains(&v);
+            let off = v.wrapping_sub(expected);
+            let t = off.wrapping_mul(inverse);
+            ok &= (-bound <= t) & (t <= bound) & (off & even == 0) & !far;
+            expected += c as i64;
+        }
+    }
+    ok || (at..).zip(values).all(|(x, &v)| on_line(v, x, m as u128, c, d))
+}
+
+/// Inverse of an odd number modulo 2^64.
+fn inverse(a: i64) -> i64 {
+    let mut x = a; // right to 3 bits
+    for _ in 0..5 {
+        x = x.wrapping_mul(2i64.wrapping_sub(a.wrapping_mul(x)));
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fun::{Fun, FunOp};
+
+    fn table() -> Enumerated {
+        Enumerated::new(1 << 30)
+    }
+
+    /// x - q·round(x·v / 2^16), a Barrett reduction of 16 bits.
+    fn barrett(e: &mut Enumerated, q: i64) -> FunId {
+        let v = (65536 + q / 2) / q;
+        let wide = e.funs.lin(32, 1 << 15, v, &[]);
+        let op = FunOp::Slice(16);
+        let quotient = e.funs.intern(Fun { width: 16, op, args: [wide].into_iter().collect() });
+        e.funs.lin(16, 0, 1, &[(quotient, -q)])
+    }
+
+    #[test]
+    fn a_reduction_is_a_line_modulo_q_and_narrow() {
+        let mut e = table();
+        let f = barrett(&mut e, 4591);
+        let (lo, hi) = e.range(f, -20000, 20000).unwrap();
+        assert!(lo < -2295 && hi > 2295 && hi - lo < 6000);
+        for m in [4591u128, 2 * 4591] {
+            assert_eq!(e.line(f, -20000, 20000, m), (m == 4591).then_some((1, 0)), "{m}");
+        }
+        assert_eq!(e.line(f, 0, 100, 1 << 16), Some((1, 0)));
+        // Growing to either side keeps the line, or refutes it.
+        assert_eq!(e.line(f, -100, 100, 1 << 16), Some((1, 0)));
+        assert_eq!(e.line(f, -5000, 100, 1 << 16), None);
+    }
+
+    #[test]
+    fn every_point_counts() {
+        for at in [0i64, 1, 2, 511, 512, 1023, 1024, 4000] {
+            for m in [97u128, 96, 1 << 20, (1 << 40) + 15] {
+                let mut e = table();
+                // 5x + 3 but at one point.
+                let x = e.funs.lin(64, 0, 1, &[]);
+                let there = e.funs.constant(64, at);
+                let args = [x, there].into_iter().collect();
+                let eq = e.funs.intern(Fun { width: 1, op: FunOp::Eq, args });
+                let f = e.funs.lin(64, 3, 5, &[(eq, 1)]);
+                assert_eq!(e.line(f, 0, 4000, m), None, "{at} {m}");
+                assert!(e.line(f, at + 1, 9000, m).is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn values_at_the_ends_of_64_bits_are_not_mistaken() {
+        for v in [i64::MIN, i64::MAX, i64::MIN + 1, (1 << 62) + 5] {
+            let m = 4591;
+            let ok = all_on_line(0, &[v], m, 0, 0);
+            assert_eq!(ok, i128::from(v) % 4591 == 0, "{v}");
+            let d = i128::from(v).rem_euclid(4591) as u64;
+            assert!(all_on_line(0, &[v], m, 0, d));
+        }
+    }
+
+    #[test]
+    fn wide_intervals_go_by_pieces_and_the_budget_ends() {
+        let mut e = table();
+        let f = e.funs.lin(32, 7, 3, &[]);
+        assert_eq!(e.range(f, -(1 << 29), 1 << 29), Some((7 - (3 << 29), 7 + (3 << 29))));
+        assert_eq!(e.line(f, -(1 << 29), 1 << 29, 97), Some((3, 7)));
+        let mut e = Enumerated::new(1000);
+        let f = barrett(&mut e, 4591);
+        assert_eq!(e.range(f, 0, 5000), None);
+        assert_eq!(e.line(f, 0, 5000, 4591), None);
+        assert!(e.range(f, 0, 10).is_some());
+    }
+
+    #[test]
+    fn moduli_out_of_range_are_refused() {
+        let mut e = table();
+        let f = e.funs.lin(64, 0, 1, &[]);
+        for m in [0, 1, (1 << 62) + 1, 1 << 65] {
+            assert_eq!(e.line(f, 0, 9, m), None);
+        }
+        assert_eq!(e.line(f, 0, 9, 1 << 64), Some((1, 0)));
+        assert_eq!(e.line(f, 9, 0, 7), None);
+        assert_eq!(e.range(f, 9, 0), None);
+    }
+}

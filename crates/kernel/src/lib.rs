@@ -1,0 +1,23 @@
+//! The kernel: a graph, a contract and a certificate to *accepted*, or the line that fails.
+//!
+//! This is what must be right for `proved` to be true, with `ringforge-ring`, `ringforge-machine` and
+//! `ringforge-contract`. It believes nothing that a certificate says. `docs/kernel.md` states every
+//! judgment and rule as mathematics.
+//!
+//! Four judgments: a node's word is congruent to a form ([`form::Word`]); an atom is an integer by
+//! definition ([`atom`]); a form lies in an interval, and is congruent to a linear form ([`claim`]).
+
+pub mod atom;
+pub mod certificate;
+pub mod check;
+pub mod claim;
+pub mod compare;
+mod congruent;
+mod enumerate;
+mod equal;
+pub mod form;
+pub mod fun;
+mod node;
+pub mod pieces;
+pub mod replay;
+pub mod text;

@@ -1,0 +1,631 @@
+//! What a node's word is, from those of its arguments: the linear rules, which need no line of the
+//! certificate, and the rules that the certificate names.
+
+use crate::atom::{Atom, Facts, shifted};
+use crate::certificate::Rule;
+use crate::claim::{Why, Witness};
+use crate::form::{AtomId, Form, Word, centre};
+use crate::fun::{Fun, FunId, FunOp};
+use ringforge_machine::graph::{Graph, Node, NodeId, Op};
+
+/// Terms of a product at most.
+const TERMS: usize = 256;
+
+/// One step: the node's operation, or a part of it.
+#[derive(Clone, Copy)]
+enum Step {
+    /// Bits `[lo, lo + width)`.
+    Slice { lo: u8, width: u8 },
+    /// Extension to `width` bits.
+    Extend { signed: bool, width: u8 },
+}
+
+/// Evaluates one node.
+pub(crate) struct Visit<'a> {
+    pub facts: &'a mut Facts,
+    pub graph: &'a Graph,
+    /// The words of earlier nodes, by number.
+    pub words: &'a [Word],
+    /// Rules that are left.
+    pub rules: std::slice::Iter<'a, Rule>,
+}
+
+impl Visit<'_> {
+    fn word(&self, id: NodeId) -> &Word {
+        &self.words[id.0 as usize]
+    }
+
+    /// The word of a node.
+    ///
+    /// # Errors
+    /// The condition of a rule that fails, or a rule that does not fit.
+    pub fn node(&mut self, id: NodeId) -> Result<Word, Why> {
+        let graph = self.graph;
+        let node = graph.node(id);
+        let word = match self.rules.as_slice().first() {
+            Some(Rule::Function { base, args }) if self.at_once(node, args) => {
+                self.rules.next();
+                self.function(node, *base, args)?
+            }
+            Some(Rule::Negative { form, base, upper }) => {
+                self.rules.next();
+                self.negative(node, form, *base, *upper)?
+            }
+            _ => self.steps(node)?,
+        };
+        match self.rules.next() {
+            None => Ok(word),
+            Some(rule) => Err(format!("no step is left for {}", name(rule))),
+        }
+    }
+
+    /// The extension of an output's word to 64 bits.
+    ///
+    /// # Errors
+    /// As [`Visit::node`].
+    pub fn output(&mut self, node: NodeId, bits: u8, signed: bool) -> Result<Word, Why> {
+        if self.graph.node(node).width != bits {
+            return Err(format!("the output has {} bits", self.graph.node(node).width));
+        }
+        let word = self.word(node).clone();
+        let word = self.step(&word, bits, Step::Extend { signed, width: 64 })?;
+        match self.rules.next() {
+            None => Ok(word),
+            Some(rule) => Err(format!("no step is left for {}", name(rule))),
+        }
+    }
+
+    /// Whether the first rule is for the whole operation, and not for the first of its parts.
+    fn at_once(&self, node: &Node, args: &[Word]) -> bool {
+        let shift = matches!(node.op, Op::Lshr(_) | Op::Ashr(_));
+        let one = args.len() == node.args.len() && node.op != Op::Concat;
+        one && !(shift && self.rules.as_slice().len() > 1)
+    }
+
+    fn steps(&mut self, node: &Node) -> Result<Word, Why> {
+        let (w, args) = (node.width, &node.args);
+        let width = |a: &NodeId| self.graph.node(*a).width;
+        let arg = |i: usize| self.word(args[i]).clone();
+        match node.op {
+            Op::Const(c) => Ok(Word::constant(c as i64, w)),
+            Op::Input { operand, index } => {
+                let atom = self.facts.atom(Atom::Input { operand, index })?;
+                Ok(Word::atom(atom, w))
+            }
+            Op::Address { .. } => Ok(Word::default()),
+            Op::Add => Ok(arg(0).plus(&arg(1), 1)),
+            Op::Sub => Ok(arg(0).plus(&arg(1), -1)),
+            Op::Shl(k) => Ok(arg(0).times(1i64.wrapping_shl(k.into()), w)),
+            Op::Mul => self.product(&arg(0), &arg(1), w),
+            Op::Slice { lo } => {
+                let from = width(&args[0]);
+                self.step(&arg(0), from, Step::Slice { lo, width: w })
+            }
+            Op::Sext | Op::Zext => {
+                let (from, signed) = (width(&args[0]), node.op == Op::Sext);
+                self.step(&arg(0), from, Step::Extend { signed, width: w })
+            }
+            Op::Lshr(k) | Op::Ashr(k) => {
+                let signed = matches!(node.op, Op::Ashr(_));
+                self.shift(&arg(0), w, k, signed)
+            }
+            Op::Concat => self.concat(node),
+            Op::And => self.and(&arg(0), &arg(1), w),
+            Op::Or | Op::Xor => self.or(node, &arg(0), &arg(1), w),
+            Op::Select => {
+                let (c, x, y) = (arg(0), arg(1), arg(2));
+                if c.bits == 1 && c.t.is_empty() {
+                    return Ok(if c.k != 0 { x } else { y });
+                }
+                Ok(if x == y { x } else { Word::default() })
+            }
+            Op::SatS | Op::SatU => {
+                let (word, from) = (arg(0), width(&args[0]));
+                let Some(Rule::Extend { form, by }) = self.rules.as_slice().first() else {
+                    return Ok(Word::default());
+                };
+                self.rules.next();
+                // An integer that both words hold is not changed.
+                self.holds(&word, form, by, from, true)?;
+                let (lo, hi) = self.facts.interval_by(form, by)?;
+                inside(lo, hi, w, matches!(node.op, Op::SatS))?;
+                Ok(Word::of(form, w))
+            }
+            Op::Eq | Op::Ult | Op::Slt => Ok(Word::default()),
+        }
+    }
+
+    /// A part of a word, or its extension.
+    fn step(&mut self, word: &Word, from: u8, step: Step) -> Result<Word, Why> {
+        match step {
+            Step::Slice { lo: 0, width } => return Ok(word.low(width)),
+            // A constant is one.
+            _ if word.t.is_empty() && word.bits == from => {
+                let bits = word.k as u64 & (u64::MAX >> (64 - from));
+                return Ok(match step {
+                    Step::Slice { lo, width } => Word::constant((bits >> lo) as i64, width),
+                    Step::Extend { signed: true, width } => Word::constant(word.k, width),
+                    Step::Extend { signed: false, width } => Word::constant(bits as i64, width),
+                });
+            }
+            _ => {}
+        }
+        let Some(rule) = self.rules.next() else {
+            // The low bits of an extension are those of the word.
+            return Ok(match step {
+                Step::Extend { .. } => word.clone(),
+                Step::Slice { .. } => Word::default(),
+            });
+        };
+        match (rule, step) {
+            (Rule::Function { base, args }, _) => {
+                let [arg] = &args[..] else { return Err("one argument is expected".into()) };
+                self.facts.same_word(&word.low(arg.bits), arg)?;
+                let f = self.over(*base, arg)?;
+                let f = match step {
+                    Step::Slice { lo, width } if arg.bits >= lo + width => {
+                        self.op(width, FunOp::Slice(lo), &[f])
+                    }
+                    Step::Extend { signed, width } if arg.bits == from => {
+                        self.op(width, if signed { FunOp::Sext } else { FunOp::Zext }, &[f])
+                    }
+                    _ => return Err("too few bits are known".into()),
+                };
+                self.named(*base, f)
+            }
+            (Rule::Extend { form, by }, Step::Extend { signed, width }) => {
+                self.holds(word, form, by, from, signed)?;
+                Ok(Word::of(form, width))
+            }
+            (Rule::Quotient { form, base, zeros, .. }, Step::Slice { lo, width }) => {
+                let same = self.facts.with(form, zeros)?;
+                self.facts.same_word(word, &Word::of(&same, word.bits))?;
+                let bits = width.min(word.bits.saturating_sub(lo));
+                self.quotient(form, lo, bits, *base)
+            }
+            (rule, _) => Err(format!("{} is no rule for this step", name(rule))),
+        }
+    }
+
+    /// A shift to the right: at once where the word is an integer in range, else a part that is extended.
+    fn shift(&mut self, word: &Word, w: u8, k: u8, signed: bool) -> Result<Word, Why> {
+        if k == 0 {
+            return Ok(word.clone());
+        }
+        if let Some(Rule::Quotient { form, base, zeros, by }) = self.rules.as_slice().first()
+            && self.rules.as_slice().len() == 1
+        {
+            self.rules.next();
+            let same = self.facts.with(form, zeros)?;
+            self.holds(word, &same, by, w, signed)?;
+            return self.quotient(form, k, w, *base);
+        }
+        let part = self.step(word, w, Step::Slice { lo: k, width: w - k })?;
+        self.step(&part, w - k, Step::Extend { signed, width: w })
+    }
+
+    /// Rule *no wrap* for a word of `bits` bits: it is congruent to an integer that such words hold, so that
+    /// reading the word gives the integer.
+    fn holds(
+        &mut self,
+        word: &Word,
+        form: &Form,
+        by: &Witness,
+        bits: u8,
+        signed: bool,
+    ) -> Result<(), Why> {
+        if word.bits != bits {
+            return Err(format!("{} of {bits} bits are known", word.bits));
+        }
+        self.facts.same_word(word, &Word::of(form, bits))?;
+        let (lo, hi) = self.facts.interval_by(form, by)?;
+        inside(lo, hi, bits, signed)
+    }
+
+    /// `floor(form / 2^lo)` modulo 2^bits: multiples of 2^lo are taken out, and what all else is a multiple of.
+    fn quotient(
+        &mut self,
+        form: &Form,
+        lo: u8,
+        bits: u8,
+        base: Option<AtomId>,
+    ) -> Result<Word, Why> {
+        let modulus = 1i128 << lo;
+        let mut whole = Form::constant(form.k >> lo);
+        let mut rest = Form::constant(form.k & (modulus - 1));
+        for &(a, c) in &form.t {
+            let low = (c + modulus / 2).rem_euclid(modulus) - modulus / 2;
+            if low != 0 {
+                rest.t.push((a, low));
+            }
+            if c != low {
+                whole.t.push((a, (c - low) >> lo));
+            }
+        }
+        let whole = Word::of(&whole, bits);
+        let twos = rest.t.iter().map(|t| t.1.trailing_zeros()).min();
+        let Some(twos) = twos else { return Ok(whole) };
+        let (twos, lo) = (twos as u8, lo - twos as u8);
+        rest.t.iter_mut().for_each(|t| t.1 >>= twos);
+        rest.k = shifted(rest.k, twos);
+        if let Some(base) = base {
+            if lo >= 64 {
+                return Err("bits beyond the 64 of a function".into());
+            }
+            let (l, h) = self.facts.interval(&rest)?;
+            inside(l, h, 64, true)?;
+            let f = self.over(base, &Word::of(&rest, 64))?;
+            let f = if lo == 0 { f } else { self.op(64 - lo, FunOp::Slice(lo), &[f]) };
+            let atom = self.facts.atom(Atom::Function { of: base, fun: f })?;
+            return Ok(whole.plus(&Word::atom(atom, bits), 1));
+        }
+        if let Ok((l, h)) = self.facts.interval(&rest)
+            && shifted(l, lo) == shifted(h, lo)
+        {
+            return Ok(whole.plus(&Word::constant(shifted(l, lo) as i64, bits), 1));
+        }
+        // A quotient of a quotient is one.
+        let mut inner = (rest, lo);
+        if let [(a, 1)] = inner.0.t[..]
+            && let Atom::Floor { form, bits } = self.facts.get(a)?.clone()
+            && bits + lo <= 64
+        {
+            let constant = Form::constant(inner.0.k << bits);
+            let joined = form.combine(1, &constant, 1).ok_or("numbers beyond 128 bits")?;
+            inner = (joined, bits + lo);
+        }
+        let (form, lo) = inner;
+        let atom = self.facts.atom(Atom::Floor { form: form.into(), bits: lo })?;
+        Ok(whole.plus(&Word::atom(atom, bits), 1))
+    }
+
+    /// The product of two words: by a constant, or multiplied out.
+    fn product(&mut self, x: &Word, y: &Word, w: u8) -> Result<Word, Why> {
+        let Some(rule) = self.rules.next() else {
+            for (x, y) in [(x, y), (y, x)] {
+                if y.t.is_empty() && y.bits == w {
+                    return Ok(x.times(y.k, w));
+                }
+            }
+            return Ok(Word::default());
+        };
+        let Rule::Product { a, b } = rule else {
+            return Err(format!("{} is no rule for a product", name(rule)));
+        };
+        self.facts.same_word(&x.low(a.bits), a)?;
+        self.facts.same_word(&y.low(b.bits), b)?;
+        self.multiplied(a, b, w)
+    }
+
+    /// The product of two words, multiplied out: `(k + Σ c·x)·(l + Σ d·y)`.
+    fn multiplied(&mut self, a: &Word, b: &Word, w: u8) -> Result<Word, Why> {
+        if a.t.len() * b.t.len() > TERMS {
+            return Err("a product of too many terms".into());
+        }
+        let bits = a.bits.min(b.bits).min(w);
+        let (a, b) = (a.low(bits), b.low(bits));
+        let mut out = Word::constant(a.k.wrapping_mul(b.k), bits);
+        out = out.plus(&Word { k: 0, ..a.clone() }, b.k).plus(&Word { k: 0, ..b.clone() }, a.k);
+        for &(x, c) in &a.t {
+            for &(y, d) in &b.t {
+                let atom = self.facts.atom(Atom::Product(x.min(y), x.max(y)))?;
+                out = out.plus(&Word::atom(atom, bits), c.wrapping_mul(d));
+            }
+        }
+        Ok(out)
+    }
+
+    /// Rule *sign*: with F congruent to a word x of w bits, `-[x < 0]` is
+    /// `floor(F / 2^w) - floor((F + 2^(w-1)) / 2^w)`. A node is that if it is a shift that leaves nothing but
+    /// the sign, or the extension of one bit.
+    fn negative(
+        &mut self,
+        node: &Node,
+        form: &Form,
+        base: Option<AtomId>,
+        upper: u8,
+    ) -> Result<Word, Why> {
+        let arg = *node.args.first().ok_or("a node without arguments")?;
+        let (mut w, mut word) = match (&node.op, self.graph.node(arg)) {
+            (Op::Ashr(k), x) if k + 1 == x.width => (x.width, self.word(arg).clone()),
+            (Op::Sext, Node { op: Op::Slice { lo }, width: 1, args }) => {
+                (lo + 1, self.word(args[0]).low(lo + 1))
+            }
+            _ => return Err("a node that is no sign of a word".into()),
+        };
+        if upper > 0 {
+            // The same bit is the sign of what is above the lowest bits.
+            if upper >= w {
+                return Err(format!("bits from {upper} on of {w}"));
+            }
+            word = self.step(&word, w, Step::Slice { lo: upper, width: w - upper })?;
+            w -= upper;
+        }
+        if word.bits != w {
+            return Err(format!("{} of {w} bits are known", word.bits));
+        }
+        self.facts.same_word(&word, &Word::of(form, w))?;
+        let middle = Form::constant(1i128 << (w - 1));
+        let shifted = form.combine(1, &middle, 1).ok_or("numbers beyond 128 bits")?;
+        let plain = self.quotient(form, w, node.width, base)?;
+        let signed = self.quotient(&shifted, w, node.width, base)?;
+        Ok(plain.plus(&signed, -1))
+    }
+
+    fn and(&mut self, x: &Word, y: &Word, w: u8) -> Result<Word, Why> {
+        if let Some(Rule::Sign { of, form, by }) = self.rules.as_slice().first() {
+            self.rules.next();
+            let (sign, other) = if *of == 0 { (x, y) } else { (y, x) };
+            if sign.bits != w {
+                return Err(format!("{} of {w} bits are known of a mask", sign.bits));
+            }
+            self.facts.same_word(sign, &Word::of(form, w))?;
+            let (lo, hi) = self.facts.interval_by(form, by)?;
+            if lo < -1 || hi > 0 {
+                return Err(format!("a sign in [{lo}, {hi}]"));
+            }
+            // All ones keep the other word, and are -1.
+            let sign = Word::constant(0, w).plus(&Word::of(form, w), -1);
+            return self.multiplied(&sign, other, w);
+        }
+        for (x, mask) in [(x, y), (y, x)] {
+            if !mask.t.is_empty() || mask.bits != w {
+                continue;
+            }
+            let m = mask.k as u64 & (u64::MAX >> (64 - w));
+            if m == 0 {
+                return Ok(Word::constant(0, w));
+            }
+            let (from, ones) = (m.trailing_zeros() as u8, m.count_ones() as u8);
+            if m >> from == u64::MAX >> (64 - ones) {
+                // A run of ones: the bits [from, from + ones) in place.
+                if ones == w {
+                    return Ok(x.clone());
+                }
+                let mut part = self.step(x, w, Step::Slice { lo: from, width: ones })?;
+                if from + ones < w {
+                    part =
+                        self.step(&part, ones, Step::Extend { signed: false, width: w - from })?;
+                }
+                return Ok(part.times(1i64.wrapping_shl(from.into()), w));
+            }
+        }
+        Ok(Word::default())
+    }
+
+    fn or(&mut self, node: &Node, x: &Word, y: &Word, w: u8) -> Result<Word, Why> {
+        let or = node.op == Op::Or;
+        if let Some(Rule::Disjoint { zeros, form }) = self.rules.as_slice().first() {
+            self.rules.next();
+            let (x, y, node) =
+                if *zeros == 0 { (x, y, node.args[1]) } else { (y, x, node.args[0]) };
+            let twos = x.t.iter().map(|t| t.1.trailing_zeros()).chain([x.k.trailing_zeros()]).min();
+            let twos = twos.unwrap_or(0).min(x.bits.into()).min(62) as u8;
+            match form {
+                None => {
+                    // A zero extension has few bits whatever is known of its value.
+                    let node = self.graph.node(node);
+                    let short = node.op == Op::Zext && self.graph.node(node.args[0]).width <= twos;
+                    if !short {
+                        return Err("a word that is no short extension".into());
+                    }
+                }
+                Some(form) => {
+                    self.holds(y, form, &Witness::PLAIN, w, false)?;
+                    let (lo, hi) = self.facts.interval(form)?;
+                    if lo < 0 || hi >= 1i128 << twos {
+                        return Err(format!("[{lo}, {hi}] is not below 2^{twos}"));
+                    }
+                }
+            }
+            return Ok(x.plus(y, 1));
+        }
+        for (x, y) in [(x, y), (y, x)] {
+            if !y.t.is_empty() || y.bits != w {
+                continue;
+            }
+            if y.k == 0 {
+                return Ok(x.clone());
+            }
+            if !or && y.k == -1 {
+                return Ok(Word::constant(-1, w).plus(x, -1));
+            }
+            if !or && y.k == centre(1i64.wrapping_shl((w - 1).into()), w) {
+                return Ok(x.plus(y, 1));
+            }
+        }
+        Ok(Word::default())
+    }
+
+    /// Parts side by side, from the top down.
+    fn concat(&mut self, node: &Node) -> Result<Word, Why> {
+        let (graph, args) = (self.graph, &node.args);
+        let top = args[args.len() - 1];
+        let (mut high, mut bits) = (self.word(top).clone(), graph.node(top).width);
+        // The node that the upper part was taken from, from which bit on.
+        let mut taken = match graph.node(top).op {
+            Op::Slice { lo } => Some((graph.node(top).args[0], lo)),
+            _ => None,
+        };
+        for &low in args[..args.len() - 1].iter().rev() {
+            let (from, word) = (graph.node(low).width, self.word(low).clone());
+            let width = bits + from;
+            let first = self.rules.as_slice().first();
+            high = match first {
+                Some(Rule::Whole) => {
+                    self.rules.next();
+                    let source = taken.filter(|t| t.1 == from).ok_or("no parts of one word")?;
+                    let whole = self.word(source.0).clone();
+                    if word.bits != from || whole.bits < from {
+                        return Err("too few bits are known".into());
+                    }
+                    self.facts.same_word(&word, &whole.low(from))?;
+                    whole.low(width)
+                }
+                Some(Rule::Function { base, args }) if args.len() == 2 => {
+                    self.rules.next();
+                    let mut funs = [FunId(0); 2];
+                    for (f, (arg, (own, full))) in
+                        funs.iter_mut().zip(args.iter().zip([(&word, from), (&high, bits)]))
+                    {
+                        if arg.bits != full {
+                            return Err("too few bits are known".into());
+                        }
+                        self.facts.same_word(own, arg)?;
+                        *f = self.over(*base, arg)?;
+                    }
+                    let f = self.op(width, FunOp::Concat, &funs);
+                    self.named(*base, f)?
+                }
+                _ => {
+                    let low = self.step(&word, from, Step::Extend { signed: false, width })?;
+                    low.plus(&high.times(1i64.wrapping_shl(from.into()), width), 1)
+                }
+            };
+            (bits, taken) = (width, None);
+        }
+        Ok(high)
+    }
+
+    /// Rule *enumerated function*: the operation on words that all are functions of one atom.
+    fn function(&mut self, node: &Node, base: AtomId, args: &[Word]) -> Result<Word, Why> {
+        if args.len() != node.args.len() {
+            return Err(format!("{} arguments", args.len()));
+        }
+        let w = node.width;
+        // What acts on low bits alone may be known of low bits alone.
+        let low = matches!(
+            node.op,
+            Op::Add | Op::Sub | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Shl(_) | Op::Select
+        );
+        let first = usize::from(node.op == Op::Select);
+        let bits =
+            if low { args[first..].iter().map(|a| a.bits).min().unwrap_or(0).min(w) } else { w };
+        let mut funs = Vec::with_capacity(args.len());
+        for (i, (arg, &id)) in args.iter().zip(&node.args).enumerate() {
+            let full = self.graph.node(id).width;
+            let wanted = if low && i >= first { bits } else { full };
+            if wanted == 0 || arg.bits < wanted || (wanted == full && arg.bits != full) {
+                return Err("too few bits are known".into());
+            }
+            let word = self.word(id).low(arg.bits);
+            self.facts.same_word(&word, arg)?;
+            funs.push(self.over(base, &arg.low(wanted))?);
+        }
+        let op = match node.op {
+            Op::Add | Op::Sub => {
+                let c = if node.op == Op::Add { 1 } else { -1 };
+                let f = self.facts.enumerated.funs.lin(bits, 0, 0, &[(funs[0], 1), (funs[1], c)]);
+                return self.named(base, f);
+            }
+            Op::Shl(k) => {
+                let c = 1i64.wrapping_shl(k.into());
+                let f = self.facts.enumerated.funs.lin(bits, 0, 0, &[(funs[0], c)]);
+                return self.named(base, f);
+            }
+            Op::Lshr(0) | Op::Ashr(0) => return self.named(base, funs[0]),
+            Op::Lshr(k) | Op::Ashr(k) => {
+                let part = self.op(w - k, FunOp::Slice(k), &funs);
+                let signed = matches!(node.op, Op::Ashr(_));
+                let f = self.op(w, if signed { FunOp::Sext } else { FunOp::Zext }, &[part]);
+                return self.named(base, f);
+            }
+            Op::Slice { lo } => FunOp::Slice(lo),
+            Op::Concat => FunOp::Concat,
+            Op::Sext => FunOp::Sext,
+            Op::Zext => FunOp::Zext,
+            Op::Mul => FunOp::Mul,
+            Op::And => FunOp::And,
+            Op::Or => FunOp::Or,
+            Op::Xor => FunOp::Xor,
+            Op::Eq => FunOp::Eq,
+            Op::Ult => FunOp::Ult,
+            Op::Slt => FunOp::Slt,
+            Op::Select => FunOp::Select,
+            Op::SatS => FunOp::SatS,
+            Op::SatU => FunOp::SatU,
+            Op::Const(_) | Op::Input { .. } | Op::Address { .. } => {
+                return Err("no operation".into());
+            }
+        };
+        let f = self.op(bits, op, &funs);
+        self.named(base, f)
+    }
+
+    fn op(&mut self, width: u8, op: FunOp, args: &[FunId]) -> FunId {
+        // What is extended to its own width stays what it is, a signed reading.
+        if matches!(op, FunOp::Sext | FunOp::Zext)
+            && self.facts.enumerated.funs.get(args[0]).width == width
+        {
+            return args[0];
+        }
+        self.facts.enumerated.funs.intern(Fun { width, op, args: args.iter().copied().collect() })
+    }
+
+    /// A function of an atom as a word of its width.
+    fn named(&mut self, base: AtomId, f: FunId) -> Result<Word, Why> {
+        let fun = self.facts.enumerated.funs.get(f);
+        let width = fun.width;
+        if let FunOp::Const(c) = fun.op {
+            return Ok(Word::constant(c, width));
+        }
+        let atom = self.facts.atom(Atom::Function { of: base, fun: f })?;
+        Ok(Word::atom(atom, width))
+    }
+
+    /// A word as a function of an atom, through names of functions of it.
+    fn over(&mut self, base: AtomId, word: &Word) -> Result<FunId, Why> {
+        self.facts.get(base)?;
+        let mut terms: Vec<(FunId, i64)> = Vec::new();
+        let mut x = 0i64;
+        for &(a, c) in &word.t {
+            let mut at = self.facts.base(a);
+            let mut fun = match self.facts.get(a)? {
+                Atom::Function { fun, .. } => Some(*fun),
+                _ => None,
+            };
+            while at != base {
+                let parent = if at > base { self.facts.parent(at)? } else { None };
+                let (parent, inner) =
+                    parent.ok_or_else(|| format!("atom {a} is no function of atom {base}"))?;
+                fun = Some(match fun {
+                    Some(f) => self.facts.composed(f, inner)?,
+                    None => inner,
+                });
+                at = parent;
+            }
+            match fun {
+                Some(f) => terms.push((f, c)),
+                None => x = x.wrapping_add(c),
+            }
+        }
+        Ok(self.facts.enumerated.funs.lin(word.bits, word.k, x, &terms))
+    }
+}
+
+/// Whether words of `bits` bits hold all integers from lo to hi.
+fn inside(lo: i128, hi: i128, bits: u8, signed: bool) -> Result<(), Why> {
+    let (least, greatest) = if signed {
+        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+    } else {
+        (0, (1i128 << bits) - 1)
+    };
+    if lo < least || hi > greatest {
+        return Err(format!("[{lo}, {hi}] does not fit {bits} bits"));
+    }
+    Ok(())
+}
+
+/// The name of a rule.
+fn name(rule: &Rule) -> &'static str {
+    match rule {
+        Rule::Function { .. } => "enumerated function",
+        Rule::Product { .. } => "product",
+        Rule::Extend { .. } => "no wrap",
+        Rule::Quotient { .. } => "floor quotient",
+        Rule::Whole => "whole",
+        Rule::Disjoint { .. } => "disjoint bits",
+        Rule::Negative { .. } => "sign",
+        Rule::Sign { .. } => "mask",
+    }
+}

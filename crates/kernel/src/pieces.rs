@@ -1,0 +1,270 @@
+//! Functions of one variable over wide intervals, cut into pieces on which they are affine.
+//!
+//! A conditional correction of a 32-bit word takes 2^32 values but is affine between a few
+//! breakpoints. Each piece is found by evaluating the function's nodes as `k + c·x` over exact
+//! integers; where a node is not affine on an interval (it wraps, its sign changes) the interval is
+//! halved, and what is left of a few hundred points is enumerated.
+
+use crate::fun::{Fun, FunId, FunOp, Funs};
+use smallvec::SmallVec;
+
+/// What a function is on a part of an interval, in order and without gaps.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Piece {
+    /// `k + c·x` for x in \[lo, hi\].
+    Affine {
+        /// Least x.
+        lo: i64,
+        /// Greatest x.
+        hi: i64,
+        /// Constant.
+        k: i128,
+        /// Coefficient.
+        c: i128,
+    },
+    /// The values from x = lo on.
+    Values {
+        /// Least x.
+        lo: i64,
+        /// One for each x.
+        values: Vec<i64>,
+    },
+}
+
+impl Piece {
+    /// The values that it holds, or as many as it takes the room of.
+    pub fn size(&self) -> usize {
+        match self {
+            Piece::Affine { .. } => 6,
+            Piece::Values { values, .. } => values.len(),
+        }
+    }
+}
+
+/// Points that are enumerated rather than halved once more.
+const LEAF: i64 = 256;
+/// Intervals looked at before a function counts as having too many pieces.
+const MOST: usize = 1 << 15;
+
+/// The pieces of `f` over `[lo, hi]`; [`None`] if there are too many, or more than `budget` evaluations of an
+/// operation are needed, which are taken from it.
+pub fn pieces(funs: &mut Funs, f: FunId, lo: i64, hi: i64, budget: &mut u64) -> Option<Vec<Piece>> {
+    // So that no coefficient times a point leaves 128 bits.
+    if lo < -(1 << 50) || hi > 1 << 50 {
+        return None;
+    }
+    let nodes: Vec<(Fun, SmallVec<[usize; 4]>)> = funs.listed(f);
+    let mut out: Vec<Piece> = Vec::new();
+    let mut todo = vec![(lo, hi)];
+    let mut seen = 0;
+    while let Some((lo, hi)) = todo.pop() {
+        seen += 1;
+        *budget = budget.checked_sub(nodes.len() as u64)?;
+        if seen > MOST {
+            return None;
+        }
+        if let Some(Line { k, c }) = line(&nodes, lo, hi) {
+            match out.last_mut() {
+                Some(Piece::Affine { hi: end, k: k0, c: c0, .. }) if (*k0, *c0) == (k, c) => {
+                    *end = hi;
+                }
+                _ => out.push(Piece::Affine { lo, hi, k, c }),
+            }
+        } else if hi - lo < LEAF {
+            *budget = budget.checked_sub((nodes.len() as u64) * LEAF as u64)?;
+            let mut values = Vec::new();
+            funs.enumerate(f, lo, hi, |_, v| {
+                values.extend_from_slice(v);
+                true
+            });
+            out.push(Piece::Values { lo, values });
+        } else {
+            let middle = lo + (hi - lo) / 2;
+            todo.push((middle + 1, hi));
+            todo.push((lo, middle));
+        }
+    }
+    Some(out)
+}
+
+/// `k + c·x`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Line {
+    k: i128,
+    c: i128,
+}
+
+impl Line {
+    const fn constant(k: i128) -> Line {
+        Line { k, c: 0 }
+    }
+    fn ends(self, lo: i64, hi: i64) -> (i128, i128) {
+        let (a, b) = (self.k + self.c * i128::from(lo), self.k + self.c * i128::from(hi));
+        (a.min(b), a.max(b))
+    }
+}
+
+/// The function as one line on `[lo, hi]`, if every node is one there.
+fn line(nodes: &[(Fun, SmallVec<[usize; 4]>)], lo: i64, hi: i64) -> Option<Line> {
+    // Signed readings of the nodes.
+    let mut lines: Vec<Line> = Vec::with_capacity(nodes.len());
+    for (node, args) in nodes {
+        let arg = |i: usize| (lines[args[i]], nodes[args[i]].0.width);
+        lines.push(apply(node, &arg, args.len(), lo, hi)?);
+    }
+    lines.pop()
+}
+
+/// The line minus the multiple of 2^width that puts all its values into `[from, from + 2^width)`.
+fn wrap(l: Line, width: u8, from: i128, lo: i64, hi: i64) -> Option<Line> {
+    let (min, max) = l.ends(lo, hi);
+    let j = (min - from) >> width;
+    if lo == hi {
+        return Some(Line::constant(min - (j << width)));
+    }
+    ((max - from) >> width == j).then_some(Line { k: l.k - (j << width), c: l.c })
+}
+
+fn signed(l: Line, width: u8, lo: i64, hi: i64) -> Option<Line> {
+    wrap(l, width, -(1i128 << (width - 1)), lo, hi)
+}
+
+fn unsigned(l: Line, width: u8, lo: i64, hi: i64) -> Option<Line> {
+    wrap(l, width, 0, lo, hi)
+}
+
+/// One node; [`None`] where it is not affine on the interval, or not seen to be.
+fn apply(
+    node: &Fun,
+    arg: &dyn Fn(usize) -> (Line, u8),
+    count: usize,
+    lo: i64,
+    hi: i64,
+) -> Option<Line> {
+    let w = node.width;
+    let bit = |b: bool| Some(Line::constant(if b { -1 } else { 0 }));
+    match &node.op {
+        FunOp::Lin { k, x, c } => {
+            let mut sum = Line { k: (*k).into(), c: (*x).into() };
+            for (i, c) in c.iter().enumerate() {
+                let (l, _) = arg(i);
+                sum.k = sum.k.checked_add(l.k.checked_mul((*c).into())?)?;
+                sum.c = sum.c.checked_add(l.c.checked_mul((*c).into())?)?;
+            }
+            (sum.k.abs() < 1 << 100 && sum.c.abs() < 1 << 62).then_some(())?;
+            signed(sum, w, lo, hi)
+        }
+        FunOp::Const(c) => Some(Line::constant((*c).into())),
+        FunOp::Slice(from) => {
+            let (l, have) = arg(0);
+            let l = unsigned(l, have, lo, hi)?;
+            let (min, max) = l.ends(lo, hi);
+            let part = if min >> from == max >> from {
+                Line::constant(min >> from)
+            } else if l.c.trailing_zeros() >= u32::from(*from) {
+                Line { k: l.k >> from, c: l.c >> from }
+            } else {
+                return None;
+            };
+            signed(part, w, lo, hi)
+        }
+        FunOp::Concat => {
+            let (mut sum, mut at) = (Line::constant(0), 0);
+            for i in 0..count {
+                let (l, have) = arg(i);
+                let l = unsigned(l, have, lo, hi)?;
+                sum.k += l.k << at;
+                sum.c += l.c << at;
+                at += have;
+            }
+            signed(sum, w, lo, hi)
+        }
+        FunOp::Sext => Some(arg(0).0),
+        FunOp::Zext => {
+            let (l, have) = arg(0);
+            unsigned(l, have, lo, hi)
+        }
+        FunOp::Mul => {
+            let (a, b) = (arg(0).0, arg(1).0);
+            let (a, m) = match (a.c, b.c) {
+                (_, 0) => (a, b.k),
+                (0, _) => (b, a.k),
+                _ => return None,
+            };
+            let product = Line { k: a.k.checked_mul(m)?, c: a.c.checked_mul(m)? };
+            (product.k.abs() < 1 << 120 && product.c.abs() < 1 << 62).then_some(())?;
+            signed(product, w, lo, hi)
+        }
+        FunOp::And | FunOp::Or | FunOp::Xor => {
+            let (a, b) = (arg(0).0, arg(1).0);
+            if a.c == 0 && b.c == 0 {
+                let k = match node.op {
+                    FunOp::And => a.k & b.k,
+                    FunOp::Or => a.k | b.k,
+                    _ => a.k ^ b.k,
+                };
+                return Some(Line::constant(k));
+            }
+            let (x, m) = if a.c == 0 { (b, a.k) } else { (a, b.k) };
+            if a.c != 0 && b.c != 0 {
+                return None;
+            }
+            match (&node.op, m) {
+                (FunOp::And, -1) | (FunOp::Or | FunOp::Xor, 0) => Some(x),
+                (FunOp::And, 0) => Some(Line::constant(0)),
+                (FunOp::Or, -1) => Some(Line::constant(-1)),
+                (FunOp::Xor, -1) => Some(Line { k: -1 - x.k, c: -x.c }),
+                _ => None,
+            }
+        }
+        FunOp::Eq => {
+            let (a, b) = (arg(0).0, arg(1).0);
+            let d = Line { k: a.k - b.k, c: a.c - b.c };
+            let (min, max) = d.ends(lo, hi);
+            if min == 0 && max == 0 {
+                bit(true)
+            } else if min > 0 || max < 0 {
+                bit(false)
+            } else {
+                None
+            }
+        }
+        FunOp::Ult | FunOp::Slt => {
+            let ((a, wa), (b, wb)) = (arg(0), arg(1));
+            let (a, b) = match node.op {
+                FunOp::Slt => (a, b),
+                _ => (unsigned(a, wa, lo, hi)?, unsigned(b, wb, lo, hi)?),
+            };
+            let (min, max) = Line { k: a.k - b.k, c: a.c - b.c }.ends(lo, hi);
+            if max < 0 {
+                bit(true)
+            } else if min >= 0 {
+                bit(false)
+            } else {
+                None
+            }
+        }
+        FunOp::Select => {
+            let c = arg(0).0;
+            (c.c == 0).then(|| arg(if c.k != 0 { 1 } else { 2 }).0)
+        }
+        FunOp::SatS | FunOp::SatU => {
+            let l = arg(0).0;
+            let (bottom, top) = match node.op {
+                FunOp::SatS => (-(1i128 << (w - 1)), (1i128 << (w - 1)) - 1),
+                _ => (0, (1i128 << w) - 1),
+            };
+            let (min, max) = l.ends(lo, hi);
+            let l = if max <= bottom {
+                Line::constant(bottom)
+            } else if min >= top {
+                Line::constant(top)
+            } else if bottom <= min && max <= top {
+                l
+            } else {
+                return None;
+            };
+            signed(l, w, lo, hi)
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! The walk: every line of a certificate and every node of the graph, once.
+
+use crate::atom::{Atom, Congruence, Facts};
+use crate::certificate::{Line, Rule};
+use crate::claim::{Why, Witness, Zero};
+use crate::form::{AtomId, Form, Word};
+use crate::fun::{Fun, FunId, FunOp};
+use crate::node::Visit;
+use ringforge_machine::graph::{Graph, Node, NodeId, Op};
+
+/// Coefficients of certificates lie below this, so that no sum leaves 128 bits unseen.
+const COEFFICIENT: i128 = 1 << 110;
+
+/// An array that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// Least value of an element.
+    pub lo: i64,
+    /// Greatest value of an element.
+    pub hi: i64,
+    /// Bits of an element.
+    pub bits: u8,
+}
+
+/// The output array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Bits of an element.
+    pub bits: u8,
+    /// Whether elements are read as signed.
+    pub signed: bool,
+    /// Least value allowed.
+    pub lo: i64,
+    /// Greatest value allowed.
+    pub hi: i64,
+}
+
+/// One call of a function, lifted.
+pub struct Case<'a> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// The arrays that are read, by operand.
+    pub operands: &'a [Operand],
+    /// The nodes of the output elements.
+    pub outputs: &'a [NodeId],
+    /// What is promised of them.
+    pub target: Target,
+    /// The ring's modulus.
+    pub q: u32,
+}
+
+/// A line that is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} of the certificate: {why}")]
+pub struct Refused {
+    /// Its number, from 1; one more than there are where something is missing.
+    pub line: usize,
+    /// The condition that fails.
+    pub why: Why,
+}
+
+/// What was replayed: the numbers that a report may state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Replayed {
+    /// Lines of the certificate.
+    pub lines: usize,
+    /// Nodes whose words were computed.
+    pub nodes: usize,
+    /// Names, each with its interval.
+    pub names: usize,
+    /// Facts found by enumerating a function.
+    pub enumerated: usize,
+}
+
+/// A case with everything known of it, to compare its outputs with the ring's.
+pub struct Walked {
+    /// Facts about all atoms.
+    pub facts: Facts,
+    /// The outputs modulo q.
+    pub outputs: Vec<Congruence>,
+    /// Counts.
+    pub replayed: Replayed,
+}
+
+/// Walks over the graph by a certificate: every output lies in its range, and is known modulo q.
+///
+/// # Errors
+/// The first line that is not accepted.
+pub fn walk(
+    case: &Case,
+    lines: &[Line],
+    budget: u64,
+    tick: &dyn Fn(f64) -> bool,
+) -> Result<Walked, Refused> {
+    let ranges = case.operands.iter().map(|o| (o.lo, o.hi)).collect();
+    let size = case.outputs.iter().map(|o| o.0 as usize + 1).max().unwrap_or(0);
+    let mut this = Walk {
+        case,
+        facts: Facts::new(ranges, budget),
+        atoms: Vec::new(),
+        funs: Vec::new(),
+        uses: uses(case, size),
+        words: vec![Word::default(); size],
+        next: 0,
+        outputs: vec![None; case.outputs.len()],
+        replayed: Replayed { lines: lines.len(), ..Replayed::default() },
+    };
+    for (number, line) in lines.iter().enumerate() {
+        this.line(line).map_err(|why| Refused { line: number + 1, why })?;
+        if number % 4096 == 0 && !tick(number as f64 / lines.len() as f64) {
+            return Err(Refused { line: number + 1, why: "stopped".into() });
+        }
+    }
+    let end = |why: String| Refused { line: lines.len() + 1, why };
+    let missing = this.outputs.iter().position(Option::is_none);
+    if let Some(k) = missing {
+        return Err(end(format!("nothing is said of output {k}")));
+    }
+    this.replayed.enumerated = this.facts.enumerated.facts;
+    let outputs = this.outputs.into_iter().flatten().collect();
+    Ok(Walked { facts: this.facts, outputs, replayed: this.replayed })
+}
+
+/// How often each node's word is read, outputs counted once.
+fn uses(case: &Case, size: usize) -> Vec<u32> {
+    let mut uses = vec![0u32; size];
+    case.outputs.iter().for_each(|o| uses[o.0 as usize] += 1);
+    for id in (0..size).rev() {
+        if uses[id] > 0 {
+            let node = case.graph.node(NodeId(id as u32));
+            read(case.graph, node).for_each(|a| uses[a.0 as usize] += 1);
+        }
+    }
+    uses
+}
+
+/// The nodes whose words are read for a node's: its arguments, and what parts that are put together again,
+/// or bits that are extended, were taken from.
+fn read<'a>(graph: &'a Graph, node: &'a Node) -> impl Iterator<Item = NodeId> + 'a {
+    let below = node.args.iter().filter_map(move |&a| {
+        let part = graph.node(a);
+        let slice = matches!(part.op, Op::Slice { .. });
+        let taken = node.op == Op::Concat || node.op == Op::Sext && part.width == 1;
+        (slice && taken).then(|| part.args[0])
+    });
+    node.args.iter().copied().chain(below)
+}
+
+struct Walk<'a> {
+    case: &'a Case<'a>,
+    facts: Facts,
+    /// The certificate's atoms and functions by the kernel's numbers.
+    atoms: Vec<AtomId>,
+    funs: Vec<FunId>,
+    uses: Vec<u32>,
+    words: Vec<Word>,
+    /// The next node to visit.
+    next: usize,
+    outputs: Vec<Option<Congruence>>,
+    replayed: Replayed,
+}
+
+impl Walk<'_> {
+    fn line(&mut self, line: &Line) -> Result<(), Why> {
+        match line {
+            Line::Fun(fun) => self.fun(fun),
+            Line::Atom(atom) => {
+                let atom = self.translate(atom)?;
+                self.replayed.names += usize::from(matches!(atom, Atom::Name(_)));
+                let id = self.facts.atom(atom)?;
+                self.atoms.push(id);
+                Ok(())
+            }
+            Line::Bound { atom, lo, hi, by } => {
+                let (atom, by) = (self.atom(*atom)?, self.witness(by)?);
+                let form = match self.facts.get(atom)? {
+                    Atom::Name(form) => (**form).clone(),
+                    _ => Form::atom(atom),
+                };
+                let (l, h) = self.facts.interval_by(&form, &by)?;
+                if l < *lo || h > *hi {
+                    return Err(format!("[{l}, {h}] is found, [{lo}, {hi}] is claimed"));
+                }
+                self.facts.narrow(atom, *lo, *hi);
+                Ok(())
+            }
+            Line::Residue { atom, m, by } => {
+                let (atom, by) = (self.atom(*atom)?, self.witness(by)?);
+                let Atom::Name(form) = self.facts.get(atom)?.clone() else {
+                    return Err("a residue of what is no name".into());
+                };
+                let is = self.facts.residue_by(&form, *m, &by)?;
+                // Over earlier atoms only, so that expanding it ends.
+                if is.t.iter().any(|t| t.0 >= atom) {
+                    return Err("a residue over later atoms".into());
+                }
+                self.facts.congruent(atom, is);
+                Ok(())
+            }
+            Line::Divide { floor, rest } => {
+                let (floor, rest) = (self.atom(*floor)?, self.form(rest)?);
+                self.facts.divide(floor, &rest)
+            }
+            Line::Near { form, bits, by } => {
+                let (form, by) = (self.form(form)?, self.witness(by)?);
+                self.facts.near(&form, *bits, &by)
+            }
+            Line::Node { node, rules, claim } => {
+                let node = *node as usize;
+                if node < self.next || node >= self.words.len() || self.uses[node] == 0 {
+                    return Err(format!("node {node} is visited already, or never"));
+                }
+                self.visit_below(node)?;
+                let rules = rules.iter().map(|r| self.rule(r)).collect::<Result<Vec<_>, _>>()?;
+                let claim = claim.as_ref().map(|c| self.word(c)).transpose()?;
+                self.visit(node, &rules, claim)?;
+                self.next = node + 1;
+                Ok(())
+            }
+            Line::Output { index, rules, form, by } => {
+                self.visit_below(self.words.len())?;
+                let rules = rules.iter().map(|r| self.rule(r)).collect::<Result<Vec<_>, _>>()?;
+                let (form, by) = (self.form(form)?, self.witness(by)?);
+                self.output(*index as usize, &rules, &form, &by)
+            }
+        }
+    }
+
+    fn visit_below(&mut self, end: usize) -> Result<(), Why> {
+        while self.next < end {
+            if self.uses[self.next] > 0 {
+                self.visit(self.next, &[], None)?;
+            }
+            self.next += 1;
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, node: usize, rules: &[Rule], claim: Option<Word>) -> Result<(), Why> {
+        let (id, graph) = (NodeId(node as u32), self.case.graph);
+        if let Op::Input { operand, .. } = graph.node(id).op {
+            let bits = self.case.operands.get(usize::from(operand)).map(|o| o.bits);
+            if bits != Some(graph.node(id).width) {
+                return Err(format!("node {node} is an input of another width"));
+            }
+        }
+        let (facts, words) = (&mut self.facts, &self.words[..]);
+        let mut visit = Visit { facts, graph, words, rules: rules.iter() };
+        let told = |why: Why| format!("node {node}, {:?}: {why}", graph.node(id).op);
+        let mut word = visit.node(id).map_err(told)?;
+        if let Some(claim) = claim {
+            self.facts.same_word(&word.low(claim.bits), &claim).map_err(told)?;
+            word = claim;
+        }
+        self.words[node] = word;
+        self.replayed.nodes += 1;
+        // Words of long sums are long: each goes with its last use.
+        for a in read(graph, graph.node(id)) {
+            self.uses[a.0 as usize] -= 1;
+            if self.uses[a.0 as usize] == 0 {
+                self.words[a.0 as usize] = Word::default();
+            }
+        }
+        Ok(())
+    }
+
+    fn output(&mut self, k: usize, rules: &[Rule], form: &Form, by: &Witness) -> Result<(), Why> {
+        let (case, target) = (self.case, self.case.target);
+        let node = *case.outputs.get(k).ok_or("no such output")?;
+        let (facts, words, graph) = (&mut self.facts, &self.words[..], case.graph);
+        let mut visit = Visit { facts, graph, words, rules: rules.iter() };
+        let word = visit.output(node, target.bits, target.signed)?;
+        self.facts.same_word(&word, &Word::of(form, 64))?;
+        let (lo, hi) = self.facts.interval_by(form, by)?;
+        // The extension of an element is no other integer of 64 bits.
+        if lo < i64::MIN.into() || hi > i64::MAX.into() {
+            return Err(format!("output {k} as an integer in [{lo}, {hi}]"));
+        }
+        if !target.signed && lo < 0 {
+            return Err(format!("output {k} without sign as an integer in [{lo}, {hi}]"));
+        }
+        if lo < target.lo.into() || hi > target.hi.into() {
+            return Err(format!(
+                "output {k} lies in [{lo}, {hi}]; [{}, {}] is promised",
+                target.lo, target.hi
+            ));
+        }
+        self.outputs[k] = Some(self.facts.residue_by(form, case.q, by)?);
+        Ok(())
+    }
+
+    fn atom(&self, a: AtomId) -> Result<AtomId, Why> {
+        self.atoms.get(a as usize).copied().ok_or_else(|| format!("no atom {a} yet"))
+    }
+
+    fn fun(&mut self, fun: &Fun) -> Result<(), Why> {
+        let arg = |f: &FunId| self.funs.get(f.0 as usize).copied();
+        let args: Option<smallvec::SmallVec<[FunId; 3]>> = fun.args.iter().map(arg).collect();
+        let args = args.ok_or("a function of functions that are not there yet")?;
+        let funs = &mut self.facts.enumerated.funs;
+        let fun = Fun { args, ..fun.clone() };
+        well_formed(&fun, &|f| funs.get(f).width)?;
+        let id = match &fun.op {
+            FunOp::Lin { k, x, c } => {
+                let terms: Vec<(FunId, i64)> =
+                    fun.args.iter().copied().zip(c.iter().copied()).collect();
+                funs.lin(fun.width, *k, *x, &terms)
+            }
+            FunOp::Const(c) => funs.constant(fun.width, *c),
+            _ => funs.intern(fun),
+        };
+        self.funs.push(id);
+        Ok(())
+    }
+
+    fn translate(&self, atom: &Atom) -> Result<Atom, Why> {
+        Ok(match atom {
+            Atom::Input { .. } => atom.clone(),
+            Atom::Name(form) => Atom::Name(self.form(form)?.into()),
+            Atom::Function { of, fun } => {
+                let fun = self.funs.get(fun.0 as usize).copied().ok_or("no such function yet")?;
+                Atom::Function { of: self.atom(*of)?, fun }
+            }
+            Atom::Product(x, y) => {
+                let (x, y) = (self.atom(*x)?, self.atom(*y)?);
+                Atom::Product(x.min(y), x.max(y))
+            }
+            Atom::Floor { form, bits } => {
+                Atom::Floor { form: self.form(form)?.into(), bits: *bits }
+            }
+            Atom::Low(word) => Atom::Low(self.word(word)?.into()),
+        })
+    }
+
+    fn form(&self, form: &Form) -> Result<Form, Why> {
+        let mut t = Vec::with_capacity(form.t.len());
+        for &(a, c) in &form.t {
+            t.push((self.atom(a)?, c));
+        }
+        t.sort_unstable();
+        let out = Form { k: form.k, t };
+        let small = |c: i128| -COEFFICIENT < c && c < COEFFICIENT;
+        if !out.is_normal() || !small(out.k) || !out.t.iter().all(|t| small(t.1)) {
+            return Err("a form with an atom twice, a zero, or a number beyond 110 bits".into());
+        }
+        Ok(out)
+    }
+
+    fn word(&self, word: &Word) -> Result<Word, Why> {
+        let mut t = Vec::with_capacity(word.t.len());
+        for &(a, c) in &word.t {
+            t.push((self.atom(a)?, c));
+        }
+        t.sort_unstable();
+        let out = Word { bits: word.bits, k: word.k, t };
+        let sorted = out.t.windows(2).all(|w| w[0].0 < w[1].0);
+        if out.bits > 64 || !sorted || out != out.low(out.bits) {
+            return Err("a word that is not in normal form".into());
+        }
+        Ok(out)
+    }
+
+    fn zeros(&self, zeros: &[(Zero, i128)]) -> Result<Vec<(Zero, i128)>, Why> {
+        let one = |&(zero, factor): &(Zero, i128)| {
+            Ok(match zero {
+                Zero::Name(a) => (Zero::Name(self.atom(a)?), factor),
+                Zero::Fact(_) => (zero, factor),
+            })
+        };
+        zeros.iter().map(one).collect()
+    }
+
+    fn witness(&self, by: &Witness) -> Result<Witness, Why> {
+        Ok(Witness { scale: by.scale, zeros: self.zeros(&by.zeros)? })
+    }
+
+    fn rule(&self, rule: &Rule) -> Result<Rule, Why> {
+        Ok(match rule {
+            Rule::Function { base, args } => Rule::Function {
+                base: self.atom(*base)?,
+                args: args.iter().map(|a| self.word(a)).collect::<Result<_, _>>()?,
+            },
+            Rule::Product { a, b } => Rule::Product { a: self.word(a)?, b: self.word(b)? },
+            Rule::Extend { form, by } => {
+                Rule::Extend { form: self.form(form)?, by: self.witness(by)? }
+            }
+            Rule::Quotient { form, base, zeros, by } => Rule::Quotient {
+                form: self.form(form)?,
+                base: base.map(|b| self.atom(b)).transpose()?,
+                zeros: self.zeros(zeros)?,
+                by: self.witness(by)?,
+            },
+            Rule::Whole => Rule::Whole,
+            Rule::Disjoint { zeros, form } => Rule::Disjoint {
+                zeros: *zeros,
+                form: form.as_ref().map(|f| self.form(f)).transpose()?,
+            },
+            Rule::Negative { form, base, upper } => Rule::Negative {
+                upper: *upper,
+                form: self.form(form)?,
+                base: base.map(|b| self.atom(b)).transpose()?,
+            },
+            Rule::Sign { of, form, by } => {
+                Rule::Sign { of: *of, form: self.form(form)?, by: self.witness(by)? }
+            }
+        })
+    }
+}
+
+/// Whether an operation has the arguments, widths and numbers that it must have.
+fn well_formed(fun: &Fun, width: &dyn Fn(FunId) -> u8) -> Result<(), Why> {
+    let w = fun.width;
+    let args: Vec<u8> = fun.args.iter().map(|&f| width(f)).collect();
+    let ok = (1..=64).contains(&w)
+        && match (&fun.op, &args[..]) {
+            (FunOp::Lin { c, .. }, args) => c.len() == args.len(),
+            (FunOp::Const(_), []) => true,
+            (FunOp::Slice(lo), [a]) => u16::from(*lo) + u16::from(w) <= u16::from(*a),
+            (FunOp::Concat, args) => {
+                args.iter().map(|&a| u32::from(a)).sum::<u32>() == u32::from(w)
+            }
+            // Of its own width an extension would be read as what it is not.
+            (FunOp::Sext | FunOp::Zext, [a]) => *a < w,
+            (FunOp::SatS | FunOp::SatU, [a]) => *a >= w,
+            (FunOp::Mul | FunOp::And | FunOp::Or | FunOp::Xor, [a, b]) => *a == w && *b == w,
+            (FunOp::Eq | FunOp::Ult | FunOp::Slt, [a, b]) => w == 1 && a == b,
+            (FunOp::Select, [c, a, b]) => *c == 1 && *a == w && *b == w,
+            _ => false,
+        };
+    if ok { Ok(()) } else { Err(format!("a malformed function {fun:?}")) }
+}

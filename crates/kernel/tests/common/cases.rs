@@ -1,0 +1,376 @@
+//! Graphs with certificates that are accepted, each about a few rules.
+
+use super::{Bench, Q, lines};
+use ringforge_kernel::certificate::Line;
+use ringforge_machine::graph::Op;
+
+/// A graph and its certificate.
+pub struct Known {
+    pub name: &'static str,
+    pub bench: Bench,
+    pub lines: Vec<Line>,
+}
+
+/// All cases.
+pub fn all() -> Vec<Known> {
+    vec![
+        conditional_addition(),
+        montgomery(),
+        barrett(),
+        logical_shift(),
+        arithmetic_shifts(),
+        whole(),
+        glued(),
+        side_by_side(),
+        disjoint(),
+        sign(),
+        sign_of_a_sum(),
+        no_wrap(),
+        choice(),
+        saturation(),
+        linear(),
+        unsigned(),
+    ]
+}
+
+/// The case of this name.
+pub fn case(name: &str) -> Known {
+    all().into_iter().find(|c| c.name == name).unwrap_or_else(|| panic!("no case {name}"))
+}
+
+const CENTRED: (i64, i64, u8) = (-4000, 4000, 16);
+
+/// `x + (q & (x >> 15))`, twice: the second time nothing is added, as a function of x through the
+/// name of the first sum.
+fn conditional_addition() -> Known {
+    let mut b = Bench::new(&[CENTRED]).target(16, true, 0, 4590);
+    let (x, q) = (b.input(0), b.constant(16, Q.into()));
+    let s = b.node(16, Op::Ashr(15), &[x]);
+    let m = b.node(16, Op::And, &[s, q]);
+    let y = b.node(16, Op::Add, &[x, m]);
+    let s = b.node(16, Op::Ashr(15), &[y]);
+    let m = b.node(16, Op::And, &[s, q]);
+    let z = b.node(16, Op::Add, &[y, m]);
+    let text = "
+        input 0 0                                           ; 1
+        fun 16 lin 0 1                                      ; 2
+        fun 1 slice 15 0                                    ; 3
+        fun 16 sext 1                                       ; 4
+        fun 16 const 4591                                   ; 5
+        fun 16 and 2 3                                      ; 6
+        function 0 2                                        ; 7: the sign
+        function 0 4                                        ; 8: what is added
+        name 0 2 0 1 2 1                                    ; 9
+        bound 3 0 4590 by 1 0                               ; 10
+        residue 3 4591 by 1 0                               ; 11
+        node 2 1 function 0 1 16 0 1 0 1                    ; 12
+        node 3 1 function 0 2 16 0 1 1 1 16 4591 0          ; 13
+        node 4 0 is 16 0 1 3 1                              ; 14
+        node 5 1 function 0 1 16 0 1 3 1 is 16 0 0          ; 15
+        output 0 1 extend 0 1 3 1 by 1 0 is 0 1 3 1 by 1 0  ; 16";
+    Known { name: "conditional addition", bench: b.outputs(&[z]), lines: lines(text) }
+}
+
+/// A product of two words, reduced by Montgomery's method.
+fn montgomery() -> Known {
+    let mut b = Bench::new(&[CENTRED, CENTRED]).target(16, true, -2539, 2539);
+    let (x, y) = (b.input(0), b.input(1));
+    let (xw, yw) = (b.node(32, Op::Sext, &[x]), b.node(32, Op::Sext, &[y]));
+    let p = b.node(32, Op::Mul, &[xw, yw]);
+    let high = b.node(16, Op::Slice { lo: 16 }, &[p]);
+    let low = b.node(16, Op::Slice { lo: 0 }, &[p]);
+    let inverse = b.constant(16, 15631);
+    let t = b.node(16, Op::Mul, &[low, inverse]);
+    let tw = b.node(32, Op::Sext, &[t]);
+    let q = b.constant(32, Q.into());
+    let m = b.node(32, Op::Mul, &[tw, q]);
+    let mh = b.node(16, Op::Slice { lo: 16 }, &[m]);
+    let r = b.node(16, Op::Sub, &[high, mh]);
+    let text = "
+        input 0 0                                           ; 1
+        input 1 0                                           ; 2
+        node 2 1 extend 0 1 0 1 by 1 0                      ; 3
+        node 3 1 extend 0 1 1 1 by 1 0                      ; 4
+        product 0 1                                         ; 5: P
+        node 4 1 product 32 0 1 0 1 32 0 1 1 1              ; 6
+        floor 16 0 1 2 1                                    ; 7: floor(P / 2^16)
+        node 5 1 quotient -1 0 1 2 1 0 by 1 0               ; 8
+        low 16 0 1 2 1                                      ; 9: P mod 2^16
+        fun 16 lin 0 15631                                  ; 10
+        function 4 0                                        ; 11
+        name 0 1 5 1                                        ; 12: t
+        node 9 1 extend 0 1 6 1 by 1 0                      ; 13
+        floor 16 0 1 6 4591                                 ; 14: floor(q·t / 2^16)
+        node 12 1 quotient -1 0 1 6 4591 0 by 1 0           ; 15
+        divide 3 0 1 4 1                                    ; 16
+        divide 7 0 1 4 1                                    ; 17
+        name 0 2 3 1 7 -1                                   ; 18: r
+        bound 8 -2539 2539 by 65536 2 fact 0 1 fact 1 -1    ; 19
+        residue 8 4591 by 65536 2 fact 0 1 fact 1 -1        ; 20
+        node 13 0 is 16 0 1 8 1                             ; 21
+        output 0 1 extend 0 1 8 1 by 1 0 is 0 1 8 1 by 1 0  ; 22";
+    Known { name: "montgomery", bench: b.outputs(&[r]), lines: lines(text) }
+}
+
+/// `x - q·((14·x + 2^15) >> 16)`: a quotient that is a function of x.
+fn barrett() -> Known {
+    let mut b = Bench::new(&[CENTRED]).target(16, true, -2340, 2340);
+    let x = b.input(0);
+    let xw = b.node(32, Op::Sext, &[x]);
+    let v = b.constant(32, 14);
+    let p = b.node(32, Op::Mul, &[xw, v]);
+    let half = b.constant(32, 1 << 15);
+    let p = b.node(32, Op::Add, &[p, half]);
+    let t = b.node(16, Op::Slice { lo: 16 }, &[p]);
+    let q = b.constant(16, Q.into());
+    let m = b.node(16, Op::Mul, &[t, q]);
+    let r = b.node(16, Op::Sub, &[x, m]);
+    let text = "
+        input 0 0                                           ; 1
+        node 1 1 extend 0 1 0 1 by 1 0                      ; 2
+        fun 64 lin 16384 7                                  ; 3
+        fun 49 slice 15 0                                   ; 4
+        function 0 1                                        ; 5
+        node 6 1 quotient 0 32768 1 0 14 0 by 1 0           ; 6
+        name 0 2 0 1 1 -4591                                ; 7
+        bound 2 -2340 2340 by 1 0                           ; 8
+        residue 2 4591 by 1 0                               ; 9
+        node 9 0 is 16 0 1 2 1                              ; 10
+        output 0 1 extend 0 1 2 1 by 1 0 is 0 1 2 1 by 1 0  ; 11";
+    Known { name: "barrett", bench: b.outputs(&[r]), lines: lines(text) }
+}
+
+/// `((x >> 3) << 3) + (x & 7)` of an unsigned x.
+fn logical_shift() -> Known {
+    let mut b = Bench::new(&[(0, 1000, 16)]).target(16, true, 0, 1000);
+    let x = b.input(0);
+    let h = b.node(16, Op::Lshr(3), &[x]);
+    let seven = b.constant(16, 7);
+    let l = b.node(16, Op::And, &[x, seven]);
+    let h = b.node(16, Op::Shl(3), &[h]);
+    let y = b.node(16, Op::Add, &[h, l]);
+    let text = "
+        input 0 0                                           ; 1
+        floor 3 0 1 0 1                                     ; 2
+        low 3 0 1 0 1                                       ; 3
+        node 1 1 quotient -1 0 1 0 1 0 by 1 0               ; 4
+        node 3 1 extend 0 1 2 1 by 1 0                      ; 5
+        divide 1 0 1 2 1                                    ; 6
+        output 0 1 extend 0 2 1 8 2 1 by 1 1 fact 0 1 is 0 2 1 8 2 1 by 1 1 fact 0 1 ; 7";
+    Known { name: "logical shift", bench: b.outputs(&[y]), lines: lines(text) }
+}
+
+/// The same with a signed x, shifted by 2 and by 3: a quotient of a quotient.
+fn arithmetic_shifts() -> Known {
+    let mut b = Bench::new(&[(-1000, 1000, 16)]).target(16, true, -1000, 1000);
+    let x = b.input(0);
+    let h = b.node(16, Op::Ashr(2), &[x]);
+    let h = b.node(16, Op::Ashr(3), &[h]);
+    let h = b.node(16, Op::Shl(5), &[h]);
+    let mask = b.constant(16, 31);
+    let l = b.node(16, Op::And, &[x, mask]);
+    let y = b.node(16, Op::Add, &[h, l]);
+    let text = "
+        input 0 0                                           ; 1
+        floor 2 0 1 0 1                                     ; 2
+        floor 5 0 1 0 1                                     ; 3
+        low 5 0 1 0 1                                       ; 4
+        node 1 1 quotient -1 0 1 0 1 0 by 1 0               ; 5
+        node 2 1 quotient -1 0 1 1 1 0 by 1 0               ; 6
+        node 5 1 extend 0 1 3 1 by 1 0                      ; 7
+        divide 2 0 1 3 1                                    ; 8
+        output 0 1 extend 0 2 2 32 3 1 by 1 1 fact 0 1 is 0 2 2 32 3 1 by 1 1 fact 0 1 ; 9";
+    Known { name: "arithmetic shifts", bench: b.outputs(&[y]), lines: lines(text) }
+}
+
+/// Two halves of a word, put together again.
+fn whole() -> Known {
+    let mut b = Bench::new(&[(-32768, 32767, 16)]);
+    let x = b.input(0);
+    let high = b.node(8, Op::Slice { lo: 8 }, &[x]);
+    let low = b.node(8, Op::Slice { lo: 0 }, &[x]);
+    let y = b.node(16, Op::Concat, &[low, high]);
+    let text = "
+        input 0 0                                           ; 1
+        node 3 1 whole                                      ; 2
+        output 0 1 extend 0 1 0 1 by 1 0 is 0 1 0 1 by 1 0  ; 3";
+    Known { name: "whole", bench: b.outputs(&[y]), lines: lines(text) }
+}
+
+/// The same as a function of the word.
+fn glued() -> Known {
+    let mut b = Bench::new(&[CENTRED]);
+    let x = b.input(0);
+    let high = b.node(8, Op::Slice { lo: 8 }, &[x]);
+    let low = b.node(8, Op::Slice { lo: 0 }, &[x]);
+    let y = b.node(16, Op::Concat, &[low, high]);
+    let text = "
+        input 0 0                                           ; 1
+        fun 16 lin 0 1                                      ; 2
+        fun 8 slice 8 0                                     ; 3
+        fun 8 lin 0 1                                       ; 4
+        fun 16 concat 2 1                                   ; 5
+        function 0 1                                        ; 6
+        function 0 3                                        ; 7
+        node 1 1 function 0 1 16 0 1 0 1                    ; 8
+        node 3 1 function 0 2 8 0 1 0 1 8 0 1 1 1           ; 9
+        output 0 1 extend 0 1 2 1 by 1 0 is 0 1 2 1 by 1 0  ; 10";
+    Known { name: "glued", bench: b.outputs(&[y]), lines: lines(text) }
+}
+
+/// An unsigned byte below a signed one.
+fn side_by_side() -> Known {
+    let mut b = Bench::new(&[(-10, 10, 8), (0, 200, 8)]);
+    let (x, y) = (b.input(0), b.input(1));
+    let z = b.node(16, Op::Concat, &[y, x]);
+    let text = "
+        input 0 0                                           ; 1
+        input 1 0                                           ; 2
+        node 2 1 extend 0 1 1 1 by 1 0                      ; 3
+        output 0 1 extend 0 2 0 256 1 1 by 1 0 is 0 2 0 256 1 1 by 1 0 ; 4";
+    Known { name: "side by side", bench: b.outputs(&[z]), lines: lines(text) }
+}
+
+/// Bytes joined by *or* and by *exclusive or*.
+fn disjoint() -> Known {
+    let mut b = Bench::new(&[(-100, 100, 8), (0, 100, 8)]);
+    let (x, y) = (b.input(0), b.input(1));
+    let x = b.node(16, Op::Sext, &[x]);
+    let x = b.node(16, Op::Shl(8), &[x]);
+    let y = b.node(16, Op::Zext, &[y]);
+    let or = b.node(16, Op::Or, &[x, y]);
+    let xor = b.node(16, Op::Xor, &[y, x]);
+    let text = "
+        input 0 0                                           ; 1
+        input 1 0                                           ; 2
+        node 4 1 extend 0 1 1 1 by 1 0                      ; 3
+        node 5 1 disjoint 0 0                               ; 4
+        node 6 1 disjoint 1 1 0 1 1 1                       ; 5
+        output 0 1 extend 0 2 0 256 1 1 by 1 0 is 0 2 0 256 1 1 by 1 0 ; 6
+        output 1 1 extend 0 2 0 256 1 1 by 1 0 is 0 2 0 256 1 1 by 1 0 ; 7";
+    Known { name: "disjoint", bench: b.outputs(&[or, xor]), lines: lines(text) }
+}
+
+/// `x + (q & (x >> 15))` with the sign as a quotient.
+fn sign() -> Known {
+    let mut b = Bench::new(&[CENTRED]);
+    let x = b.input(0);
+    let s = b.node(16, Op::Ashr(15), &[x]);
+    let q = b.constant(16, Q.into());
+    let m = b.node(16, Op::And, &[s, q]);
+    let y = b.node(16, Op::Add, &[x, m]);
+    let text = "
+        input 0 0                                           ; 1
+        floor 15 0 1 0 1                                    ; 2
+        node 1 1 quotient -1 0 1 0 1 0 by 1 0               ; 3
+        node 3 1 sign 0 0 1 1 1 by 1 0                      ; 4
+        output 0 1 extend 0 2 0 1 1 -4591 by 1 0 is 0 2 0 1 1 -4591 by 1 0 ; 5";
+    Known { name: "sign", bench: b.outputs(&[y]), lines: lines(text) }
+}
+
+/// `x + y + (q & -[x + y < 0])`, the sum read modulo 2^16.
+fn sign_of_a_sum() -> Known {
+    let mut b = Bench::new(&[(-2000, 2000, 16), (-2000, 2000, 16)]);
+    let (x, y) = (b.input(0), b.input(1));
+    let sum = b.node(16, Op::Add, &[x, y]);
+    let s = b.node(16, Op::Ashr(15), &[sum]);
+    let q = b.constant(16, Q.into());
+    let m = b.node(16, Op::And, &[s, q]);
+    let z = b.node(16, Op::Add, &[sum, m]);
+    let text = "
+        input 0 0                                           ; 1
+        input 1 0                                           ; 2
+        floor 16 0 2 0 1 1 1                                ; 3
+        node 3 1 negative 0 -1 0 2 0 1 1 1                  ; 4
+        node 5 1 sign 0 0 1 2 1 by 1 0                      ; 5
+        output 0 1 extend 0 3 0 1 1 1 2 -4591 by 1 0 is 0 3 0 1 1 1 2 -4591 by 1 0 ; 6";
+    Known { name: "sign of a sum", bench: b.outputs(&[z]), lines: lines(text) }
+}
+
+/// A sum that does not wrap is the signed reading of its remainder modulo 2^16.
+fn no_wrap() -> Known {
+    let mut b = Bench::new(&[(-5000, 5000, 16), (-5000, 5000, 16)]).target(16, true, -10000, 10000);
+    let (x, y) = (b.input(0), b.input(1));
+    let z = b.node(16, Op::Add, &[x, y]);
+    let text = "
+        input 0 0                                           ; 1
+        input 1 0                                           ; 2
+        low 16 0 2 0 1 1 1                                  ; 3
+        fun 16 lin 0 1                                      ; 4
+        function 2 0                                        ; 5
+        near 16 0 3 0 1 1 1 3 -1 by 1 0                     ; 6
+        node 2 0 is 16 0 1 3 1                              ; 7
+        bound 3 -10000 10000 by 1 1 fact 0 1                ; 8
+        output 0 1 extend 0 1 3 1 by 1 0 is 0 1 3 1 by 1 1 fact 0 1 ; 9";
+    Known { name: "no wrap", bench: b.outputs(&[z]), lines: lines(text) }
+}
+
+/// `x < 0 ? x + q : x`.
+fn choice() -> Known {
+    let mut b = Bench::new(&[CENTRED]).target(16, true, 0, 4590);
+    let x = b.input(0);
+    let zero = b.constant(16, 0);
+    let less = b.node(1, Op::Slt, &[x, zero]);
+    let q = b.constant(16, Q.into());
+    let more = b.node(16, Op::Add, &[x, q]);
+    let y = b.node(16, Op::Select, &[less, more, x]);
+    let text = "
+        input 0 0                                           ; 1
+        fun 16 lin 0 1                                      ; 2
+        fun 16 const 0                                      ; 3
+        fun 1 slt 0 1                                       ; 4
+        fun 1 lin 0 0 2 -1                                  ; 5
+        fun 16 lin 4591 1                                   ; 6
+        fun 16 select 3 4 0                                 ; 7
+        function 0 2                                        ; 8
+        function 0 5                                        ; 9
+        node 2 1 function 0 2 16 0 1 0 1 16 0 0             ; 10
+        node 5 1 function 0 3 1 0 1 1 -1 16 4591 1 0 1 16 0 1 0 1 ; 11
+        output 0 1 extend 0 1 2 1 by 1 0 is 0 1 2 1 by 1 0  ; 12";
+    Known { name: "choice", bench: b.outputs(&[y]), lines: lines(text) }
+}
+
+/// A saturation that changes nothing.
+fn saturation() -> Known {
+    let mut b = Bench::new(&[CENTRED]);
+    let x = b.input(0);
+    let xw = b.node(32, Op::Sext, &[x]);
+    let five = b.constant(32, 5);
+    let p = b.node(32, Op::Mul, &[xw, five]);
+    let y = b.node(16, Op::SatS, &[p]);
+    let text = "
+        input 0 0                                           ; 1
+        node 1 1 extend 0 1 0 1 by 1 0                      ; 2
+        node 4 1 extend 0 1 0 5 by 1 0                      ; 3
+        output 0 1 extend 0 1 0 5 by 1 0 is 0 1 0 5 by 1 0  ; 4";
+    Known { name: "saturation", bench: b.outputs(&[y]), lines: lines(text) }
+}
+
+/// `13·x + 1` by operations that need no line.
+fn linear() -> Known {
+    let mut b = Bench::new(&[(-100, 100, 16)]);
+    let x = b.input(0);
+    let (ones, top) = (b.constant(16, -1), b.constant(16, 1 << 15));
+    let n = b.node(16, Op::Xor, &[x, ones]);
+    let n = b.node(16, Op::Xor, &[n, top]);
+    let (four, three) = (b.node(16, Op::Shl(2), &[x]), b.constant(16, 3));
+    let twelve = b.node(16, Op::Mul, &[four, three]);
+    let sum = b.node(16, Op::Sub, &[twelve, n]);
+    let sum = b.node(16, Op::Xor, &[top, sum]);
+    let yes = b.constant(1, 1);
+    let y = b.node(16, Op::Select, &[yes, sum, x]);
+    let text = "
+        input 0 0                                           ; 1
+        output 0 1 extend 1 1 0 13 by 1 0 is 1 1 0 13 by 1 0 ; 2";
+    Known { name: "linear", bench: b.outputs(&[y]), lines: lines(text) }
+}
+
+/// A byte that is read as unsigned.
+fn unsigned() -> Known {
+    let mut b = Bench::new(&[(0, 200, 8)]).target(8, false, 0, 200);
+    let x = b.input(0);
+    let text = "
+        input 0 0                                           ; 1
+        output 0 1 extend 0 1 0 1 by 1 0 is 0 1 0 1 by 1 0  ; 2";
+    Known { name: "unsigned", bench: b.outputs(&[x]), lines: lines(text) }
+}

@@ -1,0 +1,193 @@
+//! `docs/kernel.md` names every line, rule, atom and operation of certificates, and nothing else.
+
+mod common;
+
+use common::{Bench, Q};
+use ringforge_kernel::atom::Atom;
+use ringforge_kernel::certificate::{Line, Rule};
+use ringforge_kernel::claim::Witness;
+use ringforge_kernel::form::{Form, Word};
+use ringforge_kernel::fun::{Fun, FunId, FunOp};
+use ringforge_kernel::text;
+use ringforge_machine::graph::Op;
+use std::collections::BTreeSet;
+
+const DOCUMENT: &str = include_str!("../../../docs/kernel.md");
+
+/// The first words of `code` in headings of the third level, and in the first cells of tables under a
+/// heading.
+fn headings() -> BTreeSet<&'static str> {
+    let lines = DOCUMENT.lines().filter(|l| l.starts_with("### "));
+    lines.filter_map(|l| l.split('`').nth(1)?.split(' ').next()).collect()
+}
+
+fn table(heading: &str) -> BTreeSet<&'static str> {
+    let (_, after) = DOCUMENT.split_once(&format!("\n### {heading}\n")).expect(heading);
+    let section = after.split("\n#").next().expect("a part before the next heading");
+    let cells =
+        section.lines().filter(|l| l.starts_with("| `")).filter_map(|l| l.split('|').nth(1));
+    cells
+        .flat_map(|c| c.split('`').skip(1).step_by(2))
+        .filter_map(|c| c.split(' ').next())
+        .collect()
+}
+
+/// The word that a line begins with.
+fn first(line: &Line) -> String {
+    let mut out = String::new();
+    text::write(line, &mut out);
+    out.split(' ').next().unwrap_or_default().to_string()
+}
+
+fn plain() -> Witness {
+    Witness::PLAIN
+}
+
+/// One of each rule. A rule that is not here does not compile below.
+fn rules() -> Vec<Rule> {
+    let (form, word) = (Form::constant(0), Word::constant(0, 8));
+    vec![
+        Rule::Function { base: 0, args: Vec::new() },
+        Rule::Product { a: word.clone(), b: word },
+        Rule::Extend { form: form.clone(), by: plain() },
+        Rule::Quotient { form: form.clone(), base: None, zeros: Vec::new(), by: plain() },
+        Rule::Whole,
+        Rule::Disjoint { zeros: 0, form: None },
+        Rule::Negative { form: form.clone(), base: None, upper: 0 },
+        Rule::Sign { of: 0, form, by: plain() },
+    ]
+}
+
+/// The title of a rule's heading.
+fn title(rule: &Rule) -> &'static str {
+    match rule {
+        Rule::Function { .. } => "Enumerated function",
+        Rule::Product { .. } => "Product",
+        Rule::Extend { .. } => "No wrap",
+        Rule::Quotient { .. } => "Floor quotient",
+        Rule::Whole => "Whole",
+        Rule::Disjoint { .. } => "Disjoint bits",
+        Rule::Negative { .. } => "Sign",
+        Rule::Sign { .. } => "Mask",
+    }
+}
+
+/// One of each line but atoms. A line that is not here does not compile below.
+fn claims() -> Vec<Line> {
+    let (form, by) = (Form::constant(0), plain());
+    let all = vec![
+        Line::Bound { atom: 0, lo: 0, hi: 0, by: by.clone() },
+        Line::Residue { atom: 0, m: 2, by: by.clone() },
+        Line::Divide { floor: 0, rest: form.clone() },
+        Line::Near { form, bits: 0, by },
+    ];
+    for line in &all {
+        match line {
+            Line::Bound { .. } | Line::Residue { .. } | Line::Divide { .. } | Line::Near { .. } => {
+            }
+            // Told of in the text: definitions, and what the walk is about.
+            Line::Fun(_) | Line::Atom(_) | Line::Node { .. } | Line::Output { .. } => {}
+        }
+    }
+    all
+}
+
+#[test]
+fn every_rule_has_its_heading() {
+    let (_, names) = include_str!("../src/node.rs").split_once("fn name(").expect("the names");
+    let mut known: BTreeSet<String> = claims().iter().map(first).collect();
+    for rule in rules() {
+        let mut line = String::new();
+        text::write(&Line::Node { node: 7, rules: vec![rule.clone()], claim: None }, &mut line);
+        let word = line.split(' ').nth(3).unwrap_or_default();
+        let heading = format!("\n### {}: `{word}", title(&rule));
+        assert!(DOCUMENT.contains(&heading), "no heading `{}`", heading.trim());
+        // What refusals call the rule.
+        let name = format!("\"{}\"", title(&rule).to_lowercase());
+        assert!(names.contains(&name), "node.rs does not call a rule {name}");
+        known.insert(word.to_string());
+    }
+    let known: BTreeSet<&str> = known.iter().map(String::as_str).collect();
+    assert_eq!(headings(), known);
+    assert_eq!(names.matches("=> \"").count(), rules().len(), "a rule that is not in the document");
+    for word in ["`node N", "`output K", "`fact`", "`case NAME`"] {
+        assert!(DOCUMENT.contains(word), "nothing of {word}");
+    }
+}
+
+#[test]
+fn every_atom_is_in_the_table() {
+    let all = [
+        Atom::Input { operand: 0, index: 0 },
+        Atom::Name(Form::constant(0).into()),
+        Atom::Function { of: 0, fun: FunId(0) },
+        Atom::Product(0, 0),
+        Atom::Floor { form: Form::constant(0).into(), bits: 1 },
+        Atom::Low(Word::constant(0, 8).into()),
+    ];
+    let mut known = BTreeSet::new();
+    for atom in all {
+        match atom {
+            Atom::Input { .. } | Atom::Name(_) | Atom::Function { .. } => {}
+            Atom::Product(..) | Atom::Floor { .. } | Atom::Low(_) => {}
+        }
+        known.insert(first(&Line::Atom(atom)));
+    }
+    let known: BTreeSet<&str> = known.iter().map(String::as_str).collect();
+    assert_eq!(table("Atoms"), known);
+}
+
+#[test]
+fn every_operation_is_in_the_table() {
+    use FunOp::*;
+    let lin = Lin { k: 0, x: 1, c: Default::default() };
+    let all = [
+        lin,
+        Const(0),
+        Slice(0),
+        Concat,
+        Sext,
+        Zext,
+        Mul,
+        And,
+        Or,
+        Xor,
+        Eq,
+        Ult,
+        Slt,
+        Select,
+        SatS,
+        SatU,
+    ];
+    let mut known = BTreeSet::new();
+    for op in all {
+        match op {
+            Lin { .. } | Const(_) | Slice(_) | Concat | Sext | Zext | Mul | And | Or | Xor => {}
+            Eq | Ult | Slt | Select | SatS | SatU => {}
+        }
+        let mut out = String::new();
+        text::write(&Line::Fun(Fun { width: 8, op, args: Default::default() }), &mut out);
+        known.insert(out.split(' ').nth(2).unwrap_or_default().to_string());
+    }
+    let known: BTreeSet<&str> = known.iter().map(String::as_str).collect();
+    assert_eq!(table("Functions"), known);
+}
+
+#[test]
+fn the_example_is_accepted() {
+    let (_, after) = DOCUMENT.split_once("```certificate\n").expect("an example");
+    let text = after.split("```").next().expect("its end");
+    let mut b = Bench::new(&[(-4000, 4000, 16)]).target(16, true, 0, 4590);
+    let (x, q) = (b.input(0), b.constant(16, Q.into()));
+    let s = b.node(16, Op::Ashr(15), &[x]);
+    let m = b.node(16, Op::And, &[s, q]);
+    let y = b.node(16, Op::Add, &[x, m]);
+    let b = b.outputs(&[y]);
+    let walked = b.replay(&common::lines(text)).unwrap_or_else(|e| panic!("{e}"));
+    // It is x modulo q.
+    assert_eq!((walked.outputs[0].k, &walked.outputs[0].t[..]), (0, &[(0, 1)][..]));
+    let head = "ringforge certificate 1";
+    assert!(DOCUMENT.contains(head));
+    let whole = format!("{head}\ncase c\n{text}");
+    assert!(text::Certificate::parse(&whole).is_ok());
+}

@@ -1,0 +1,219 @@
+//! Certificates made to deceive or to exhaust: each was accepted, or did not end, by an earlier kernel.
+
+mod common;
+
+use common::cases::case;
+use common::{Bench, Q, lines};
+use ringforge_machine::graph::Op;
+
+/// The line and the reason of a refusal.
+fn refused(bench: &Bench, text: &str) -> (usize, String) {
+    match bench.replay(&lines(text)) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(e) => (e.line, e.why),
+    }
+}
+
+/// `x < 0` is claimed to be false for all x: the unsigned reading of 16 bits under a width of 16.
+#[test]
+fn an_extension_to_the_same_width_is_no_function() {
+    let mut b = Bench::new(&[(-4000, 4000, 16)]);
+    let (x, zero) = (b.input(0), b.constant(16, 0));
+    let less = b.node(1, Op::Slt, &[x, zero]);
+    let (q, same) = (b.constant(16, Q.into()), b.constant(16, 0));
+    let add = b.node(16, Op::Select, &[less, q, same]);
+    let b = b.outputs(&[add]);
+    let text = "
+        input 0 0
+        fun 16 lin 0 1
+        fun 16 zext 0
+        function 0 1
+        node 2 1 function 0 2 16 0 1 1 1 16 0 0 is 1 0 0
+        output 0 0 is 0 0 by 1 0";
+    let (line, why) = refused(&b, text);
+    assert_eq!(line, 3, "{why}");
+    assert!(why.contains("malformed function"), "{why}");
+}
+
+/// A logical shift by nothing is what it shifts, read as signed where its width is.
+#[test]
+fn a_shift_by_nothing_keeps_the_sign() {
+    let mut b = Bench::new(&[(-4000, 4000, 16)]);
+    let (x, zero) = (b.input(0), b.constant(16, 0));
+    let y = b.node(16, Op::Lshr(0), &[x]);
+    let less = b.node(1, Op::Slt, &[y, zero]);
+    let q = b.constant(16, Q.into());
+    let add = b.node(16, Op::Select, &[less, q, zero]);
+    let b = b.outputs(&[add]);
+    // Function 1, the shifted word, is made by the rule; if it is function 0, this is no new one.
+    for made in ["", "fun 16 zext 0"] {
+        let of = u8::from(!made.is_empty());
+        let text = format!(
+            "input 0 0
+            fun 16 lin 0 1
+            {made}
+            function 0 {of}
+            node 2 1 function 0 1 16 0 1 0 1 is 16 0 1 1 1
+            node 3 1 function 0 2 16 0 1 1 1 16 0 0 is 1 0 0
+            output 0 0 is 0 0 by 1 0"
+        );
+        refused(&b, &text);
+    }
+}
+
+/// Three functions that are x, with coefficients whose sum is 2^64: no sum modulo 2^64 is an integer.
+#[test]
+fn sums_that_are_enumerated_do_not_wrap() {
+    let b = Bench::new(&[(0, 9, 16)]);
+    let text = "
+        input 0 0
+        fun 64 lin 0 1
+        fun 64 const -1
+        fun 64 and 0 1
+        fun 64 or 0 0
+        fun 64 const 1
+        fun 64 mul 0 4
+        function 0 2
+        function 0 3
+        function 0 5
+        near 0 0 3 1 9223372036854775807 2 9223372036854775807 3 2 by 1 0";
+    // Their true sum is 2^64·x.
+    let (line, why) = refused(&b, text);
+    assert_eq!(line, 11, "{why}");
+}
+
+/// A form in [-2^109, 0], looked at 2^18 times as large, begins at the least integer of 128 bits.
+#[test]
+fn the_least_integer_has_no_negative() {
+    let b = Bench::new(&[(0, 1, 16)]);
+    let low = -(1i128 << 109);
+    for claim in ["0 0", "5 7"] {
+        let text = format!(
+            "input 0 0
+            name 0 1 0 {low}
+            bound 1 {claim} by {} 0",
+            1 << 18
+        );
+        let (line, why) = refused(&b, &text);
+        assert_eq!((line, why.contains("claimed")), (3, true), "{why}");
+    }
+}
+
+/// A function on an interval that ends with 64 bits.
+#[test]
+fn enumeration_ends_at_the_last_integer() {
+    let mut b = Bench::new(&[(-10, 0, 16)]);
+    let x = b.input(0);
+    let b = b.outputs(&[x]);
+    for (k, bound) in [
+        (i64::MAX, format!("{} {}", i64::MAX - 10, i64::MAX)),
+        (i64::MIN + 10, format!("{} {}", i64::MIN, i64::MIN + 10)),
+    ] {
+        let text = format!(
+            "input 0 0
+            name {k} 1 0 1
+            bound 1 {bound} by 1 0
+            fun 64 lin 0 1
+            fun 32 slice 8 0
+            function 1 1
+            output 0 1 extend 0 1 0 1 by 1 0 is 0 1 0 1 by 1 0"
+        );
+        assert!(b.replay(&lines(&text)).is_ok());
+    }
+    // Of all integers of 64 bits.
+    let text = format!(
+        "input 0 0
+        name 0 1 0 1
+        fun 64 lin 0 1
+        low 64 0 1 0 1
+        function 2 0
+        name 0 1 3 1
+        bound 4 {} {} by 1 0
+        fun 8 slice 3 0
+        function 4 1
+        residue 4 3 by 1 0
+        ",
+        i64::MIN,
+        i64::MAX
+    );
+    let _ = b.replay(&lines(&text));
+}
+
+/// Chains of functions, each of the one before, and of names: they are refused or cheap.
+#[test]
+fn chains_are_short_or_refused() {
+    let b = Bench::new(&[(-5, 5, 16)]);
+    // Extensions of extensions: a function's bits were found by recursion.
+    let mut text = String::from("input 0 0\nfun 16 lin 0 1\n");
+    for i in 0..200_000 {
+        text += &format!("fun 16 sext {i}\n");
+    }
+    text += "function 0 200000\nname 0 1 1 3\nbound 2 -15 15 by 1 0\n";
+    assert_eq!(refused(&b, &text).0, 3);
+    // Names of functions of names: a word over the first is a function of many operations.
+    let mut text = String::from("input 0 0\nfun 64 lin 1 1\nfun 64 lin 0 1\nfun 64 and 0 1\n");
+    for i in 0..2_500 {
+        text += &format!("function {} 2\nname 0 1 {} 1\n", 2 * i, 2 * i + 1);
+    }
+    text += "near 16 0 1 5000 1 by 1 0\n";
+    let _ = refused(&b, &text);
+}
+
+/// What is promised cannot be had by saying nothing, by saying it twice, or of what is not there.
+#[test]
+fn outputs_are_all_told_of() {
+    let known = case("disjoint");
+    let b = &known.bench;
+    let without = &known.lines[..6];
+    let e = b.replay(without).err().expect("an output is missing");
+    assert_eq!((e.line, e.why.as_str()), (7, "nothing is said of output 1"));
+    let mut twice = known.lines.clone();
+    twice[6] = twice[5].clone();
+    let e = b.replay(&twice).err().expect("an output is missing");
+    assert_eq!((e.line, e.why.as_str()), (8, "nothing is said of output 1"));
+    let e = b.replay(&[]).err().expect("all outputs are missing");
+    assert_eq!(e.line, 1);
+    let mut beyond = known.lines.clone();
+    beyond.extend(lines("output 2 0 is 0 0 by 1 0"));
+    let e = b.replay(&beyond).err().expect("there is no output 2");
+    assert_eq!((e.line, e.why.as_str()), (8, "no such output"));
+}
+
+/// Work beyond the budget is refused, not done.
+#[test]
+fn the_budget_ends_enumeration() {
+    let known = case("conditional addition");
+    assert!(known.bench.replay_for(&known.lines, 1 << 26).is_ok());
+    for budget in [0, 1000, 8000] {
+        assert!(known.bench.replay_for(&known.lines, budget).is_err(), "{budget}");
+    }
+    // Functions in many affine pieces, again and again: at some time the budget is spent.
+    let b = Bench::new(&[(0, 1 << 22, 64)]);
+    let mut text = String::from(
+        "input 0 0\nfun 64 lin 0 1\nfun 20 slice 0 0\nfun 10 slice 10 1\nfun 20 sext 2\nfun 20 xor 1 3\n",
+    );
+    for i in 0..20 {
+        text += &format!("fun 20 lin {i} 1 4 1\nfunction 0 {}\n", i + 5);
+    }
+    text += "bound 20 -524288 524287 by 1 0";
+    let (line, why) = {
+        let e = b.replay_for(&lines(&text), 1 << 18).err().expect("more than the budget");
+        (e.line, e.why)
+    };
+    assert_eq!((line, why.as_str()), (47, "a function of too many values"));
+}
+
+/// The sign of a word of 64 bits, as a function: there is no bit 64 that could be taken.
+#[test]
+fn a_sign_of_64_bits_is_right_or_refused() {
+    let mut b = Bench::new(&[(-10, -1, 64)]).target(64, true, i64::MIN, i64::MAX);
+    let x = b.input(0);
+    let s = b.node(64, Op::Ashr(63), &[x]);
+    let b = b.outputs(&[s]);
+    let text = "
+        input 0 0
+        node 1 1 negative 0 0 0 1 0 1 is 64 -9223372036854775808 0
+        output 0 0 is -9223372036854775808 0 by 1 0";
+    let (line, why) = refused(&b, text);
+    assert_eq!(line, 2, "{why}");
+}

@@ -1,0 +1,404 @@
+//! Each rule with its side conditions: a certificate that is accepted, and the same with one line
+//! that lies, which is refused at that line for that reason.
+
+mod common;
+
+use common::cases::{all, case};
+use common::lines;
+
+/// A false certificate: the case, its line (from 1), what stands there instead (nothing: the line is
+/// left out), and the line and the reason of the refusal.
+type Lie = (&'static str, usize, &'static str, usize, &'static str);
+
+fn refuses(lies: &[Lie]) {
+    for &(name, at, text, line, why) in lies {
+        let known = case(name);
+        let mut all = known.lines.clone();
+        let put = lines(text);
+        assert!(put.len() != 1 || put[0] != all[at - 1], "{name}: `{text}` changes nothing");
+        all.splice(at - 1..at, put);
+        match known.bench.replay(&all) {
+            Ok(_) => panic!("{name}: `{text}` for line {at} is accepted"),
+            Err(e) => {
+                let right = e.line == line && e.why.contains(why);
+                assert!(right, "{name}: `{text}` for line {at}: refused at {}: {}", e.line, e.why);
+            }
+        }
+    }
+}
+
+#[test]
+fn good_certificates_are_accepted() {
+    for known in all() {
+        let walked = known.bench.replay(&known.lines);
+        let walked = walked.unwrap_or_else(|e| panic!("{}: {e}", known.name));
+        assert_eq!(walked.replayed.lines, known.lines.len());
+        assert_eq!(walked.outputs.len(), known.bench.outputs.len());
+    }
+}
+
+#[test]
+fn intervals() {
+    refuses(&[
+        ("conditional addition", 10, "bound 3 0 4589 by 1 0", 10, "[0, 4590] is found"),
+        ("conditional addition", 10, "bound 3 1 4590 by 1 0", 10, "[0, 4590] is found"),
+        ("conditional addition", 10, "bound 9 0 4590 by 1 0", 10, "no atom 9 yet"),
+        ("conditional addition", 10, "bound 3 0 4590 by 0 0", 10, "a scale that is not positive"),
+        ("conditional addition", 10, "bound 3 0 4590 by -1 0", 10, "a scale that is not positive"),
+        ("barrett", 8, "bound 2 -2339 2340 by 1 0", 8, "[-2340, 2340] is found"),
+        ("montgomery", 19, "bound 8 -2538 2539 by 65536 2 fact 0 1 fact 1 -1", 19, "is found"),
+        ("montgomery", 19, "bound 8 -2539 2538 by 65536 2 fact 0 1 fact 1 -1", 19, "is found"),
+        // Without the witness, or with a wrong one, the interval is wider.
+        ("montgomery", 19, "bound 8 -2539 2539 by 1 0", 19, "is found"),
+        ("montgomery", 19, "bound 8 -2539 2539 by 65536 2 fact 0 1 fact 1 1", 19, "is found"),
+        ("montgomery", 19, "bound 8 -2539 2539 by 65536 1 fact 2 1", 19, "no such equation yet"),
+        ("montgomery", 19, "bound 8 -2539 2539 by 65536 1 name 3 1", 19, "is no name"),
+        ("no wrap", 8, "bound 3 -9999 10000 by 1 1 fact 0 1", 8, "is found"),
+    ]);
+}
+
+#[test]
+fn residues() {
+    refuses(&[
+        ("conditional addition", 11, "residue 3 4590 by 1 0", 11, "are no line modulo 4590"),
+        ("conditional addition", 11, "residue 3 1 by 1 0", 11, "a modulus of 1"),
+        ("conditional addition", 11, "residue 3 0 by 1 0", 11, "a modulus of 0"),
+        ("conditional addition", 11, "residue 1 4591 by 1 0", 11, "of what is no name"),
+        ("barrett", 9, "residue 2 9182 by 1 0", 9, "are no line modulo"),
+        // The factor of the scale must have an inverse.
+        ("montgomery", 20, "residue 8 4592 by 65536 2 fact 0 1 fact 1 -1", 20, "common divisor"),
+        ("montgomery", 20, "residue 8 4591 by 65536 1 fact 0 1", 20, "does not vanish"),
+        ("montgomery", 20, "residue 8 4591 by 1 0", 20, "does not vanish"),
+        // A residue that is not over earlier atoms would never end.
+        ("montgomery", 20, "residue 8 4591 by 1 1 name 8 1", 20, "over later atoms"),
+    ]);
+}
+
+#[test]
+fn enumerated_functions() {
+    refuses(&[
+        // The argument's spelling must be the argument.
+        (
+            "conditional addition",
+            12,
+            "node 2 1 function 0 1 16 1 1 0 1",
+            12,
+            "left of a difference",
+        ),
+        (
+            "conditional addition",
+            12,
+            "node 2 1 function 0 1 16 0 1 0 3",
+            12,
+            "left of a difference",
+        ),
+        (
+            "conditional addition",
+            12,
+            "node 2 1 function 0 1 15 0 1 0 1",
+            12,
+            "too few bits are known",
+        ),
+        ("conditional addition", 12, "node 2 1 function 0 1 17 0 1 0 1", 12, "bits are known"),
+        ("conditional addition", 12, "node 2 1 function 5 1 16 0 1 0 1", 12, "no atom 5 yet"),
+        (
+            "conditional addition",
+            13,
+            "node 3 1 function 0 2 16 0 1 1 1 16 4590 0",
+            13,
+            "left of a difference",
+        ),
+        (
+            "conditional addition",
+            13,
+            "node 3 1 function 1 2 16 0 1 1 1 16 4591 0",
+            13,
+            "is no function of atom 1",
+        ),
+        ("conditional addition", 13, "node 3 1 function 0 1 16 0 1 1 1", 13, "no step is left"),
+        (
+            "conditional addition",
+            15,
+            "node 5 1 function 0 1 16 0 1 3 1 is 16 1 0",
+            15,
+            "left of a difference",
+        ),
+        (
+            "conditional addition",
+            15,
+            "node 5 1 function 0 1 16 0 1 3 1 is 17 0 0",
+            15,
+            "bits are known",
+        ),
+        // A name of several atoms is no function of one of them.
+        (
+            "no wrap",
+            7,
+            "node 2 1 function 0 2 16 0 1 0 1 16 0 1 1 1",
+            7,
+            "atom 1 is no function of atom 0",
+        ),
+        // A function that is another one.
+        ("choice", 4, "fun 1 ult 0 1", 11, "left of a difference"),
+        ("choice", 5, "fun 1 lin 1 0 2 -1", 12, "left of a difference"),
+        (
+            "choice",
+            11,
+            "node 5 1 function 0 3 1 -1 1 1 -1 16 4591 1 0 1 16 0 1 0 1",
+            11,
+            "left of a difference",
+        ),
+        (
+            "choice",
+            11,
+            "node 5 1 function 0 3 1 0 1 1 -1 16 4591 1 0 1 15 0 1 0 1 is 16 0 1 2 1",
+            11,
+            "bits are known",
+        ),
+        ("glued", 9, "node 3 1 function 0 2 8 0 1 1 1 8 0 1 1 1", 9, "left of a difference"),
+        ("glued", 9, "node 3 1 function 0 2 7 0 1 0 1 8 0 1 1 1", 9, "too few bits are known"),
+    ]);
+}
+
+#[test]
+fn malformed_functions() {
+    for text in [
+        "fun 0 lin 0 1",
+        "fun 65 lin 0 1",
+        "fun 16 slice 1 0",
+        "fun 16 zext 0",
+        "fun 16 sext 0",
+        "fun 17 sats 0",
+        "fun 17 concat 0",
+        "fun 32 mul 0 0",
+        "fun 2 eq 0 0",
+        "fun 16 select 0 0 0",
+        "fun 16 and 0",
+    ] {
+        let known = case("conditional addition");
+        let mut all = known.lines.clone();
+        all.splice(2..2, lines(text));
+        let e = known.bench.replay(&all).err().unwrap_or_else(|| panic!("{text} is accepted"));
+        assert!(e.line == 3 && e.why.contains("malformed function"), "{text}: {e}");
+    }
+    refuses(&[("conditional addition", 3, "fun 1 slice 15 1", 3, "that are not there yet")]);
+}
+
+#[test]
+fn extensions_that_do_not_wrap() {
+    refuses(&[
+        ("montgomery", 3, "node 2 1 extend 0 1 0 2 by 1 0", 3, "left of a difference"),
+        ("montgomery", 3, "node 2 1 extend 65536 1 0 1 by 1 0", 3, "does not fit 16 bits"),
+        ("side by side", 3, "node 2 1 extend -256 1 1 1 by 1 0", 3, "does not fit 8 bits"),
+        ("side by side", 3, "", 3, "bits are known"),
+        (
+            "conditional addition",
+            16,
+            "output 0 0 is 0 1 3 1 by 1 0",
+            16,
+            "16 bits are known of one word",
+        ),
+        ("saturation", 3, "node 4 1 extend 0 1 0 4 by 1 0", 3, "left of a difference"),
+        ("saturation", 3, "node 4 1 extend 4294967296 1 0 5 by 1 0", 3, "does not fit 32 bits"),
+        ("saturation", 3, "", 3, "bits are known"),
+    ]);
+    // A wider input does not fit.
+    let mut known = case("saturation");
+    known.bench.operands[0].hi = 6554;
+    let e = known.bench.replay(&known.lines).err().expect("32770 does not fit 16 bits");
+    assert_eq!((e.line, e.why.contains("does not fit 16 bits")), (3, true), "{e}");
+}
+
+#[test]
+fn products() {
+    refuses(&[
+        ("montgomery", 6, "node 4 1 product 32 0 1 0 1 32 1 1 1 1", 6, "left of a difference"),
+        ("montgomery", 6, "node 4 1 product 32 0 1 0 1 33 0 1 1 1", 6, "bits are known"),
+        ("montgomery", 6, "node 4 1 product 32 0 1 0 1 32 0 1 0 1", 6, "left of a difference"),
+        (
+            "montgomery",
+            6,
+            "node 4 1 product 32 0 1 0 1 32 0 1 1 1 is 32 1 1 2 1",
+            6,
+            "left of a difference",
+        ),
+        ("montgomery", 6, "node 4 1 whole", 6, "no rule for a product"),
+        ("montgomery", 5, "product 0 0", 8, "left of a difference"),
+    ]);
+}
+
+#[test]
+fn quotients() {
+    refuses(&[
+        ("montgomery", 8, "node 5 1 quotient -1 1 1 2 1 0 by 1 0", 8, "left of a difference"),
+        ("montgomery", 8, "node 5 1 quotient 0 0 1 2 1 0 by 1 0", 8, "is no function of atom 0"),
+        ("montgomery", 8, "node 5 1 extend 0 1 2 1 by 1 0", 8, "is no rule for this step"),
+        (
+            "montgomery",
+            8,
+            "node 5 2 quotient -1 0 1 2 1 0 by 1 0 whole",
+            8,
+            "no step is left for whole",
+        ),
+        // The remainder must be below 2^bits, and congruent.
+        ("montgomery", 16, "divide 3 0 1 6 1", 16, "the remainder lies in"),
+        ("montgomery", 16, "divide 3 1 1 4 1", 16, "the remainder lies in [1, 65536]"),
+        ("montgomery", 16, "divide 3 0 0", 16, "left of a difference"),
+        ("montgomery", 16, "divide 2 0 1 4 1", 16, "is no quotient"),
+        ("montgomery", 7, "floor 0 0 1 2 1", 7, "a quotient by 2^0"),
+        ("montgomery", 7, "floor 65 0 1 2 1", 7, "a quotient by 2^65"),
+        // A shift at once takes an integer that does not wrap: signed, or not negative.
+        (
+            "logical shift",
+            4,
+            "node 1 1 quotient -1 -65536 1 0 1 0 by 1 0",
+            4,
+            "does not fit 16 bits",
+        ),
+        (
+            "arithmetic shifts",
+            5,
+            "node 1 1 quotient -1 65536 1 0 1 0 by 1 0",
+            5,
+            "does not fit 16 bits",
+        ),
+    ]);
+    let mut known = case("logical shift");
+    known.bench.operands[0].lo = -1;
+    let e = known.bench.replay(&known.lines).err().expect("-1 is no unsigned word");
+    assert_eq!((e.line, e.why.contains("does not fit 16 bits")), (4, true), "{e}");
+}
+
+#[test]
+fn forms_near_zero() {
+    refuses(&[
+        ("no wrap", 6, "near 17 0 3 0 1 1 1 3 -1 by 1 0", 6, "left of a difference"),
+        ("no wrap", 6, "near 15 0 3 0 1 1 1 3 -1 by 1 0", 6, "may be another multiple of 2^15"),
+        ("no wrap", 6, "near 16 1 3 0 1 1 1 3 -1 by 1 0", 6, "left of a difference"),
+        ("no wrap", 6, "near 0 0 3 0 1 1 1 3 -1 by 1 0", 6, "may be another multiple of 2^0"),
+        ("no wrap", 6, "near 65 0 3 0 1 1 1 3 -1 by 1 0", 6, "a malformed equation"),
+        ("no wrap", 6, "near 16 0 3 0 1 1 1 3 1 by 1 0", 6, "left of a difference"),
+    ]);
+    // Sums of more than 2^15 wrap.
+    let mut known = case("no wrap");
+    known.bench.operands[0].hi = 28000;
+    let e = known.bench.replay(&known.lines).err().expect("33000 wraps");
+    assert_eq!((e.line, e.why.contains("another multiple of 2^16")), (6, true), "{e}");
+}
+
+#[test]
+fn joined_bits() {
+    refuses(&[
+        ("whole", 2, "", 2, "bits are known"),
+        ("side by side", 3, "node 2 1 whole", 3, "no parts of one word"),
+        ("disjoint", 4, "node 5 1 disjoint 1 0", 4, "no short extension"),
+        ("disjoint", 5, "node 6 1 disjoint 0 1 0 1 1 1", 5, "left of a difference"),
+        ("disjoint", 5, "node 6 1 disjoint 1 1 65536 1 1 1", 5, "does not fit 16 bits"),
+    ]);
+    // 255 + 1 has a bit in common with 256·x.
+    let mut known = case("disjoint");
+    known.bench.operands[1].hi = 256;
+    let e = known.bench.replay(&known.lines).err().expect("256 is no byte");
+    assert_eq!(e.line, 3, "{e}");
+}
+
+#[test]
+fn masks_of_signs() {
+    refuses(&[
+        ("sign", 4, "node 3 1 sign 0 1 1 1 1 by 1 0", 4, "left of a difference"),
+        ("sign", 4, "node 3 1 sign 1 0 1 1 1 by 1 0", 4, "left of a difference"),
+        ("sign", 2, "floor 14 0 1 0 1", 4, "left of a difference"),
+        ("sign", 4, "node 3 1 sign 0 65536 1 1 1 by 1 0", 4, "a sign in [65535, 65536]"),
+    ]);
+}
+
+#[test]
+fn signs() {
+    refuses(&[
+        ("sign of a sum", 4, "node 3 1 negative 0 -1 1 2 0 1 1 1", 4, "left of a difference"),
+        (
+            "sign of a sum",
+            4,
+            "node 3 1 negative 0 0 0 2 0 1 1 1",
+            4,
+            "atom 1 is no function of atom 0",
+        ),
+        ("sign of a sum", 4, "node 3 1 negative 16 -1 0 2 0 1 1 1", 4, "bits from 16 on of 16"),
+        ("sign of a sum", 4, "node 3 1 negative 3 -1 0 2 0 1 1 1", 4, "0 of 13 bits are known"),
+        ("sign of a sum", 4, "node 5 1 negative 0 -1 0 2 0 1 1 1", 4, "no sign of a word"),
+        (
+            "sign of a sum",
+            4,
+            "node 3 1 negative 0 -1 0 2 0 1 1 1 is 16 0 0",
+            4,
+            "left of a difference",
+        ),
+    ]);
+}
+
+#[test]
+fn outputs() {
+    refuses(&[
+        (
+            "conditional addition",
+            16,
+            "output 0 1 extend 0 1 3 1 by 1 0 is 1 1 3 1 by 1 0",
+            16,
+            "left of a difference",
+        ),
+        (
+            "conditional addition",
+            16,
+            "output 1 1 extend 0 1 3 1 by 1 0 is 0 1 3 1 by 1 0",
+            16,
+            "no such output",
+        ),
+        (
+            "linear",
+            2,
+            "output 0 1 extend 1 1 0 12 by 1 0 is 1 1 0 12 by 1 0",
+            2,
+            "left of a difference",
+        ),
+    ]);
+    for (name, lo, hi) in [("conditional addition", 0, 4589), ("montgomery", -2538, 2539)] {
+        let mut known = case(name);
+        (known.bench.target.lo, known.bench.target.hi) = (lo, hi);
+        let e = known.bench.replay(&known.lines).err().expect("out of the promised range");
+        assert_eq!((e.line, e.why.contains("is promised")), (known.lines.len(), true), "{e}");
+    }
+    // Inputs and outputs have the widths of the contract.
+    let mut known = case("unsigned");
+    known.bench.operands[0].bits = 16;
+    let e = known.bench.replay(&known.lines).err().expect("another width");
+    assert!(e.why.contains("is an input of another width"), "{e}");
+    let mut known = case("unsigned");
+    known.bench.target.bits = 16;
+    let e = known.bench.replay(&known.lines).err().expect("another width");
+    assert!(e.why.contains("the output has 8 bits"), "{e}");
+}
+
+#[test]
+fn order_and_numbers() {
+    refuses(&[
+        // Nodes are visited in order, once, and only those that an output needs.
+        ("conditional addition", 14, "node 3 0 is 16 0 1 2 1", 14, "is visited already, or never"),
+        ("conditional addition", 14, "node 99 0", 14, "is visited already, or never"),
+        ("conditional addition", 9, "name 0 2 0 1 9 1", 9, "no atom 9 yet"),
+        ("conditional addition", 9, "name 0 2 0 1 0 1", 9, "a form with an atom twice"),
+        ("conditional addition", 9, "name 0 2 0 1 2 0", 9, "a form with an atom twice, a zero"),
+        (
+            "conditional addition",
+            9,
+            "name 2596148429267413814265248164610048 0",
+            9,
+            "beyond 110 bits",
+        ),
+        ("conditional addition", 8, "function 0 9", 8, "no such function yet"),
+        ("conditional addition", 1, "input 1 0", 1, "no such operand"),
+        ("montgomery", 9, "low 16 65536 1 2 1", 9, "not in normal form"),
+        ("montgomery", 9, "low 0 0 0", 9, "not in normal form"),
+        ("montgomery", 9, "low 65 0 1 2 1", 9, "not in normal form"),
+        ("montgomery", 11, "function 4 1", 11, "no such function yet"),
+    ]);
+}

@@ -1,0 +1,331 @@
+//! The structures of a 64-bit little-endian ELF file, read as they stand: no meaning is given to them
+//! here, but every offset and every number of entries is checked.
+
+use crate::error::ObjectError;
+
+/// `e_type` of relocatable objects.
+pub const ET_REL: u16 = 1;
+/// `e_machine` of x86-64.
+pub const EM_X86_64: u16 = 62;
+
+/// Section types.
+pub const SHT_PROGBITS: u32 = 1;
+pub const SHT_SYMTAB: u32 = 2;
+pub const SHT_STRTAB: u32 = 3;
+pub const SHT_RELA: u32 = 4;
+pub const SHT_NOTE: u32 = 7;
+pub const SHT_NOBITS: u32 = 8;
+pub const SHT_REL: u32 = 9;
+pub const SHT_INIT_ARRAY: u32 = 14;
+pub const SHT_FINI_ARRAY: u32 = 15;
+pub const SHT_PREINIT_ARRAY: u32 = 16;
+pub const SHT_GROUP: u32 = 17;
+pub const SHT_LLVM_ADDRSIG: u32 = 0x6fff_4c03;
+pub const SHT_GNU_SFRAME: u32 = 0x6fff_fff4;
+pub const SHT_X86_64_UNWIND: u32 = 0x7000_0001;
+
+/// Section flags.
+pub const SHF_WRITE: u64 = 1;
+pub const SHF_ALLOC: u64 = 2;
+pub const SHF_EXECINSTR: u64 = 4;
+pub const SHF_MERGE: u64 = 0x10;
+pub const SHF_STRINGS: u64 = 0x20;
+pub const SHF_GROUP: u64 = 0x200;
+pub const SHF_GNU_RETAIN: u64 = 0x20_0000;
+
+/// Section numbers of symbols.
+pub const SHN_UNDEF: u16 = 0;
+pub const SHN_LORESERVE: u16 = 0xff00;
+pub const SHN_ABS: u16 = 0xfff1;
+pub const SHN_COMMON: u16 = 0xfff2;
+
+/// Symbol bindings.
+pub const STB_LOCAL: u8 = 0;
+pub const STB_GLOBAL: u8 = 1;
+pub const STB_WEAK: u8 = 2;
+
+/// Symbol types.
+pub const STT_NOTYPE: u8 = 0;
+pub const STT_OBJECT: u8 = 1;
+pub const STT_FUNC: u8 = 2;
+pub const STT_SECTION: u8 = 3;
+pub const STT_FILE: u8 = 4;
+pub const STT_COMMON: u8 = 5;
+pub const STT_TLS: u8 = 6;
+pub const STT_GNU_IFUNC: u8 = 10;
+
+/// A section header.
+#[derive(Clone, Debug)]
+pub struct Header {
+    pub name: String,
+    pub kind: u32,
+    pub flags: u64,
+    pub address: u64,
+    pub offset: u64,
+    pub size: u64,
+    pub link: u32,
+    pub info: u32,
+    pub align: u64,
+    pub entry: u64,
+}
+
+/// A symbol table entry.
+#[derive(Clone, Debug)]
+pub struct RawSymbol {
+    pub name: String,
+    pub kind: u8,
+    pub binding: u8,
+    pub other: u8,
+    pub section: u16,
+    pub value: u64,
+    pub size: u64,
+}
+
+/// A relocation with addend.
+#[derive(Clone, Copy, Debug)]
+pub struct RawRelocation {
+    pub offset: u64,
+    pub kind: u32,
+    pub symbol: u32,
+    pub addend: i64,
+}
+
+/// A file whose header was accepted, and its section headers.
+pub struct File<'a> {
+    bytes: &'a [u8],
+    pub sections: Vec<Header>,
+}
+
+fn not_elf(what: impl Into<String>) -> ObjectError {
+    ObjectError::NotElf(what.into())
+}
+
+pub fn damaged(section: &str, offset: u64, what: impl ToString) -> ObjectError {
+    ObjectError::Damaged { section: section.into(), offset, what: what.to_string() }
+}
+
+/// Little-endian numbers; [`None`] past the end.
+fn number<const N: usize>(bytes: &[u8], at: u64) -> Option<[u8; N]> {
+    let at = usize::try_from(at).ok()?;
+    bytes.get(at..at.checked_add(N)?)?.try_into().ok()
+}
+
+fn half(bytes: &[u8], at: u64) -> Option<u16> {
+    number(bytes, at).map(u16::from_le_bytes)
+}
+
+fn word(bytes: &[u8], at: u64) -> Option<u32> {
+    number(bytes, at).map(u32::from_le_bytes)
+}
+
+fn long(bytes: &[u8], at: u64) -> Option<u64> {
+    number(bytes, at).map(u64::from_le_bytes)
+}
+
+/// What a file that is no ELF object is, for its error.
+fn guess(bytes: &[u8]) -> Option<&'static str> {
+    let archives: [&[u8]; 2] = [b"!<arch>\n", b"!<thin>\n"];
+    let bitcode: [&[u8]; 2] = [b"BC\xc0\xde", b"\xde\xc0\x17\x0b"];
+    let starts = |list: &[&[u8]]| list.iter().any(|m| bytes.starts_with(m));
+    if starts(&archives) {
+        Some("it is an archive; take the object out of it (ar x) and name that")
+    } else if starts(&bitcode) {
+        Some("it is LLVM bitcode, not machine code; compile without -flto")
+    } else if starts(&[b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"]) {
+        Some("it is a Mach-O file; compile for an ELF target (--target=x86_64-linux-gnu)")
+    } else if starts(&[b"MZ", b"\x64\x86"]) {
+        Some("it is a Windows file; compile for an ELF target (--target=x86_64-linux-gnu)")
+    } else {
+        None
+    }
+}
+
+impl<'a> File<'a> {
+    /// Reads the file's header and its section headers.
+    ///
+    /// # Errors
+    /// If the file is no relocatable x86-64 object, or a header is not what assemblers write.
+    pub fn parse(bytes: &'a [u8]) -> Result<File<'a>, ObjectError> {
+        if !bytes.starts_with(b"\x7fELF") {
+            let what = guess(bytes).unwrap_or("it does not start with the ELF magic number");
+            return Err(not_elf(what));
+        }
+        let header = bytes.get(..64).ok_or_else(|| not_elf("its header is cut off"))?;
+        let at = |offset: u64| half(header, offset).unwrap_or_default();
+        if header[4] != 2 || header[5] != 1 || header[6] != 1 {
+            return Err(not_elf("it is not of 64 bits, little endian, version 1"));
+        }
+        if at(18) != EM_X86_64 {
+            let name = match at(18) {
+                3 => "i386",
+                40 => "Arm",
+                183 => "AArch64",
+                243 => "RISC-V",
+                _ => "unknown",
+            };
+            return Err(not_elf(format!("its processor is {name} (e_machine {})", at(18))));
+        }
+        if at(16) != ET_REL {
+            let kind = match at(16) {
+                2 | 3 => "linked (an executable or a shared library)",
+                4 => "a core dump",
+                _ => "of an unknown type",
+            };
+            return Err(not_elf(format!(
+                "it is {kind}, e_type {}; name the relocatable object (cc -c) that it was linked from",
+                at(16)
+            )));
+        }
+        // System V or GNU; the rest is fixed for relocatable objects.
+        let fixed = [
+            ("EI_OSABI", u64::from(header[7]) & !3, 0),
+            ("EI_ABIVERSION", u64::from(header[8]), 0),
+            ("e_version", u64::from(word(header, 20).unwrap_or_default()), 1),
+            ("e_entry", long(header, 24).unwrap_or_default(), 0),
+            ("e_phoff", long(header, 32).unwrap_or_default(), 0),
+            ("e_flags", u64::from(word(header, 48).unwrap_or_default()), 0),
+            ("e_ehsize", u64::from(at(52)), 64),
+            ("e_phentsize", u64::from(at(54)), 0),
+            ("e_phnum", u64::from(at(56)), 0),
+            ("e_shentsize", u64::from(at(58)), 64),
+        ];
+        if let Some((name, found, wanted)) = fixed.iter().find(|f| f.1 != f.2) {
+            return Err(not_elf(format!(
+                "{name} is {found} in its header, and {wanted} in objects that assemblers write"
+            )));
+        }
+        let (start, count) = (long(header, 40).unwrap_or_default(), u64::from(at(60)));
+        let mut sections = Vec::new();
+        for i in 0..count {
+            let header = start.checked_add(64 * i).and_then(|at| section_header(bytes, at));
+            let header = header.ok_or_else(|| not_elf("its section headers are cut off"))?;
+            sections.push(header);
+        }
+        if sections.first().is_none_or(|(_, h)| h.kind != 0 || h.size != 0) {
+            return Err(not_elf("it has no section headers, or a first one that is not empty"));
+        }
+        let names = usize::from(at(62));
+        let names = sections.get(names).map(|(_, h)| h.clone());
+        let names = names.filter(|h| h.kind == SHT_STRTAB);
+        let names = names.ok_or_else(|| not_elf("its section names are missing"))?;
+        let mut file = File { bytes, sections: Vec::new() };
+        for (name, mut header) in sections {
+            header.name = file.string(&names, name)?;
+            file.sections.push(header);
+        }
+        for h in &file.sections {
+            if !h.align.is_power_of_two() && h.align != 0 {
+                return Err(damaged(
+                    &h.name,
+                    0,
+                    format!("alignment {} is no power of two", h.align),
+                ));
+            }
+            if h.address != 0 {
+                return Err(damaged(&h.name, 0, "it has an address before it is linked"));
+            }
+        }
+        Ok(file)
+    }
+
+    /// A section's bytes in the file.
+    pub fn content(&self, section: &Header) -> Result<&'a [u8], ObjectError> {
+        let range = usize::try_from(section.offset).ok().zip(usize::try_from(section.size).ok());
+        let range = range.and_then(|(at, size)| Some(at..at.checked_add(size)?));
+        let bytes = range.and_then(|r| self.bytes.get(r));
+        bytes.ok_or_else(|| damaged(&section.name, 0, "its content lies outside the file"))
+    }
+
+    /// The string at `at` of a string table.
+    fn string(&self, table: &Header, at: u32) -> Result<String, ObjectError> {
+        let content = self.content(table)?;
+        let rest = content.get(at as usize..);
+        let text = rest.and_then(|r| Some(&r[..r.iter().position(|b| *b == 0)?]));
+        let text = text.and_then(|t| std::str::from_utf8(t).ok());
+        text.map(str::to_string)
+            .ok_or_else(|| damaged(&table.name, at.into(), "a name that is no text"))
+    }
+
+    /// The one symbol table's position, entries and number of local ones.
+    pub fn symbols(&self) -> Result<(usize, Vec<RawSymbol>, usize), ObjectError> {
+        let mut tables = self.sections.iter().enumerate().filter(|(_, h)| h.kind == SHT_SYMTAB);
+        let Some((at, table)) = tables.next() else {
+            return Err(not_elf("it has no symbol table (stripped?)"));
+        };
+        if tables.next().is_some() {
+            return Err(damaged(&table.name, 0, "a second symbol table"));
+        }
+        let names = self.sections.get(table.link as usize).filter(|h| h.kind == SHT_STRTAB);
+        let names = names.ok_or_else(|| damaged(&table.name, 0, "its names are missing"))?;
+        let mut symbols = Vec::new();
+        for (at, e) in self.entries(table)? {
+            let fields = (word(e, 0), half(e, 6), long(e, 8), long(e, 16));
+            let (Some(name), Some(section), Some(value), Some(size)) = fields else {
+                return Err(damaged(&table.name, at, "a symbol that is cut off"));
+            };
+            symbols.push(RawSymbol {
+                name: self.string(names, name)?,
+                kind: e[4] & 15,
+                binding: e[4] >> 4,
+                other: e[5],
+                section,
+                value,
+                size,
+            });
+        }
+        Ok((at, symbols, table.info as usize))
+    }
+
+    /// The entries of a table of relocations with addends.
+    pub fn relocations(&self, table: &Header) -> Result<Vec<RawRelocation>, ObjectError> {
+        let mut out = Vec::new();
+        for (at, e) in self.entries(table)? {
+            let fields = (long(e, 0), word(e, 8), word(e, 12), long(e, 16));
+            let (Some(offset), Some(kind), Some(symbol), Some(addend)) = fields else {
+                return Err(damaged(&table.name, at, "a relocation that is cut off"));
+            };
+            out.push(RawRelocation { offset, kind, symbol, addend: addend as i64 });
+        }
+        Ok(out)
+    }
+
+    /// Entries of 24 bytes (symbols and relocations), with their offsets.
+    fn entries(
+        &self,
+        table: &Header,
+    ) -> Result<impl Iterator<Item = (u64, &'a [u8])> + use<'a>, ObjectError> {
+        if table.entry != 24 || !table.size.is_multiple_of(24) {
+            return Err(damaged(&table.name, 0, "its entries are not of 24 bytes"));
+        }
+        Ok(self.content(table)?.chunks_exact(24).enumerate().map(|(i, e)| (24 * i as u64, e)))
+    }
+
+    /// Numbers of the sections that are members of some group.
+    pub fn grouped(&self) -> Result<Vec<u32>, ObjectError> {
+        let mut members = Vec::new();
+        for group in self.sections.iter().filter(|h| h.kind == SHT_GROUP) {
+            let content = self.content(group)?;
+            members.extend((1..content.len() as u64 / 4).filter_map(|i| word(content, 4 * i)));
+        }
+        Ok(members)
+    }
+}
+
+/// The header at `at`, its name still a number.
+fn section_header(bytes: &[u8], at: u64) -> Option<(u32, Header)> {
+    let word = |o: u64| word(bytes, at.checked_add(o)?);
+    let long = |o: u64| long(bytes, at.checked_add(o)?);
+    let header = Header {
+        name: String::new(),
+        kind: word(4)?,
+        flags: long(8)?,
+        address: long(16)?,
+        offset: long(24)?,
+        size: long(32)?,
+        link: word(40)?,
+        info: word(44)?,
+        align: long(48)?,
+        entry: long(56)?,
+    };
+    Some((word(0)?, header))
+}

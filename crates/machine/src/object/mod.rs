@@ -1,0 +1,211 @@
+//! ELF objects: a whitelist of everything that gives their bytes a meaning.
+//!
+//! Only relocatable objects are read: what the linker makes of one is known, what it made of a linked
+//! file is not (its section headers may say otherwise than its segments, and the loader relocates it
+//! again). Each room holds one list: `elf` the structures and the file's header, `sections` flags,
+//! types and names, `symbols` kinds of symbols, `relocations` and the instruction set's own module
+//! the types. What is on none is refused by name, when the object is read if it could change the
+//! meaning of anything else, or where execution meets it.
+
+mod elf;
+mod relocations;
+mod sections;
+mod symbols;
+pub(crate) mod x86_64;
+
+use crate::error::ObjectError;
+use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter};
+pub(crate) use relocations::Relocation;
+use rustc_hash::FxHashMap;
+pub(crate) use sections::{Entries, Section};
+pub(crate) use symbols::{Place, Symbol};
+
+/// Gap between sections in our layout, so that no address lies in two.
+const GAP: u64 = 0x1000;
+
+/// A relocatable ELF object: sections laid out (the first executable one starts at 0), symbols,
+/// relocations.
+pub struct Object {
+    pub(crate) sections: Vec<Section>,
+    symbols: Vec<Symbol>,
+    functions: Vec<Function>,
+    /// Names of functions that cannot be called, and why.
+    refused: Vec<(String, String)>,
+}
+
+/// A function symbol.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Function {
+    /// The symbol's name.
+    pub name: String,
+    /// Its address, see [`Object`].
+    pub address: u64,
+    /// Its size in bytes as the symbol table has it (often 0 for hand-written assembly).
+    pub size: u64,
+    /// Whether other objects can call it.
+    pub global: bool,
+    pub(crate) section: usize,
+    pub(crate) offset: u64,
+}
+
+impl Object {
+    /// Reads a relocatable x86-64 ELF object (`.o`).
+    ///
+    /// # Errors
+    /// If it is none, damaged, or holds what could change the meaning of the rest: see [`ObjectError`].
+    pub fn parse(bytes: &[u8]) -> Result<Object, ObjectError> {
+        let file = elf::File::parse(bytes)?;
+        let mut position = FxHashMap::default();
+        let mut sections = Vec::new();
+        let mut next = 0u64;
+        for (number, mut section) in sections::read(&file)? {
+            section.address = next.next_multiple_of(section.align);
+            next = section.address + section.size + GAP;
+            position.insert(number, sections.len());
+            sections.push(section);
+        }
+        let (table, raw, locals) = file.symbols()?;
+        let symbols = symbols::read(&raw, locals, &sections, &position)?;
+        relocations::read(&file, table, &symbols, &mut sections, &position, x86_64::types)?;
+        let mut object = Object { sections, symbols, functions: Vec::new(), refused: Vec::new() };
+        for (symbol, raw) in object.symbols.iter().zip(&raw) {
+            let callable = [elf::STT_FUNC, elf::STT_NOTYPE, elf::STT_GNU_IFUNC].contains(&raw.kind);
+            if !callable || raw.name.is_empty() || raw.section == elf::SHN_UNDEF {
+                continue;
+            }
+            match &symbol.place {
+                &Place::Inside { section, offset, local, .. } => {
+                    let s = &object.sections[section];
+                    if s.executable && offset < s.size {
+                        object.functions.push(Function {
+                            name: raw.name.clone(),
+                            address: s.address + offset,
+                            size: raw.size,
+                            global: !local,
+                            section,
+                            offset,
+                        });
+                    }
+                }
+                Place::Refused(why) => object.refused.push((raw.name.clone(), why.clone())),
+                Place::Outside => {}
+            }
+        }
+        object.functions.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
+        Ok(object)
+    }
+
+    /// The symbol that a relocation names.
+    pub(crate) fn symbol(&self, relocation: &Relocation) -> &Symbol {
+        &self.symbols[relocation.symbol]
+    }
+
+    /// The relocations of a section by which the linker may change bytes `from..to`.
+    pub(crate) fn touching(
+        &self,
+        section: usize,
+        from: u64,
+        to: u64,
+    ) -> impl Iterator<Item = &Relocation> {
+        const FARTHEST: u64 = 24;
+        let all = &self.sections[section].relocations;
+        let first = all.partition_point(|r| r.offset + FARTHEST <= from);
+        let near = all[first..].iter().take_while(move |r| r.offset < to + FARTHEST);
+        near.filter(move |r| r.span().0 < to && from < r.span().1)
+    }
+
+    /// Type, symbol and place of a relocation in words.
+    pub(crate) fn tell(&self, section: usize, r: &Relocation) -> String {
+        let addend = if r.addend == 0 { String::new() } else { format!("{:+}", r.addend) };
+        let name = x86_64::types(r.kind).map_or("?", |t| t.name);
+        let (symbol, section) = (&self.symbol(r).name, &self.sections[section].name);
+        format!("{name} against `{symbol}`{addend} at {section}+{:#x}", r.offset)
+    }
+
+    /// Functions (and other labels in code), by address.
+    pub fn functions(&self) -> impl Iterator<Item = &Function> {
+        self.functions.iter()
+    }
+
+    /// The function of that name that other objects call; of local ones, if it is the only one.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn function(&self, name: &str) -> Result<&Function, String> {
+        let same: Vec<&Function> = self.functions.iter().filter(|f| f.name == name).collect();
+        if let Some(global) = same.iter().find(|f| f.global) {
+            return Ok(global);
+        }
+        match same[..] {
+            [one] => Ok(one),
+            [] => match self.refused.iter().find(|r| r.0 == name) {
+                Some((_, why)) => Err(format!("`{name}` cannot be called: {why}")),
+                None => Err(format!("the object defines no function `{name}`")),
+            },
+            _ => Err(format!("{} local functions are named `{name}`", same.len())),
+        }
+    }
+
+    /// Section (by position) and offset of an address.
+    pub(crate) fn locate(&self, address: u64) -> Option<(usize, u64)> {
+        self.sections.iter().enumerate().find_map(|(i, s)| {
+            let offset = address.checked_sub(s.address)?;
+            (offset < s.size).then_some((i, offset))
+        })
+    }
+
+    /// `symbol+0x1f` for an address, or the bare number.
+    pub fn describe(&self, address: u64) -> String {
+        let Some((section, _)) = self.locate(address) else { return format!("{address:#x}") };
+        let before = self.functions.iter().rev();
+        match before.into_iter().find(|f| f.address <= address && f.section == section) {
+            Some(f) if f.address == address => f.name.clone(),
+            Some(f) => format!("{}+{:#x}", f.name, address - f.address),
+            None => format!("{address:#x}"),
+        }
+    }
+
+    /// The instruction at an address as text (Intel syntax), or `None` where there is none.
+    pub fn disassemble(&self, address: u64) -> Option<String> {
+        let (section, offset) = self.locate(address)?;
+        let instruction = self.decode(section, offset)?.0;
+        let mut text = String::new();
+        let mut formatter = IntelFormatter::new();
+        let options = formatter.options_mut();
+        options.set_hex_prefix("0x");
+        options.set_hex_suffix("");
+        options.set_uppercase_hex(false);
+        options.set_space_after_operand_separator(true);
+        options.set_rip_relative_addresses(true);
+        formatter.format(&instruction, &mut text);
+        Some(text)
+    }
+
+    /// The bytes of the instruction at an address (up to 15, fewer at the section's end).
+    pub fn bytes_at(&self, address: u64, length: usize) -> &[u8] {
+        let Some((section, offset)) = self.locate(address) else { return &[] };
+        let data = self.sections[section].data.get(offset as usize..).unwrap_or_default();
+        &data[..data.len().min(length)]
+    }
+
+    /// The instruction and where in it displacement and immediate stand.
+    pub(crate) fn decode(
+        &self,
+        section: usize,
+        offset: u64,
+    ) -> Option<(Instruction, iced_x86::ConstantOffsets)> {
+        let s = &self.sections[section];
+        let bytes = s.data.get(offset as usize..)?;
+        let bytes = &bytes[..bytes.len().min(15)];
+        let mut decoder = Decoder::with_ip(64, bytes, s.address + offset, DecoderOptions::NONE);
+        if !decoder.can_decode() {
+            return None;
+        }
+        let instruction = decoder.decode();
+        if instruction.is_invalid() {
+            return None;
+        }
+        let constants = decoder.get_constant_offsets(&instruction);
+        Some((instruction, constants))
+    }
+}

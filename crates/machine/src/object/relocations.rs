@@ -1,0 +1,134 @@
+//! What the linker writes into sections: each relocation exactly as the file has it, and no two in
+//! one place.
+//!
+//! What a relocation *means* is said where its field is used, see `x86/links.rs`: only there it is
+//! known which operand of which instruction it fills. Here is checked what holds whatever they mean.
+
+use super::elf::{self, File, damaged};
+use super::sections::Section;
+use super::symbols::Symbol;
+use crate::error::ObjectError;
+use rustc_hash::FxHashMap;
+
+/// A relocation of a loaded section.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Relocation {
+    /// Of its field's first byte in the section.
+    pub offset: u64,
+    /// The processor's number for its type.
+    pub kind: u32,
+    /// Position in the symbol table.
+    pub symbol: usize,
+    pub addend: i64,
+    /// Bytes that its field has.
+    pub width: u64,
+    /// Bytes before and after the field's first byte that the linker may rewrite.
+    pub reach: (u64, u64),
+}
+
+impl Relocation {
+    /// First and one-past-last byte that the linker may change.
+    pub fn span(&self) -> (u64, u64) {
+        (self.offset.saturating_sub(self.reach.0), self.offset.saturating_add(self.reach.1))
+    }
+}
+
+/// What a relocation type is, whatever it means.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Type {
+    pub name: &'static str,
+    pub width: u64,
+    /// See [`Relocation::reach`].
+    pub reach: (u64, u64),
+}
+
+/// The types of an instruction set that assemblers write; [`None`] for others.
+pub(crate) type Types = fn(u32) -> Option<Type>;
+
+/// Reads the relocations of all loaded sections.
+pub(crate) fn read(
+    file: &File<'_>,
+    table_of_symbols: usize,
+    symbols: &[Symbol],
+    sections: &mut [Section],
+    position: &FxHashMap<usize, usize>,
+    types: Types,
+) -> Result<(), ObjectError> {
+    let mut done = vec![false; sections.len()];
+    for table in &file.sections {
+        if table.kind != elf::SHT_RELA && table.kind != elf::SHT_REL {
+            continue;
+        }
+        let Some(&here) = position.get(&(table.info as usize)) else {
+            if table.info == 0 || table.info as usize >= file.sections.len() {
+                return Err(damaged(&table.name, 0, "relocations of no section"));
+            }
+            continue;
+        };
+        let section = &mut sections[here];
+        if table.kind == elf::SHT_REL {
+            let what = format!("relocations without addends for {}", section.name);
+            return Err(damaged(&table.name, 0, what));
+        }
+        if std::mem::replace(&mut done[here], true) {
+            let what = format!("a second table of relocations for {}", section.name);
+            return Err(damaged(&table.name, 0, what));
+        }
+        if table.link as usize != table_of_symbols {
+            return Err(damaged(&table.name, 0, "relocations that name another symbol table"));
+        }
+        section.relocations = one(file, table, section, symbols, types)?;
+    }
+    Ok(())
+}
+
+/// The relocations of one section, sorted.
+fn one(
+    file: &File<'_>,
+    table: &elf::Header,
+    section: &Section,
+    symbols: &[Symbol],
+    types: Types,
+) -> Result<Vec<Relocation>, ObjectError> {
+    let mut all = Vec::new();
+    for raw in file.relocations(table)? {
+        let Some(kind) = types(raw.kind) else {
+            let what = format!("relocation type {}, which no assembler writes", raw.kind);
+            return Err(damaged(&section.name, raw.offset, what));
+        };
+        if kind.width == 0 {
+            continue;
+        }
+        let symbol = raw.symbol as usize;
+        let Some(target) = symbols.get(symbol) else {
+            let what = format!("{} against symbol {symbol}, which there is not", kind.name);
+            return Err(damaged(&section.name, raw.offset, what));
+        };
+        let end = raw.offset.checked_add(kind.width);
+        if end.is_none_or(|e| e > section.size) {
+            let what = format!("{} against `{}` past the section's end", kind.name, target.name);
+            return Err(damaged(&section.name, raw.offset, what));
+        }
+        all.push(Relocation {
+            offset: raw.offset,
+            kind: raw.kind,
+            symbol,
+            addend: raw.addend,
+            width: kind.width,
+            reach: kind.reach,
+        });
+    }
+    all.sort_by_key(|r| r.offset);
+    if let Some(w) = all.windows(2).find(|w| w[0].offset + w[0].width > w[1].offset) {
+        let name = |r: &Relocation| types(r.kind).map_or("?", |t| t.name);
+        let what = format!(
+            "{} against `{}` overlaps {} against `{}`",
+            name(&w[1]),
+            symbols[w[1].symbol].name,
+            name(&w[0]),
+            symbols[w[0].symbol].name
+        );
+        return Err(damaged(&section.name, w[1].offset, what));
+    }
+    Ok(all)
+}

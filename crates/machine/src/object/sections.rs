@@ -1,0 +1,236 @@
+//! Which sections are loaded, and of which the content is known when the code runs.
+//!
+//! Flags and types decide what a section's bytes mean. Names decide too, but only against it: linkers
+//! treat some names in ways of their own (`.init` is concatenated, `.eh_frame` is edited,
+//! `.gnu.linkonce` is dropped), so a name that starts with a dot must be on the list.
+
+use super::elf::{self, File, Header, damaged};
+use super::relocations::Relocation;
+use crate::error::ObjectError;
+
+/// The longest section: some four times the largest table of any honest object.
+const MOST_BYTES: u64 = 1 << 32;
+/// The coarsest alignment that loaders keep.
+const PAGE: u64 = 4096;
+
+/// Parts of a section that the linker moves on their own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Entries {
+    /// None: the section stays in one piece.
+    One,
+    /// Constants of that many bytes each, merged with equal ones.
+    Constants(u64),
+    /// Strings, which may share their ends with longer ones: where each starts, and the last ends.
+    Strings(Vec<u64>),
+}
+
+impl Entries {
+    /// Start and end of each entry of a section of `size` bytes.
+    pub fn spans(&self, size: u64) -> Vec<(u64, u64)> {
+        match self {
+            Entries::One => vec![(0, size)],
+            Entries::Constants(step) => {
+                (0..size / step).map(|i| (i * step, (i + 1) * step)).collect()
+            }
+            Entries::Strings(starts) => starts.windows(2).map(|w| (w[0], w[1])).collect(),
+        }
+    }
+
+    /// The entry that holds byte `offset` of a section of `size` bytes, and its start.
+    pub fn find(&self, offset: i64, size: u64) -> Option<(usize, u64)> {
+        let offset = u64::try_from(offset).ok().filter(|&o| o < size);
+        match self {
+            Entries::One => Some((0, 0)),
+            Entries::Constants(step) => offset.map(|o| ((o / step) as usize, o / step * step)),
+            Entries::Strings(starts) => {
+                let at = starts.partition_point(|&s| s <= offset.unwrap_or(0)).checked_sub(1)?;
+                offset.map(|_| (at, starts[at]))
+            }
+        }
+    }
+}
+
+/// A section that is loaded.
+pub(crate) struct Section {
+    pub name: String,
+    /// Where it stands in the layout of this tool.
+    pub address: u64,
+    /// What the linker and the loader keep: at most a page.
+    pub align: u64,
+    pub size: u64,
+    /// Its bytes; none if it has none in the file.
+    pub data: Vec<u8>,
+    pub executable: bool,
+    pub entries: Entries,
+    /// Why its content is not known when the code runs, if it is not.
+    pub refused: Option<String>,
+    /// Whether nothing but that it can be written keeps its content from being known (of `.data`
+    /// alone): then `data` is what the file says, which holds if nobody writes to it.
+    pub only_written: bool,
+    /// By offset; none overlaps another.
+    pub relocations: Vec<Relocation>,
+}
+
+/// What a flag is called.
+fn flag_name(flag: u64) -> &'static str {
+    match flag {
+        elf::SHF_STRINGS => "STRINGS without MERGE",
+        0x80 => "LINK_ORDER",
+        0x100 => "OS_NONCONFORMING",
+        0x400 => "TLS",
+        0x800 => "COMPRESSED",
+        0x1000_0000 => "X86_64_LARGE",
+        0x8000_0000 => "EXCLUDE",
+        _ => "unknown",
+    }
+}
+
+/// Whether linkers place sections of that name by their flags alone.
+fn ordinary(name: &str) -> bool {
+    let list = [".text", ".rodata"];
+    let known = |base: &str| {
+        name.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let identifier = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    match name {
+        "COMMON" => false,
+        _ if name.starts_with('.') => list.into_iter().any(known),
+        _ => !name.is_empty() && name.chars().all(identifier),
+    }
+}
+
+/// Why the content of such a section is not known when the code runs, if it is not.
+fn refusal(h: &Header, grouped: bool, entries: &Result<Entries, String>) -> Option<String> {
+    let name = &h.name;
+    if h.flags & elf::SHF_WRITE != 0 {
+        let hint = if name.starts_with(".data.rel.ro") {
+            "a table of addresses; its flags let it be written, whatever its name: compile with -fno-pic, \
+             or use offsets"
+        } else {
+            "make the table const, or the buffer automatic"
+        };
+        return Some(format!(
+            "{name} is a section that can be written: its content at entry is not known ({hint})"
+        ));
+    }
+    if h.kind == elf::SHT_NOBITS {
+        return Some(format!("{name} is a section without content in the file"));
+    }
+    if h.kind != elf::SHT_PROGBITS {
+        return Some(format!("{name} is a section of type {:#x}, not PROGBITS", h.kind));
+    }
+    if grouped || h.flags & elf::SHF_GROUP != 0 {
+        return Some(format!(
+            "{name} is a member of a section group (COMDAT), for which the linker may take another \
+             object's copy"
+        ));
+    }
+    let mut known = elf::SHF_ALLOC | elf::SHF_EXECINSTR | elf::SHF_GNU_RETAIN;
+    if h.flags & elf::SHF_MERGE != 0 && h.flags & elf::SHF_EXECINSTR == 0 {
+        known |= elf::SHF_MERGE | elf::SHF_STRINGS;
+    }
+    let other = h.flags & !known;
+    if other != 0 {
+        let flag = 1 << other.trailing_zeros();
+        return Some(format!("{name} has the section flag {} ({flag:#x})", flag_name(flag)));
+    }
+    if !ordinary(name) {
+        return Some(format!("linkers treat sections named {name} in a way of their own"));
+    }
+    entries.as_ref().err().map(|why| format!("{name}: {why}"))
+}
+
+/// The entries of a section, or why they cannot be told.
+fn entries(h: &Header, data: &[u8]) -> Result<Entries, String> {
+    if h.flags & elf::SHF_MERGE == 0 {
+        return Ok(Entries::One);
+    }
+    let step = h.entry;
+    if step == 0 || step > 1 << 16 || !h.size.is_multiple_of(step) {
+        return Err(format!("mergeable entries of {step} bytes in {} bytes", h.size));
+    }
+    if h.flags & elf::SHF_STRINGS == 0 {
+        return Ok(Entries::Constants(step));
+    }
+    let mut starts = vec![0];
+    for (i, character) in data.chunks_exact(step as usize).enumerate() {
+        if character.iter().all(|b| *b == 0) {
+            starts.push((i as u64 + 1) * step);
+        }
+    }
+    if starts.last() != Some(&h.size) {
+        return Err("a mergeable string that does not end".into());
+    }
+    Ok(Entries::Strings(starts))
+}
+
+/// Types that linkers and loaders give a meaning which no code under proof can see, and those that
+/// are read here.
+fn known_type(h: &Header) -> bool {
+    let loaded = h.flags & elf::SHF_ALLOC != 0;
+    let named = |name: &str| h.name == name || h.name.starts_with(&format!("{name}."));
+    match h.kind {
+        0 => !loaded,
+        elf::SHT_PROGBITS | elf::SHT_NOBITS | elf::SHT_NOTE => true,
+        elf::SHT_SYMTAB | elf::SHT_STRTAB | elf::SHT_RELA | elf::SHT_REL | elf::SHT_GROUP => {
+            !loaded
+        }
+        elf::SHT_INIT_ARRAY => named(".init_array"),
+        elf::SHT_FINI_ARRAY => named(".fini_array"),
+        elf::SHT_PREINIT_ARRAY => named(".preinit_array"),
+        elf::SHT_LLVM_ADDRSIG => !loaded,
+        elf::SHT_X86_64_UNWIND => named(".eh_frame"),
+        elf::SHT_GNU_SFRAME => named(".sframe"),
+        _ => false,
+    }
+}
+
+/// The loaded sections, executable ones first, each with its number in the file.
+pub(crate) fn read(file: &File<'_>) -> Result<Vec<(usize, Section)>, ObjectError> {
+    let grouped = file.grouped()?;
+    let mut sections = Vec::new();
+    for (number, h) in file.sections.iter().enumerate() {
+        if h.name.starts_with(".gnu.lto_") || h.name == ".llvm.lto" {
+            let what = "the object carries code for link-time optimisation, which the linker compiles \
+                        anew; compile without -flto";
+            return Err(damaged(&h.name, 0, what));
+        }
+        if !known_type(h) {
+            let what = format!("a section of type {:#x}, which is not known here", h.kind);
+            return Err(damaged(&h.name, 0, what));
+        }
+        if h.flags & elf::SHF_ALLOC == 0 {
+            continue;
+        }
+        if h.size > MOST_BYTES {
+            return Err(damaged(&h.name, 0, format!("{} bytes are too many", h.size)));
+        }
+        let content = if h.kind == elf::SHT_NOBITS { &[][..] } else { file.content(h)? };
+        let parts = entries(h, content);
+        let grouped = grouped.contains(&(number as u32));
+        let refused = refusal(h, grouped, &parts);
+        // Linkers join what is named `.data` and leave its bytes alone.
+        let only_written = h.name == ".data"
+            && h.kind == elf::SHT_PROGBITS
+            && h.flags == elf::SHF_ALLOC | elf::SHF_WRITE
+            && !grouped;
+        let known = refused.is_none() || only_written;
+        sections.push((
+            number,
+            Section {
+                name: h.name.clone(),
+                address: 0,
+                align: h.align.clamp(1, PAGE),
+                size: h.size,
+                data: if known { content.to_vec() } else { Vec::new() },
+                executable: h.flags & elf::SHF_EXECINSTR != 0,
+                entries: parts.ok().filter(|_| known).unwrap_or(Entries::One),
+                refused,
+                only_written,
+                relocations: Vec::new(),
+            },
+        ));
+    }
+    sections.sort_by_key(|(number, s)| (!s.executable, *number));
+    Ok(sections)
+}

@@ -1,0 +1,276 @@
+//! Good small objects, damage to their structures and code by a fixed seed, and programs that run what
+//! is left of them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Elements of each array.
+pub const N: usize = 4;
+/// Calls that a program makes.
+pub const CALLS: usize = 24;
+
+/// The product in Z_17[x]/(x^4 + 1) through tables, a local function and the C library's: everything
+/// that objects have.
+const SOURCE: &str = r#"
+#include <stdint.h>
+#include <string.h>
+#define N 4
+#define Q 17
+static const int16_t weights[8] = { 1, 1, 1, 1, 16, 16, 16, 16 };
+static const uint8_t order[8] = { 0, 1, 2, 3, 0, 1, 2, 3 };
+extern const int16_t ring_q;
+const int16_t ring_q = Q;
+static __attribute__((noinline)) int16_t reduce(int32_t x) {
+    return (int16_t)(x - Q * ((x * 61681 + (1 << 19)) >> 20));
+}
+__attribute__((noinline)) void fold(int16_t *out, const int16_t *in) {
+    for (int i = 0; i < 2 * N; i++)
+        out[order[i]] = (int16_t)(out[order[i]] + weights[i] * in[i]);
+}
+void mul(int16_t *restrict c, const int16_t *restrict a, const int16_t *restrict b) {
+    int16_t s[64], r[N];
+    memset(s, 0, sizeof s);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) s[i + j] = (int16_t)(s[i + j] + a[i] * b[j]);
+    for (int i = 0; i < 2 * N; i++) s[i] = reduce(s[i]);
+    memset(r, 0, sizeof r);
+    fold(r, s);
+    for (int i = 0; i < N; i++) r[i] = (int16_t)(reduce(r[i] + ring_q));
+    memcpy(c, r, sizeof r);
+}
+"#;
+
+/// The same function as several compilers make it.
+pub fn good_objects(compile: impl Fn(&str, &str, &[&str]) -> Option<Vec<u8>>) -> Vec<Vec<u8>> {
+    let plain = ["-fno-asynchronous-unwind-tables", "-fno-stack-protector", "-fcf-protection=none"];
+    let ways = [
+        ("gcc", &["-O1", "-fno-pie"][..]),
+        ("gcc", &["-O2", "-fPIC"]),
+        ("gcc", &["-O3", "-mavx2", "-ffunction-sections", "-fdata-sections"]),
+        ("clang-19", &["-O2", "-mavx2"]),
+        ("clang-19", &["-Os", "-fPIC"]),
+    ];
+    let one =
+        |(compiler, flags): (&str, &[&str])| compile(compiler, SOURCE, &[flags, &plain].concat());
+    ways.into_iter().filter_map(one).collect()
+}
+
+/// A number from the environment.
+pub fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().map_or(default, |v| v.parse().expect("a number"))
+}
+
+/// Inputs of all calls: extremes and random values from -8 to 8.
+pub fn inputs() -> Vec<[[i16; N]; 2]> {
+    let mut random = Random(7);
+    let value = |round: usize, random: &mut Random| match round {
+        0 => 8,
+        1 => -8,
+        2..=5 => [-8, 8][random.below(2)],
+        _ => random.below(17) as i16 - 8,
+    };
+    let one = |round| [(); 2].map(|()| std::array::from_fn(|_| value(round, &mut random)));
+    (0..CALLS).map(one).collect()
+}
+
+/// C of a program without a library that calls `mul` on all inputs and writes the outputs.
+pub fn driver() -> String {
+    let array = |k: usize| -> String {
+        inputs().iter().flat_map(|i| i[k]).map(|x| format!("{x}, ")).collect()
+    };
+    format!(
+        r#"
+typedef short i16;
+typedef unsigned long size_t;
+void mul(i16 *, const i16 *, const i16 *);
+void *memset(void *d, int c, size_t n) {{ char *p = d; while (n--) *p++ = (char)c; return d; }}
+void *memcpy(void *d, const void *s, size_t n) {{
+    char *p = d; const char *q = s; while (n--) *p++ = *q++; return d; }}
+void *memmove(void *d, const void *s, size_t n) {{
+    char *p = d; const char *q = s;
+    if (p < q) while (n--) *p++ = *q++; else while (n--) p[n] = q[n];
+    return d; }}
+static const i16 a[] = {{ {} }}, b[] = {{ {} }};
+__asm__(".globl _start; _start: xor %ebp,%ebp; and $-16,%rsp; call run; mov %eax,%edi; mov $60,%eax; syscall");
+int run(void) {{
+    static i16 c[{N} * {CALLS}];
+    for (int i = 0; i < {CALLS}; i++) mul(c + {N} * i, a + {N} * i, b + {N} * i);
+    long done = 1;
+    __asm__ volatile("syscall" : "+a"(done) : "D"(1), "S"(c), "d"(sizeof c) : "rcx", "r11", "memory");
+    return done != sizeof c;
+}}
+"#,
+        array(0),
+        array(1),
+    )
+}
+
+/// Flags to compile it.
+pub const DRIVER_FLAGS: [&str; 5] = [
+    "-O1",
+    "-ffreestanding",
+    "-fno-stack-protector",
+    "-fPIE",
+    "-fno-tree-loop-distribute-patterns",
+];
+
+/// What became of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Run {
+    /// The linker refuses: nothing runs.
+    Unlinked,
+    /// It crashed or did not end.
+    Failed,
+    /// All outputs.
+    Wrote(Vec<i16>),
+}
+
+/// Links and runs the object, as a program at any place or at a fixed one.
+pub fn run(object: &Path, driver: &Path, pie: bool) -> Run {
+    let program: PathBuf = object.with_extension(if pie { "pie" } else { "exe" });
+    let mut link = Command::new("ld");
+    if pie {
+        link.args(["-pie", "-dynamic-linker", "/lib64/ld-linux-x86-64.so.2"]);
+    }
+    link.arg("-o").args([program.as_path(), driver, object]);
+    let linked = link.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !linked.expect("ld is needed by this test").success() {
+        return Run::Unlinked;
+    }
+    let started = Instant::now();
+    let child = Command::new(&program).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let Ok(mut child) = child else { return Run::Failed };
+    loop {
+        match child.try_wait() {
+            Ok(Some(_)) => break,
+            Ok(None) if started.elapsed() < Duration::from_secs(10) => {
+                std::thread::sleep(Duration::from_micros(300));
+            }
+            _ => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Run::Failed;
+            }
+        }
+    }
+    match child.wait_with_output() {
+        Ok(done) if done.status.success() => Run::Wrote(
+            done.stdout.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect(),
+        ),
+        _ => Run::Failed,
+    }
+}
+
+/// A small generator, the same on every run.
+pub struct Random(pub u64);
+
+impl Random {
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16) % n.max(1) as u64) as usize
+    }
+}
+
+fn half(bytes: &[u8], at: usize) -> usize {
+    usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]))
+}
+
+fn word(bytes: &[u8], at: usize) -> usize {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize
+}
+
+fn long(bytes: &[u8], at: usize) -> usize {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize
+}
+
+/// One table of a good object: where it starts, and its entries' size and number.
+#[derive(Clone, Copy)]
+struct Table {
+    at: usize,
+    entry: usize,
+    count: usize,
+    /// Offset and size of each field of an entry.
+    fields: &'static [(usize, usize)],
+}
+
+const HEADER: &[(usize, usize)] =
+    &[(0, 4), (4, 4), (8, 8), (16, 8), (24, 8), (32, 8), (40, 4), (44, 4), (48, 8), (56, 8)];
+const SYMBOL: &[(usize, usize)] = &[(0, 4), (4, 1), (5, 1), (6, 2), (8, 8), (16, 8)];
+const RELOCATION: &[(usize, usize)] = &[(0, 8), (8, 4), (12, 4), (16, 8)];
+const BYTE: &[(usize, usize)] = &[(0, 1)];
+
+/// The structures of a good object that damage is done to.
+pub struct Anatomy {
+    tables: Vec<Table>,
+}
+
+impl Anatomy {
+    /// Finds the file's header, section headers, symbols, relocations, names and content.
+    pub fn of(object: &[u8]) -> Anatomy {
+        let (start, count) = (long(object, 40), half(object, 60));
+        let mut tables = vec![
+            Table { at: 0, entry: 1, count: 64, fields: BYTE },
+            Table { at: start, entry: 64, count, fields: HEADER },
+        ];
+        for i in 0..count {
+            let h = start + 64 * i;
+            let (kind, flags) = (word(object, h + 4), long(object, h + 8));
+            let (at, size) = (long(object, h + 24), long(object, h + 32));
+            let fields = match kind {
+                2 => SYMBOL,
+                4 => RELOCATION,
+                3 => BYTE,
+                1 if flags & 2 != 0 => BYTE,
+                _ => continue,
+            };
+            let entry = if fields.len() > 1 { 24 } else { 1 };
+            tables.push(Table { at, entry, count: size / entry, fields });
+        }
+        tables.retain(|t| t.count > 0);
+        Anatomy { tables }
+    }
+
+    /// A damaged copy, and what was done.
+    pub fn damage(&self, object: &[u8], random: &mut Random) -> (Vec<u8>, String) {
+        let mut bad = object.to_vec();
+        let table = self.tables[random.below(self.tables.len())];
+        let entry = |random: &mut Random| table.at + table.entry * random.below(table.count);
+        let (a, b) = (entry(random), entry(random));
+        let (offset, size) = table.fields[random.below(table.fields.len())];
+        let at = a + offset;
+        let what = match random.below(8) {
+            0..=3 => {
+                let bit = random.below(8 * size);
+                bad[at + bit / 8] ^= 1 << (bit % 8);
+                format!("bit {bit} of the {size} bytes at {at:#x}")
+            }
+            4 => {
+                let byte = random.below(256) as u8;
+                bad[at + random.below(size)] = byte;
+                format!("a byte at {at:#x} becomes {byte:#x}")
+            }
+            5 => {
+                let values = [0, 1, 2, 4, 5, 8, 10, 11, 0x18, 0x40, 0xff, 0xfff1, 0xfff2, u64::MAX];
+                let value = values[random.below(values.len())].to_le_bytes();
+                bad[at..at + size].copy_from_slice(&value[..size]);
+                format!("the {size} bytes at {at:#x} become {value:x?}")
+            }
+            6 => {
+                // A field of another entry.
+                bad.copy_within(b + offset..b + offset + size, at);
+                format!("the {size} bytes at {at:#x} become those at {:#x}", b + offset)
+            }
+            _ => {
+                for k in 0..table.entry {
+                    bad.swap(a + k, b + k);
+                }
+                format!("{} bytes at {a:#x} and {b:#x} change places", table.entry)
+            }
+        };
+        (bad, what)
+    }
+}

@@ -1,0 +1,79 @@
+//! Damaged objects: whatever is lifted, right or wrong as a product, computes when it is linked and run
+//! what its terms say. No contract and no proof take part, so this sees every misreading.
+
+mod common;
+use common::damage::{self, Anatomy, CALLS, N, Random, Run, good_objects, run};
+use common::{call, compile};
+use ringforge_machine::eval::Tape;
+use ringforge_machine::graph::{Graph, NodeId};
+use ringforge_machine::{Object, lift};
+
+/// The outputs of all calls by the terms; [`None`] if the object is refused or an output has no value.
+fn by_terms(object: &[u8]) -> Option<Vec<i16>> {
+    let object = Object::parse(object).ok()?;
+    let mut graph = Graph::new();
+    let mut call = call("mul", N as u64);
+    call.max_steps = 20_000;
+    let lifted = lift(&object, &call, &mut graph, &mut |_| true).ok()?;
+    let [case] = &lifted.cases[..] else { return None };
+    let roots: Option<Vec<NodeId>> =
+        (0..N).map(|i| case.regions[0].element(&mut graph, i, 16).ok()).collect();
+    let tape = Tape::new(&graph, &roots?).ok()?;
+    let outputs = damage::inputs().into_iter().flat_map(|arrays| {
+        tape.run(|operand, i| arrays[usize::from(operand)][i as usize] as u16 as u64)
+    });
+    Some(outputs.map(|v| v as u16 as i16).collect())
+}
+
+/// `RINGFORGE_FLIPS` says another number, `RINGFORGE_FLIP_SEED` another seed.
+#[test]
+fn damaged_objects_compute_what_their_terms_say() {
+    let count = damage::number("RINGFORGE_FLIPS", 2500) as usize;
+    let mut random = Random(damage::number("RINGFORGE_FLIP_SEED", 2_463_534_242));
+    let name = format!("ringforge-machine-damaged-{}", std::process::id());
+    let dir = std::env::temp_dir().join(name);
+    std::fs::create_dir_all(&dir).expect("the temporary directory is writable");
+    let (driver, path) = (dir.join("driver.o"), dir.join("damaged.o"));
+    let program = compile("gcc", "c", &damage::driver(), &damage::DRIVER_FLAGS);
+    std::fs::write(&driver, program).expect("it is writable");
+    let good = good_objects(|compiler, source, flags| Some(compile(compiler, "c", source, flags)));
+    let mut right = Vec::new();
+    for object in &good {
+        let said = by_terms(object).expect("a good object is lifted");
+        assert_eq!(said.len(), N * CALLS);
+        std::fs::write(&path, object).expect("it is writable");
+        assert_eq!(run(&path, &driver, false), Run::Wrote(said.clone()));
+        right = said;
+    }
+    let anatomies: Vec<Anatomy> = good.iter().map(|o| Anatomy::of(o)).collect();
+    let (mut lifted, mut ran, mut wrong) = (0, 0, Vec::new());
+    for i in 0..count {
+        let which = i % good.len();
+        let (bad, what) = anatomies[which].damage(&good[which], &mut random);
+        let Some(said) = by_terms(&bad) else { continue };
+        lifted += 1;
+        std::fs::write(&path, &bad).expect("it is writable");
+        // What is no product would be refused anyway: one way of linking is enough.
+        let ways: &[bool] = if said == right { &[false, true] } else { &[false] };
+        for &pie in ways {
+            match run(&path, &driver, pie) {
+                Run::Unlinked => {}
+                Run::Wrote(got) if got == said => ran += 1,
+                other => {
+                    if let Some(keep) = std::env::var_os("RINGFORGE_FLIP_KEEP") {
+                        let to = std::path::Path::new(&keep).join(format!("wrong-{i}.o"));
+                        std::fs::copy(&path, to).expect("the directory to keep them in is there");
+                    }
+                    let got = if other == Run::Failed { "it fails" } else { "it differs" };
+                    wrong.push(format!(
+                        "object {i} (of good object {which}), pie {pie}: {what}: {got}"
+                    ));
+                }
+            }
+        }
+    }
+    let _ = std::fs::remove_dir_all(&dir);
+    println!("{count} objects, {lifted} lifted, {ran} runs as said, {} not", wrong.len());
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(lifted > count / 20 && ran > lifted / 2, "{lifted} lifted, {ran} ran");
+}

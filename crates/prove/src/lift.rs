@@ -1,0 +1,92 @@
+//! Lifting every call that the contract allows, and what a report says where one cannot be.
+
+use crate::prove::Job;
+use crate::report::{ReasonKind, Verdict};
+use crate::witness;
+use ringforge_contract::calls::{self, CallCase, CallLimits, Executed, NotLifted, Why};
+use ringforge_machine::graph::Graph;
+use ringforge_machine::{ElementError, LiftError, Violation};
+
+impl Job<'_> {
+    /// Lifts all calls into one graph; [`None`] (with a reason) if one cannot be.
+    pub(crate) fn lift(&mut self, graph: &mut Graph) -> Option<Vec<CallCase>> {
+        let mut executed = Executed::default();
+        let limits = CallLimits { max_steps: self.options.max_steps };
+        let (contract, object) = (self.contract, self.object);
+        let cases = calls::cases(contract, object, graph, limits, &mut executed, &mut |part| {
+            self.tick("executing", part)
+        });
+        let c = &mut self.report.counts;
+        c.instructions = executed.instructions;
+        c.code_bytes = executed.code_bytes;
+        c.by_class = executed.by_class.iter().map(|(k, v)| (format!("{k:?}"), *v)).collect();
+        c.stack_bytes = executed.stack_bytes;
+        for a in executed.assumptions {
+            if !self.report.assumptions.contains(&a) {
+                self.report.assumptions.push(a);
+            }
+        }
+        cases.map_err(|e| self.not_lifted(graph, &e)).ok()
+    }
+
+    fn not_lifted(&mut self, graph: &Graph, NotLifted { call, why }: &NotLifted) {
+        match why {
+            Why::Stopped => self.stopped(call),
+            Why::Nothing => {
+                self.reason(ReasonKind::Unmodelled, call, why.to_string());
+            }
+            Why::Lift(e) => self.lift_error(graph, call, e),
+            Why::Output(e) => {
+                // That a term has an address somewhere, in upper bits that are shifted or cut off
+                // say, does not show that its value depends on it.
+                let (kind, verdict) = match e {
+                    ElementError::Address { .. } => (ReasonKind::Unmodelled, Verdict::Unknown),
+                    _ => (ReasonKind::Undefined, Verdict::Refuted),
+                };
+                self.reason(kind, call, why.to_string());
+                self.report.verdict = verdict;
+            }
+        }
+    }
+
+    fn lift_error(&mut self, graph: &Graph, call: &str, e: &LiftError) {
+        let text = e.to_string();
+        let (kind, verdict, at) = match e {
+            LiftError::Violation(v) => match v {
+                Violation::ConstantTime { at, depends, .. } => {
+                    let names = witness::inputs_below(graph, *depends, self.contract);
+                    let r = self.reason(
+                        ReasonKind::ConstantTime,
+                        call,
+                        format!("{text}; the value depends on {names}"),
+                    );
+                    r.address = Some(at.address);
+                    r.instruction = Some(at.instruction.clone());
+                    self.report.verdict = Verdict::Refuted;
+                    return;
+                }
+                Violation::Memory { at, .. } => (ReasonKind::Memory, Verdict::Refuted, Some(at)),
+                Violation::Undefined { at, .. } => {
+                    (ReasonKind::Undefined, Verdict::Refuted, Some(at))
+                }
+                Violation::CalleeSaved { at, .. } => (ReasonKind::Abi, Verdict::Refuted, Some(at)),
+            },
+            LiftError::Unsupported { at, .. } | LiftError::PointerComparison { at } => {
+                (ReasonKind::Unmodelled, Verdict::Unknown, Some(at))
+            }
+            LiftError::StepLimit { at, .. } | LiftError::Stopped { at } => {
+                (ReasonKind::Stopped, Verdict::Unknown, Some(at))
+            }
+            LiftError::NoSymbol { .. } | LiftError::BadCall(_) | LiftError::Released(_) => {
+                (ReasonKind::Unmodelled, Verdict::Unknown, None)
+            }
+        };
+        let at = at.cloned();
+        let r = self.reason(kind, call, text);
+        if let Some(at) = at {
+            r.address = Some(at.address);
+            r.instruction = Some(at.instruction);
+        }
+        self.report.verdict = verdict;
+    }
+}

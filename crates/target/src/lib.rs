@@ -1,0 +1,137 @@
+//! Machines described as data: what a register holds, what operations cost, what code wants.
+//!
+//! The rooms above the emitters ask a description; none of them holds a lane count, a register's width
+//! or a processor's name. A new machine is a new description and an emitter.
+//!
+//! ```
+//! use ringforge_target::{AVX2, Target};
+//! assert_eq!(Target::find("avx2"), Some(&AVX2));
+//! assert_eq!((AVX2.registers.lanes(16), AVX2.registers.lanes(32)), (16, 8));
+//! ```
+
+mod costs;
+mod registers;
+
+pub use costs::{Costs, WordCosts};
+pub use registers::Registers;
+
+/// Bytes that arrays are aligned to where nothing else is asked: those that caches move together.
+pub const ALIGNMENT: usize = 64;
+
+/// How a machine's code multiplies two blocks of variable coefficients.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Products {
+    /// An instruction adds the products of neighbouring words in sums of twice their width.
+    Dots,
+    /// Words times words alone: one product in a lane.
+    Words,
+}
+
+/// A machine that code is made for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Target {
+    /// Its name on the command line, in file names and symbols.
+    pub name: &'static str,
+    /// What it is.
+    pub what: &'static str,
+    /// The registers that a program for it counts on.
+    pub registers: Registers,
+    /// Registers of the machine that one of a program takes; 0 where the compiler decides.
+    pub pieces: usize,
+    /// How many of a program's registers the machine holds at a time.
+    pub count: usize,
+    /// How blocks are multiplied.
+    pub products: Products,
+    /// Whether code of loops is wanted: no straight-line code that only a vector compiler undoes.
+    pub loops: bool,
+    /// What operations are expected to take.
+    pub costs: Costs,
+    /// Optimisation levels that measurements compare.
+    pub levels: &'static [&'static str],
+    /// Features of the processor that the code needs, under the compilers' names.
+    pub features: &'static [&'static str],
+    /// Whether `all` means it too; others are forged where they are named.
+    pub usual: bool,
+}
+
+/// x86-64 with AVX2.
+pub const AVX2: Target = Target {
+    name: "avx2",
+    what: "x86-64 with AVX2, C with intrinsics",
+    registers: Registers { bits: 256, part: 128 },
+    pieces: 1,
+    count: 16,
+    products: Products::Dots,
+    loops: false,
+    costs: costs::X86,
+    levels: &["-O3"],
+    features: &["avx2"],
+    usual: true,
+};
+
+/// x86-64 with SSE4.1: programs as for AVX2, each of their registers in two of 128 bits.
+pub const SSE41: Target = Target {
+    name: "sse41",
+    what: "x86-64 with SSE4.1, C with intrinsics",
+    pieces: 2,
+    count: 8,
+    features: &["sse4.1"],
+    usual: false,
+    ..AVX2
+};
+
+/// Portable C99: a register is a loop of constant length, which compilers turn into vectors of what
+/// the machine has.
+pub const C: Target = Target {
+    name: "c",
+    what: "any machine, C99 without intrinsics",
+    pieces: 0,
+    products: Products::Words,
+    loops: true,
+    levels: &["-O2", "-O3"],
+    features: &[],
+    usual: true,
+    ..AVX2
+};
+
+/// All targets, the fastest first.
+pub const TARGETS: [&Target; 3] = [&AVX2, &SSE41, &C];
+
+impl Target {
+    /// The target called `name`.
+    pub fn find(name: &str) -> Option<&'static Target> {
+        TARGETS.into_iter().find(|target| target.name == name)
+    }
+}
+
+impl std::fmt::Display for Target {
+    /// Its name.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_are_whole_parts_and_names_differ() {
+        for (i, target) in TARGETS.iter().enumerate() {
+            let Registers { bits, part } = target.registers;
+            assert!(bits.is_multiple_of(part) && part.is_multiple_of(64), "{target}");
+            assert!(target.count > 0, "{target}");
+            assert!(TARGETS[..i].iter().all(|other| other.name != target.name));
+            assert_eq!(Target::find(target.name), Some(*target));
+        }
+        assert_eq!(Target::find("z80"), None);
+    }
+
+    #[test]
+    fn longer_words_cost_more() {
+        for target in TARGETS {
+            let [short, long] = [16, 32].map(|bits| target.costs.words(bits));
+            assert!(short.scale < long.scale && short.product < long.product, "{target}");
+        }
+    }
+}

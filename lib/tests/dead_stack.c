@@ -1,0 +1,146 @@
+/*
+ * What operations leave on the stack: dead_stack [bytes] [NAME…]. Each KEM's operations run on a painted stack of
+ * their own with one key and coins, then with others; below the frame that called them both must leave the same
+ * bytes, on portable code and on AVX2. And without wiping they do not, so that it would be seen. With `bytes`, prints
+ * how many bytes of secrets would stay, and how deep.
+ */
+#define _XOPEN_SOURCE 600
+#include <ucontext.h>
+
+#include "test.h"
+
+extern int NS(test_portable);
+extern int NS(test_no_wipe);
+
+#define SIZE ((size_t)1 << 19)
+#define BATCH 3
+
+/* The stack, aligned as pages are, and what it held after the first key. */
+static uint8_t stack[SIZE + 4096], first[SIZE];
+static uint8_t *base, *frame;
+static ucontext_t main_context, own_context;
+static const struct kem *kem;
+static int operation, error;
+static uint8_t pk[BATCH * MAX_PK], sk[BATCH * MAX_SK], ct[MAX_CT], ss[64], coins[MAX_COINS];
+static uint64_t prepared[MAX_PREPARED / 8];
+
+static const char *const names[] = {"keypair", "keypair_derand", "enc", "enc_derand", "dec",
+                                    "enc_prepared", "enc_prepared_derand", "keypair_batch"};
+#define OPERATIONS ((int)(sizeof names / sizeof *names))
+
+static void call(void)
+{
+    volatile uint8_t here;
+    frame = (uint8_t *)(uintptr_t)&here;
+    switch (operation) {
+    case 0:
+        error = kem->keypair(pk, sk);
+        break;
+    case 1:
+        error = kem->keypair_derand(pk, sk, coins);
+        break;
+    case 2:
+        error = kem->enc(ct, ss, pk);
+        break;
+    case 3:
+        error = kem->enc_derand(ct, ss, pk, coins);
+        break;
+    case 4:
+        error = kem->dec(ss, ct, sk);
+        break;
+    case 5:
+        error = kem->enc_prepared(ct, ss, prepared);
+        break;
+    case 6:
+        error = kem->enc_prepared_derand(ct, ss, prepared, coins);
+        break;
+    default:
+        error = kem->keypair_batch(pk, sk, BATCH);
+    }
+}
+
+/* The operation on the painted stack, with the k-th key and coins, as lies in `base` then. */
+static void run(int k)
+{
+    uint8_t seed[48];
+    memset(seed, 7 + k, sizeof seed);
+    nist_seed(seed);
+    do /* until these are coins of a key: others are to be rejected */
+        nist_bytes(coins, sizeof coins);
+    while (kem->keypair_derand(pk, sk, coins) != 0);
+    CHECK(kem->enc(ct, ss, pk) == 0);
+    if (operation == 4 && k > 1)
+        ct[k] ^= 1; /* a forged ciphertext leaves nothing else */
+    if (kem->prepare)
+        CHECK(kem->prepare(prepared, pk) == 0);
+    memset(base, 0xa5, SIZE);
+    CHECK(getcontext(&own_context) == 0);
+    own_context.uc_stack.ss_sp = base;
+    own_context.uc_stack.ss_size = SIZE;
+    own_context.uc_link = &main_context;
+    makecontext(&own_context, call, 0);
+    CHECK(swapcontext(&main_context, &own_context) == 0);
+    CHECK(error == 0);
+}
+
+/* Bytes below the caller's frame in which the keys differ; *depth is how far below the deepest lies. */
+static size_t left(size_t *depth)
+{
+    size_t count = 0, i, end;
+    int k;
+    *depth = 0;
+    run(0);
+    memcpy(first, base, SIZE);
+    for (k = 1; k < 4; k++) {
+        run(k);
+        end = (size_t)(frame - base);
+        for (i = end; i-- > 0;) {
+            if (base[i] != first[i]) {
+                count++;
+                *depth = end - i > *depth ? end - i : *depth;
+            }
+        }
+    }
+    return count;
+}
+
+static int exists(void)
+{
+    return operation < 5 || (operation < 7 ? kem->prepare != NULL : kem->keypair_batch != NULL);
+}
+
+int main(int argc, char **argv)
+{
+    const int shown = argc > 1 && strcmp(argv[1], "bytes") == 0;
+    size_t i, depth, unused;
+    int k, target;
+    base = stack + (4096 - (uintptr_t)stack % 4096) % 4096;
+    for (i = 0; i < kem_count; i++) {
+        int wanted = argc == 1 + shown;
+        kem = kems + i;
+        for (k = 1 + shown; k < argc; k++)
+            wanted |= strcmp(argv[k], kem->name) == 0;
+        for (target = 0; wanted && target < 2; target++) {
+            NS(test_portable) = target;
+            for (operation = 0; operation < OPERATIONS; operation++) {
+                if (!exists())
+                    continue;
+                NS(test_no_wipe) = 1;
+                k = (int)left(&depth);
+                NS(test_no_wipe) = 0;
+                if (shown)
+                    printf("%s %s %s %d %lu\n", kem->name, target ? "portable" : "avx2", names[operation], k,
+                           (unsigned long)depth);
+                if (k < 100 || left(&unused) != 0) {
+                    fprintf(stderr, "%s %s %s: %d bytes, as deep as %lu, without wiping; and %lu with it\n", kem->name,
+                            target ? "portable" : "avx2", names[operation], k, (unsigned long)depth,
+                            (unsigned long)left(&unused));
+                    return 1;
+                }
+            }
+        }
+        if (wanted)
+            printf("%s ok\n", kem->name);
+    }
+    return 0;
+}
