@@ -1,9 +1,11 @@
 //! The C library as its users take it: `make check`, `make install` with pkg-config, CMake with `find_package`,
 //! hash functions and random bytes of their own. One KEM and little optimisation keep it short.
+//!
+//! Left to `RINGFORGE_LONG=1`: libcrypto's hash functions, by make and by CMake.
 
 mod common;
 
-use common::run;
+use common::{long, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -67,6 +69,9 @@ fn make_checks_and_installs_for_pkg_config() {
 
 #[test]
 fn libcrypto_hashes_as_well() {
+    if !long() {
+        return;
+    }
     let dir = tempfile::tempdir().unwrap();
     let checked = make(dir.path(), &["HASH=1", "RANDOM=1", "check"]);
     assert!(checked.contains("sntrup761: 100 known answers"), "{checked}");
@@ -79,6 +84,9 @@ fn cmake_installs_for_find_package() {
 
 #[test]
 fn cmake_finds_libcrypto_for_who_links_the_library() {
+    if !long() {
+        return;
+    }
     cmake_installs(&["-DRINGFORGE_HASH=1", "-DRINGFORGE_RANDOM=1"]);
 }
 
