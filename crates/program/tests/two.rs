@@ -5,7 +5,7 @@ use ringforge_interpret::count::count;
 use ringforge_interpret::range::ranges;
 use ringforge_interpret::run::{run, run_in_place};
 use ringforge_plan::Plan;
-use ringforge_program::lower::{LowerError, lower};
+use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
 use ringforge_target::{AVX2, Registers, Target};
 
