@@ -141,15 +141,19 @@ impl Cutter {
         let form = self.made_sum(&floor.form)?;
         let (id, new) = self.record.make(Made::Floor { form: form.into(), bits: floor.bits });
         if new && self.world.has_floor(&floor.form) {
-            // Its form's interval may be known by the quotients below it.
-            if let Some((by, _)) = self.rational_witness(&floor.form) {
-                let low = self.low_of(&floor.form, floor.bits)?;
-                let zero = self.record.divide(id, low);
-                let scale = by.scale << floor.bits;
-                let mut zeros = by.zeros;
-                zeros.push((zero, by.scale));
-                let by = Witness { scale, zeros };
-                let (lo, hi) = (floor.lo, floor.hi);
+            // Its form's interval may be known by the quotients below it, each end in a way of its own.
+            let low = self.low_of(&floor.form, floor.bits)?;
+            let zero = self.record.divide(id, low);
+            let mut known: Option<(i128, i128)> = None;
+            for view in VIEWS {
+                let Some((mut by, (l, h))) = self.rational_of(&floor.form, view) else { continue };
+                let (lo, hi) = (l >> floor.bits, h >> floor.bits);
+                if known.is_some_and(|(l, h)| lo <= l && h <= hi) {
+                    continue;
+                }
+                known = Some(known.map_or((lo, hi), |(l, h)| (lo.max(l), hi.min(h))));
+                by.zeros.push((zero, by.scale));
+                by.scale <<= floor.bits;
                 self.record.lines.push(Line::Bound { atom: id, lo, hi, by });
             }
         }
@@ -415,12 +419,6 @@ impl Cutter {
             return None;
         }
         Some(Witness { scale: 1 << 16, zeros })
-    }
-
-    /// The narrower of the two ways of looking at quotients.
-    fn rational_witness(&mut self, form: &Form) -> Option<(Witness, (i128, i128))> {
-        let all = VIEWS.into_iter().filter_map(|v| self.rational_of(form, v));
-        all.min_by_key(|r| r.1.1 - r.1.0)
     }
 
     /// A form with its quotients replaced by what they are of, in one of several ways, and its interval.
