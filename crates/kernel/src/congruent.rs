@@ -6,7 +6,7 @@
 use crate::atom::{Atom, Facts};
 use crate::claim::Why;
 use crate::form::{AtomId, Word};
-use crate::fun::{FunId, OPERATIONS};
+use crate::fun::{Fun, FunId, FunOp, OPERATIONS};
 
 /// Terms of a word.
 type Terms = Vec<(AtomId, i64)>;
@@ -102,17 +102,73 @@ impl Facts {
         self.enumerated.funs.lin(bits, 0, x, &terms)
     }
 
-    /// A name all of whose terms are of one earlier atom: that atom and the function of it that the name is.
-    /// The name's interval of 64 bits makes the function's value, modulo 2^64, the integer itself.
+    /// A name or a floor quotient all of whose terms are of one earlier atom: that atom and the function of it
+    /// that it is. An interval of 64 bits, the name's or that of what the quotient is of, makes the function's
+    /// value, modulo 2^64, the integer itself.
     pub(crate) fn parent(&mut self, a: AtomId) -> Result<Option<(AtomId, FunId)>, Why> {
-        let Atom::Name(form) = self.get(a)?.clone() else { return Ok(None) };
+        let (form, shift) = match self.get(a)?.clone() {
+            Atom::Name(form) => (form, 0),
+            Atom::Floor { form, bits } if bits < 64 => (form, bits),
+            _ => return Ok(None),
+        };
         let Some(base) = form.t.first().map(|t| self.base(t.0)) else { return Ok(None) };
         if form.t.iter().any(|t| self.base(t.0) != base) {
             return Ok(None);
         }
-        self.domain_of(a)?;
+        if shift == 0 {
+            self.domain_of(a)?;
+        } else {
+            let Ok((lo, hi)) = self.interval(&form) else { return Ok(None) };
+            if lo < i64::MIN.into() || hi > i64::MAX.into() {
+                return Ok(None);
+            }
+        }
         let word = Word::of(&form, 64);
         let fun = self.group_function(base, &word.t, 64);
-        Ok(Some((base, self.enumerated.funs.lin(64, word.k, 0, &[(fun, 1)]))))
+        let whole = self.enumerated.funs.lin(64, word.k, 0, &[(fun, 1)]);
+        if shift == 0 {
+            return Ok(Some((base, whole)));
+        }
+        let args = [whole].into_iter().collect();
+        let slice = Fun { width: 64 - shift, op: FunOp::Slice(shift), args };
+        Ok(Some((base, self.enumerated.funs.intern(slice))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form::Form;
+
+    /// The quotient by 2^bits of `Σ c·x` over inputs x in [-1000, 1000], as a function of one of them.
+    fn quotient(terms: &[i128], bits: u8) -> Option<(AtomId, FunId, Facts)> {
+        let mut facts = Facts::new(vec![(-1000, 1000)], 1 << 20);
+        let t = terms.iter().zip(0..).map(|(&c, index)| {
+            (facts.atom(Atom::Input { operand: 0, index }).expect("an input"), c)
+        });
+        let form = Form { k: 0, t: t.collect() }.into();
+        let floor = facts.atom(Atom::Floor { form, bits }).expect("a quotient");
+        let (base, fun) = facts.parent(floor).expect("no error")?;
+        Some((base, fun, facts))
+    }
+
+    #[test]
+    fn a_quotient_is_a_function_of_what_it_is_of() {
+        // The least and the greatest x·2^53 that are words of 64 bits are x = -1024 and 1023.
+        for (c, bits) in [(1, 3), (-7, 1), (1 << 53, 1), (1 << 53, 63)] {
+            let (base, fun, mut facts) = quotient(&[c], bits).expect("a function");
+            assert_eq!(base, 0);
+            for x in [-1000i64, -7, -1, 0, 1, 5, 999, 1000] {
+                let want = (c * i128::from(x)) >> bits;
+                assert_eq!(i128::from(facts.enumerated.funs.at(fun, x)), want, "{c}·{x} by {bits}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_two_inputs_or_beyond_64_bits_it_is_none() {
+        assert!(quotient(&[1, 1], 3).is_none());
+        assert!(quotient(&[1 << 54], 3).is_none());
+        assert!(quotient(&[1], 64).is_none());
     }
 }

@@ -8,9 +8,9 @@ use common::lines;
 
 /// A false certificate: the case, its line (from 1), what stands there instead (nothing: the line is
 /// left out), and the line and the reason of the refusal.
-type Lie = (&'static str, usize, &'static str, usize, &'static str);
+type Lie<'a> = (&'static str, usize, &'a str, usize, &'static str);
 
-fn refuses(lies: &[Lie]) {
+fn refuses(lies: &[Lie<'_>]) {
     for &(name, at, text, line, why) in lies {
         let known = case(name);
         let mut all = known.lines.clone();
@@ -71,6 +71,18 @@ fn residues() {
         ("montgomery", 20, "residue 8 4591 by 1 0", 20, "does not vanish"),
         // A residue that is not over earlier atoms would never end.
         ("montgomery", 20, "residue 8 4591 by 1 1 name 8 1", 20, "over later atoms"),
+    ]);
+}
+
+/// What a word is spelled over must be functions of the base, quotients as well.
+#[test]
+fn quotients_as_functions() {
+    let node = |floor: &str| format!("{floor}\nnode 2 1 function 0 1 16 0 1 2 1");
+    refuses(&[
+        ("quotient as function", 4, "node 2 1 function 0 1 16 1 1 1 1", 4, "left of a difference"),
+        ("quotient as function", 4, "node 2 1 function 0 1 16 0 1 1 2", 4, "left of a difference"),
+        // Of another quotient of the same sum.
+        ("quotient as function", 4, &node("floor 3 0 1 0 1"), 5, "left of a difference"),
     ]);
 }
 

@@ -19,6 +19,7 @@ pub fn all() -> Vec<Known> {
         barrett(),
         logical_shift(),
         arithmetic_shifts(),
+        quotient_as_function(),
         whole(),
         glued(),
         side_by_side(),
@@ -181,6 +182,26 @@ fn arithmetic_shifts() -> Known {
         divide 2 0 1 3 1                                    ; 8
         output 0 1 extend 0 2 2 32 3 1 by 1 1 fact 0 1 is 0 2 2 32 3 1 by 1 1 fact 0 1 ; 9";
     Known { name: "arithmetic shifts", bench: b.outputs(&[y]), lines: lines(text) }
+}
+
+/// A quotient of x is a function of x where it is shifted again.
+fn quotient_as_function() -> Known {
+    let mut b = Bench::new(&[(-1000, 1000, 16), (-1000, 1000, 16)]).target(16, true, -1000, 1000);
+    let x = b.input(0);
+    let h = b.node(16, Op::Ashr(2), &[x]);
+    let z = b.node(16, Op::Ashr(2), &[h]);
+    let high = b.node(16, Op::Shl(4), &[z]);
+    let mask = b.constant(16, 15);
+    let low = b.node(16, Op::And, &[x, mask]);
+    let y = b.node(16, Op::Add, &[high, low]);
+    let text = "
+        input 0 0                                           ; 1
+        floor 2 0 1 0 1                                     ; 2
+        node 1 1 quotient -1 0 1 0 1 0 by 1 0               ; 3
+        node 2 1 function 0 1 16 0 1 1 1                    ; 4
+        node 5 1 function 0 2 16 0 1 0 1 16 15 0            ; 5
+        output 0 1 extend 0 1 0 1 by 1 0 is 0 1 0 1 by 1 0  ; 6";
+    Known { name: "quotient as function", bench: b.outputs(&[y]), lines: lines(text) }
 }
 
 /// Two halves of a word, put together again.
