@@ -55,7 +55,8 @@ impl Plan {
         // Dot products of pairs of words cost less than the last level and its shuffles; words of
         // 32 bits have no such product.
         let complete = n >> most == 1;
-        let levels = if complete && q < 1 << 15 && most > 1 { most - 1 } else { most };
+        let levels =
+            if complete && crate::domain::word_bits(q) == 16 && most > 1 { most - 1 } else { most };
         let text = format!(
             "(plan {name} (cite Seiler18) (ring \"{ring}\") (ntt {levels} (forward cooley-tukey) \
              (inverse cooley-tukey) (weighted-convolution (toeplitz))))"

@@ -5,7 +5,7 @@
 
 use crate::base::Base;
 use crate::change_modulus::ChangeModulus;
-use crate::domain::Modulus;
+use crate::domain::{Modulus, word_bits};
 use crate::karatsuba::Karatsuba;
 use crate::lift::Lift;
 use crate::monomial_crt::MonomialCrt;
@@ -31,9 +31,6 @@ struct Words {
     /// Bits above a centred residue.
     room: f64,
 }
-
-/// Sums of two centred residues of smaller moduli fit a word of 16 bits.
-const SHORT: u64 = 1 << 15;
 
 /// The model: a machine's description, and what follows from it.
 struct Model<'a> {
@@ -64,7 +61,7 @@ impl Plan {
 impl Model<'_> {
     fn words(&self, modulus: u64) -> Words {
         let bits = ((modulus / 2).max(1) as f64).log2();
-        let width: u8 = if modulus < SHORT { 16 } else { 32 };
+        let width = word_bits(modulus);
         Words {
             lanes: self.lanes(width),
             costs: self.costs.words(width),

@@ -39,6 +39,17 @@ pub enum Modulus {
     },
 }
 
+/// Bits of the words that arithmetic modulo `modulus` takes: 16 where the sum of two centred residues
+/// fits such a word, else 32. Costs, candidates and lowering all go by it.
+///
+/// ```
+/// use ringforge_plan::word_bits;
+/// assert_eq!([12289, 32767, 32769, 65521].map(word_bits), [16, 16, 32, 32]);
+/// ```
+pub fn word_bits(modulus: u64) -> u8 {
+    if modulus < 1 << 15 { 16 } else { 32 }
+}
+
 impl Domain {
     /// The product of two operands of full length in a ring, and of any coefficients.
     pub fn of_ring(ring: &Ring) -> Domain {

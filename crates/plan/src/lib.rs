@@ -85,7 +85,7 @@ pub use catalog::{CatalogError, RingFile};
 pub use change_modulus::ChangeModulus;
 pub use cooley_tukey::CooleyTukey;
 pub use direct::Direct;
-pub use domain::{Domain, Modulus};
+pub use domain::{Domain, Modulus, word_bits};
 pub use error::{PlanError, Refusal};
 pub use good_thomas::GoodThomas;
 pub use if_square_root::IfSquareRoot;

@@ -26,7 +26,7 @@ use digits::Digit;
 use finish::Finish;
 pub(super) use quotient::reciprocal;
 use residue::Residue;
-use ringforge_plan::{ChangeModulus, Lift, Plan, ProductRef, ReduceMod};
+use ringforge_plan::{ChangeModulus, Lift, Plan, ProductRef, ReduceMod, word_bits};
 use ringforge_target::ALIGNMENT;
 use ringforge_target::{Registers, Target};
 
@@ -35,14 +35,14 @@ const DENSE: usize = 12;
 /// The largest modulus, but for powers of two, whose sums words of 16 bits hold.
 const NARROW: u64 = 1 << 14;
 
-/// Whether a plan is lowered here: everything that is not a product modulo a prime ring modulus
-/// and an f of few coefficients ±1.
+/// Whether a plan is lowered here: everything that is not a product in words of 16 bits modulo the
+/// ring's modulus and an f of few coefficients ±1.
 pub(crate) fn applies(plan: &Plan) -> bool {
     let (lift, inner) = below(plan);
-    if inner.as_method::<ChangeModulus>().is_some() {
+    let q = plan.ring.q();
+    if inner.as_method::<ChangeModulus>().is_some() || word_bits(q) != 16 {
         return true;
     }
-    let q = plan.ring.q();
     let plain = |c: u64| c == 1 || c == q - 1;
     match lift.and_then(|lift| lift.reduction(1)) {
         Some(reduction) => !reduction.rows().iter().flatten().all(|&(_, c)| plain(c)),

@@ -8,7 +8,7 @@ use crate::build::Builder;
 use crate::ir::*;
 use crate::method::{Modulus, MulMethod, NarrowMethod, ReduceMethod};
 use crate::schedule::{BaseProducts, Limits, Schedule};
-use ringforge_plan::{MonomialCrt, Ntt, ProductRef, Substitute};
+use ringforge_plan::{MonomialCrt, Ntt, ProductRef, Substitute, word_bits};
 use ringforge_ring::zq;
 use ringforge_target::ALIGNMENT;
 
@@ -50,7 +50,7 @@ struct Attempt {
 fn attempts(schedule: &Schedule, q: u64, k: usize, margin: i64) -> Vec<Attempt> {
     let dot = schedule.base == BaseProducts::BroadcastDot;
     let mut all = Vec::new();
-    if q < 1 << 15 {
+    if word_bits(q) == 16 {
         // k products in a sum of 32 bits whose reduction is a word.
         let terms = k.clamp(16, 64) as i64;
         let room = (WORD - q as i64 / 2) * (1 << 16) / terms;

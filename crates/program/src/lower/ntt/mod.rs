@@ -22,7 +22,7 @@ use base::Base;
 use pass::{Pass, Shape};
 use plan::{Ending, Machine, Shuffles};
 use ranges::{Analysis, Choice, Placed};
-use ringforge_plan::{Ntt, Plan, Product};
+use ringforge_plan::{Ntt, Plan, Product, word_bits};
 use ringforge_ring::zq;
 use ringforge_target::{Registers, Target};
 use std::collections::BTreeSet;
@@ -65,7 +65,7 @@ pub(crate) fn lower(
         return Err(unsupported(ntt.to_form(), why, "powers of two from n = 128 on"));
     }
     let q = plan.ring.q();
-    let tried = match q < 1 << 15 {
+    let tried = match word_bits(q) == 16 {
         true => with_words(plan, ntt, (schedule, target), name, 16),
         false => Err(LowerError::Word { stage: "forward".into(), bound: q as i64 }),
     };
