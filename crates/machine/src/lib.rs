@@ -9,18 +9,18 @@
 
 pub mod byte;
 pub mod call;
+mod core;
 pub mod error;
 pub mod eval;
 pub mod fold;
 pub mod graph;
 mod lift;
 pub mod lifted;
-mod memory;
 pub mod object;
-mod x86;
+mod x86_64;
 
 pub use call::{ArgSpec, CallSpec, Extent, ExternalFunction, Initial, RegionSpec};
 pub use error::{LiftError, ObjectError, Place, Timing, Violation};
 pub use lift::lift;
 pub use lifted::{Case, Class, ElementError, FinalRegion, LiftStats, Lifted};
-pub use object::Object;
+pub use object::{Architecture, Object};

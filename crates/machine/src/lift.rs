@@ -1,11 +1,12 @@
 //! Running one call in all its cases: alignments, orders in memory, ways of branches on released data.
 
 use crate::call::CallSpec;
+use crate::core::{Choice, Fallible, InstructionSet, Machine, Order, Stop};
 use crate::error::LiftError;
 use crate::graph::Graph;
 use crate::lifted::{Case, FinalRegion, LiftStats, Lifted};
-use crate::object::Object;
-use crate::x86::{Choice, Fallible, Machine, Order, Stop};
+use crate::object::{Architecture, Object};
+use crate::x86_64::X86_64;
 
 /// Cases that one call may be split into.
 const MOST_CASES: usize = 64;
@@ -19,6 +20,18 @@ const MOST_CASES: usize = 64;
 /// # Errors
 /// See [`LiftError`]: violations refute the contract, everything else leaves it open.
 pub fn lift(
+    object: &Object,
+    call: &CallSpec,
+    graph: &mut Graph,
+    progress: &mut dyn FnMut(u64) -> bool,
+) -> Result<Lifted, LiftError> {
+    match object.architecture() {
+        Architecture::X86_64 => all_cases::<X86_64>(object, call, graph, progress),
+    }
+}
+
+/// The call in all its cases.
+fn all_cases<I: InstructionSet>(
     object: &Object,
     call: &CallSpec,
     graph: &mut Graph,
@@ -38,7 +51,7 @@ pub fn lift(
                 ))
             }));
         }
-        match run(object, call, graph, &choice, progress).map_err(|stop| *stop) {
+        match run::<I>(object, call, graph, &choice, progress).map_err(|stop| *stop) {
             Ok((case, counts)) => {
                 cases.push(case);
                 match &mut stats {
@@ -93,14 +106,14 @@ pub fn lift(
     Ok(Lifted { cases, stats: stats.unwrap_or_default() })
 }
 
-fn run(
+fn run<I: InstructionSet>(
     object: &Object,
     call: &CallSpec,
     graph: &mut Graph,
     choice: &Choice,
     progress: &mut dyn FnMut(u64) -> bool,
 ) -> Fallible<(Case, LiftStats)> {
-    let mut machine = Machine::new(object, call, graph, choice)?;
+    let mut machine = Machine::<I>::new(object, call, graph, choice)?;
     let ran = machine.run(progress);
     machine.g.set_origin(None);
     ran?;
@@ -138,9 +151,8 @@ fn run(
     };
     for d in &machine.code {
         *stats.by_class.entry(d.class).or_default() += d.executed;
-        let name = format!("{:?}", d.ins.mnemonic()).to_ascii_lowercase();
-        *stats.by_mnemonic.entry(name).or_default() += d.executed;
-        stats.code_bytes += d.ins.len() as u64;
+        *stats.by_mnemonic.entry(d.mnemonic.clone()).or_default() += d.executed;
+        stats.code_bytes += I::length(&d.instruction) as u64;
     }
     Ok((Case { condition: conditions.join(", "), regions }, stats))
 }

@@ -1,6 +1,7 @@
 //! The structures of a 64-bit little-endian ELF file, read as they stand: no meaning is given to them
 //! here, but every offset and every number of entries is checked.
 
+use super::Architecture;
 use crate::error::ObjectError;
 
 /// `e_type` of relocatable objects.
@@ -92,6 +93,7 @@ pub struct RawRelocation {
 
 /// A file whose header was accepted, and its section headers.
 pub struct File<'a> {
+    pub architecture: Architecture,
     bytes: &'a [u8],
     pub sections: Vec<Header>,
 }
@@ -155,7 +157,7 @@ impl<'a> File<'a> {
         if header[4] != 2 || header[5] != 1 || header[6] != 1 {
             return Err(not_elf("it is not of 64 bits, little endian, version 1"));
         }
-        if at(18) != EM_X86_64 {
+        let Some(architecture) = Architecture::of(at(18)) else {
             let name = match at(18) {
                 3 => "i386",
                 40 => "Arm",
@@ -164,7 +166,7 @@ impl<'a> File<'a> {
                 _ => "unknown",
             };
             return Err(not_elf(format!("its processor is {name} (e_machine {})", at(18))));
-        }
+        };
         if at(16) != ET_REL {
             let kind = match at(16) {
                 2 | 3 => "linked (an executable or a shared library)",
@@ -208,7 +210,7 @@ impl<'a> File<'a> {
         let names = sections.get(names).map(|(_, h)| h.clone());
         let names = names.filter(|h| h.kind == SHT_STRTAB);
         let names = names.ok_or_else(|| not_elf("its section names are missing"))?;
-        let mut file = File { bytes, sections: Vec::new() };
+        let mut file = File { architecture, bytes, sections: Vec::new() };
         for (name, mut header) in sections {
             header.name = file.string(&names, name)?;
             file.sections.push(header);

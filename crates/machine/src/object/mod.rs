@@ -14,11 +14,42 @@ mod symbols;
 pub(crate) mod x86_64;
 
 use crate::error::ObjectError;
-use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter};
 pub(crate) use relocations::Relocation;
 use rustc_hash::FxHashMap;
 pub(crate) use sections::{Entries, Section};
 pub(crate) use symbols::{Place, Symbol};
+
+/// The instruction sets that are known here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Architecture {
+    /// x86-64.
+    X86_64,
+}
+
+impl Architecture {
+    /// The one of an ELF header's `e_machine`.
+    fn of(machine: u16) -> Option<Architecture> {
+        match machine {
+            elf::EM_X86_64 => Some(Architecture::X86_64),
+            _ => None,
+        }
+    }
+
+    /// Its relocation types.
+    fn types(self) -> relocations::Types {
+        match self {
+            Architecture::X86_64 => x86_64::types,
+        }
+    }
+}
+
+impl std::fmt::Display for Architecture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Architecture::X86_64 => "x86-64",
+        })
+    }
+}
 
 /// Gap between sections in our layout, so that no address lies in two.
 const GAP: u64 = 0x1000;
@@ -26,6 +57,7 @@ const GAP: u64 = 0x1000;
 /// A relocatable ELF object: sections laid out (the first executable one starts at 0), symbols,
 /// relocations.
 pub struct Object {
+    architecture: Architecture,
     pub(crate) sections: Vec<Section>,
     symbols: Vec<Symbol>,
     functions: Vec<Function>,
@@ -55,6 +87,7 @@ impl Object {
     /// If it is none, damaged, or holds what could change the meaning of the rest: see [`ObjectError`].
     pub fn parse(bytes: &[u8]) -> Result<Object, ObjectError> {
         let file = elf::File::parse(bytes)?;
+        let architecture = file.architecture;
         let mut position = FxHashMap::default();
         let mut sections = Vec::new();
         let mut next = 0u64;
@@ -66,8 +99,9 @@ impl Object {
         }
         let (table, raw, locals) = file.symbols()?;
         let symbols = symbols::read(&raw, locals, &sections, &position)?;
-        relocations::read(&file, table, &symbols, &mut sections, &position, x86_64::types)?;
-        let mut object = Object { sections, symbols, functions: Vec::new(), refused: Vec::new() };
+        relocations::read(&file, table, &symbols, &mut sections, &position, architecture.types())?;
+        let mut object =
+            Object { architecture, sections, symbols, functions: Vec::new(), refused: Vec::new() };
         for (symbol, raw) in object.symbols.iter().zip(&raw) {
             let callable = [elf::STT_FUNC, elf::STT_NOTYPE, elf::STT_GNU_IFUNC].contains(&raw.kind);
             if !callable || raw.name.is_empty() || raw.section == elf::SHN_UNDEF {
@@ -95,6 +129,11 @@ impl Object {
         Ok(object)
     }
 
+    /// The instruction set that it is for.
+    pub fn architecture(&self) -> Architecture {
+        self.architecture
+    }
+
     /// The symbol that a relocation names.
     pub(crate) fn symbol(&self, relocation: &Relocation) -> &Symbol {
         &self.symbols[relocation.symbol]
@@ -117,7 +156,7 @@ impl Object {
     /// Type, symbol and place of a relocation in words.
     pub(crate) fn tell(&self, section: usize, r: &Relocation) -> String {
         let addend = if r.addend == 0 { String::new() } else { format!("{:+}", r.addend) };
-        let name = x86_64::types(r.kind).map_or("?", |t| t.name);
+        let name = self.architecture.types()(r.kind).map_or("?", |t| t.name);
         let (symbol, section) = (&self.symbol(r).name, &self.sections[section].name);
         format!("{name} against `{symbol}`{addend} at {section}+{:#x}", r.offset)
     }
@@ -165,20 +204,12 @@ impl Object {
         }
     }
 
-    /// The instruction at an address as text (Intel syntax), or `None` where there is none.
+    /// The instruction at an address as text, or `None` where there is none.
     pub fn disassemble(&self, address: u64) -> Option<String> {
         let (section, offset) = self.locate(address)?;
-        let instruction = self.decode(section, offset)?.0;
-        let mut text = String::new();
-        let mut formatter = IntelFormatter::new();
-        let options = formatter.options_mut();
-        options.set_hex_prefix("0x");
-        options.set_hex_suffix("");
-        options.set_uppercase_hex(false);
-        options.set_space_after_operand_separator(true);
-        options.set_rip_relative_addresses(true);
-        formatter.format(&instruction, &mut text);
-        Some(text)
+        match self.architecture {
+            Architecture::X86_64 => crate::x86_64::disassemble(self, section, offset),
+        }
     }
 
     /// The bytes of the instruction at an address (up to 15, fewer at the section's end).
@@ -186,26 +217,5 @@ impl Object {
         let Some((section, offset)) = self.locate(address) else { return &[] };
         let data = self.sections[section].data.get(offset as usize..).unwrap_or_default();
         &data[..data.len().min(length)]
-    }
-
-    /// The instruction and where in it displacement and immediate stand.
-    pub(crate) fn decode(
-        &self,
-        section: usize,
-        offset: u64,
-    ) -> Option<(Instruction, iced_x86::ConstantOffsets)> {
-        let s = &self.sections[section];
-        let bytes = s.data.get(offset as usize..)?;
-        let bytes = &bytes[..bytes.len().min(15)];
-        let mut decoder = Decoder::with_ip(64, bytes, s.address + offset, DecoderOptions::NONE);
-        if !decoder.can_decode() {
-            return None;
-        }
-        let instruction = decoder.decode();
-        if instruction.is_invalid() {
-            return None;
-        }
-        let constants = decoder.get_constant_offsets(&instruction);
-        Some((instruction, constants))
     }
 }

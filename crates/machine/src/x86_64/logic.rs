@@ -1,83 +1,13 @@
 //! Bitwise vector operations, blends by mask, tests.
 
-use super::flags::{Flag, Flags};
+use super::flags::Flags;
 use super::{Fallible, Machine, Wide};
 use crate::byte::Byte;
+use crate::core::bits::{Bitwise, bitwise, is_mask};
+use crate::core::flags::Flag;
 use crate::fold::{gather, is_run, scatter};
-use crate::graph::{Graph, NodeId, Op};
+use crate::graph::NodeId;
 use iced_x86::{Instruction, Mnemonic as M, OpKind};
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bitwise {
-    And,
-    AndNot,
-    Or,
-    Xor,
-}
-
-/// What two bytes give without looking at the data, if anything.
-fn decided(kind: Bitwise, x: Byte, y: Byte) -> Option<Byte> {
-    use Byte::Const;
-    Some(match (kind, x, y) {
-        (Bitwise::And, Const(a), Const(b)) => Const(a & b),
-        (Bitwise::AndNot, Const(a), Const(b)) => Const(!a & b),
-        (Bitwise::Or, Const(a), Const(b)) => Const(a | b),
-        (Bitwise::Xor, Const(a), Const(b)) => Const(a ^ b),
-        (Bitwise::And, Const(0), _) | (Bitwise::And, _, Const(0)) => Const(0),
-        (Bitwise::And, Const(255), z) | (Bitwise::And, z, Const(255)) => z,
-        (Bitwise::AndNot, Const(255), _) | (Bitwise::AndNot, _, Const(0)) => Const(0),
-        (Bitwise::AndNot, Const(0), z) => z,
-        (Bitwise::Or, Const(255), _) | (Bitwise::Or, _, Const(255)) => Const(255),
-        (Bitwise::Or, Const(0), z) | (Bitwise::Or, z, Const(0)) => z,
-        (Bitwise::Xor, Const(0), z) | (Bitwise::Xor, z, Const(0)) => z,
-        _ => return None,
-    })
-}
-
-/// One byte of a bitwise operation.
-pub(super) fn bit_byte(g: &mut Graph, kind: Bitwise, x: Byte, y: Byte) -> Byte {
-    if let Some(byte) = decided(kind, x, y) {
-        return byte;
-    }
-    match (gather(g, &[x]), gather(g, &[y])) {
-        (Some(x), Some(y)) => {
-            let r = combine(g, kind, x, y);
-            crate::fold::byte_of(g, r, 0)
-        }
-        _ => Byte::Undefined,
-    }
-}
-
-fn combine(g: &mut Graph, kind: Bitwise, a: NodeId, b: NodeId) -> NodeId {
-    match kind {
-        Bitwise::And => g.and(a, b),
-        Bitwise::AndNot => {
-            let a = g.not(a);
-            g.and(a, b)
-        }
-        Bitwise::Or => g.or(a, b),
-        Bitwise::Xor => g.xor(a, b),
-    }
-}
-
-/// Whether every bit of the node is one condition.
-fn is_mask(g: &Graph, id: NodeId) -> bool {
-    let node = g.node(id);
-    match node.op {
-        Op::Sext => g.width(node.args[0]) == 1,
-        Op::Ashr(c) => c + 1 == node.width,
-        _ => false,
-    }
-}
-
-/// Whether a lane may end before byte `at` of `bytes`: no node runs across.
-fn boundary(bytes: &[Byte], at: usize) -> bool {
-    at >= bytes.len()
-        || match (bytes[at - 1], bytes[at]) {
-            (Byte::Node(x, i), Byte::Node(y, j)) => x != y || i + 1 != j,
-            _ => true,
-        }
-}
 
 impl Machine<'_> {
     pub(super) fn logic(&mut self, ins: Instruction) -> Fallible<bool> {
@@ -106,8 +36,6 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Bits have no lanes, so the lanes are read off the data: cut where nodes of both operands
-    /// end. Bytes that a constant decides are moved, also beside undefined ones.
     fn bitwise_vector(&mut self, kind: Bitwise) -> Fallible<()> {
         let s = self.sources()?;
         if s.same {
@@ -117,66 +45,15 @@ impl Machine<'_> {
             }
         }
         let mut out = [Byte::Undefined; 32];
-        let mut at = 0;
-        while at < s.size {
-            let whole = at..at + 8;
-            if at.is_multiple_of(8)
-                && self.g.knows_nothing(&s.a[whole.clone()])
-                && self.g.knows_nothing(&s.b[whole.clone()])
-            {
-                self.fill_unknown(&mut out[whole]);
-                at += 8;
-                continue;
-            }
-            let n = self.bit_lane(&s.a[at..s.size], &s.b[at..s.size], at);
-            let (x, y) = (&s.a[at..at + n], &s.b[at..at + n]);
-            if n == 1
-                && let Some(byte) = decided(kind, x[0], y[0])
-            {
-                out[at] = byte;
-            } else if let (Some(x), Some(y)) = (gather(self.g, x), gather(self.g, y)) {
-                let r = combine(self.g, kind, x, y);
-                scatter(self.g, r, &mut out[at..at + n]);
-            }
-            at += n;
-        }
+        bitwise(self.g, kind, &s.a[..s.size], &s.b[..s.size], &mut out[..s.size]);
         self.set_vector(0, &out, s.size)
-    }
-
-    /// Length of the lane that starts here: a mask's own if one operand is a mask, else up to
-    /// where both operands' nodes end; at most 8 and never across a multiple of 8.
-    fn bit_lane(&self, a: &[Byte], b: &[Byte], at: usize) -> usize {
-        let most = (8 - at % 8).min(a.len());
-        for n in [2, 4, 8] {
-            if n <= most && at.is_multiple_of(n) {
-                for side in [a, b] {
-                    if let Some((id, 0)) = is_run(&side[..n])
-                        && usize::from(self.g.width(id)) == 8 * n
-                        && is_mask(self.g, id)
-                    {
-                        return n;
-                    }
-                }
-            }
-        }
-        let undefined = |n: usize| a[n - 1] == Byte::Undefined || b[n - 1] == Byte::Undefined;
-        if undefined(1) {
-            return 1;
-        }
-        for n in 1..most {
-            let cut = boundary(a, n) && boundary(b, n);
-            if undefined(n + 1) || cut {
-                return n;
-            }
-        }
-        most
     }
 
     /// Destination, two sources and a mask whose lanes' top bits choose the second.
     fn blend_by_sign(&mut self, lane: usize) -> Fallible<()> {
         let size = self.vector_size(0);
         let (a, b, mask): (Wide, Wide, Wide) = if self.is_vex() {
-            if self.ins.op_kind(3) != OpKind::Register {
+            if self.now.ins.op_kind(3) != OpKind::Register {
                 return Err(self.unsupported("operand form"));
             }
             (
@@ -185,7 +62,7 @@ impl Machine<'_> {
                 self.vector_operand(3, size)?,
             )
         } else {
-            (self.vector_operand(0, size)?, self.vector_operand(1, size)?, self.vec[0])
+            (self.vector_operand(0, size)?, self.vector_operand(1, size)?, self.cpu.vec[0])
         };
         let mut out = [Byte::Undefined; 32];
         let mut at = 0;
@@ -252,7 +129,7 @@ impl Machine<'_> {
         }
         let no = Flag::Bit(self.g.constant(1, 0));
         let flag = |r| if known { Flag::Zero(r) } else { Flag::Undefined };
-        self.flags =
+        self.cpu.flags =
             Flags { carry: flag(carry), zero: flag(zero), parity: no, sign: no, overflow: no };
         Ok(())
     }

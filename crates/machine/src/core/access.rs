@@ -1,12 +1,12 @@
 //! Memory as the machine sees it: permissions, the red zone, sections after relocation.
 
-use super::{Fallible, Machine, RED_ZONE, RSP, Stop};
+use super::memory::{Fault, RegionKind};
+use super::{Fallible, InstructionSet, Machine, Stop, Value};
 use crate::byte::Byte;
-use crate::error::{LiftError, Violation};
+use crate::error::{LiftError, Timing, Violation};
 use crate::graph::NodeId;
-use crate::memory::{Fault, RegionKind};
 
-impl Machine<'_> {
+impl<I: InstructionSet> Machine<'_, I> {
     /// A fault of region `region` as an error.
     fn fault(&self, fault: Fault, region: u16, offset: i64, size: u64) -> Box<Stop> {
         let region = self.regions[usize::from(region)].name.clone();
@@ -14,11 +14,63 @@ impl Machine<'_> {
         LiftError::from(Violation::Memory { at: self.place(), region, offset, size, why }).into()
     }
 
+    /// A pointer value, by which `size` bytes are accessed, as region and offset.
+    pub fn dereference(&mut self, address: Value, size: u64) -> Fallible<(u16, i64)> {
+        let Some(address) = address.filter(|&a| self.g.width(a) == 64) else {
+            return Err(self.undefined("a memory address"));
+        };
+        if let Some(found) = self.g.address_of(address) {
+            return Ok(found);
+        }
+        if let Some(v) = self.g.value(address) {
+            return Err(LiftError::from(Violation::Memory {
+                at: self.place(),
+                region: "no region".into(),
+                offset: v as i64,
+                size,
+                why: "access through a number that is no pointer".into(),
+            })
+            .into());
+        }
+        Err(self.not_concrete(Timing::Address, address))
+    }
+
+    /// Checks that an address, at which `size` bytes are accessed, is a multiple of `align`.
+    pub fn require_alignment(&mut self, at: (u16, i64), size: u64, align: u64) -> Fallible<()> {
+        let region = &self.regions[usize::from(at.0)];
+        match region.aligned(at.1, align) {
+            Some(true) => Ok(()),
+            None if at.0 == self.stack => Err(self.need_residue(at.0, align)),
+            known => {
+                let why = match known {
+                    Some(_) => {
+                        format!("the instruction needs an address that is a multiple of {align}")
+                    }
+                    None => format!(
+                        "the instruction needs an address that is a multiple of {align}, and the \
+                         caller guarantees {} only",
+                        region.align
+                    ),
+                };
+                let region = region.name.clone();
+                let at_place = self.place();
+                Err(LiftError::from(Violation::Memory {
+                    at: at_place,
+                    region,
+                    offset: at.1,
+                    size,
+                    why,
+                })
+                .into())
+            }
+        }
+    }
+
     /// Reads memory.
     pub fn load(&mut self, (region, offset): (u16, i64), out: &mut [Byte]) -> Fallible<()> {
         let size = out.len() as u64;
-        if region == self.stack && offset < self.rsp()? - RED_ZONE {
-            let why = "read below the stack pointer and its red zone".into();
+        if region == self.stack && offset < self.stack_pointer()? - I::RED_ZONE {
+            let why = format!("read below the stack pointer{}", Self::red_zone());
             return Err(self.fault(Fault(why), region, offset, size));
         }
         if let RegionKind::Section(i, start) = self.regions[usize::from(region)].kind {
@@ -86,9 +138,15 @@ impl Machine<'_> {
     pub fn store(&mut self, (region, offset): (u16, i64), bytes: &[Byte]) -> Fallible<()> {
         let size = bytes.len() as u64;
         if region == self.stack {
-            if offset < self.rsp()? - RED_ZONE {
-                let why = "write below the stack pointer and its red zone".into();
+            if offset < self.stack_pointer()? - I::RED_ZONE {
+                let why = format!("write below the stack pointer{}", Self::red_zone());
                 return Err(self.fault(Fault(why), region, offset, size));
+            }
+            if offset < I::RETURN_SLOT && offset.saturating_add(size as i64) > 0 {
+                self.regions[usize::from(region)]
+                    .check(offset, size)
+                    .and(Err(Fault("write over the return address".into())))
+                    .map_err(|fault| self.fault(fault, region, offset, size))?;
             }
             self.used = self.used.min(offset);
             self.deepest = self.deepest.min(offset);
@@ -100,9 +158,14 @@ impl Machine<'_> {
         }
     }
 
+    /// What else lies beyond the stack pointer, for messages.
+    fn red_zone() -> &'static str {
+        if I::RED_ZONE > 0 { " and its red zone" } else { "" }
+    }
+
     /// The stack pointer's offset in the stack.
-    pub fn rsp(&mut self) -> Fallible<i64> {
-        let node = crate::fold::gather(self.g, &self.gpr[RSP]);
+    pub fn stack_pointer(&mut self) -> Fallible<i64> {
+        let node = crate::fold::gather(self.g, self.cpu.stack_pointer());
         match node.and_then(|n| self.g.address_of(n)) {
             Some((region, offset)) if region == self.stack => Ok(offset),
             _ => Err(self.unsupported("the stack pointer does not point into the stack")),
@@ -112,9 +175,9 @@ impl Machine<'_> {
     /// After a change of the stack pointer: what lies below its red zone is lost, because a signal
     /// handler may use it.
     pub fn stack_moved(&mut self) -> Fallible<()> {
-        let rsp = self.rsp()?;
-        self.deepest = self.deepest.min(rsp);
-        self.forget_stack(rsp - RED_ZONE);
+        let top = self.stack_pointer()?;
+        self.deepest = self.deepest.min(top);
+        self.forget_stack(top - I::RED_ZONE);
         Ok(())
     }
 

@@ -8,10 +8,10 @@
 //! Two regions that are one keep contents of their own: reading by either pointer gives what is there,
 //! since both hold the same and nothing writes them. Only their addresses are equal.
 
-use super::{Fallible, Machine, Order, Stop};
+use super::memory::RegionKind;
+use super::{Fallible, InstructionSet, Machine, Order, Stop};
 use crate::error::LiftError;
 use crate::graph::{NodeId, Op};
-use crate::memory::RegionKind;
 use rustc_hash::FxHashMap;
 
 /// A side of a comparison.
@@ -26,9 +26,9 @@ enum Side {
 /// Numbers beyond this take no part in sensible comparisons of addresses.
 const LARGE: i64 = 1 << 40;
 
-impl Machine<'_> {
+impl<I: InstructionSet> Machine<'_, I> {
     /// Unsigned comparison; pointers into one region compare by offset, as C has it.
-    pub(super) fn ult(&mut self, a: NodeId, b: NodeId) -> NodeId {
+    pub fn ult(&mut self, a: NodeId, b: NodeId) -> NodeId {
         if let (Some((r, x)), Some((s, y))) = (self.g.address_of(a), self.g.address_of(b))
             && r == s
         {
@@ -44,7 +44,7 @@ impl Machine<'_> {
 
     /// Equality; a pointer to a byte of a region is neither null nor one to a byte of another of the
     /// caller's regions or of the stack.
-    pub(super) fn equal(&mut self, a: NodeId, b: NodeId) -> NodeId {
+    pub fn equal(&mut self, a: NodeId, b: NodeId) -> NodeId {
         let null = |m: &Self, p: NodeId, z: NodeId| {
             m.g.value(z) == Some(0)
                 && m.g.address_of(p).is_some_and(|(r, x)| {
@@ -68,8 +68,43 @@ impl Machine<'_> {
         self.g.eq(a, b)
     }
 
+    /// Bitwise and; of a pointer with an alignment mask it is what the region's alignment says.
+    pub fn bit_and(&mut self, a: NodeId, b: NodeId) -> Fallible<NodeId> {
+        for (p, c) in [(a, b), (b, a)] {
+            let Some(bits) = self.g.value(c) else { continue };
+            let w = self.g.width(p);
+            // The pointer may have been truncated: `and dil, 31`.
+            let whole = match self.g.node(p).op {
+                Op::Slice { lo: 0 } => self.g.node(p).args[0],
+                _ => p,
+            };
+            let Some((region, offset)) = self.g.address_of(whole) else { continue };
+            let low = bits & bits.wrapping_neg();
+            let keeps_high = w == 64 && bits != 0 && bits.wrapping_neg() == low;
+            let modulus = if keeps_high {
+                low
+            } else if bits < 1 << 12 {
+                (bits + 1).next_power_of_two()
+            } else {
+                continue;
+            };
+            let r = &self.regions[usize::from(region)];
+            if r.kind == RegionKind::Token {
+                continue;
+            }
+            match r.low_bits(offset, modulus) {
+                Some(rest) if keeps_high => {
+                    return Ok(self.g.address(region, offset.wrapping_sub(rest as i64)));
+                }
+                Some(rest) => return Ok(self.g.constant(w, rest & bits)),
+                None => return Err(self.need_residue(region, modulus)),
+            }
+        }
+        Ok(self.g.and(a, b))
+    }
+
     /// The value of a branch condition in this case, if the case decides it.
-    pub(super) fn decide(&mut self, condition: NodeId) -> Fallible<Option<bool>> {
+    pub fn decide(&mut self, condition: NodeId) -> Fallible<Option<bool>> {
         if let Some(&value) = self.decisions.get(&condition) {
             return Ok(Some(value));
         }

@@ -27,7 +27,7 @@ impl Machine<'_> {
             return Err(self.unsupported("operand form"));
         }
         let count = if ins.has_rep_prefix() {
-            let count = gather(self.g, &self.gpr[RCX]);
+            let count = gather(self.g, &self.cpu.gpr[RCX]);
             self.concrete(count, Timing::Address, "a count")?
         } else {
             1
@@ -36,25 +36,25 @@ impl Machine<'_> {
             return Err(self.unsupported("a string instruction over more than 16 M elements"));
         }
         self.charge(count.saturating_mul(size))?;
-        let value = self.gpr[super::RAX];
+        let value = self.cpu.gpr[super::RAX];
         for _ in 0..count {
             let mut bytes = [Byte::Undefined; 8];
             let bytes = &mut bytes[..size as usize];
             if copy {
-                let source = gather(self.g, &self.gpr[RSI]);
-                let from = self.dereference(source)?;
+                let source = gather(self.g, &self.cpu.gpr[RSI]);
+                let from = self.dereference(source, size)?;
                 self.load(from, bytes)?;
                 self.advance(Register::RSI, size)?;
             } else {
                 bytes.copy_from_slice(&value[..size as usize]);
             }
-            let target = gather(self.g, &self.gpr[RDI]);
-            let to = self.dereference(target)?;
+            let target = gather(self.g, &self.cpu.gpr[RDI]);
+            let to = self.dereference(target, size)?;
             self.store(to, bytes)?;
             self.advance(Register::RDI, size)?;
         }
         if ins.has_rep_prefix() {
-            self.gpr[RCX] = [Byte::Const(0); 8];
+            self.cpu.gpr[RCX] = [Byte::Const(0); 8];
         }
         Ok(true)
     }

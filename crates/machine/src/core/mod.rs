@@ -1,161 +1,95 @@
-//! x86-64: legacy SSE to AVX2, AVX-VNNI, and the scalar code that compilers emit.
+//! What all instruction sets share: memory, cases, calls, limits, and the interface that each fills.
 //!
-//! Instructions are a whitelist: each arm names the mnemonics it means, every encoding besides
-//! legacy and VEX is refused, and so is every operand form that an arm does not expect.
-//!
-//! *Undefined* data: each instruction computes lane by lane (scalar instructions: the operand is
-//! the lane). A lane with an undefined byte that the result depends on gives an undefined result
-//! lane, and flags of it are undefined. Bitwise operations and shifts work on bytes first, so
-//! bytes that are masked or shifted out do not matter. Undefined values become a
-//! [`Violation::Undefined`](crate::error::Violation::Undefined) where they matter: as address,
-//! branch condition, count or divisor here, and in an output when it is read.
+//! An [`InstructionSet`] is the processor's state (registers, flags), how its instructions are decoded,
+//! what they do, and its calling convention. The rest is here: [`Machine`] holds that state beside
+//! memory and the object, fetches, counts, and knows what must hold at entry, at calls and at return.
+//! A set's own semantics are methods of `Machine<'_, Set>`.
 
 mod access;
-mod aes;
-mod arith;
+pub(crate) mod arith;
+pub(crate) mod bits;
+mod cases;
 mod control;
 mod entry;
-mod flags;
-mod integer;
-mod lanes;
+pub(crate) mod flags;
 mod links;
-mod logic;
-mod moves;
-mod multiply;
-mod operand;
+mod memory;
 mod outside;
-mod permute;
 mod pointers;
-mod prefixes;
-mod scalar_bits;
-mod shifts;
-mod shuffle;
-mod strings;
 
 use crate::byte::Byte;
 use crate::call::ExternalFunction;
 use crate::error::{LiftError, Place, Timing, Violation};
 use crate::graph::{Graph, NodeId, Op};
 use crate::lifted::Class;
-use crate::memory::{Region, RegionKind};
 use crate::object::Object;
-use flags::Flags;
-use iced_x86::{EncodingKind, Instruction, Register};
-use links::Links;
+pub(crate) use cases::{Choice, Fallible, MOST_ALIGNMENT, Order, Stop};
+pub(crate) use control::Destination;
+pub(crate) use entry::Entry;
+use memory::Region;
+pub(crate) use memory::RegionKind;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Why execution stopped short.
-pub(crate) enum Stop {
-    /// For good.
-    Error(LiftError),
-    /// A region's address modulo `modulus` must be known; run again for each residue.
-    NeedResidue {
-        /// The region.
-        region: u16,
-        /// A power of two, at most [`MOST_ALIGNMENT`].
-        modulus: u64,
-        /// What is known so far: it is `residue` modulo `align`.
-        align: u64,
-        /// See `align`.
-        residue: u64,
-    },
-    /// A branch depends on which of two regions lies above; run again for each way.
-    NeedOrder {
-        /// The regions, the lower number first.
-        a: u16,
-        /// See `a`.
-        b: u16,
-        /// How they may lie.
-        ways: &'static [Order],
-        /// What to say if the ways cannot be told apart in the end.
-        error: LiftError,
-    },
-    /// A branch depends on data that the call releases; run again for either way.
-    NeedRelease,
-    /// A branch depends on where the regions lie otherwise; run again for either way.
-    NeedDecision {
-        /// The condition.
-        condition: NodeId,
-        /// Address of the branch.
-        at: u64,
-        /// What to say if the ways cannot be told apart in the end.
-        error: LiftError,
-    },
-}
 
 /// Terms beyond which a lift gives up: some 3 GB.
 const MOST_NODES: usize = 32_000_000;
 
-/// The coarsest alignment that is split into cases.
-pub(crate) const MOST_ALIGNMENT: u64 = 64;
-
-/// How one region lies to another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Order {
-    Above,
-    Below,
-    /// They begin at one address.
-    Equal,
-}
-
-/// What is fixed in one case, of all that the caller leaves open.
-#[derive(Clone, Default, Debug)]
-pub(crate) struct Choice {
-    /// Region, modulus, residue of its address.
-    pub residues: Vec<(u16, u64, u64)>,
-    /// Two regions, the lower number first, and how the first lies to the second.
-    pub orders: Vec<(u16, u16, Order)>,
-    /// Branch conditions that depend on the regions' addresses, with their value and where.
-    pub decisions: Vec<(NodeId, bool, u64)>,
-    /// Ways of the branches on released data, in the order of execution.
-    pub releases: Vec<bool>,
-}
-
-/// Boxed, so that the common path moves a pointer.
-pub(crate) type Fallible<T> = Result<T, Box<Stop>>;
-
-impl From<LiftError> for Box<Stop> {
-    fn from(e: LiftError) -> Self {
-        Box::new(Stop::Error(e))
-    }
-}
-
 /// A scalar value: a node, or undefined.
 pub(crate) type Value = Option<NodeId>;
 
-/// A vector register's 32 bytes.
-pub(crate) type Wide = [Byte; 32];
+/// One instruction set with its calling convention. The type itself is the state of a processor.
+pub(crate) trait InstructionSet: Sized {
+    /// A decoded instruction with what the linker writes into it.
+    type Instruction: Copy + Default;
+    /// Bytes below the stack pointer that signal handlers leave alone.
+    const RED_ZONE: i64;
+    /// Bytes of the return address that a call leaves at the stack pointer. A call's stack pointer,
+    /// before that, is a multiple of 16.
+    const RETURN_SLOT: i64;
+    /// Arguments that are passed in registers.
+    const ARGUMENTS: usize;
+    /// The stack pointer's name.
+    const STACK_POINTER: &'static str;
+    /// What a function hands back as it got it, besides the stack pointer: 8 bytes each.
+    const SAVED: &'static [&'static str];
+    /// The relocation type that fills 8 bytes of data with an address.
+    const ADDRESS: u32;
 
-/// Number of a general register in `gpr`.
-pub(crate) const RAX: usize = 0;
-pub(crate) const RCX: usize = 1;
-pub(crate) const RDX: usize = 2;
-pub(crate) const RSP: usize = 4;
-pub(crate) const RSI: usize = 6;
-pub(crate) const RDI: usize = 7;
+    /// The state at entry.
+    fn at_entry(entry: &Entry) -> Self;
+    /// The stack pointer.
+    fn stack_pointer(&self) -> &[Byte; 8];
+    /// The register of argument `i`, below [`InstructionSet::ARGUMENTS`].
+    fn argument(&self, i: usize) -> &[Byte; 8];
+    /// What now stands where entry `i` of [`InstructionSet::SAVED`] was.
+    fn saved(&self, i: usize) -> &[Byte];
+    /// After a call of another object's function: the result, and nothing that it may change.
+    fn after_call(&mut self, result: [Byte; 8]);
 
-/// Bytes below the stack pointer that signal handlers leave alone.
-const RED_ZONE: i64 = 128;
+    /// Decodes the instruction at `m.at` into `m.now`, or refuses it by name.
+    fn decode(m: &mut Machine<'_, Self>) -> Fallible<Decoded<Self>>;
+    /// Bytes that the instruction has.
+    fn length(instruction: &Self::Instruction) -> usize;
+    /// Executes `m.now`; `m.next` is the one behind it, unless that changes it.
+    fn step(m: &mut Machine<'_, Self>) -> Fallible<()>;
+}
 
-/// A decoded instruction with what its relocations say.
-#[derive(Clone)]
-pub(crate) struct Decoded {
-    pub ins: Instruction,
-    pub links: Links,
+/// A decoded instruction, and how often it was executed.
+pub(crate) struct Decoded<I: InstructionSet> {
+    pub instruction: I::Instruction,
     pub class: Class,
+    pub mnemonic: String,
     pub executed: u64,
 }
 
-/// The processor and its memory.
-pub(crate) struct Machine<'a> {
+/// A processor, its memory, and the object that it executes.
+pub(crate) struct Machine<'a, I: InstructionSet> {
     pub object: &'a Object,
     pub g: &'a mut Graph,
     pub regions: Vec<Region>,
-    pub gpr: [[Byte; 8]; 16],
-    pub vec: [Wide; 16],
-    flags: Flags,
+    /// Registers and flags.
+    pub cpu: I,
     /// How two regions lie, where this case settles it.
-    pub orders: FxHashMap<(u16, u16), Order>,
+    orders: FxHashMap<(u16, u16), Order>,
     /// Pairs of regions that may be one, the lower number first.
     coincide: Vec<(u16, u16)>,
     /// Ways of the branches on released data, in the order of execution, and how many were taken.
@@ -163,13 +97,12 @@ pub(crate) struct Machine<'a> {
     /// Addresses of those branches, and how many there may be.
     releasing: (Vec<u64>, usize),
     /// Conditions on the regions' addresses that this case settles.
-    pub decisions: FxHashMap<NodeId, bool>,
+    decisions: FxHashMap<NodeId, bool>,
     /// Section and offset of the current instruction, and of the next one.
     pub at: (usize, u64),
     pub next: (usize, u64),
-    pub ins: Instruction,
-    /// What the linker writes into it.
-    pub links: Links,
+    /// The current instruction.
+    pub now: I::Instruction,
     /// Region number of the stack (the return token is the next one).
     pub stack: u16,
     /// Region number of each section, or of its first entry.
@@ -185,7 +118,7 @@ pub(crate) struct Machine<'a> {
     used: i64,
     pub deepest: i64,
     decoded: FxHashMap<(usize, u64), u32>,
-    pub code: Vec<Decoded>,
+    pub code: Vec<Decoded<I>>,
     pub steps: u64,
     /// Steps, and bytes that string instructions and copies moved; and how many there may be.
     work: (u64, u64),
@@ -194,7 +127,7 @@ pub(crate) struct Machine<'a> {
     pub assumptions: Vec<String>,
 }
 
-impl<'a> Machine<'a> {
+impl<I: InstructionSet> Machine<'_, I> {
     /// Runs to the return.
     pub fn run(&mut self, progress: &mut dyn FnMut(u64) -> bool) -> Fallible<()> {
         let mut told = 0;
@@ -216,8 +149,8 @@ impl<'a> Machine<'a> {
                 }
             }
             self.g.set_origin(Some(self.address()));
-            self.next = (self.at.0, self.at.1 + self.ins.len() as u64);
-            self.step()?;
+            self.next = (self.at.0, self.at.1 + I::length(&self.now) as u64);
+            I::step(self)?;
         }
         self.g.set_origin(None);
         progress(self.work.0);
@@ -236,69 +169,24 @@ impl<'a> Machine<'a> {
     /// Decodes the instruction at `self.at`, once.
     fn fetch(&mut self) -> Fallible<usize> {
         if let Some(&code) = self.decoded.get(&self.at) {
-            let d = &self.code[code as usize];
-            (self.ins, self.links) = (d.ins, d.links);
+            self.now = self.code[code as usize].instruction;
             return Ok(code as usize);
         }
+        self.now = I::Instruction::default();
         let section = &self.object.sections[self.at.0];
-        self.ins = Instruction::default();
         if let Some(why) = &section.refused {
             return Err(
                 self.unsupported(format!("code in a section that is not on the list: {why}"))
             );
         }
-        let decoded = self.object.decode(self.at.0, self.at.1).filter(|_| section.executable);
-        let Some((ins, constants)) = decoded else {
+        if !section.executable {
             return Err(self.unsupported("bytes that are no instruction"));
-        };
-        self.ins = ins;
-        self.check_prefixes(&ins)?;
-        let links = self.links(&ins, &constants)?;
-        self.links = links;
-        let class = lanes::classify(&ins);
+        }
+        let decoded = I::decode(self)?;
         let code = self.code.len();
-        self.code.push(Decoded { ins, links, class, executed: 0 });
+        self.code.push(decoded);
         self.decoded.insert(self.at, code as u32);
         Ok(code)
-    }
-
-    /// Executes `self.ins`.
-    fn step(&mut self) -> Fallible<()> {
-        let ins = self.ins;
-        if !matches!(ins.code().encoding(), EncodingKind::Legacy | EncodingKind::VEX) {
-            return Err(self.unsupported(
-                "EVEX and XOP encodings are not modelled; compile without AVX-512 (for example \
-                 -mavx2 or -march=x86-64-v3)",
-            ));
-        }
-        let done = self.control(ins)?
-            || self.integer(ins)?
-            || self.scalar_bits(ins)?
-            || self.strings(ins)?
-            || self.vector(ins)?;
-        if done {
-            Ok(())
-        } else {
-            Err(self.unsupported("this instruction is not on the whitelist"))
-        }
-    }
-
-    /// Vector instructions; operands besides vector registers, general registers, memory and
-    /// immediates (MMX, masks, tiles) are refused.
-    fn vector(&mut self, ins: Instruction) -> Fallible<bool> {
-        for i in 0..ins.op_count() {
-            let r = ins.op_register(i);
-            if r != Register::None && !(r.is_xmm() || r.is_ymm() || r.is_gpr()) {
-                return Ok(false);
-            }
-        }
-        Ok(self.moves(ins)?
-            || self.arith(ins)?
-            || self.logic(ins)?
-            || self.shifts(ins)?
-            || self.shuffle(ins)?
-            || self.permute(ins)?
-            || self.aes(ins)?)
     }
 
     /// A region's alignment matters and is not known: another case split, or a refusal.
@@ -332,7 +220,7 @@ impl<'a> Machine<'a> {
 
     /// Refuses the current instruction.
     pub fn unsupported(&self, what: impl Into<String>) -> Box<Stop> {
-        let length = self.ins.len().max(1);
+        let length = I::length(&self.now).max(1);
         let bytes = self.object.bytes_at(self.address(), length).to_vec();
         LiftError::Unsupported { at: self.place(), what: what.into(), bytes }.into()
     }
@@ -406,10 +294,5 @@ impl<'a> Machine<'a> {
         if !self.assumptions.contains(&sentence) {
             self.assumptions.push(sentence);
         }
-    }
-
-    /// Whether the encoding is VEX: it clears the upper half of the destination, legacy keeps it.
-    pub fn is_vex(&self) -> bool {
-        self.ins.code().encoding() == EncodingKind::VEX
     }
 }

@@ -3,39 +3,10 @@
 use super::lanes::Sources;
 use super::{Fallible, Machine, Wide};
 use crate::byte::Byte;
+use crate::core::arith::{absolute, average, minimum, product, product_unsigned, saturating};
 use crate::fold::{gather, scatter};
 use crate::graph::{Graph, NodeId};
 use iced_x86::{Instruction, Mnemonic as M};
-
-/// Whole signed product at `width`, at least twice the operands' width.
-fn product(g: &mut Graph, a: NodeId, b: NodeId, width: u8) -> NodeId {
-    let (a, b) = (g.sext(a, width), g.sext(b, width));
-    g.mul(a, b)
-}
-
-fn product_unsigned(g: &mut Graph, a: NodeId, b: NodeId, width: u8) -> NodeId {
-    let (a, b) = (g.zext(a, width), g.zext(b, width));
-    g.mul(a, b)
-}
-
-/// `a ± b` with saturation: exact at twice the width, then clamped.
-fn saturating(g: &mut Graph, a: NodeId, b: NodeId, minus: bool, signed: bool) -> NodeId {
-    let w = g.width(a);
-    let wide = if signed { Graph::sext } else { Graph::zext };
-    let (a, b) = (wide(g, a, 2 * w), wide(g, b, 2 * w));
-    let r = if minus { g.sub(a, b) } else { g.add(a, b) };
-    if signed { g.sat_s(r, w) } else { g.sat_u(r, w) }
-}
-
-/// (a + b + 1) >> 1 without overflow.
-fn average(g: &mut Graph, a: NodeId, b: NodeId) -> NodeId {
-    let w = g.width(a);
-    let (a, b) = (g.zext(a, 2 * w), g.zext(b, 2 * w));
-    let sum = g.add(a, b);
-    let one = g.constant(2 * w, 1);
-    let sum = g.add(sum, one);
-    g.slice(sum, 1, w)
-}
 
 /// Rounded high half: bits 15 to 30 of a·b + 2^14. Of -2^15 and -2^15 this is -2^15.
 fn high_rounded(g: &mut Graph, a: NodeId, b: NodeId) -> NodeId {
@@ -43,13 +14,6 @@ fn high_rounded(g: &mut Graph, a: NodeId, b: NodeId) -> NodeId {
     let half = g.constant(32, 0x4000);
     let p = g.add(p, half);
     g.slice(p, 15, 16)
-}
-
-fn absolute(g: &mut Graph, a: NodeId) -> NodeId {
-    let zero = g.constant(g.width(a), 0);
-    let negative = g.slt(a, zero);
-    let minus = g.neg(a);
-    g.select(negative, minus, a)
 }
 
 /// `a`, its negation or 0 by the sign of `b`.
@@ -60,11 +24,6 @@ fn with_sign(g: &mut Graph, a: NodeId, b: NodeId) -> NodeId {
     let minus = g.neg(a);
     let rest = g.select(is_zero, zero, a);
     g.select(negative, minus, rest)
-}
-
-fn minimum(g: &mut Graph, a: NodeId, b: NodeId, max: bool, signed: bool) -> NodeId {
-    let less = if signed { g.slt(a, b) } else { g.ult(a, b) };
-    if max { g.select(less, b, a) } else { g.select(less, a, b) }
 }
 
 /// A comparison's bit over the whole lane.

@@ -49,8 +49,8 @@ impl Machine<'_> {
                 out[8..16].copy_from_slice(&s.b[..8]);
                 self.set_vector(0, &out, 16)?;
             }
-            M::Vzeroupper => self.vec.iter_mut().for_each(|v| v[16..].fill(Byte::Const(0))),
-            M::Vzeroall => self.vec = [ZEROS; 16],
+            M::Vzeroupper => self.cpu.vec.iter_mut().for_each(|v| v[16..].fill(Byte::Const(0))),
+            M::Vzeroall => self.cpu.vec = [ZEROS; 16],
             M::Vbroadcasti128 | M::Vbroadcastf128 => {
                 if ins.op_kind(1) != OpKind::Memory {
                     return Ok(false);
@@ -87,13 +87,14 @@ impl Machine<'_> {
     /// A whole register from or to a register or memory.
     fn move_whole(&mut self, aligned: bool) -> Fallible<()> {
         let vector = if self.is_vector(0) { 0 } else { 1 };
-        if self.ins.op_count() != 2 || !self.is_vector(vector) {
+        if self.now.ins.op_count() != 2 || !self.is_vector(vector) {
             return Err(self.unsupported("operand form"));
         }
         let size = self.vector_size(vector);
-        let memory = self.ins.op_kind(1 - vector) == OpKind::Memory;
+        let memory = self.now.ins.op_kind(1 - vector) == OpKind::Memory;
         if memory && aligned {
-            self.require_alignment(size as u64)?;
+            let at = self.pointer()?;
+            self.require_alignment(at, size as u64, size as u64)?;
         }
         if vector == 1 {
             let bytes = self.vector_operand(1, size)?;
@@ -116,13 +117,13 @@ impl Machine<'_> {
     fn move_low(&mut self, size: usize) -> Fallible<()> {
         if self.is_vector(0) {
             let mut bytes = ZEROS;
-            match self.ins.op_kind(1) {
+            match self.now.ins.op_kind(1) {
                 OpKind::Memory => self.load_operand(&mut bytes[..size])?,
                 _ if self.is_vector(1) => {
                     bytes[..size].copy_from_slice(&self.vector_operand(1, 16)?[..size]);
                 }
-                OpKind::Register if self.ins.op_register(1).size() == size => {
-                    let (source, _) = self.register_bytes(self.ins.op_register(1));
+                OpKind::Register if self.now.ins.op_register(1).size() == size => {
+                    let (source, _) = self.register_bytes(self.now.ins.op_register(1));
                     bytes[..size].copy_from_slice(&source[..size]);
                 }
                 _ => return Err(self.unsupported("operand form")),
@@ -146,7 +147,7 @@ impl Machine<'_> {
             return self.write_bytes(0, &bytes[..size]);
         }
         let mut bytes = ZEROS;
-        if self.ins.op_kind(1) == OpKind::Memory {
+        if self.now.ins.op_kind(1) == OpKind::Memory {
             self.load_operand(&mut bytes[..size])?;
         } else {
             let s = self.sources()?;
@@ -164,7 +165,7 @@ impl Machine<'_> {
         }
         let (kept, memory) = if self.is_vex() { (1, 2) } else { (0, 1) };
         let mut bytes = self.vector_operand(kept, 16)?;
-        if self.ins.op_kind(memory) != OpKind::Memory {
+        if self.now.ins.op_kind(memory) != OpKind::Memory {
             return Err(self.unsupported("operand form"));
         }
         self.load_operand(&mut bytes[at..at + 8])?;
@@ -178,7 +179,7 @@ impl Machine<'_> {
         let element = &mut element[..lane];
         if self.is_vector(1) {
             element.copy_from_slice(&self.vector_operand(1, 16)?[..lane]);
-        } else if self.ins.op_kind(1) == OpKind::Memory {
+        } else if self.now.ins.op_kind(1) == OpKind::Memory {
             self.load_operand(element)?;
         } else {
             return Err(self.unsupported("operand form"));
@@ -195,7 +196,7 @@ impl Machine<'_> {
         let size = self.vector_size(0);
         let mut source = ZEROS;
         let half = lane == 8 && size == 16;
-        match self.ins.op_kind(1) {
+        match self.now.ins.op_kind(1) {
             // movddup of memory into xmm reads 8 bytes.
             OpKind::Memory if half => self.load_operand(&mut source[..8])?,
             _ => source = self.vector_operand(1, size)?,
@@ -214,7 +215,7 @@ impl Machine<'_> {
         let size = self.vector_size(0);
         let used = size / to * from;
         let mut source = ZEROS;
-        match self.ins.op_kind(1) {
+        match self.now.ins.op_kind(1) {
             OpKind::Memory => self.load_operand(&mut source[..used])?,
             _ => source = self.vector_operand(1, 16)?,
         }

@@ -97,12 +97,12 @@ impl Machine<'_> {
         let size = self.vector_size(0);
         let per_block = 16 / lane;
         let mut out = [Byte::Undefined; 32];
-        let by_immediate = self.ins.op_kind(2) == OpKind::Immediate8;
+        let by_immediate = self.now.ins.op_kind(2) == OpKind::Immediate8;
         let a = self.vector_operand(1, size)?;
         let control = if by_immediate { a } else { self.vector_operand(2, size)? };
         for i in 0..size / lane {
             let chosen = if by_immediate {
-                let imm = usize::from(self.ins.immediate8());
+                let imm = usize::from(self.now.ins.immediate8());
                 // Two bits for each of four singles, the same in both halves; one bit a double.
                 Some(if lane == 4 { imm >> (2 * (i % 4)) & 3 } else { imm >> i & 1 })
             } else {
@@ -121,10 +121,10 @@ impl Machine<'_> {
         let at = usize::from(self.imm8()?) % (16 / lane) * lane;
         let (kept, source) = if self.is_vex() { (1, 2) } else { (0, 1) };
         let mut out = self.vector_operand(kept, 16)?;
-        match self.ins.op_kind(source) {
+        match self.now.ins.op_kind(source) {
             OpKind::Memory => self.load_operand(&mut out[at..at + lane])?,
-            OpKind::Register if self.ins.op_register(source).is_gpr() => {
-                let (bytes, _) = self.register_bytes(self.ins.op_register(source));
+            OpKind::Register if self.now.ins.op_register(source).is_gpr() => {
+                let (bytes, _) = self.register_bytes(self.now.ins.op_register(source));
                 out[at..at + lane].copy_from_slice(&bytes[..lane]);
             }
             _ => return Err(self.unsupported("operand form")),
@@ -138,10 +138,10 @@ impl Machine<'_> {
         let a = self.vector_operand(1, 16)?;
         let mut bytes = [Byte::Const(0); 8];
         bytes[..lane].copy_from_slice(&a[from..from + lane]);
-        match self.ins.op_kind(0) {
+        match self.now.ins.op_kind(0) {
             OpKind::Memory => self.write_bytes(0, &bytes[..lane]),
-            OpKind::Register if self.ins.op_register(0).is_gpr() => {
-                let r = self.ins.op_register(0);
+            OpKind::Register if self.now.ins.op_register(0).is_gpr() => {
+                let r = self.now.ins.op_register(0);
                 self.set_register(r, &bytes[..r.size()])
             }
             _ => Err(self.unsupported("operand form")),
@@ -153,7 +153,7 @@ impl Machine<'_> {
         let (kept, source) = if self.is_vex() { (1, 2) } else { (0, 1) };
         let mut out = self.vector_operand(kept, 16)?;
         let mut element = [Byte::Undefined; 4];
-        if self.ins.op_kind(source) == OpKind::Memory {
+        if self.now.ins.op_kind(source) == OpKind::Memory {
             self.load_operand(&mut element)?;
         } else {
             let from = 4 * usize::from(imm >> 6);

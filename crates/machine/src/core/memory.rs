@@ -55,12 +55,13 @@ impl Region {
         }
     }
 
-    /// A stack that holds `above` (return address, stack arguments) from offset 0 on.
-    pub fn stack(above: Vec<Byte>) -> Region {
+    /// A stack that holds `above` (return address, stack arguments) from offset 0 on. What lies above
+    /// the return address's `slot` is a multiple of 16.
+    pub fn stack(above: Vec<Byte>, slot: i64) -> Region {
         let mut region = Region::new("stack", RegionKind::Stack, above);
         region.write = true;
         region.low = -STACK_LIMIT;
-        (region.align, region.residue) = (16, 8);
+        (region.align, region.residue) = (16, (-slot).rem_euclid(16) as u64);
         region
     }
 
@@ -116,17 +117,12 @@ impl Region {
 
     pub fn store(&mut self, offset: i64, bytes: &[Byte]) -> Result<(), Fault> {
         self.check(offset, bytes.len() as u64)?;
-        let return_address =
-            self.kind == RegionKind::Stack && offset < 8 && offset + bytes.len() as i64 > 0;
         if !self.write {
             let why = match self.kind {
                 RegionKind::Section(..) => "write to the object's own section".to_string(),
                 _ => "write to memory that is not an output".to_string(),
             };
             return Err(Fault(why));
-        }
-        if return_address {
-            return Err(Fault("write over the return address".into()));
         }
         self.grow(offset);
         let at = (offset - self.base) as usize;

@@ -1,27 +1,31 @@
 //! The calling convention: the state at entry, and what must hold at return.
 
-use super::{Choice, Fallible, Flags, Links, Machine, RCX, RDI, RDX, RSI, RSP, Stop};
+use super::memory::{Region, RegionKind};
+use super::{Choice, Fallible, InstructionSet, Machine, Stop};
 use crate::byte::Byte;
 use crate::call::{ArgSpec, CallSpec, Initial};
 use crate::error::{LiftError, Violation};
 use crate::graph::{Graph, NodeId};
-use crate::memory::{Region, RegionKind};
 use crate::object::{Entries, Object};
-use iced_x86::Instruction;
 use rustc_hash::FxHashMap;
 
-pub(super) const ARGUMENTS: [usize; 6] = [RDI, RSI, RDX, RCX, 8, 9];
-const CALLEE_SAVED: [(usize, &str); 6] =
-    [(3, "rbx"), (5, "rbp"), (12, "r12"), (13, "r13"), (14, "r14"), (15, "r15")];
+/// What a function finds in its registers.
+pub(crate) struct Entry {
+    pub stack_pointer: [Byte; 8],
+    /// Arguments in registers.
+    pub arguments: Vec<[Byte; 8]>,
+    /// What it must hand back, as in [`InstructionSet::SAVED`].
+    pub saved: Vec<[Byte; 8]>,
+}
 
-impl<'a> Machine<'a> {
+impl<'a, I: InstructionSet> Machine<'a, I> {
     /// The state at entry of `call` in the case `choice`.
     pub fn new(
         object: &'a Object,
         call: &CallSpec,
         g: &'a mut Graph,
         choice: &Choice,
-    ) -> Fallible<Machine<'a>> {
+    ) -> Fallible<Machine<'a, I>> {
         let function = match object.function(&call.symbol) {
             Ok(function) => function,
             Err(why) => {
@@ -88,10 +92,10 @@ impl<'a> Machine<'a> {
             let node = g.address(region, offset);
             std::array::from_fn(|k| Byte::Node(node, k as u8))
         };
-        // Tokens stand behind the stack: the return address, then the callee-saved registers.
-        let mut above = pointer(g, stack + 1, 0).to_vec();
-        let mut gpr = [[Byte::Undefined; 8]; 16];
-        gpr[RSP] = pointer(g, stack, 0);
+        // Tokens stand behind the stack: the return address, then what belongs to the caller.
+        let back = pointer(g, stack + 1, 0);
+        let mut above = back[..I::RETURN_SLOT as usize].to_vec();
+        let mut arguments = Vec::new();
         for (i, arg) in call.args.iter().enumerate() {
             let value = match *arg {
                 ArgSpec::Constant(c) => c.to_le_bytes().map(Byte::Const),
@@ -106,22 +110,25 @@ impl<'a> Machine<'a> {
                     return Err(LiftError::BadCall(format!("argument {i}: no region {r}")).into());
                 }
             };
-            match ARGUMENTS.get(i) {
-                Some(&r) => gpr[r] = value,
-                None => above.extend_from_slice(&value),
+            if i < I::ARGUMENTS {
+                arguments.push(value);
+            } else {
+                above.extend_from_slice(&value);
             }
         }
-        regions.push(Region::stack(above));
+        regions.push(Region::stack(above, I::RETURN_SLOT));
         let token = |name: &str| {
             let mut region = Region::new(name, RegionKind::Token, Vec::new());
             region.read = false;
             region
         };
         regions.push(token("the return address"));
-        for (i, (r, name)) in CALLEE_SAVED.iter().enumerate() {
-            gpr[*r] = pointer(g, stack + 2 + i as u16, 0);
+        let mut saved = Vec::new();
+        for (i, name) in I::SAVED.iter().enumerate() {
+            saved.push(pointer(g, stack + 2 + i as u16, 0));
             regions.push(token(&format!("{name} at entry")));
         }
+        let entry = Entry { stack_pointer: pointer(g, stack, 0), arguments, saved };
         regions.push(token("the stack protector's canary"));
         let mut section_regions = Vec::new();
         for (i, section) in object.sections.iter().enumerate() {
@@ -176,13 +183,10 @@ impl<'a> Machine<'a> {
             object,
             g,
             regions,
-            gpr,
-            vec: [[Byte::Undefined; 32]; 16],
-            flags: Flags::default(),
+            cpu: I::at_entry(&entry),
             at,
             next: at,
-            ins: Instruction::default(),
-            links: Links::default(),
+            now: I::Instruction::default(),
             stack,
             section_regions,
             data,
@@ -201,25 +205,25 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// The value at `fs:0x28`: the same at entry and at return, and good for nothing else.
-    pub(super) fn canary(&mut self) -> NodeId {
-        self.g.address(self.stack + 2 + CALLEE_SAVED.len() as u16, 0)
+    /// The stack protector's canary: the same at entry and at return, and good for nothing else.
+    pub fn canary(&mut self) -> NodeId {
+        self.g.address(self.stack + 2 + I::SAVED.len() as u16, 0)
     }
 
-    /// Checks what the caller relies on and ends the run; `rsp` is already past the return address.
-    pub(super) fn finish(&mut self) -> Fallible<()> {
-        let saved = |register: &str, m: &Self| -> Box<Stop> {
+    /// Checks what the caller relies on and ends the run; the stack pointer is past the return address.
+    pub fn finish(&mut self) -> Fallible<()> {
+        let changed = |register: &str, m: &Self| -> Box<Stop> {
             LiftError::from(Violation::CalleeSaved { register: register.into(), at: m.place() })
                 .into()
         };
-        if self.rsp()? != 8 {
-            return Err(saved("rsp", self));
+        if self.stack_pointer()? != I::RETURN_SLOT {
+            return Err(changed(I::STACK_POINTER, self));
         }
-        for (i, (r, name)) in CALLEE_SAVED.iter().enumerate() {
+        for (i, name) in I::SAVED.iter().enumerate() {
             let token = self.g.address(self.stack + 2 + i as u16, 0);
-            let kept = (0..8u8).all(|k| self.gpr[*r][usize::from(k)] == Byte::Node(token, k));
+            let kept = (0..8u8).all(|k| self.cpu.saved(i)[usize::from(k)] == Byte::Node(token, k));
             if !kept {
-                return Err(saved(name, self));
+                return Err(changed(name, self));
             }
         }
         self.returned = true;

@@ -1,12 +1,11 @@
 //! Scalar moves and arithmetic.
 
-use super::flags::{Flag, Flags};
-use super::logic::{Bitwise, bit_byte};
+use super::flags::Flags;
 use super::{Fallible, Machine, Value};
 use crate::byte::Byte;
+use crate::core::bits::{Bitwise, bit_byte};
+use crate::core::flags::Flag;
 use crate::fold::{gather, scatter};
-use crate::graph::NodeId;
-use crate::memory::RegionKind;
 use iced_x86::{Instruction, Mnemonic as M, OpKind, Register};
 
 impl Machine<'_> {
@@ -115,14 +114,14 @@ impl Machine<'_> {
                 let w = self.width_of(0);
                 let a = self.low_value(0, w)?;
                 let one = a.map(|a| self.g.constant(self.g.width(a), 1));
-                let carry = self.flags.carry;
+                let carry = self.cpu.flags.carry;
                 let r = if ins.mnemonic() == M::Inc {
                     self.addition(a, one)
                 } else {
                     self.difference(a, one)
                 };
                 self.settle(r, w);
-                self.flags.carry = carry;
+                self.cpu.flags.carry = carry;
                 self.write(0, w, r)?;
             }
             M::Imul | M::Mul | M::Mulx => self.multiply(ins)?,
@@ -149,11 +148,11 @@ impl Machine<'_> {
             _ if ins.is_jcc_short_or_near() => return Ok(false),
             M::Clc | M::Stc => {
                 let bit = self.g.constant(1, u64::from(ins.mnemonic() == M::Stc));
-                self.flags.carry = Flag::Bit(bit);
+                self.cpu.flags.carry = Flag::Bit(bit);
             }
             M::Cmc => {
-                let carry = self.flag(self.flags.carry)?;
-                self.flags.carry = Flag::Bit(self.g.not(carry));
+                let carry = self.flag(self.cpu.flags.carry)?;
+                self.cpu.flags.carry = Flag::Bit(self.g.not(carry));
             }
             m if is_setcc(m) => {
                 let c = self.condition(ins.condition_code())?;
@@ -205,7 +204,7 @@ impl Machine<'_> {
                 let w = self.width_of(0);
                 // A relocated 32-bit immediate is a whole address: the linker makes sure.
                 if w == 32
-                    && let Some(link) = self.links.immediate
+                    && let Some(link) = self.now.links.immediate
                 {
                     let node = self.linked(&link)?;
                     let full = ins.op_register(0).full_register();
@@ -234,9 +233,9 @@ impl Machine<'_> {
 
     /// Whether operands 0 and 1 are one register: `x - x` and `x ^ x` do not depend on it.
     pub(super) fn same_registers(&self, i: u32, j: u32) -> bool {
-        self.ins.op_kind(i) == OpKind::Register
-            && self.ins.op_kind(j) == OpKind::Register
-            && self.ins.op_register(i) == self.ins.op_register(j)
+        self.now.ins.op_kind(i) == OpKind::Register
+            && self.now.ins.op_kind(j) == OpKind::Register
+            && self.now.ins.op_register(i) == self.now.ins.op_register(j)
     }
 
     fn sum(&mut self, ins: Instruction) -> Fallible<()> {
@@ -265,50 +264,50 @@ impl Machine<'_> {
     /// The flags of a result of which only the low bytes are defined are undefined.
     fn settle(&mut self, r: Value, w: u8) {
         if r.is_some_and(|r| self.g.width(r) < w) {
-            self.flags = Flags::default();
+            self.cpu.flags = Flags::default();
         }
     }
 
     /// a + b and its flags.
     fn addition(&mut self, a: Value, b: Value) -> Value {
         let (Some(a), Some(b)) = (a, b) else {
-            self.flags = Flags::default();
+            self.cpu.flags = Flags::default();
             return None;
         };
         let r = self.g.add(a, b);
-        self.flags = Flags::of(r, Flag::Below(r, a), Flag::AddOverflow { a, b, r });
+        self.cpu.flags = Flags::of(r, Flag::Below(r, a), Flag::AddOverflow { a, b, r });
         Some(r)
     }
 
     /// a - b and its flags.
     fn difference(&mut self, a: Value, b: Value) -> Value {
         let (Some(a), Some(b)) = (a, b) else {
-            self.flags = Flags::default();
+            self.cpu.flags = Flags::default();
             return None;
         };
         let r = self.g.sub(a, b);
-        self.flags = Flags::of(r, Flag::Below(a, b), Flag::SubOverflow { a, b, r });
-        self.flags.zero = Flag::Equal(a, b);
+        self.cpu.flags = Flags::of(r, Flag::Below(a, b), Flag::SubOverflow { a, b, r });
+        self.cpu.flags.zero = Flag::Equal(a, b);
         Some(r)
     }
 
     fn with_carry(&mut self, a: Value, b: Value) -> Fallible<Value> {
-        let carry = self.flag(self.flags.carry)?;
+        let carry = self.flag(self.cpu.flags.carry)?;
         let (Some(a), Some(b)) = (a, b) else {
-            self.flags = Flags::default();
+            self.cpu.flags = Flags::default();
             return Ok(None);
         };
         let carry = self.g.zext(carry, self.g.width(a));
         let sum = self.g.add(a, b);
         let r = self.g.add(sum, carry);
-        self.flags = Flags::of(r, Flag::Carry { a, b, r }, Flag::AddOverflow { a, b, r });
+        self.cpu.flags = Flags::of(r, Flag::Carry { a, b, r }, Flag::AddOverflow { a, b, r });
         Ok(Some(r))
     }
 
     fn with_borrow(&mut self, a: Value, b: Value) -> Fallible<Value> {
-        let borrow = self.flag(self.flags.carry)?;
+        let borrow = self.flag(self.cpu.flags.carry)?;
         let (Some(a), Some(b)) = (a, b) else {
-            self.flags = Flags::default();
+            self.cpu.flags = Flags::default();
             return Ok(None);
         };
         let w = self.g.width(a);
@@ -316,7 +315,7 @@ impl Machine<'_> {
         // 0 - borrow, spread over the word, is how compilers make masks.
         let minus = self.g.sext(borrow, w);
         let r = self.g.add(difference, minus);
-        self.flags = Flags::of(r, Flag::Borrow { a, b, r }, Flag::BorrowOverflow { a, b, r });
+        self.cpu.flags = Flags::of(r, Flag::Borrow { a, b, r }, Flag::BorrowOverflow { a, b, r });
         Ok(Some(r))
     }
 
@@ -353,9 +352,9 @@ impl Machine<'_> {
                     }
                     let r = gather(self.g, &bytes[..n]);
                     if r.is_none() {
-                        self.flags = Flags::default();
+                        self.cpu.flags = Flags::default();
                         let no = Flag::Bit(self.g.constant(1, 0));
-                        (self.flags.carry, self.flags.overflow) = (no, no);
+                        (self.cpu.flags.carry, self.cpu.flags.overflow) = (no, no);
                         return if m == M::Test {
                             Ok(())
                         } else {
@@ -367,49 +366,14 @@ impl Machine<'_> {
             }
         };
         let zero = Flag::Bit(self.g.constant(1, 0));
-        self.flags = match r {
+        self.cpu.flags = match r {
             Some(r) => Flags::of(r, zero, zero),
             None => Flags::default(),
         };
         if m == M::Andn {
-            self.flags.parity = Flag::Undefined;
+            self.cpu.flags.parity = Flag::Undefined;
         }
         if m == M::Test { Ok(()) } else { self.write(0, w, r) }
-    }
-
-    /// Bitwise and; of a pointer with an alignment mask it is what the region's alignment says.
-    fn bit_and(&mut self, a: NodeId, b: NodeId) -> Fallible<NodeId> {
-        for (p, c) in [(a, b), (b, a)] {
-            let Some(bits) = self.g.value(c) else { continue };
-            let w = self.g.width(p);
-            // The pointer may have been truncated: `and dil, 31`.
-            let whole = match self.g.node(p).op {
-                crate::graph::Op::Slice { lo: 0 } => self.g.node(p).args[0],
-                _ => p,
-            };
-            let Some((region, offset)) = self.g.address_of(whole) else { continue };
-            let low = bits & bits.wrapping_neg();
-            let keeps_high = w == 64 && bits != 0 && bits.wrapping_neg() == low;
-            let modulus = if keeps_high {
-                low
-            } else if bits < 1 << 12 {
-                (bits + 1).next_power_of_two()
-            } else {
-                continue;
-            };
-            let r = &self.regions[usize::from(region)];
-            if r.kind == RegionKind::Token {
-                continue;
-            }
-            match r.low_bits(offset, modulus) {
-                Some(rest) if keeps_high => {
-                    return Ok(self.g.address(region, offset.wrapping_sub(rest as i64)));
-                }
-                Some(rest) => return Ok(self.g.constant(w, rest & bits)),
-                None => return Err(self.need_residue(region, modulus)),
-            }
-        }
-        Ok(self.g.and(a, b))
     }
 }
 

@@ -2,19 +2,10 @@
 
 use super::{Fallible, Machine, RSP};
 use crate::byte::Byte;
+use crate::core::Destination;
 use crate::error::Timing;
 use crate::fold::{gather, scatter};
-use crate::graph::NodeId;
-use crate::memory::RegionKind;
 use iced_x86::{Instruction, Mnemonic as M, OpKind, Register};
-
-/// Where a jump goes.
-enum Destination {
-    Code(usize, u64),
-    /// The caller.
-    Return,
-    Outside(String),
-}
 
 impl Machine<'_> {
     pub(super) fn control(&mut self, ins: Instruction) -> Fallible<bool> {
@@ -60,10 +51,10 @@ impl Machine<'_> {
 
     /// Where the jump or call of operand 0 goes.
     fn destination(&mut self) -> Fallible<Destination> {
-        match self.ins.op_kind(0) {
+        match self.now.ins.op_kind(0) {
             OpKind::NearBranch64 => {
-                if let Some(link) = self.links.immediate {
-                    if let Some(name) = self.outside_target(&link) {
+                if let Some(link) = self.now.links.immediate {
+                    if let Some(name) = self.outside_target(&link.relocation) {
                         return Ok(Destination::Outside(name));
                     }
                     let target = self.linked(&link)?;
@@ -71,15 +62,15 @@ impl Machine<'_> {
                 }
                 // Without a relocation the target lies in this very section.
                 let here = &self.object.sections[self.at.0];
-                let offset = self.ins.near_branch64().checked_sub(here.address);
+                let offset = self.now.ins.near_branch64().checked_sub(here.address);
                 match offset.filter(|&o| o < here.size) {
                     Some(offset) => Ok(Destination::Code(self.at.0, offset)),
                     None => Err(self.unsupported("a jump outside its section")),
                 }
             }
             OpKind::Memory => {
-                if let Some(link) = self.links.displacement.filter(|_| self.is_slot())
-                    && let Some(name) = self.outside_target(&link)
+                if let Some(link) = self.now.links.displacement.filter(|_| self.is_slot())
+                    && let Some(name) = self.outside_target(&link.relocation)
                 {
                     return Ok(Destination::Outside(name));
                 }
@@ -89,38 +80,10 @@ impl Machine<'_> {
                 self.indirect(target)
             }
             OpKind::Register => {
-                let target = self.register(self.ins.op_register(0));
+                let target = self.register(self.now.ins.op_register(0));
                 self.indirect(target)
             }
             _ => Err(self.unsupported("operand form")),
-        }
-    }
-
-    fn indirect(&mut self, target: Option<NodeId>) -> Fallible<Destination> {
-        match target {
-            Some(node) => self.code_at(node),
-            None => Err(self.undefined("the target of a jump")),
-        }
-    }
-
-    fn code_at(&mut self, target: NodeId) -> Fallible<Destination> {
-        let Some((region, offset)) = self.g.address_of(target) else {
-            return Err(match self.g.value(target) {
-                Some(_) => self.unsupported("a jump to a number that is no code address"),
-                None => self.not_concrete(Timing::Branch, target),
-            });
-        };
-        if region == self.stack + 1 && offset == 0 {
-            return Ok(Destination::Return);
-        }
-        match self.regions[usize::from(region)].kind {
-            RegionKind::Section(section, start)
-                if self.object.sections[section].executable
-                    && (0..=self.object.sections[section].size as i64).contains(&offset) =>
-            {
-                Ok(Destination::Code(section, start + offset as u64))
-            }
-            _ => Err(self.unsupported("a jump into memory that is no code")),
         }
     }
 
@@ -158,14 +121,14 @@ impl Machine<'_> {
 
     /// Pushes eight bytes.
     pub(super) fn push(&mut self, bytes: &[Byte; 8]) -> Fallible<()> {
-        let rsp = self.rsp()? - 8;
+        let rsp = self.stack_pointer()? - 8;
         self.set_rsp(rsp)?;
         self.store((self.stack, rsp), bytes)
     }
 
     /// Pops eight bytes.
     pub(super) fn pop(&mut self) -> Fallible<[Byte; 8]> {
-        let rsp = self.rsp()?;
+        let rsp = self.stack_pointer()?;
         let mut bytes = [Byte::Undefined; 8];
         self.load((self.stack, rsp), &mut bytes)?;
         self.set_rsp(rsp + 8)?;
@@ -177,7 +140,7 @@ impl Machine<'_> {
         let node = self.g.address(self.stack, offset);
         let mut bytes = [Byte::Undefined; 8];
         scatter(self.g, node, &mut bytes);
-        self.gpr[RSP] = bytes;
+        self.cpu.gpr[RSP] = bytes;
         self.stack_moved()
     }
 }

@@ -1,10 +1,12 @@
 //! Scalar multiplication and division.
 
-use super::flags::{Flag, Flags};
+use super::flags::Flags;
 use super::{Fallible, Machine, RAX, RDX, Value};
+use crate::core::arith::high_product;
+use crate::core::flags::Flag;
 use crate::error::Timing;
 use crate::fold::{gather, mask, signed};
-use crate::graph::{Graph, NodeId};
+use crate::graph::Graph;
 use iced_x86::{Instruction, Mnemonic as M, Register};
 
 impl Machine<'_> {
@@ -37,7 +39,7 @@ impl Machine<'_> {
             (Some(_), Some(_)) => Flag::Unmodelled,
             _ => Flag::Undefined,
         };
-        self.flags = Flags { carry: overflow, overflow, ..Flags::default() };
+        self.cpu.flags = Flags { carry: overflow, overflow, ..Flags::default() };
         if count > 1 {
             let r = match (a, b) {
                 (Some(a), Some(b)) => Some(self.g.mul(a, b)),
@@ -70,24 +72,7 @@ impl Machine<'_> {
             let p = g.mul(a, b);
             return (Some(g.slice(p, 0, w)), Some(g.slice(p, w, w)));
         }
-        let low = g.mul(a, b);
-        if let (Some(x), Some(y)) = (g.value(a), g.value(b)) {
-            let high = if is_signed {
-                ((i128::from(x as i64) * i128::from(y as i64)) >> 64) as u64
-            } else {
-                ((u128::from(x) * u128::from(y)) >> 64) as u64
-            };
-            return (Some(low), Some(g.constant(64, high)));
-        }
-        let mut high = high_product(g, a, b);
-        if is_signed {
-            for (x, y) in [(a, b), (b, a)] {
-                let sign = g.ashr(x, 63);
-                let part = g.and(sign, y);
-                high = g.sub(high, part);
-            }
-        }
-        (Some(low), Some(high))
+        (Some(g.mul(a, b)), Some(high_product(g, a, b, is_signed)))
     }
 
     /// Division takes time that depends on its operands, so both must be numbers.
@@ -98,8 +83,8 @@ impl Machine<'_> {
         }
         let what = "an operand of a division";
         let divisor = self.value(0, w)?;
-        let low = gather(self.g, &self.gpr[RAX][..usize::from(w / 8)]);
-        let high = gather(self.g, &self.gpr[RDX][..usize::from(w / 8)]);
+        let low = gather(self.g, &self.cpu.gpr[RAX][..usize::from(w / 8)]);
+        let high = gather(self.g, &self.cpu.gpr[RDX][..usize::from(w / 8)]);
         let divisor = self.concrete(divisor, Timing::VariableTime, what)?;
         let low = self.concrete(low, Timing::VariableTime, what)?;
         let high = self.concrete(high, Timing::VariableTime, what)?;
@@ -128,26 +113,8 @@ impl Machine<'_> {
         let (q, r) = (self.g.constant(w, q as u64), self.g.constant(w, r as u64));
         let (a, d) =
             if w == 32 { (Register::EAX, Register::EDX) } else { (Register::RAX, Register::RDX) };
-        self.flags = Flags::default();
+        self.cpu.flags = Flags::default();
         self.put(a, Some(q))?;
         self.put(d, Some(r))
     }
-}
-
-/// High half of the unsigned 64-bit product, from 32-bit halves.
-fn high_product(g: &mut Graph, a: NodeId, b: NodeId) -> NodeId {
-    let half = |g: &mut Graph, x: NodeId, lo: u8| {
-        let s = g.slice(x, lo, 32);
-        g.zext(s, 64)
-    };
-    let (a0, a1, b0, b1) = (half(g, a, 0), half(g, a, 32), half(g, b, 0), half(g, b, 32));
-    let (p00, p01, p10, p11) = (g.mul(a0, b0), g.mul(a0, b1), g.mul(a1, b0), g.mul(a1, b1));
-    // No sum below reaches 2^64.
-    let carry = half(g, p00, 32);
-    let middle = g.add(p10, carry);
-    let (m0, m1) = (half(g, middle, 0), half(g, middle, 32));
-    let low = g.add(p01, m0);
-    let up = half(g, low, 32);
-    let sum = g.add(p11, m1);
-    g.add(sum, up)
 }

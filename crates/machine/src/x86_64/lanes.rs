@@ -2,6 +2,7 @@
 
 use super::{Fallible, Machine, Value, Wide};
 use crate::byte::Byte;
+use crate::core::bits::fill_unknown;
 use crate::fold::{gather, scatter};
 use crate::graph::{Graph, NodeId};
 use crate::lifted::Class;
@@ -22,7 +23,7 @@ impl Machine<'_> {
     pub(super) fn sources(&mut self) -> Fallible<Sources> {
         let size = self.vector_size(0);
         let (i, j) = if self.is_vex() { (1, 2) } else { (0, 1) };
-        if self.ins.op_count() <= j || !self.is_vector(0) || !self.is_vector(i) {
+        if self.now.ins.op_count() <= j || !self.is_vector(0) || !self.is_vector(i) {
             return Err(self.unsupported("operand form"));
         }
         let same = self.same_registers(i, j);
@@ -33,7 +34,7 @@ impl Machine<'_> {
 
     /// One source: operand 1.
     pub(super) fn source(&mut self) -> Fallible<(usize, Wide)> {
-        if !self.is_vector(0) || self.ins.op_count() < 2 {
+        if !self.is_vector(0) || self.now.ins.op_count() < 2 {
             return Err(self.unsupported("operand form"));
         }
         let size = self.vector_size(0);
@@ -43,8 +44,8 @@ impl Machine<'_> {
 
     /// Whether operand `i` is an xmm or ymm register.
     pub(super) fn is_vector(&self, i: u32) -> bool {
-        let r = self.ins.op_register(i);
-        self.ins.op_kind(i) == OpKind::Register && (r.is_xmm() || r.is_ymm())
+        let r = self.now.ins.op_register(i);
+        self.now.ins.op_kind(i) == OpKind::Register && (r.is_xmm() || r.is_ymm())
     }
 
     /// `f` on each pair of lanes of `lane` bytes, into operand 0.
@@ -68,7 +69,7 @@ impl Machine<'_> {
         for at in (0..s.size).step_by(lane) {
             let (x, y) = (&s.a[at..at + lane], &s.b[at..at + lane]);
             if self.g.knows_nothing(x) && self.g.knows_nothing(y) {
-                self.fill_unknown(&mut out[at..at + lane]);
+                fill_unknown(self.g, &mut out[at..at + lane]);
             } else if let (Some(x), Some(y)) = (gather(self.g, x), gather(self.g, y)) {
                 let r = f(self.g, x, y);
                 scatter(self.g, r, &mut out[at..at + lane]);
@@ -87,21 +88,13 @@ impl Machine<'_> {
         let mut out = [Byte::Undefined; 32];
         for at in (0..size).step_by(lane) {
             if self.g.knows_nothing(&a[at..at + lane]) {
-                self.fill_unknown(&mut out[at..at + lane]);
+                fill_unknown(self.g, &mut out[at..at + lane]);
             } else if let Some(x) = gather(self.g, &a[at..at + lane]) {
                 let r = f(self.g, x);
                 scatter(self.g, r, &mut out[at..at + lane]);
             }
         }
         self.set_vector(0, &out, size)
-    }
-
-    /// A lane (1 to 8 bytes) of which nothing is known: what any operation makes of such.
-    pub(super) fn fill_unknown(&mut self, lane: &mut [Byte]) {
-        let node = self.g.unknown(8 * lane.len() as u8);
-        for (k, byte) in lane.iter_mut().enumerate() {
-            *byte = Byte::Node(node, k as u8);
-        }
     }
 
     /// A lane of a register.

@@ -1,39 +1,10 @@
 //! Vector shifts within lanes.
 
-use super::scalar_bits::{Shift, barrel, shift};
 use super::{Fallible, Machine};
 use crate::byte::Byte;
+use crate::core::bits::{Shift, barrel, fill_unknown, shift_lane};
 use crate::fold::{gather, scatter};
-use crate::graph::{Graph, NodeId};
 use iced_x86::{Instruction, Mnemonic as M, OpKind};
-
-/// Shifts a lane; bytes that are shifted out may be undefined.
-fn shift_lane(g: &mut Graph, kind: Shift, lane: &[Byte], count: u64) -> Option<NodeId> {
-    let w = 8 * lane.len() as u8;
-    if let Some(x) = gather(g, lane) {
-        return Some(shift(g, kind, x, count));
-    }
-    if count >= u64::from(w) {
-        return match kind {
-            Shift::Arithmetic => {
-                let top = gather(g, &lane[lane.len() - 1..])?;
-                let sign = g.slice(top, 7, 1);
-                Some(g.sext(sign, w))
-            }
-            _ => Some(g.constant(w, 0)),
-        };
-    }
-    let (dropped, rest) = ((count / 8) as usize, count % 8);
-    if kind == Shift::Left {
-        let low = gather(g, &lane[..lane.len() - dropped])?;
-        let low = g.shl(low, rest);
-        let zeros = g.constant(8 * dropped.max(1) as u8, 0);
-        return Some(if dropped == 0 { low } else { g.concat(&[zeros, low]) });
-    }
-    let high = gather(g, &lane[dropped..])?;
-    let high = shift(g, kind, high, rest);
-    Some(if kind == Shift::Logical { g.zext(high, w) } else { g.sext(high, w) })
-}
 
 impl Machine<'_> {
     pub(super) fn shifts(&mut self, ins: Instruction) -> Fallible<bool> {
@@ -68,8 +39,8 @@ impl Machine<'_> {
         if !self.is_vector(source) {
             return Err(self.unsupported("operand form"));
         }
-        let count = match self.ins.op_kind(count) {
-            OpKind::Immediate8 => u64::from(self.ins.immediate8()),
+        let count = match self.now.ins.op_kind(count) {
+            OpKind::Immediate8 => u64::from(self.now.ins.immediate8()),
             _ => {
                 let bytes = self.vector_operand(count, 16)?;
                 let node = gather(self.g, &bytes[..8]);
@@ -87,7 +58,7 @@ impl Machine<'_> {
         for at in (0..size).step_by(lane) {
             let range = at..at + lane;
             if count < 8 * lane as u64 && self.g.knows_nothing(&a[range.clone()]) {
-                self.fill_unknown(&mut out[range]);
+                fill_unknown(self.g, &mut out[range]);
             } else if let Some(r) = shift_lane(self.g, kind, &a[range.clone()], count) {
                 scatter(self.g, r, &mut out[range]);
             }

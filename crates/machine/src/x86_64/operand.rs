@@ -2,7 +2,6 @@
 
 use super::{Fallible, Machine, RSP, Value, Wide};
 use crate::byte::Byte;
-use crate::error::{LiftError, Timing, Violation};
 use crate::fold::{gather, scatter};
 use crate::graph::Graph;
 use iced_x86::{OpKind, Register};
@@ -27,9 +26,9 @@ fn gather_some(g: &mut Graph, bytes: &[Byte]) -> Value {
 impl Machine<'_> {
     /// Width in bits of operand `i` (for immediates: of operand 0).
     pub(super) fn width_of(&self, i: u32) -> u8 {
-        let bytes = match self.ins.op_kind(i) {
-            OpKind::Register => self.ins.op_register(i).size(),
-            OpKind::Memory => self.ins.memory_size().size(),
+        let bytes = match self.now.ins.op_kind(i) {
+            OpKind::Register => self.now.ins.op_register(i).size(),
+            OpKind::Memory => self.now.ins.memory_size().size(),
             _ => return self.width_of(0),
         };
         (8 * bytes.min(8)) as u8
@@ -37,9 +36,9 @@ impl Machine<'_> {
 
     /// Operand `i` as a value of `width` bits.
     pub(super) fn value(&mut self, i: u32, width: u8) -> Fallible<Value> {
-        match self.ins.op_kind(i) {
+        match self.now.ins.op_kind(i) {
             OpKind::Register => {
-                let r = self.ins.op_register(i);
+                let r = self.now.ins.op_register(i);
                 if !r.is_gpr() {
                     return Err(self.unsupported("an operand that is no general register"));
                 }
@@ -52,11 +51,12 @@ impl Machine<'_> {
                 Ok(gather(self.g, bytes))
             }
             _ => {
-                if let Some(link) = self.links.immediate {
+                if let Some(link) = self.now.links.immediate {
                     let node = self.linked(&link)?;
                     return Ok(Some(self.g.slice(node, 0, width)));
                 }
-                let v = self.ins.try_immediate(i).map_err(|_| self.unsupported("operand form"))?;
+                let v =
+                    self.now.ins.try_immediate(i).map_err(|_| self.unsupported("operand form"))?;
                 Ok(Some(self.g.constant(width, v)))
             }
         }
@@ -66,9 +66,9 @@ impl Machine<'_> {
     pub(super) fn operand_bytes(&mut self, i: u32, width: u8) -> Fallible<[Byte; 8]> {
         let mut bytes = [Byte::Undefined; 8];
         let used = &mut bytes[..usize::from(width / 8)];
-        match self.ins.op_kind(i) {
-            OpKind::Register if self.ins.op_register(i).is_gpr() => {
-                let (source, size) = self.register_bytes(self.ins.op_register(i));
+        match self.now.ins.op_kind(i) {
+            OpKind::Register if self.now.ins.op_register(i).is_gpr() => {
+                let (source, size) = self.register_bytes(self.now.ins.op_register(i));
                 let n = size.min(used.len());
                 used[..n].copy_from_slice(&source[..n]);
             }
@@ -100,14 +100,14 @@ impl Machine<'_> {
     /// Value of a general register of any size.
     pub(super) fn register(&mut self, r: Register) -> Value {
         let (n, first, size) = general(r);
-        gather(self.g, &self.gpr[n][first..first + size])
+        gather(self.g, &self.cpu.gpr[n][first..first + size])
     }
 
     /// Its bytes.
     pub(super) fn register_bytes(&self, r: Register) -> ([Byte; 8], usize) {
         let (n, first, size) = general(r);
         let mut out = [Byte::Undefined; 8];
-        out[..size].copy_from_slice(&self.gpr[n][first..first + size]);
+        out[..size].copy_from_slice(&self.cpu.gpr[n][first..first + size]);
         (out, size)
     }
 
@@ -116,9 +116,9 @@ impl Machine<'_> {
         let (n, first, size) = general(r);
         debug_assert_eq!(size, bytes.len());
         if size == 4 {
-            self.gpr[n][4..].fill(Byte::Const(0));
+            self.cpu.gpr[n][4..].fill(Byte::Const(0));
         }
-        self.gpr[n][first..first + size].copy_from_slice(bytes);
+        self.cpu.gpr[n][first..first + size].copy_from_slice(bytes);
         if n == RSP { self.stack_moved() } else { Ok(()) }
     }
 
@@ -135,9 +135,9 @@ impl Machine<'_> {
 
     /// The same from bytes.
     pub(super) fn write_bytes(&mut self, i: u32, bytes: &[Byte]) -> Fallible<()> {
-        match self.ins.op_kind(i) {
-            OpKind::Register if self.ins.op_register(i).is_gpr() => {
-                self.set_register(self.ins.op_register(i), bytes)
+        match self.now.ins.op_kind(i) {
+            OpKind::Register if self.now.ins.op_register(i).is_gpr() => {
+                self.set_register(self.now.ins.op_register(i), bytes)
             }
             OpKind::Memory => {
                 let at = self.pointer()?;
@@ -149,7 +149,7 @@ impl Machine<'_> {
 
     /// The memory operand's address, or of it as many low bytes as are defined (none: `None`).
     pub(super) fn effective_address(&mut self) -> Fallible<Value> {
-        let ins = self.ins;
+        let ins = self.now.ins;
         let (base, index) = (ins.memory_base(), ins.memory_index());
         if self.thread_local() {
             return Err(self.unsupported(
@@ -159,7 +159,7 @@ impl Machine<'_> {
         if self.is_slot() {
             return Err(self.unsupported("the address of a global offset table slot"));
         }
-        let mut sum = match self.links.displacement {
+        let mut sum = match self.now.links.displacement {
             Some(link) => self.linked(&link)?,
             None if ins.is_ip_rel_memory_operand() => {
                 // Without a relocation the target lies in this very section.
@@ -211,48 +211,27 @@ impl Machine<'_> {
     /// The memory operand as region and offset.
     pub(super) fn pointer(&mut self) -> Fallible<(u16, i64)> {
         let address = self.effective_address()?;
-        self.dereference(address)
-    }
-
-    /// A pointer value as region and offset.
-    pub(super) fn dereference(&mut self, address: Value) -> Fallible<(u16, i64)> {
-        let Some(address) = address.filter(|&a| self.g.width(a) == 64) else {
-            return Err(self.undefined("a memory address"));
-        };
-        if let Some(found) = self.g.address_of(address) {
-            return Ok(found);
-        }
-        if let Some(v) = self.g.value(address) {
-            return Err(LiftError::from(Violation::Memory {
-                at: self.place(),
-                region: "no region".into(),
-                offset: v as i64,
-                size: self.ins.memory_size().size() as u64,
-                why: "access through a number that is no pointer".into(),
-            })
-            .into());
-        }
-        Err(self.not_concrete(Timing::Address, address))
+        self.dereference(address, self.now.ins.memory_size().size() as u64)
     }
 
     fn thread_local(&self) -> bool {
-        matches!(self.ins.memory_segment(), Register::FS | Register::GS)
+        matches!(self.now.ins.memory_segment(), Register::FS | Register::GS)
     }
 
     /// Loads the memory operand. A slot of the global offset table holds the symbol's address.
     pub(super) fn load_operand(&mut self, out: &mut [Byte]) -> Fallible<()> {
-        if self.ins.memory_segment() == Register::FS
-            && self.ins.memory_base() == Register::None
-            && self.ins.memory_index() == Register::None
-            && self.ins.memory_displacement64() == 0x28
-            && self.links.displacement.is_none()
+        if self.now.ins.memory_segment() == Register::FS
+            && self.now.ins.memory_base() == Register::None
+            && self.now.ins.memory_index() == Register::None
+            && self.now.ins.memory_displacement64() == 0x28
+            && self.now.links.displacement.is_none()
             && out.len() == 8
         {
             let node = self.canary();
             scatter(self.g, node, out);
             return Ok(());
         }
-        if let Some(link) = self.links.displacement.filter(|_| self.is_slot()) {
+        if let Some(link) = self.now.links.displacement.filter(|_| self.is_slot()) {
             if out.len() != 8 {
                 return Err(self.unsupported("a part of a global offset table slot"));
             }
@@ -264,54 +243,22 @@ impl Machine<'_> {
         self.load(at, out)
     }
 
-    /// Checks that the memory operand is a multiple of `align`.
-    pub(super) fn require_alignment(&mut self, align: u64) -> Fallible<()> {
-        let at = self.pointer()?;
-        let region = &self.regions[usize::from(at.0)];
-        match region.aligned(at.1, align) {
-            Some(true) => Ok(()),
-            None if at.0 == self.stack => Err(self.need_residue(at.0, align)),
-            known => {
-                let why = match known {
-                    Some(_) => {
-                        format!("the instruction needs an address that is a multiple of {align}")
-                    }
-                    None => format!(
-                        "the instruction needs an address that is a multiple of {align}, and the \
-                         caller guarantees {} only",
-                        region.align
-                    ),
-                };
-                let region = region.name.clone();
-                let size = self.ins.memory_size().size() as u64;
-                let at_place = self.place();
-                Err(LiftError::from(Violation::Memory {
-                    at: at_place,
-                    region,
-                    offset: at.1,
-                    size,
-                    why,
-                })
-                .into())
-            }
-        }
-    }
-
     /// Loads `size` bytes of vector operand `i`: a vector register's low bytes or memory (16-byte
     /// operands of legacy instructions must be aligned).
     pub(super) fn vector_operand(&mut self, i: u32, size: usize) -> Fallible<Wide> {
         let mut out = [Byte::Undefined; 32];
-        match self.ins.op_kind(i) {
+        match self.now.ins.op_kind(i) {
             OpKind::Register => {
-                let r = self.ins.op_register(i);
+                let r = self.now.ins.op_register(i);
                 if !(r.is_xmm() || r.is_ymm()) || r.number() > 15 {
                     return Err(self.unsupported("operand form"));
                 }
-                out[..size].copy_from_slice(&self.vec[r.number()][..size]);
+                out[..size].copy_from_slice(&self.cpu.vec[r.number()][..size]);
             }
             OpKind::Memory => {
                 if size == 16 && !self.is_vex() {
-                    self.require_alignment(16)?;
+                    let at = self.pointer()?;
+                    self.require_alignment(at, 16, 16)?;
                 }
                 self.load_operand(&mut out[..size])?;
             }
@@ -322,12 +269,12 @@ impl Machine<'_> {
 
     /// Writes a vector register's low `size` bytes. VEX clears the rest, legacy keeps it.
     pub(super) fn set_vector(&mut self, i: u32, bytes: &Wide, size: usize) -> Fallible<()> {
-        let r = self.ins.op_register(i);
+        let r = self.now.ins.op_register(i);
         if !(r.is_xmm() || r.is_ymm()) || r.number() > 15 {
             return Err(self.unsupported("operand form"));
         }
         let vex = self.is_vex();
-        let target = &mut self.vec[r.number()];
+        let target = &mut self.cpu.vec[r.number()];
         target[..size].copy_from_slice(&bytes[..size]);
         if vex {
             target[size..].fill(Byte::Const(0));
@@ -337,14 +284,14 @@ impl Machine<'_> {
 
     /// Size in bytes of vector register operand `i`.
     pub(super) fn vector_size(&self, i: u32) -> usize {
-        if self.ins.op_register(i).is_ymm() { 32 } else { 16 }
+        if self.now.ins.op_register(i).is_ymm() { 32 } else { 16 }
     }
 
     /// The instruction's immediate byte operand.
     pub(super) fn imm8(&self) -> Fallible<u8> {
-        let last = self.ins.op_count() - 1;
-        match self.ins.op_kind(last) {
-            OpKind::Immediate8 => Ok(self.ins.immediate8()),
+        let last = self.now.ins.op_count() - 1;
+        match self.now.ins.op_kind(last) {
+            OpKind::Immediate8 => Ok(self.now.ins.immediate8()),
             _ => Err(self.unsupported("operand form")),
         }
     }

@@ -1,13 +1,12 @@
-//! Flags, kept as what they were computed from and evaluated when read.
+//! Flags, kept as what they were computed from and evaluated when read; values that decide control flow.
 
-use super::{Fallible, Machine, Stop, Value};
+use super::{Fallible, InstructionSet, Machine, Stop, Value};
 use crate::error::{LiftError, Timing, Violation};
 use crate::graph::{NodeId, Op};
-use iced_x86::ConditionCode;
 
 /// One flag. Nodes named `r` are the result, `a` and `b` the operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Flag {
+pub(crate) enum Flag {
     /// Undefined: reading it is a violation.
     #[default]
     Undefined,
@@ -39,25 +38,9 @@ pub(super) enum Flag {
     SignedWide(NodeId),
 }
 
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Flags {
-    pub carry: Flag,
-    pub parity: Flag,
-    pub zero: Flag,
-    pub sign: Flag,
-    pub overflow: Flag,
-}
-
-impl Flags {
-    /// Zero, sign and parity of a result; carry and overflow as given.
-    pub fn of(r: NodeId, carry: Flag, overflow: Flag) -> Flags {
-        Flags { carry, parity: Flag::Parity(r), zero: Flag::Zero(r), sign: Flag::Sign(r), overflow }
-    }
-}
-
-impl Machine<'_> {
+impl<I: InstructionSet> Machine<'_, I> {
     /// The value of a flag, one bit.
-    pub(super) fn flag(&mut self, flag: Flag) -> Fallible<NodeId> {
+    pub fn flag(&mut self, flag: Flag) -> Fallible<NodeId> {
         let g = &mut *self.g;
         let top = |g: &mut crate::graph::Graph, x: NodeId| {
             let w = g.width(x);
@@ -120,80 +103,13 @@ impl Machine<'_> {
         })
     }
 
-    /// The condition of a `jcc`, `setcc` or `cmovcc`, one bit.
-    pub(super) fn condition(&mut self, code: ConditionCode) -> Fallible<NodeId> {
-        use ConditionCode as C;
-        let f = self.flags;
-        let (node, negate) = match code {
-            C::o => (self.flag(f.overflow)?, false),
-            C::no => (self.flag(f.overflow)?, true),
-            C::b => (self.flag(f.carry)?, false),
-            C::ae => (self.flag(f.carry)?, true),
-            C::e => (self.flag(f.zero)?, false),
-            C::ne => (self.flag(f.zero)?, true),
-            C::be | C::a => {
-                let node = match (f.carry, f.zero) {
-                    // One comparison set both.
-                    (Flag::Below(a, b), zero)
-                        if zero == Flag::Equal(a, b) && self.known(&[a, b]) =>
-                    {
-                        let above = self.ult(b, a);
-                        self.g.not(above)
-                    }
-                    _ => {
-                        let (c, z) = (self.flag(f.carry)?, self.flag(f.zero)?);
-                        self.g.or(c, z)
-                    }
-                };
-                (node, code == C::a)
-            }
-            C::s => (self.flag(f.sign)?, false),
-            C::ns => (self.flag(f.sign)?, true),
-            C::p => (self.flag(f.parity)?, false),
-            C::np => (self.flag(f.parity)?, true),
-            C::l | C::ge => (self.less(f)?, code == C::ge),
-            C::le | C::g => {
-                let node = match (f.overflow, f.zero) {
-                    (Flag::SubOverflow { a, b, r }, zero)
-                        if f.sign == Flag::Sign(r)
-                            && zero == Flag::Equal(a, b)
-                            && self.known(&[a, b, r]) =>
-                    {
-                        let greater = self.g.slt(b, a);
-                        self.g.not(greater)
-                    }
-                    _ => {
-                        let (l, z) = (self.less(f)?, self.flag(f.zero)?);
-                        self.g.or(l, z)
-                    }
-                };
-                (node, code == C::g)
-            }
-            C::None => return Err(self.unsupported("a condition that is none")),
-        };
-        Ok(if negate { self.g.not(node) } else { node })
-    }
-
-    /// Sign differs from overflow.
-    fn less(&mut self, f: Flags) -> Fallible<NodeId> {
-        match f.overflow {
-            Flag::SubOverflow { a, b, r } if f.sign == Flag::Sign(r) && self.known(&[a, b, r]) => {
-                Ok(self.g.slt(a, b))
-            }
-            _ => {
-                let (s, o) = (self.flag(f.sign)?, self.flag(f.overflow)?);
-                Ok(self.g.xor(s, o))
-            }
-        }
-    }
-
     /// Whether flags of these nodes that agree were set by one instruction: unknowns always agree.
-    fn known(&self, nodes: &[NodeId]) -> bool {
+    pub fn known(&self, nodes: &[NodeId]) -> bool {
         !nodes.iter().any(|&n| self.g.is_vague(n))
     }
 
     /// A value that decides control flow or a count: a number, or an error.
-    pub(super) fn concrete(&mut self, value: Value, kind: Timing, what: &str) -> Fallible<u64> {
+    pub fn concrete(&mut self, value: Value, kind: Timing, what: &str) -> Fallible<u64> {
         let Some(node) = value else { return Err(self.undefined(what)) };
         match self.g.value(node) {
             Some(v) => Ok(v),
@@ -222,7 +138,7 @@ impl Machine<'_> {
     }
 
     /// A condition without its negation, and whether it had one.
-    pub(super) fn positive(&self, node: NodeId) -> (NodeId, bool) {
+    pub fn positive(&self, node: NodeId) -> (NodeId, bool) {
         let n = self.g.node(node);
         if n.width == 1 && n.op == Op::Xor && self.g.value(n.args[1]) == Some(1) {
             (n.args[0], true)

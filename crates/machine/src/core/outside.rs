@@ -1,25 +1,22 @@
 //! Functions of other objects: the three of the C library that compilers call by themselves, and those
 //! that the call declares.
 
-use super::{Fallible, Machine, RAX, RDI, RDX, RSI};
+use super::memory::RegionKind;
+use super::{Fallible, InstructionSet, Machine, Value};
 use crate::byte::Byte;
 use crate::call::{Extent, ExternalFunction};
 use crate::error::{LiftError, Timing, Violation};
 use crate::fold::gather;
 use crate::graph::NodeId;
-use crate::memory::RegionKind;
-
-/// Registers that a called function may change.
-const CLOBBERED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
 
 /// Longest copy or buffer of an outside function.
 const MOST_BYTES: u64 = 1 << 28;
 
-impl Machine<'_> {
+impl<I: InstructionSet> Machine<'_, I> {
     /// `memcpy`, `memmove` and `memset` by their C meaning, declared functions by their declaration;
     /// any other function is refused. The call leaves what the calling convention lets it change
-    /// undefined, the stack below it too.
-    pub(super) fn outside(&mut self, name: &str, call: bool) -> Fallible<()> {
+    /// undefined, the stack below it too. `call`: this is a call, not a jump by which the function ends.
+    pub fn outside(&mut self, name: &str, call: bool) -> Fallible<()> {
         let declared = self.functions.iter().find(|f| f.symbol == name).cloned();
         let known = matches!(name, "memcpy" | "memmove" | "memset") || declared.is_some();
         if name == "__stack_chk_fail" {
@@ -32,9 +29,10 @@ impl Machine<'_> {
                 "`{name}` is defined by another object and is not known; link it in (ld -r)"
             )));
         }
-        // Aligned to 16 before the call pushes its return address.
-        let rsp = self.rsp()? + if call { 0 } else { 8 };
-        match self.regions[usize::from(self.stack)].aligned(rsp, 16) {
+        // Aligned to 16 before a call leaves its return address.
+        let slot = if call { 0 } else { I::RETURN_SLOT };
+        let top = self.stack_pointer()? + slot;
+        match self.regions[usize::from(self.stack)].aligned(top, 16) {
             Some(true) => {}
             _ => return Err(self.unsupported("a call with a misaligned stack pointer")),
         }
@@ -42,32 +40,33 @@ impl Machine<'_> {
             Some(function) => self.declared(&function)?,
             None => self.copied(name)?,
         };
-        for r in CLOBBERED {
-            self.gpr[r] = [Byte::Undefined; 8];
-        }
-        self.gpr[RAX] = result;
-        self.vec = [[Byte::Undefined; 32]; 16];
-        self.flags = Default::default();
-        self.forget_stack(rsp - if call { 0 } else { 8 });
+        self.cpu.after_call(result);
+        self.forget_stack(top - slot);
         Ok(())
+    }
+
+    /// The register of argument `i`; past those in registers, the first.
+    fn passed(&mut self, i: usize) -> Value {
+        let i = if i < I::ARGUMENTS { i } else { 0 };
+        gather(self.g, self.cpu.argument(i))
     }
 
     /// `memcpy`, `memmove` or `memset`; what it returns.
     fn copied(&mut self, name: &str) -> Fallible<[Byte; 8]> {
-        let length = gather(self.g, &self.gpr[RDX]);
+        let length = self.passed(2);
         let length = self.concrete(length, Timing::Address, "a length")?;
         if length > MOST_BYTES {
             return Err(self.unsupported(format!("{name} of {length} bytes")));
         }
         self.charge(length)?;
-        let target_value = self.gpr[RDI];
+        let target_value = *self.cpu.argument(0);
         let target = gather(self.g, &target_value);
-        let source = gather(self.g, &self.gpr[RSI]);
+        let source = self.passed(1);
         if length > 0 {
-            let to = self.dereference(target)?;
-            let mut bytes = vec![self.gpr[RSI][0]; length as usize];
+            let to = self.dereference(target, length)?;
+            let mut bytes = vec![self.cpu.argument(1)[0]; length as usize];
             if name != "memset" {
-                let from = self.dereference(source)?;
+                let from = self.dereference(source, length)?;
                 let apart = from.0 != to.0 || from.1.abs_diff(to.1) >= length || from.1 == to.1;
                 if name == "memcpy" && !apart {
                     return Err(LiftError::from(Violation::Memory {
@@ -95,18 +94,13 @@ impl Machine<'_> {
 
     /// A declared function: its buffers are checked, and what it writes and returns is an input.
     fn declared(&mut self, function: &ExternalFunction) -> Fallible<[Byte; 8]> {
-        const ARGUMENTS: [usize; 6] = super::entry::ARGUMENTS;
-        let argument = |m: &mut Self, i: usize| {
-            let register = ARGUMENTS.get(i).copied().unwrap_or(RDI);
-            gather(m.g, &m.gpr[register])
-        };
         let mut spans = Vec::new();
         for (buffers, writes) in [(&function.reads, false), (&function.writes, true)] {
             for &(pointer, extent) in buffers {
                 let length = match extent {
                     Extent::Bytes(n) => n,
                     Extent::Argument(i) => {
-                        let length = argument(self, i);
+                        let length = self.passed(i);
                         self.concrete(length, Timing::Address, "a length")?
                     }
                 };
@@ -114,8 +108,8 @@ impl Machine<'_> {
                     return Err(self.unsupported(format!("a buffer of {length} bytes")));
                 }
                 if length > 0 {
-                    let pointer = argument(self, pointer);
-                    spans.push((self.dereference(pointer)?, length as usize, writes));
+                    let pointer = self.passed(pointer);
+                    spans.push((self.dereference(pointer, length)?, length as usize, writes));
                 }
             }
         }

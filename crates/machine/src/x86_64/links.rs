@@ -170,12 +170,6 @@ impl Machine<'_> {
         }
     }
 
-    /// The name of the other object's function that a branch goes to, if it does.
-    pub(super) fn outside_target(&self, link: &Link) -> Option<String> {
-        let symbol = self.object.symbol(&link.relocation);
-        (symbol.place == Place::Outside).then(|| symbol.name.clone())
-    }
-
     /// The address that a link means: of the place itself, or of what its slot holds.
     pub(super) fn linked(&mut self, link: &Link) -> Fallible<NodeId> {
         let r = link.relocation;
@@ -186,70 +180,9 @@ impl Machine<'_> {
         self.target(self.at.0, &r, addend, indirect)
     }
 
-    /// The address of the relocation's symbol plus `addend`. `indirect`: the field holds a distance, or
-    /// that of a slot, so that its addend does not say which entry of a mergeable section is meant.
-    fn target(
-        &mut self,
-        from: usize,
-        r: &Relocation,
-        addend: i64,
-        indirect: bool,
-    ) -> Fallible<NodeId> {
-        let object = self.object;
-        let refuse = |m: &Self, why: &str| {
-            m.unsupported(format!("relocation {}: {why}", object.tell(from, r)))
-        };
-        let symbol = object.symbol(r);
-        match &symbol.place {
-            Place::Refused(why) => Err(refuse(self, why)),
-            Place::Outside => {
-                let Some(&region) = self.data.get(&symbol.name) else {
-                    return Err(self.unsupported(format!(
-                        "`{}` is defined by another object; link it in (ld -r) or make it static",
-                        symbol.name
-                    )));
-                };
-                self.assume(format!("`{}` holds what the contract says", symbol.name));
-                Ok(self.g.address(region, addend))
-            }
-            &Place::Inside { section, offset, by_section, replaceable, .. } => {
-                if replaceable {
-                    self.assume(format!(
-                        "`{}` is not replaced by another definition when linking",
-                        symbol.name
-                    ));
-                }
-                let to = (offset as i64).wrapping_add(addend);
-                let merged = object.sections[section].entries != crate::object::Entries::One;
-                if by_section && indirect && merged {
-                    let why = "a distance into a section that the linker may merge, and no symbol \
-                               that says which entry is meant";
-                    return Err(refuse(self, why));
-                }
-                let anchor = if by_section { to } else { offset as i64 };
-                match self.section_address(section, to, anchor) {
-                    Some(node) => Ok(node),
-                    None => Err(refuse(self, "it is in no entry of its mergeable section")),
-                }
-            }
-        }
-    }
-
-    /// The node that the linker's eight bytes at `r`, in data of section `from`, hold.
-    pub(super) fn linked_data(&mut self, from: usize, r: &Relocation) -> Fallible<NodeId> {
-        if r.kind != R_64 {
-            let place = self.object.tell(from, r);
-            return Err(self.unsupported(format!(
-                "data with relocation {place}, which is not on the list for data (a jump table? \
-                 compile with -fno-jump-tables)"
-            )));
-        }
-        self.target(from, r, r.addend, false)
-    }
-
     /// Whether the operand is loaded from a slot of the global offset table by a plain `mov`.
     pub(super) fn is_slot(&self) -> bool {
-        self.links.displacement.is_some_and(|l| l.meaning == Meaning::Slot)
+        self.now.links.displacement.is_some_and(|l| l.meaning == Meaning::Slot)
     }
 
     /// Whether the instruction is one that control flow handles.

@@ -1,42 +1,11 @@
 //! Scalar shifts, rotates, bit tests and the BMI instructions.
 
-use super::flags::{Flag, Flags};
+use super::flags::Flags;
 use super::{Fallible, Machine, Value};
-use crate::graph::{Graph, NodeId};
+use crate::core::bits::{Shift, barrel, rotate_right, shift};
+use crate::core::flags::Flag;
+use crate::graph::NodeId;
 use iced_x86::{Instruction, Mnemonic as M, OpKind};
-
-/// A kind of shift.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Shift {
-    Left,
-    Logical,
-    Arithmetic,
-}
-
-/// Shift by a constant.
-pub(super) fn shift(g: &mut Graph, kind: Shift, a: NodeId, count: u64) -> NodeId {
-    match kind {
-        Shift::Left => g.shl(a, count),
-        Shift::Logical => g.lshr(a, count),
-        Shift::Arithmetic => g.ashr(a, count),
-    }
-}
-
-/// Shift by a value of any size, bit by bit of the count; counts from the width on shift
-/// everything out.
-pub(super) fn barrel(g: &mut Graph, kind: Shift, a: NodeId, count: NodeId) -> NodeId {
-    if let Some(c) = g.value(count) {
-        return shift(g, kind, a, c);
-    }
-    let mut r = a;
-    for i in 0..g.width(count) {
-        let bit = g.slice(count, i, 1);
-        let by = if i < 7 { 1 << i } else { 64 };
-        let moved = shift(g, kind, r, by);
-        r = g.select(bit, moved, r);
-    }
-    r
-}
 
 impl Machine<'_> {
     pub(super) fn scalar_bits(&mut self, ins: Instruction) -> Fallible<bool> {
@@ -74,7 +43,7 @@ impl Machine<'_> {
             M::Blsr | M::Blsi | M::Blsmsk => {
                 let w = self.width_of(0);
                 let Some(a) = self.value(1, w)? else {
-                    self.flags = Flags::default();
+                    self.cpu.flags = Flags::default();
                     self.write(0, w, None)?;
                     return Ok(true);
                 };
@@ -89,8 +58,8 @@ impl Machine<'_> {
                 };
                 self.write(0, w, Some(r))?;
                 let no = Flag::Bit(self.g.constant(1, 0));
-                self.flags = Flags::of(r, Flag::Bit(carry), no);
-                self.flags.parity = Flag::Undefined;
+                self.cpu.flags = Flags::of(r, Flag::Bit(carry), no);
+                self.cpu.flags.parity = Flag::Undefined;
             }
             M::Bzhi | M::Bextr => self.extract(ins)?,
             M::Pext | M::Pdep => self.scattered(ins)?,
@@ -102,9 +71,9 @@ impl Machine<'_> {
 
     /// The count operand of a shift, masked as the processor does.
     fn shift_count(&mut self, i: u32, w: u8) -> Fallible<Value> {
-        let count = match self.ins.op_kind(i) {
-            OpKind::Register => self.register(self.ins.op_register(i)),
-            OpKind::Immediate8 => Some(self.g.constant(8, u64::from(self.ins.immediate8()))),
+        let count = match self.now.ins.op_kind(i) {
+            OpKind::Register => self.register(self.now.ins.op_register(i)),
+            OpKind::Immediate8 => Some(self.g.constant(8, u64::from(self.now.ins.immediate8()))),
             _ => return Err(self.unsupported("operand form")),
         };
         Ok(count.map(|c| self.g.slice(c, 0, count_bits(w))))
@@ -116,11 +85,11 @@ impl Machine<'_> {
         let a = if kind == Shift::Left { self.low_value(0, w)? } else { self.value(0, w)? };
         let count = self.shift_count(1, w)?;
         let (Some(a), Some(count)) = (a, count) else {
-            self.flags = Flags::default();
+            self.cpu.flags = Flags::default();
             return self.write(0, w, None);
         };
         if self.g.width(a) < w {
-            self.flags = Flags::default();
+            self.cpu.flags = Flags::default();
             let r = barrel(self.g, kind, a, count);
             return self.write(0, w, Some(r));
         }
@@ -128,7 +97,7 @@ impl Machine<'_> {
             let r = barrel(self.g, kind, a, count);
             // The old flags stay if the count happens to be 0: not worth modelling.
             let unknown = Flag::Unmodelled;
-            self.flags = Flags {
+            self.cpu.flags = Flags {
                 carry: unknown,
                 parity: unknown,
                 zero: unknown,
@@ -156,7 +125,7 @@ impl Machine<'_> {
                 (Shift::Logical, _) => Flag::Sign(a),
                 _ => Flag::Bit(g.constant(1, 0)),
             };
-            self.flags = Flags::of(r, carry.map_or(Flag::Undefined, Flag::Bit), overflow);
+            self.cpu.flags = Flags::of(r, carry.map_or(Flag::Undefined, Flag::Bit), overflow);
         }
         self.write(0, w, Some(r))
     }
@@ -168,15 +137,15 @@ impl Machine<'_> {
             if let (Some(a), Some(c)) = (a, count)
                 && self.g.is_vague(c)
             {
-                self.flags.carry = Flag::Unmodelled;
-                self.flags.overflow = Flag::Unmodelled;
+                self.cpu.flags.carry = Flag::Unmodelled;
+                self.cpu.flags.overflow = Flag::Unmodelled;
                 let r = self.g.mixed(&[a, c], w);
                 return self.write(0, w, Some(r));
             }
             return Err(self.unsupported("a rotation by a count that is no constant"));
         };
         let Some(a) = a else {
-            (self.flags.carry, self.flags.overflow) = (Flag::Undefined, Flag::Undefined);
+            (self.cpu.flags.carry, self.cpu.flags.overflow) = (Flag::Undefined, Flag::Undefined);
             return self.write(0, w, None);
         };
         let bits = u64::from(w);
@@ -188,8 +157,8 @@ impl Machine<'_> {
             let top = g.slice(r, w - 1, 1);
             let carry = if left { g.slice(r, 0, 1) } else { top };
             let other = if left { carry } else { g.slice(r, w - 2, 1) };
-            self.flags.carry = Flag::Bit(carry);
-            self.flags.overflow =
+            self.cpu.flags.carry = Flag::Bit(carry);
+            self.cpu.flags.overflow =
                 if c == 1 { Flag::Bit(g.xor(top, other)) } else { Flag::Undefined };
         }
         self.write(0, w, Some(r))
@@ -207,7 +176,7 @@ impl Machine<'_> {
             return Err(self.unsupported("a double shift of 16 bits"));
         }
         let (Some(a), Some(b)) = (a, b) else {
-            self.flags = Flags::default();
+            self.cpu.flags = Flags::default();
             return self.write(0, w, None);
         };
         if c == 0 {
@@ -228,7 +197,7 @@ impl Machine<'_> {
         } else {
             Flag::Undefined
         };
-        self.flags = Flags::of(r, Flag::Bit(carry), overflow);
+        self.cpu.flags = Flags::of(r, Flag::Bit(carry), overflow);
         self.write(0, w, Some(r))
     }
 
@@ -239,15 +208,15 @@ impl Machine<'_> {
             return Err(self.unsupported("a bit test of memory by a register"));
         }
         let (a, index) = (self.value(0, w)?, self.value(1, w)?);
-        let zero = self.flags.zero;
-        self.flags = Flags { zero, ..Flags::default() };
+        let zero = self.cpu.flags.zero;
+        self.cpu.flags = Flags { zero, ..Flags::default() };
         let (Some(a), Some(index)) = (a, index) else {
             return if ins.mnemonic() == M::Bt { Ok(()) } else { self.write(0, w, None) };
         };
         let g = &mut *self.g;
         let index = g.slice(index, 0, w.trailing_zeros() as u8);
         let moved = barrel(g, Shift::Logical, a, index);
-        self.flags.carry = Flag::Bit(g.slice(moved, 0, 1));
+        self.cpu.flags.carry = Flag::Bit(g.slice(moved, 0, 1));
         let one = g.constant(w, 1);
         let bit = barrel(g, Shift::Left, one, index);
         let r = match ins.mnemonic() {
@@ -292,7 +261,7 @@ impl Machine<'_> {
             return Err(self.unsupported("a bit field whose position is no constant"));
         };
         let Some(a) = a else {
-            self.flags = Flags::default();
+            self.cpu.flags = Flags::default();
             return self.write(0, w, None);
         };
         let bits = u64::from(w);
@@ -311,10 +280,10 @@ impl Machine<'_> {
             }
         };
         let carry = Flag::Bit(g.constant(1, u64::from(bzhi && length >= bits)));
-        self.flags = Flags::of(r, carry, no);
-        self.flags.parity = Flag::Undefined;
+        self.cpu.flags = Flags::of(r, carry, no);
+        self.cpu.flags.parity = Flag::Undefined;
         if !bzhi {
-            self.flags.sign = Flag::Undefined;
+            self.cpu.flags.sign = Flag::Undefined;
         }
         self.write(0, w, Some(r))
     }
@@ -323,7 +292,7 @@ impl Machine<'_> {
     fn count(&mut self, ins: Instruction) -> Fallible<()> {
         let w = self.width_of(0);
         let Some(a) = self.value(1, w)? else {
-            self.flags = Flags::default();
+            self.cpu.flags = Flags::default();
             return self.write(0, w, None);
         };
         let known = self.g.value(a);
@@ -356,10 +325,10 @@ impl Machine<'_> {
             _ if g.is_vague(a) => (g.mixed(&[a], w), Flag::Unmodelled),
             _ => return Err(self.unsupported("a count of zeros of a value that is no constant")),
         };
-        self.flags = Flags { carry, zero: Flag::Zero(r), ..Flags::default() };
+        self.cpu.flags = Flags { carry, zero: Flag::Zero(r), ..Flags::default() };
         if ins.mnemonic() == M::Popcnt {
             let no = Flag::Bit(self.g.constant(1, 0));
-            self.flags =
+            self.cpu.flags =
                 Flags { carry: no, parity: no, zero: Flag::Zero(r), sign: no, overflow: no };
         }
         self.write(0, w, Some(r))
@@ -369,13 +338,4 @@ impl Machine<'_> {
 /// Bits of a shift count that the processor looks at.
 fn count_bits(w: u8) -> u8 {
     if w == 64 { 6 } else { 5 }
-}
-
-fn rotate_right(g: &mut Graph, a: NodeId, by: u64) -> NodeId {
-    if by == 0 {
-        return a;
-    }
-    let (w, by) = (g.width(a), by as u8);
-    let (high, low) = (g.slice(a, by, w - by), g.slice(a, 0, by));
-    g.concat(&[high, low])
 }

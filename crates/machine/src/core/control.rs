@@ -1,0 +1,48 @@
+//! Where jumps, calls and returns go.
+
+use super::memory::RegionKind;
+use super::{Fallible, InstructionSet, Machine};
+use crate::error::Timing;
+use crate::graph::NodeId;
+
+/// Where a jump goes.
+pub(crate) enum Destination {
+    /// Section and offset.
+    Code(usize, u64),
+    /// The caller.
+    Return,
+    /// A function of another object.
+    Outside(String),
+}
+
+impl<I: InstructionSet> Machine<'_, I> {
+    /// The destination that a value names.
+    pub fn indirect(&mut self, target: Option<NodeId>) -> Fallible<Destination> {
+        match target {
+            Some(node) => self.code_at(node),
+            None => Err(self.undefined("the target of a jump")),
+        }
+    }
+
+    /// The destination at an address.
+    pub fn code_at(&mut self, target: NodeId) -> Fallible<Destination> {
+        let Some((region, offset)) = self.g.address_of(target) else {
+            return Err(match self.g.value(target) {
+                Some(_) => self.unsupported("a jump to a number that is no code address"),
+                None => self.not_concrete(Timing::Branch, target),
+            });
+        };
+        if region == self.stack + 1 && offset == 0 {
+            return Ok(Destination::Return);
+        }
+        match self.regions[usize::from(region)].kind {
+            RegionKind::Section(section, start)
+                if self.object.sections[section].executable
+                    && (0..=self.object.sections[section].size as i64).contains(&offset) =>
+            {
+                Ok(Destination::Code(section, start + offset as u64))
+            }
+            _ => Err(self.unsupported("a jump into memory that is no code")),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What relocations stand for, once it is known which field they fill.
+
+use super::{Fallible, InstructionSet, Machine};
+use crate::graph::NodeId;
+use crate::object::{Place, Relocation};
+
+impl<I: InstructionSet> Machine<'_, I> {
+    /// The name of the other object's function that a branch goes to, if it does.
+    pub fn outside_target(&self, r: &Relocation) -> Option<String> {
+        let symbol = self.object.symbol(r);
+        (symbol.place == Place::Outside).then(|| symbol.name.clone())
+    }
+
+    /// The address of the relocation's symbol plus `addend`. `indirect`: the field holds a distance, or
+    /// that of a slot, so that its addend does not say which entry of a mergeable section is meant.
+    pub fn target(
+        &mut self,
+        from: usize,
+        r: &Relocation,
+        addend: i64,
+        indirect: bool,
+    ) -> Fallible<NodeId> {
+        let object = self.object;
+        let refuse = |m: &Self, why: &str| {
+            m.unsupported(format!("relocation {}: {why}", object.tell(from, r)))
+        };
+        let symbol = object.symbol(r);
+        match &symbol.place {
+            Place::Refused(why) => Err(refuse(self, why)),
+            Place::Outside => {
+                let Some(&region) = self.data.get(&symbol.name) else {
+                    return Err(self.unsupported(format!(
+                        "`{}` is defined by another object; link it in (ld -r) or make it static",
+                        symbol.name
+                    )));
+                };
+                self.assume(format!("`{}` holds what the contract says", symbol.name));
+                Ok(self.g.address(region, addend))
+            }
+            &Place::Inside { section, offset, by_section, replaceable, .. } => {
+                if replaceable {
+                    self.assume(format!(
+                        "`{}` is not replaced by another definition when linking",
+                        symbol.name
+                    ));
+                }
+                let to = (offset as i64).wrapping_add(addend);
+                let merged = object.sections[section].entries != crate::object::Entries::One;
+                if by_section && indirect && merged {
+                    let why = "a distance into a section that the linker may merge, and no symbol \
+                               that says which entry is meant";
+                    return Err(refuse(self, why));
+                }
+                let anchor = if by_section { to } else { offset as i64 };
+                match self.section_address(section, to, anchor) {
+                    Some(node) => Ok(node),
+                    None => Err(refuse(self, "it is in no entry of its mergeable section")),
+                }
+            }
+        }
+    }
+
+    /// The node that the linker's eight bytes at `r`, in data of section `from`, hold.
+    pub fn linked_data(&mut self, from: usize, r: &Relocation) -> Fallible<NodeId> {
+        if r.kind != I::ADDRESS {
+            let place = self.object.tell(from, r);
+            return Err(self.unsupported(format!(
+                "data with relocation {place}, which is not on the list for data (a jump table? \
+                 compile with -fno-jump-tables)"
+            )));
+        }
+        self.target(from, r, r.addend, false)
+    }
+}

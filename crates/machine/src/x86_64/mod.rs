@@ -1,0 +1,181 @@
+//! x86-64: legacy SSE to AVX2, AVX-VNNI, and the scalar code that compilers emit.
+//!
+//! Instructions are a whitelist: each arm names the mnemonics it means, every encoding besides
+//! legacy and VEX is refused, and so is every operand form that an arm does not expect.
+//!
+//! *Undefined* data: each instruction computes lane by lane (scalar instructions: the operand is
+//! the lane). A lane with an undefined byte that the result depends on gives an undefined result
+//! lane, and flags of it are undefined. Bitwise operations and shifts work on bytes first, so
+//! bytes that are masked or shifted out do not matter. Undefined values become a
+//! [`Violation::Undefined`](crate::error::Violation::Undefined) where they matter: as address,
+//! branch condition, count or divisor here, and in an output when it is read.
+
+mod aes;
+mod arith;
+mod control;
+mod decode;
+mod flags;
+mod integer;
+mod lanes;
+mod links;
+mod logic;
+mod moves;
+mod multiply;
+mod operand;
+mod permute;
+mod prefixes;
+mod scalar_bits;
+mod shifts;
+mod shuffle;
+mod strings;
+
+use crate::byte::Byte;
+use crate::core::{Decoded, Entry, Fallible, InstructionSet, Value};
+use crate::object::x86_64::R_64;
+pub(crate) use decode::disassemble;
+use flags::Flags;
+use iced_x86::{EncodingKind, Instruction, Register};
+use links::Links;
+
+/// A vector register's 32 bytes.
+pub(crate) type Wide = [Byte; 32];
+
+/// Number of a general register in `gpr`.
+pub(crate) const RAX: usize = 0;
+pub(crate) const RCX: usize = 1;
+pub(crate) const RDX: usize = 2;
+pub(crate) const RSP: usize = 4;
+pub(crate) const RSI: usize = 6;
+pub(crate) const RDI: usize = 7;
+
+/// Registers of the arguments, in order.
+const ARGUMENTS: [usize; 6] = [RDI, RSI, RDX, RCX, 8, 9];
+/// Registers that belong to the caller: rbx, rbp, r12 to r15.
+const SAVED: [usize; 6] = [3, 5, 12, 13, 14, 15];
+/// Registers that a called function may change.
+const CLOBBERED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
+
+/// A decoded instruction with what its relocations say.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Linked {
+    pub ins: Instruction,
+    pub links: Links,
+}
+
+/// Registers and flags.
+pub(crate) struct X86_64 {
+    pub gpr: [[Byte; 8]; 16],
+    pub vec: [Wide; 16],
+    pub flags: Flags,
+}
+
+/// The processor and its memory.
+pub(crate) type Machine<'a> = crate::core::Machine<'a, X86_64>;
+
+impl InstructionSet for X86_64 {
+    type Instruction = Linked;
+    const RED_ZONE: i64 = 128;
+    const RETURN_SLOT: i64 = 8;
+    const ARGUMENTS: usize = ARGUMENTS.len();
+    const STACK_POINTER: &'static str = "rsp";
+    const SAVED: &'static [&'static str] = &["rbx", "rbp", "r12", "r13", "r14", "r15"];
+    const ADDRESS: u32 = R_64;
+
+    fn at_entry(entry: &Entry) -> X86_64 {
+        let mut gpr = [[Byte::Undefined; 8]; 16];
+        gpr[RSP] = entry.stack_pointer;
+        ARGUMENTS.iter().zip(&entry.arguments).for_each(|(&r, value)| gpr[r] = *value);
+        SAVED.iter().zip(&entry.saved).for_each(|(&r, value)| gpr[r] = *value);
+        X86_64 { gpr, vec: [[Byte::Undefined; 32]; 16], flags: Flags::default() }
+    }
+
+    fn stack_pointer(&self) -> &[Byte; 8] {
+        &self.gpr[RSP]
+    }
+
+    fn argument(&self, i: usize) -> &[Byte; 8] {
+        &self.gpr[ARGUMENTS[i]]
+    }
+
+    fn saved(&self, i: usize) -> &[Byte] {
+        &self.gpr[SAVED[i]]
+    }
+
+    fn after_call(&mut self, result: [Byte; 8]) {
+        for r in CLOBBERED {
+            self.gpr[r] = [Byte::Undefined; 8];
+        }
+        self.gpr[RAX] = result;
+        self.vec = [[Byte::Undefined; 32]; 16];
+        self.flags = Flags::default();
+    }
+
+    fn decode(m: &mut Machine<'_>) -> Fallible<Decoded<X86_64>> {
+        let Some((ins, constants)) = decode::decode(m.object, m.at.0, m.at.1) else {
+            return Err(m.unsupported("bytes that are no instruction"));
+        };
+        m.now.ins = ins;
+        m.check_prefixes(&ins)?;
+        m.now.links = m.links(&ins, &constants)?;
+        Ok(Decoded {
+            instruction: m.now,
+            class: lanes::classify(&ins),
+            mnemonic: format!("{:?}", ins.mnemonic()).to_ascii_lowercase(),
+            executed: 0,
+        })
+    }
+
+    fn length(instruction: &Linked) -> usize {
+        instruction.ins.len()
+    }
+
+    fn step(m: &mut Machine<'_>) -> Fallible<()> {
+        m.step()
+    }
+}
+
+impl Machine<'_> {
+    /// Executes `self.now.ins`.
+    fn step(&mut self) -> Fallible<()> {
+        let ins = self.now.ins;
+        if !matches!(ins.code().encoding(), EncodingKind::Legacy | EncodingKind::VEX) {
+            return Err(self.unsupported(
+                "EVEX and XOP encodings are not modelled; compile without AVX-512 (for example \
+                 -mavx2 or -march=x86-64-v3)",
+            ));
+        }
+        let done = self.control(ins)?
+            || self.integer(ins)?
+            || self.scalar_bits(ins)?
+            || self.strings(ins)?
+            || self.vector(ins)?;
+        if done {
+            Ok(())
+        } else {
+            Err(self.unsupported("this instruction is not on the whitelist"))
+        }
+    }
+
+    /// Vector instructions; operands besides vector registers, general registers, memory and
+    /// immediates (MMX, masks, tiles) are refused.
+    fn vector(&mut self, ins: Instruction) -> Fallible<bool> {
+        for i in 0..ins.op_count() {
+            let r = ins.op_register(i);
+            if r != Register::None && !(r.is_xmm() || r.is_ymm() || r.is_gpr()) {
+                return Ok(false);
+            }
+        }
+        Ok(self.moves(ins)?
+            || self.arith(ins)?
+            || self.logic(ins)?
+            || self.shifts(ins)?
+            || self.shuffle(ins)?
+            || self.permute(ins)?
+            || self.aes(ins)?)
+    }
+
+    /// Whether the encoding is VEX: it clears the upper half of the destination, legacy keeps it.
+    pub fn is_vex(&self) -> bool {
+        self.now.ins.code().encoding() == EncodingKind::VEX
+    }
+}
