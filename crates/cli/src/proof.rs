@@ -110,6 +110,7 @@ pub fn prove(
         let name = object.name;
         let parsed = Object::parse(object.bytes)
             .map_err(|e| Failure::input(format!("cannot read `{name}` as an object: {e}")))?;
+        contract.abi.check(&parsed).map_err(|e| Failure::input(format!("`{name}`: {e}")))?;
         if parsed.function(&contract.symbol).is_err() {
             let names: Vec<&str> = parsed.functions().map(|f| f.name.as_str()).take(20).collect();
             let others = if names.is_empty() {

@@ -59,6 +59,7 @@ pub fn run(ui: &Ui, args: &Recheck) -> Result<u8, Failure> {
         .map_err(|e| Failure::input(format!("cannot read `{name}`: {e}")))?;
     let object = Object::parse(&bytes)
         .map_err(|e| Failure::input(format!("cannot read `{name}` as an object: {e}")))?;
+    contract.abi.check(&object).map_err(|e| Failure::input(format!("`{name}`: {e}")))?;
     let certificate = Certificate::parse(&unpacked(&args.certificate)?)
         .map_err(|e| Failure::input(format!("`{}`: {e}", args.certificate.display())))?;
     let bar = ui.spinner(&format!("rechecking {}", contract.symbol));

@@ -257,6 +257,10 @@ pub fn cases(
 ) -> Result<Vec<CallCase>, NotLifted> {
     let output = &contract.arguments[contract.output()];
     let (length, bits) = (output.length, output.element.bits());
+    if let Err(why) = contract.abi.check(object) {
+        let why = Why::Lift(Box::new(LiftError::BadCall(why)));
+        return Err(NotLifted { call: String::new(), why });
+    }
     let mut cases = Vec::new();
     let calls = calls(contract, limits);
     let count = calls.len() as f64;

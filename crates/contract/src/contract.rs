@@ -39,6 +39,7 @@
 
 use crate::arguments::{self, ArgumentText, GivenText};
 use crate::clauses::{self, TransformText};
+use ringforge_machine::{Architecture, Object};
 use ringforge_ring::Ring;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -82,6 +83,44 @@ pub enum Abi {
     /// System V for x86-64: Linux, the BSDs, macOS on Intel.
     #[serde(rename = "sysv-x86-64")]
     SysVX8664,
+    /// The procedure call standard of AArch64 [AAPCS64]: Linux and the BSDs.
+    #[serde(rename = "aapcs64")]
+    Aapcs64,
+}
+
+impl Abi {
+    /// Its name in contracts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Abi::SysVX8664 => "sysv-x86-64",
+            Abi::Aapcs64 => "aapcs64",
+        }
+    }
+
+    /// The calling convention of objects of an instruction set.
+    pub fn of(architecture: Architecture) -> Abi {
+        match architecture {
+            Architecture::X86_64 => Abi::SysVX8664,
+            Architecture::AArch64 => Abi::Aapcs64,
+        }
+    }
+
+    /// Checks that an object is of the instruction set that this convention is for.
+    ///
+    /// # Errors
+    /// What the object is, and which `abi` would fit it.
+    pub fn check(self, object: &Object) -> Result<(), String> {
+        let fits = Abi::of(object.architecture());
+        if fits == self {
+            return Ok(());
+        }
+        Err(format!(
+            "the object is for {}, but the contract's abi is \"{}\": for this object it would be \"{}\"",
+            object.architecture(),
+            self.name(),
+            fits.name()
+        ))
+    }
 }
 
 /// Direction of an argument.

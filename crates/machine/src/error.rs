@@ -160,8 +160,8 @@ pub enum LiftError {
 /// Why an object file could not be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ObjectError {
-    /// Not a relocatable ELF object for x86-64.
-    #[error("not a relocatable x86-64 ELF object: {0}")]
+    /// Not a relocatable ELF object of an instruction set that is known.
+    #[error("not a relocatable ELF object for x86-64 or AArch64: {0}")]
     NotElf(String),
     /// A part that is damaged or not understood.
     #[error("section {section}, offset {offset:#x}: {what}")]

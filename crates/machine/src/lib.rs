@@ -7,6 +7,7 @@
 //! movement makes no node; arithmetic is decomposed into the few operations of [`graph::Op`].
 //! Everything outside the whitelist is refused by name.
 
+mod aarch64;
 pub mod byte;
 pub mod call;
 mod core;

@@ -1,5 +1,6 @@
 //! Running one call in all its cases: alignments, orders in memory, ways of branches on released data.
 
+use crate::aarch64::AArch64;
 use crate::call::CallSpec;
 use crate::core::{Choice, Fallible, InstructionSet, Machine, Order, Stop};
 use crate::error::LiftError;
@@ -27,6 +28,7 @@ pub fn lift(
 ) -> Result<Lifted, LiftError> {
     match object.architecture() {
         Architecture::X86_64 => all_cases::<X86_64>(object, call, graph, progress),
+        Architecture::AArch64 => all_cases::<AArch64>(object, call, graph, progress),
     }
 }
 

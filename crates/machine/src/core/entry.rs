@@ -12,6 +12,8 @@ use rustc_hash::FxHashMap;
 /// What a function finds in its registers.
 pub(crate) struct Entry {
     pub stack_pointer: [Byte; 8],
+    /// The return address, for instruction sets whose calls leave it in a register.
+    pub back: [Byte; 8],
     /// Arguments in registers.
     pub arguments: Vec<[Byte; 8]>,
     /// What it must hand back, as in [`InstructionSet::SAVED`].
@@ -128,7 +130,7 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             saved.push(pointer(g, stack + 2 + i as u16, 0));
             regions.push(token(&format!("{name} at entry")));
         }
-        let entry = Entry { stack_pointer: pointer(g, stack, 0), arguments, saved };
+        let entry = Entry { stack_pointer: pointer(g, stack, 0), back, arguments, saved };
         regions.push(token("the stack protector's canary"));
         let mut section_regions = Vec::new();
         for (i, section) in object.sections.iter().enumerate() {

@@ -26,8 +26,7 @@ use crate::object::Object;
 pub(crate) use cases::{Choice, Fallible, MOST_ALIGNMENT, Order, Stop};
 pub(crate) use control::Destination;
 pub(crate) use entry::Entry;
-use memory::Region;
-pub(crate) use memory::RegionKind;
+pub(crate) use memory::{Region, RegionKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Terms beyond which a lift gives up: some 3 GB.

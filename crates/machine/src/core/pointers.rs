@@ -103,6 +103,27 @@ impl<I: InstructionSet> Machine<'_, I> {
         Ok(self.g.and(a, b))
     }
 
+    /// Bitwise or; into a pointer, whose low bits are what the region's alignment says, it is a sum.
+    pub fn bit_or(&mut self, a: NodeId, b: NodeId) -> Fallible<NodeId> {
+        for (p, c) in [(a, b), (b, a)] {
+            let (Some(bits), Some((region, offset))) = (self.g.value(c), self.g.address_of(p))
+            else {
+                continue;
+            };
+            let r = &self.regions[usize::from(region)];
+            if r.kind == RegionKind::Token || bits >= 1 << 12 {
+                continue;
+            }
+            let modulus = (bits + 1).next_power_of_two();
+            let Some(rest) = r.low_bits(offset, modulus) else {
+                return Err(self.need_residue(region, modulus));
+            };
+            let more = (rest | bits) - rest;
+            return Ok(self.g.address(region, offset.wrapping_add(more as i64)));
+        }
+        Ok(self.g.or(a, b))
+    }
+
     /// The value of a branch condition in this case, if the case decides it.
     pub fn decide(&mut self, condition: NodeId) -> Fallible<Option<bool>> {
         if let Some(&value) = self.decisions.get(&condition) {

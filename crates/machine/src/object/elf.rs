@@ -8,6 +8,8 @@ use crate::error::ObjectError;
 pub const ET_REL: u16 = 1;
 /// `e_machine` of x86-64.
 pub const EM_X86_64: u16 = 62;
+/// `e_machine` of AArch64.
+pub const EM_AARCH64: u16 = 183;
 
 /// Section types.
 pub const SHT_PROGBITS: u32 = 1;
@@ -161,7 +163,6 @@ impl<'a> File<'a> {
             let name = match at(18) {
                 3 => "i386",
                 40 => "Arm",
-                183 => "AArch64",
                 243 => "RISC-V",
                 _ => "unknown",
             };

@@ -7,6 +7,7 @@
 //! the types. What is on none is refused by name, when the object is read if it could change the
 //! meaning of anything else, or where execution meets it.
 
+pub(crate) mod aarch64;
 mod elf;
 mod relocations;
 mod sections;
@@ -24,6 +25,8 @@ pub(crate) use symbols::{Place, Symbol};
 pub enum Architecture {
     /// x86-64.
     X86_64,
+    /// AArch64, little endian.
+    AArch64,
 }
 
 impl Architecture {
@@ -31,6 +34,7 @@ impl Architecture {
     fn of(machine: u16) -> Option<Architecture> {
         match machine {
             elf::EM_X86_64 => Some(Architecture::X86_64),
+            elf::EM_AARCH64 => Some(Architecture::AArch64),
             _ => None,
         }
     }
@@ -39,6 +43,7 @@ impl Architecture {
     fn types(self) -> relocations::Types {
         match self {
             Architecture::X86_64 => x86_64::types,
+            Architecture::AArch64 => aarch64::types,
         }
     }
 }
@@ -47,6 +52,7 @@ impl std::fmt::Display for Architecture {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Architecture::X86_64 => "x86-64",
+            Architecture::AArch64 => "AArch64",
         })
     }
 }
@@ -81,7 +87,7 @@ pub struct Function {
 }
 
 impl Object {
-    /// Reads a relocatable x86-64 ELF object (`.o`).
+    /// Reads a relocatable ELF object (`.o`) of one of the instruction sets of [`Architecture`].
     ///
     /// # Errors
     /// If it is none, damaged, or holds what could change the meaning of the rest: see [`ObjectError`].
@@ -104,7 +110,9 @@ impl Object {
             Object { architecture, sections, symbols, functions: Vec::new(), refused: Vec::new() };
         for (symbol, raw) in object.symbols.iter().zip(&raw) {
             let callable = [elf::STT_FUNC, elf::STT_NOTYPE, elf::STT_GNU_IFUNC].contains(&raw.kind);
-            if !callable || raw.name.is_empty() || raw.section == elf::SHN_UNDEF {
+            // `$x` and `$d` say where code and data begin.
+            let mapping = architecture != Architecture::X86_64 && raw.name.starts_with('$');
+            if !callable || mapping || raw.name.is_empty() || raw.section == elf::SHN_UNDEF {
                 continue;
             }
             match &symbol.place {
@@ -209,6 +217,7 @@ impl Object {
         let (section, offset) = self.locate(address)?;
         match self.architecture {
             Architecture::X86_64 => crate::x86_64::disassemble(self, section, offset),
+            Architecture::AArch64 => crate::aarch64::disassemble(self, section, offset),
         }
     }
 

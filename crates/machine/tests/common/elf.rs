@@ -2,6 +2,11 @@
 
 /// An object whose only section is the code of a global function `f`.
 pub fn object(code: &[u8]) -> Vec<u8> {
+    object_for(62, code)
+}
+
+/// The same for the processor with that `e_machine`.
+pub fn object_for(machine: u16, code: &[u8]) -> Vec<u8> {
     let names = b"\0.text\0.symtab\0.strtab\0f\0";
     let mut symbols = vec![0u8; 24];
     symbols.extend_from_slice(&23u32.to_le_bytes());
@@ -16,7 +21,7 @@ pub fn object(code: &[u8]) -> Vec<u8> {
     let headers = (strings + names.len()).next_multiple_of(16);
     let mut out = Vec::new();
     out.extend_from_slice(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
-    for half in [1u16, 62] {
+    for half in [1u16, machine] {
         out.extend_from_slice(&half.to_le_bytes());
     }
     out.extend_from_slice(&1u32.to_le_bytes());
@@ -126,4 +131,11 @@ pub fn name_by_section(object: &mut [u8], of: &str, index: usize, target: &str) 
         .position(|s| object[s + 4] & 15 == 3 && half(object, s + 6) == number);
     let own = own.expect("a section symbol") as u32;
     patch_relocation(object, of, index, |r| r[12..16].copy_from_slice(&own.to_le_bytes()));
+}
+
+/// The content of the section of that name.
+pub fn content<'a>(object: &'a [u8], wanted: &str) -> &'a [u8] {
+    let header = headers(object)[section(object, wanted)];
+    let at = long(object, header + 24);
+    &object[at..at + long(object, header + 32)]
 }

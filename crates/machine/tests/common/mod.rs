@@ -3,6 +3,7 @@
 
 pub mod damage;
 pub mod elf;
+pub mod emulated;
 pub mod harness;
 pub mod native;
 

@@ -65,7 +65,8 @@ struct Call {
 /// Checks that no branch, address or variable-time instruction of the contract's functions depends on
 /// memory or numbers that it does not call public, and that their accesses stay inside.
 pub fn check(object: &[u8], contract: &SafetyContract, progress: &dyn Progress) -> SafetyReport {
-    let parsed = Object::parse(object);
+    let parsed = Object::parse(object).map_err(|e| e.to_string());
+    let parsed = parsed.and_then(|o| contract.abi.check(&o).map(|()| o));
     let functions: Vec<FunctionReport> = contract
         .functions
         .par_iter()
@@ -73,7 +74,7 @@ pub fn check(object: &[u8], contract: &SafetyContract, progress: &dyn Progress) 
             Ok(object) => Run { contract, object, function, progress }.report(),
             Err(e) => {
                 let mut report = FunctionReport::new(function);
-                report.say(ReasonKind::Unmodelled, e.to_string(), None, "");
+                report.say(ReasonKind::Unmodelled, e.clone(), None, "");
                 report
             }
         })

@@ -38,7 +38,7 @@
 //!
 //! Content of memory is unknown, and so counts as secret, but for what is `known`.
 
-use crate::contract::{ContractError, Element, Role};
+use crate::contract::{Abi, ContractError, Element, Role};
 use ringforge_machine::ExternalFunction;
 
 pub use super::text::is_for;
@@ -46,6 +46,8 @@ pub use super::text::is_for;
 /// A contract that was checked to make sense.
 #[derive(Clone, Debug)]
 pub struct SafetyContract {
+    /// Calling convention.
+    pub abi: Abi,
     /// The functions, at least one.
     pub functions: Vec<Function>,
     /// Data of other objects.

@@ -17,8 +17,7 @@ const REGISTERS: usize = 6;
 #[serde(deny_unknown_fields)]
 struct Text {
     contract: Spanned<u64>,
-    #[serde(rename = "abi")]
-    _abi: Abi,
+    abi: Abi,
     claims: Spanned<String>,
     function: Vec<Spanned<FunctionText>>,
     #[serde(default)]
@@ -103,8 +102,9 @@ pub(super) fn parse(text: &str) -> Result<SafetyContract, ContractError> {
         let m = format!("claims = {:?}: known is \"constant-time\"", parsed.claims.as_ref());
         return Err(at(parsed.claims.span().start, m));
     }
+    let abi = parsed.abi;
     let mut contract =
-        SafetyContract { functions: Vec::new(), data: Vec::new(), externals: Vec::new() };
+        SafetyContract { abi, functions: Vec::new(), data: Vec::new(), externals: Vec::new() };
     for d in &parsed.data {
         contract.data.push(data(d.as_ref()).map_err(|m| at(d.span().start, m))?);
     }

@@ -1,0 +1,187 @@
+//! What the linker writes into instructions: the list of accepted relocations, each for the field that
+//! it fills.
+//!
+//! Addresses are taken in two steps: ADRP gives a page, and the low 12 bits are added, or are the
+//! offset of an access. Where the two name places that may lie in different pages the sum is not
+//! what was meant, so the page is a token here that nothing but its partners can use, and they only
+//! where both places surely lie in one page.
+
+use super::Machine;
+use crate::core::{Fallible, Region, RegionKind, Value};
+use crate::graph::NodeId;
+use crate::object::Relocation;
+use crate::object::aarch64::{self as kinds, Field};
+use fARM64::operand::MemIndexMode;
+use fARM64::{Instruction, Mnemonic as M, Operand};
+
+/// Bytes of the pages of ADRP.
+const PAGE: u64 = 4096;
+
+/// What a linked field means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Meaning {
+    /// The place itself: of branches, literals, ADR.
+    Place,
+    /// The page of the place.
+    Page,
+    /// The place's low 12 bits, for an access of that many bytes (0: added).
+    LowBits(u64),
+}
+
+/// A relocation with its meaning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Link {
+    pub relocation: Relocation,
+    pub meaning: Meaning,
+}
+
+impl Machine<'_> {
+    /// The relocation of the instruction at `self.at`, accepted or refused by name.
+    pub(super) fn link(&self, ins: &Instruction) -> Fallible<Option<Link>> {
+        let (section, here) = self.at;
+        let mut found = None;
+        for r in self.object.touching(section, here, here + 4) {
+            let refuse = |why: &str| {
+                self.unsupported(format!("relocation {}: {why}", self.object.tell(section, r)))
+            };
+            if r.offset != here || found.is_some() {
+                return Err(refuse("it does not fill this instruction alone"));
+            }
+            let Some(field) = kinds::field(r.kind) else {
+                return Err(refuse("this type is not on the list for instructions"));
+            };
+            // Some linkers add to what stands in the field, others replace it.
+            if ins.word() & field.mask() != 0 {
+                return Err(refuse("the field that it fills is not zero in the file"));
+            }
+            let meaning = match (field, ins.mnemonic()) {
+                (Field::Branch26 { call }, M::B | M::Bl)
+                    if call == (ins.mnemonic() == M::Bl)
+                        && matches!(ins.op(0), Operand::Label(_)) =>
+                {
+                    Meaning::Place
+                }
+                (Field::Branch19, M::B) if matches!(ins.op(0), Operand::Cond(_)) => Meaning::Place,
+                (Field::Branch19, M::Cbz | M::Cbnz) => Meaning::Place,
+                (Field::Branch14, M::Tbz | M::Tbnz) => Meaning::Place,
+                (Field::Literal, M::Ldr | M::Ldrsw) if matches!(ins.op(1), Operand::Label(_)) => {
+                    Meaning::Place
+                }
+                (Field::Near, M::Adr) => Meaning::Place,
+                (Field::Page, M::Adrp) => Meaning::Page,
+                (Field::Added, M::Add)
+                    if matches!(ins.op(2), Operand::ImmShiftedMove { lsl: 0, .. }) =>
+                {
+                    Meaning::LowBits(0)
+                }
+                // The access checks that it has that size.
+                (
+                    Field::Offset(size),
+                    M::Ldr
+                    | M::Str
+                    | M::Ldrb
+                    | M::Strb
+                    | M::Ldrh
+                    | M::Strh
+                    | M::Ldrsb
+                    | M::Ldrsh
+                    | M::Ldrsw,
+                ) if matches!(ins.op(1), Operand::MemImm { mode: MemIndexMode::Offset, .. }) => {
+                    Meaning::LowBits(size)
+                }
+                _ => return Err(refuse("it is not for the field of this instruction")),
+            };
+            if matches!(field, Field::Branch26 { .. } | Field::Branch19 | Field::Branch14)
+                && r.addend != 0
+                && !self.is_local(r)
+            {
+                return Err(refuse(
+                    "a branch beside the start of a function that may lie elsewhere",
+                ));
+            }
+            found = Some(Link { relocation: *r, meaning });
+        }
+        Ok(found)
+    }
+
+    fn is_local(&self, r: &Relocation) -> bool {
+        matches!(self.object.symbol(r).place, crate::object::Place::Inside { local: true, .. })
+    }
+
+    /// The address of the place that a link means.
+    pub(super) fn linked(&mut self, link: &Link) -> Fallible<NodeId> {
+        let r = link.relocation;
+        self.target(self.at.0, &r, r.addend, false)
+    }
+
+    /// The address that ADR, ADRP or a literal's label, operand `i`, means.
+    pub(super) fn place_of(&mut self, i: usize, page: bool) -> Fallible<NodeId> {
+        let Operand::Label(target) = self.now.ins.op(i) else { return Err(self.form()) };
+        match self.now.link {
+            Some(link) => {
+                let place = self.linked(&link)?;
+                if page { self.page(place) } else { Ok(place) }
+            }
+            None if page => Err(self.unsupported(
+                "ADRP without a relocation: the page depends on where the code is placed",
+            )),
+            None => {
+                // The target lies in this very section.
+                let here = self.object.sections[self.at.0].address;
+                let offset = target.wrapping_sub(here) as i64;
+                match self.section_address(self.at.0, offset, offset) {
+                    Some(node) => Ok(node),
+                    None => Err(self.unsupported("an address in no entry of its section")),
+                }
+            }
+        }
+    }
+
+    /// The token that stands for the page of a place.
+    fn page(&mut self, place: NodeId) -> Fallible<NodeId> {
+        let Some(at) = self.g.address_of(place) else { return Err(self.form()) };
+        let known = self.cpu.pages.iter().find(|p| p.1 == at).map(|p| p.0);
+        let region = match known {
+            Some(region) => region,
+            None => {
+                let name = format!("the page of {}", self.regions[usize::from(at.0)].name);
+                let mut region = Region::new(&name, RegionKind::Token, Vec::new());
+                region.read = false;
+                let Some(number) = u16::try_from(self.regions.len()).ok().filter(|&n| n < 65_000)
+                else {
+                    return Err(self.unsupported("too many addresses are taken"));
+                };
+                self.regions.push(region);
+                self.cpu.pages.push((number, at));
+                number
+            }
+        };
+        Ok(self.g.address(region, 0))
+    }
+
+    /// The place that the current instruction's relocation names, where `base` holds its page.
+    pub(super) fn page_of(&mut self, base: Value, link: &Link) -> Fallible<NodeId> {
+        let place = self.linked(link)?;
+        let Meaning::LowBits(_) = link.meaning else { return Err(self.form()) };
+        let page = base.and_then(|b| self.g.address_of(b)).filter(|b| b.1 == 0);
+        let page = page.and_then(|b| self.cpu.pages.iter().find(|p| p.0 == b.0));
+        let (Some(&(_, (region, offset))), Some(at)) = (page, self.g.address_of(place)) else {
+            return Err(self.unsupported(
+                "the low bits of an address are added to what is not the page of a place",
+            ));
+        };
+        // A block of that alignment lies in one page.
+        let r = &self.regions[usize::from(region)];
+        let (align, residue) = (r.align.min(PAGE) as i64, r.residue as i64);
+        let block = |offset: i64| (offset + residue).div_euclid(align);
+        let one = (region, offset) == at || (region == at.0 && block(offset) == block(at.1));
+        if !one {
+            return Err(self.unsupported(format!(
+                "the low bits of an address are added to the page of another place, {} bytes away, that \
+                 may lie in another page",
+                at.1.wrapping_sub(offset)
+            )));
+        }
+        Ok(place)
+    }
+}

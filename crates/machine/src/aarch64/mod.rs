@@ -1,0 +1,151 @@
+//! AArch64: the scalar code that compilers emit, and Neon on integers.
+//!
+//! Instructions are a whitelist: each arm names the mnemonics it means, words outside the base set of
+//! the architecture (Armv8.0 with Advanced SIMD) are refused, and so is every operand form that an
+//! arm does not expect.
+//!
+//! *Undefined* data: as for x86-64, lane by lane, a scalar instruction having one lane. Bitwise
+//! operations and moves work on bytes first.
+//!
+//! What differs from x86-64 and is easily got wrong: a subtraction's carry is the inverted borrow; a
+//! result of 64 bits clears the upper half of a vector register, one of 32 bits that of a general
+//! register; shifts by a register take the count modulo the width; there is no red zone, and a stack
+//! pointer that is used as a base must be a multiple of 16; of d8 to d15 the caller owns the low
+//! halves alone; x18 may belong to the platform, so its use is an assumption of the report; linkers may put a veneer between a relocated branch and
+//! its target, which changes x16 and x17.
+
+mod control;
+mod decode;
+mod flags;
+mod integer;
+mod lanes;
+mod links;
+mod memory;
+mod operand;
+mod permute;
+mod structures;
+mod vector;
+
+use crate::byte::Byte;
+use crate::core::{Decoded, Entry, Fallible, InstructionSet};
+use crate::object::aarch64::R_ABS64;
+pub(crate) use decode::disassemble;
+use fARM64::Instruction;
+use flags::Flags;
+use links::Link;
+
+/// A vector register.
+pub(crate) type Wide = [Byte; 16];
+
+/// The link register.
+const LINK: usize = 30;
+
+/// Registers that belong to the caller: x19 to x29, then the low halves of v8 to v15.
+const GENERAL_SAVED: std::ops::RangeInclusive<usize> = 19..=29;
+const VECTOR_SAVED: std::ops::RangeInclusive<usize> = 8..=15;
+
+/// A decoded instruction with what its relocation says.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Linked {
+    pub ins: Instruction,
+    pub link: Option<Link>,
+}
+
+/// Registers and flags.
+pub(crate) struct AArch64 {
+    /// x0 to x30.
+    pub general: [[Byte; 8]; 31],
+    pub stack_pointer: [Byte; 8],
+    pub vector: [Wide; 32],
+    pub flags: Flags,
+    /// Pages that code has taken the address of: the region that stands for each, and a place in it.
+    pub pages: Vec<(u16, (u16, i64))>,
+}
+
+/// The processor and its memory.
+pub(crate) type Machine<'a> = crate::core::Machine<'a, AArch64>;
+
+impl InstructionSet for AArch64 {
+    type Instruction = Linked;
+    const RED_ZONE: i64 = 0;
+    const RETURN_SLOT: i64 = 0;
+    const ARGUMENTS: usize = 8;
+    const STACK_POINTER: &'static str = "sp";
+    const SAVED: &'static [&'static str] = &[
+        "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "d8", "d9",
+        "d10", "d11", "d12", "d13", "d14", "d15",
+    ];
+    const ADDRESS: u32 = R_ABS64;
+
+    fn at_entry(entry: &Entry) -> AArch64 {
+        let mut general = [[Byte::Undefined; 8]; 31];
+        let mut vector = [[Byte::Undefined; 16]; 32];
+        general.iter_mut().zip(&entry.arguments).for_each(|(r, value)| *r = *value);
+        general[LINK] = entry.back;
+        let (first, second) = entry.saved.split_at(GENERAL_SAVED.count());
+        GENERAL_SAVED.zip(first).for_each(|(r, value)| general[r] = *value);
+        VECTOR_SAVED.zip(second).for_each(|(r, value)| vector[r][..8].copy_from_slice(value));
+        let flags = Flags::default();
+        AArch64 { general, stack_pointer: entry.stack_pointer, vector, flags, pages: Vec::new() }
+    }
+
+    fn stack_pointer(&self) -> &[Byte; 8] {
+        &self.stack_pointer
+    }
+
+    fn argument(&self, i: usize) -> &[Byte; 8] {
+        &self.general[i]
+    }
+
+    fn saved(&self, i: usize) -> &[Byte] {
+        let first = GENERAL_SAVED.count();
+        if i < first {
+            &self.general[GENERAL_SAVED.start() + i]
+        } else {
+            &self.vector[VECTOR_SAVED.start() + i - first][..8]
+        }
+    }
+
+    fn after_call(&mut self, result: [Byte; 8]) {
+        for r in (0..=18).chain([LINK]) {
+            self.general[r] = [Byte::Undefined; 8];
+        }
+        self.general[0] = result;
+        for (r, wide) in self.vector.iter_mut().enumerate() {
+            let kept = if VECTOR_SAVED.contains(&r) { 8 } else { 0 };
+            wide[kept..].fill(Byte::Undefined);
+        }
+        self.flags = Flags::default();
+    }
+
+    fn decode(m: &mut Machine<'_>) -> Fallible<Decoded<AArch64>> {
+        let Some(ins) = decode::decode(m.object, m.at.0, m.at.1) else {
+            return Err(m.unsupported("bytes that are no instruction of Armv8.0-A"));
+        };
+        m.now.ins = ins;
+        m.now.link = m.link(&ins)?;
+        Ok(Decoded {
+            instruction: m.now,
+            class: decode::classify(&ins),
+            mnemonic: format!("{:?}", ins.mnemonic()).to_ascii_lowercase(),
+            executed: 0,
+        })
+    }
+
+    fn length(_: &Linked) -> usize {
+        4
+    }
+
+    fn step(m: &mut Machine<'_>) -> Fallible<()> {
+        let ins = m.now.ins;
+        let done = m.control(&ins)?
+            || m.memory(&ins)?
+            || m.structures(&ins)?
+            || if decode::is_vector(&ins) {
+                m.vector(&ins)? || m.permute(&ins)?
+            } else {
+                m.integer(&ins)?
+            };
+        if done { Ok(()) } else { Err(m.unsupported("this instruction is not on the whitelist")) }
+    }
+}
