@@ -209,6 +209,9 @@ fn a_malformed_schedule_is_shown_with_the_place() {
     let run = dir.ringforge(&["forge", "sntrup761", "--target", "avx2", "--schedule", &schedule]);
     run.fails(2, &["s.toml:2:", "magic"]);
     dir.holds_only(&["s.toml"]);
+    let schedule = dir.file("s.toml", "unroll = 1\n[limits]\nfull = 0\n");
+    let run = dir.ringforge(&["forge", "sntrup761", "--target", "avx2", "--schedule", &schedule]);
+    run.fails(2, &["s.toml:3:1", "`limits.full` is 0; it lies in [1, 2147483647]"]);
 }
 
 #[test]

@@ -35,6 +35,7 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
         "plan": job.plan.to_string(),
         "tree": tree,
         "notes": entry.map(|(m, _)| &m.notes),
+        "sites": entry.map(|(m, _)| &m.sites),
         "target": target.name,
         "schedule": schedule.to_string(),
         "entry": entry.map(|(_, e)| &e.procedure),

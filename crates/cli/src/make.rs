@@ -30,6 +30,8 @@ pub struct Made {
     pub schedule: String,
     /// Where the program does not compute as the plan says.
     pub notes: Vec<String>,
+    /// The sites of its reductions, as a schedule names them.
+    pub sites: Vec<String>,
     /// The program.
     pub program: Program,
     /// Its entry points; the whole product is the last.
@@ -69,18 +71,27 @@ pub fn schedule(path: Option<&Path>, target: &Target, plan: &str) -> Result<Sche
     };
     let name = path.display().to_string();
     let text = read(&name)?;
-    Schedule::parse(&text).map_err(|error| {
+    Schedule::parse_for(&text, target.machine).map_err(|error| {
         Failure::at(
             "this schedule is refused",
             Excerpt {
                 name,
-                at: error.span().map_or(0, |span| span.start),
+                at: error.span().map_or_else(|| named(&text, error.message()), |span| span.start),
                 label: error.message().trim().to_owned(),
                 help: None,
                 text,
             },
         )
     })
+}
+
+/// Where a text gives the key that a message names first.
+fn named(text: &str, message: &str) -> usize {
+    let key = message.split('`').nth(1).unwrap_or_default();
+    let key = key.rsplit('.').next().unwrap_or_default();
+    let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
+    let given = |at: &usize| text[*at..].split('=').next().is_some_and(|name| name.trim() == key);
+    starts.into_iter().find(given).unwrap_or(0)
 }
 
 /// Lowers a plan for a target and analyses the program; `name` prefixes its symbols.
@@ -97,11 +108,11 @@ pub fn make(
     let lowered = lower(plan, schedule, target.machine, name).map_err(|e| {
         Failure::input(format!("plan `{}` for target `{}`: {e}", plan.name, target.name))
     })?;
-    let (mut program, notes) = (lowered.program, lowered.notes);
+    let (mut program, notes, sites) = (lowered.program, lowered.notes, lowered.sites);
     widen(&mut program);
     let entries = entries(&program, target, job.operands)?;
     let (plan, schedule) = (plan.clone(), schedule.to_string());
-    Ok(Made { target, plan, schedule, notes, program, entries })
+    Ok(Made { target, plan, schedule, notes, sites, program, entries })
 }
 
 /// Runs every entry point by interpretation on worst cases and random inputs against the oracle;

@@ -1,4 +1,4 @@
-//! A schedule: the choices between a plan and a program, as data (TOML).
+//! A schedule: the choices between a plan and a program, as data (TOML). docs/schedules.md has every key.
 //!
 //! ```
 //! use ringforge_program::schedule::Schedule;
@@ -173,9 +173,65 @@ impl Schedule {
         found.map(|(_, text)| Schedule::parse(text)).transpose()
     }
 
-    /// Reads a TOML text; the error says where and what.
+    /// Reads a TOML text; what it leaves out has the value of [`Schedule::default`].
+    ///
+    /// # Errors
+    /// Where and what is no schedule, or out of range.
     pub fn parse(text: &str) -> Result<Schedule, toml::de::Error> {
-        toml::from_str(text)
+        let schedule: Schedule = toml::from_str(text)?;
+        match schedule.out_of_range() {
+            Some(why) => Err(serde::de::Error::custom(why)),
+            None => Ok(schedule),
+        }
+    }
+
+    /// The same; what the text leaves out has the value of [`Schedule::of`] this target.
+    ///
+    /// # Errors
+    /// Where and what is no schedule, or out of range.
+    pub fn parse_for(text: &str, target: &Target) -> Result<Schedule, toml::de::Error> {
+        Schedule::parse(text)?; // whose errors know their place in the text
+        let mut all: toml::Table = toml::from_str(&Schedule::of(target).to_string())?;
+        let given: toml::Table = toml::from_str(text)?;
+        for (key, value) in given {
+            match (all.get_mut(&key), value) {
+                (Some(toml::Value::Table(known)), toml::Value::Table(value)) if key == "limits" => {
+                    known.extend(value);
+                }
+                (_, value) => {
+                    all.insert(key, value);
+                }
+            }
+        }
+        Schedule::parse(&all.to_string())
+    }
+
+    /// The first value that no program can go by, as a sentence.
+    fn out_of_range(&self) -> Option<String> {
+        let counts = [
+            ("unroll", self.unroll, 1, 64),
+            ("split-sums", self.split_sums, 1, u32::MAX),
+            ("rounds", self.rounds, 1, 1_000_000),
+            ("depth", self.depth, 1, 3),
+        ];
+        for (key, value, least, most) in counts {
+            if !(least..=most).contains(&value) {
+                return Some(match most {
+                    u32::MAX => format!("`{key}` is {value}; it is at least {least}"),
+                    _ => format!("`{key}` is {value}; it lies in [{least}, {most}]"),
+                });
+            }
+        }
+        let Limits { forward_first, forward, inverse_first, full } = self.limits;
+        let limits = [
+            ("forward-first", forward_first),
+            ("forward", forward),
+            ("inverse-first", inverse_first),
+            ("full", full),
+        ];
+        let most = i64::from(i32::MAX);
+        let wrong = limits.into_iter().find(|(_, value)| !(1..=most).contains(value));
+        wrong.map(|(key, value)| format!("`limits.{key}` is {value}; it lies in [1, {most}]"))
     }
 }
 
