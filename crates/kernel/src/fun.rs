@@ -7,7 +7,6 @@
 use crate::form::centre;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::fmt::Write;
 
 /// Index of an interned function.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -181,33 +180,6 @@ impl Funs {
         map[&outer]
     }
 
-    /// The low `w` bits of a wider function by its structure, where that removes something.
-    pub fn truncated(&mut self, f: FunId, w: u8) -> Option<FunId> {
-        let node = self.get(f).clone();
-        if node.width <= w {
-            return None;
-        }
-        match node.op {
-            FunOp::Lin { k, x, c } => {
-                let terms: Vec<(FunId, i64)> = node.args.into_iter().zip(c).collect();
-                Some(self.lin(w, k, x, &terms))
-            }
-            FunOp::Sext | FunOp::Zext | FunOp::Concat => {
-                let inner = *node.args.first()?;
-                let have = self.get(inner).width;
-                match have.cmp(&w) {
-                    std::cmp::Ordering::Equal => Some(inner),
-                    std::cmp::Ordering::Greater => self.truncated(inner, w),
-                    std::cmp::Ordering::Less if node.op != FunOp::Concat => {
-                        Some(self.intern(Fun { width: w, op: node.op, args: node.args }))
-                    }
-                    std::cmp::Ordering::Less => None,
-                }
-            }
-            _ => None,
-        }
-    }
-
     fn order(&mut self, root: FunId) -> std::sync::Arc<[FunId]> {
         if let Some(o) = self.orders.get(&root) {
             return o.clone();
@@ -294,34 +266,6 @@ impl Funs {
             false
         });
         value
-    }
-
-    /// The function as text, an S-expression over `x`: the certificate's form. Repeated parts are
-    /// written out once: `(let #n e)` precedes the first use and `#n` stands for it.
-    pub fn text(&mut self, root: FunId) -> String {
-        let order = self.order(root);
-        let name: FxHashMap<FunId, usize> =
-            order.iter().enumerate().map(|(i, f)| (*f, i)).collect();
-        let mut out = String::new();
-        for f in order.iter() {
-            let node = self.get(*f);
-            let w = node.width;
-            let _ = write!(out, "(");
-            let _ = match &node.op {
-                FunOp::Lin { k, x, .. } => write!(out, "lin {w} {k} {x}"),
-                FunOp::Const(c) => write!(out, "const {w} {c}"),
-                FunOp::Slice(lo) => write!(out, "slice {w} {lo}"),
-                op => write!(out, "{} {w}", format!("{op:?}").to_lowercase()),
-            };
-            for (i, a) in node.args.iter().enumerate() {
-                let _ = write!(out, " #{}", name[a]);
-                if let FunOp::Lin { c, .. } = &node.op {
-                    let _ = write!(out, "*{}", c[i]);
-                }
-            }
-            let _ = write!(out, ")");
-        }
-        out
     }
 }
 

@@ -18,11 +18,7 @@ mod cut;
 mod function;
 #[cfg(test)]
 mod function_tests;
-mod funs {
-    //! The kernel's functions, which the search uses as they are.
-    pub use ringforge_kernel::form::centre;
-    pub use ringforge_kernel::fun::*;
-}
+mod funs;
 mod halves;
 mod hankel;
 mod integers;

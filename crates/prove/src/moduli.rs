@@ -112,7 +112,7 @@ impl Cutter {
             if let Atom::Fun(base, f) = self.world.atoms[a as usize]
                 && self.world.funs.get(f).width > bits
             {
-                let short = self.world.funs.truncated(f, bits);
+                let short = crate::funs::truncated(&mut self.world.funs, f, bits);
                 let short = short.unwrap_or_else(|| self.op(bits, FunOp::Slice(0), &[f]));
                 atom = self.world.atom(Atom::Fun(base, short));
                 changed = true;

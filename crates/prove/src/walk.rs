@@ -384,7 +384,7 @@ impl<'g> Walk<'g> {
 
     /// A function modulo 2^w, w below its width, as a form where that is simpler.
     fn low_bits(&mut self, base: Base, f: FunId, w: u8) -> Option<Form> {
-        let short = self.cut.world.funs.truncated(f, w);
+        let short = crate::funs::truncated(&mut self.cut.world.funs, f, w);
         if let Some(short) = short {
             let node = self.cut.world.funs.get(short).clone();
             match node.op {
