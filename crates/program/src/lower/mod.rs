@@ -80,6 +80,21 @@ pub enum LowerError {
         /// The bound.
         bound: i64,
     },
+    /// Operands of small products leave no room for a sum.
+    #[error(
+        "stage `{stage}`: modulo {modulus} operands of the small products reach {bound}, and words of \
+         {bits} bits hold no sum of such products; take a smaller modulus, or more primes"
+    )]
+    Products {
+        /// The stage.
+        stage: String,
+        /// The modulus.
+        modulus: u64,
+        /// Bits of its words.
+        bits: u8,
+        /// The largest operand.
+        bound: i64,
+    },
     /// Words exceed 16 bits.
     #[error(
         "stage `{stage}`: words reach {bound}, which is no signed word; lower the limits in the \
@@ -266,6 +281,7 @@ impl<'a> Lowering<'a> {
                 format!("(substitute {lanes} …)"),
             ));
         }
+        crt.map_or(Ok(()), |crt| self.low_fits(crt))?;
         let h = self.operand;
         let c = self.builder.ranged("c", Role::Output, n, 2, Some((-h, h)));
         let a = self.builder.ranged("a", Role::Input, n, 2, Some((-h, h)));

@@ -117,6 +117,23 @@ impl Lowering<'_> {
         (buffer, Index::at(0))
     }
 
+    /// Refuses a truncated low part whose whole registers would be read from behind the operands.
+    pub fn low_fits(&self, crt: &MonomialCrt) -> Result<(), LowerError> {
+        let read = crt.low_degree - crt.low_degree % self.lanes;
+        if !is_truncated(&crt.low) || read <= self.n {
+            return Ok(());
+        }
+        let (n, words) = (self.n, crt.low_degree);
+        Err(unsupported(
+            crt.low.to_form(),
+            format!(
+                "x^{words} in registers of {} reads {read} words of operands of {n}",
+                self.lanes
+            ),
+            format!("a degree M of at most {n}"),
+        ))
+    }
+
     /// The low part, into the start of `full`, with scale `target`.
     pub fn low_part(
         &mut self,

@@ -7,7 +7,7 @@ use super::super::{LowerError, Lowering};
 use super::{Parts, Rows, Style};
 use crate::build::repeat;
 use crate::ir::*;
-use crate::method::ProductMethod;
+use crate::method::{Modulus, ProductMethod};
 use ringforge_target::ALIGNMENT;
 
 /// The products of one register, term by term, and how many terms are added before they are reduced.
@@ -75,7 +75,9 @@ impl Lowering<'_> {
             let rest = |word: i64| self.bounds.reduce(word);
             (t >= all || sum + rest(self.bounds.word()) <= self.bounds.word()).then_some((t, sum))
         });
-        let wide = LowerError::Wide { stage: format!("{tag}.base"), bound: most };
+        let Modulus { q: modulus, bits } = self.modulus();
+        let stage = format!("{tag}.base");
+        let wide = LowerError::Products { stage, modulus, bits, bound: most };
         let (together, sum) = fitting.ok_or(wide)?;
 
         let products = self.builder.unique("products", Role::Local, cells * k, ALIGNMENT);

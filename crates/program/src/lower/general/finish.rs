@@ -1,7 +1,7 @@
 //! The last procedure: the weighted sum of digits modulo q, reduced by f, canonical.
 
-use super::super::LowerError;
 use super::super::fold::{Term, alike, registers};
+use super::super::{LowerError, unsupported};
 use super::digits::Digit;
 use super::{General, NARROW, word};
 use crate::bounds::{Bounds, WORD};
@@ -48,6 +48,8 @@ struct Writer {
     kind: Kind,
     multiply: MulMethod,
     reduce: ReduceMethod,
+    /// Who has no method for what weights want, if so.
+    unable: Option<&'static str>,
     freeze: Option<FreezeMethod>,
     bounds: Bounds,
 }
@@ -57,7 +59,7 @@ impl General<'_> {
     pub(super) fn finish(&mut self, name: &str, sum: Finish) -> Result<ProcedureId, LowerError> {
         let q = self.plan.ring.q();
         let bits = sum.digits.iter().map(|digit| digit.bits).max().unwrap_or(16);
-        let mut writer = Writer::new(q, self.schedule, bits.max(self.memory));
+        let mut writer = Writer::new(q, self, bits.max(self.memory));
         let modulus = writer.modulus();
         let lanes = self.registers.lanes(modulus.bits);
         let mut builder = Builder::new(name, None, modulus);
@@ -135,7 +137,8 @@ impl Sum {
 }
 
 impl Writer {
-    fn new(q: u64, schedule: &crate::schedule::Schedule, bits: u8) -> Writer {
+    fn new(q: u64, general: &General, bits: u8) -> Writer {
+        let schedule = general.schedule;
         let kind = match q {
             _ if q.is_power_of_two() => Kind::Wrapping(q.trailing_zeros() as u8, bits),
             _ if q <= NARROW && bits == 16 => Kind::Short,
@@ -154,6 +157,10 @@ impl Writer {
             _ if !odd && schedule.reduce == ReduceMethod::Montgomery => ReduceMethod::BarrettHigh,
             _ => schedule.reduce,
         };
+        // Words of 32 bits beside dot products are multiplied by Montgomery's method alone.
+        let dots = schedule.base == BaseProducts::BroadcastDot;
+        let alone = dots && !odd && q > 1 << 16 && matches!(kind, Kind::Long);
+        let unable = alone.then_some(general.target);
         let freeze = schedule.freeze.filter(|_| odd && matches!(kind, Kind::Short));
         // A table of words of 16 bits serves the short kind alone.
         let modulus = match kind {
@@ -161,7 +168,7 @@ impl Writer {
             _ => Modulus { q, bits: 32 },
         };
         let bounds = Bounds::new(modulus, multiply, reduce);
-        Writer { q, kind, multiply, reduce, freeze, bounds }
+        Writer { q, kind, multiply, reduce, unable, freeze, bounds }
     }
 
     /// The modulus and words of the procedure.
@@ -290,6 +297,14 @@ impl Writer {
                 Sum::of(block.push(Op::MulMod { a: value, factor, method }), bound)
             }
             Kind::Long if q > 1 << 16 => {
+                if let Some(target) = self.unable {
+                    return Err(unsupported(
+                        format!("weighted digits modulo {q}"),
+                        format!("{target} multiplies words of 32 bits modulo odd numbers only"),
+                        "an odd q, a power of two, an even q of at most 65536, one prime that covers the \
+                         product, or target c",
+                    ));
+                }
                 let bound = self.bounds.product(weight, a.bound);
                 let (factor, method) = (Factor::Splat(weight), self.multiply);
                 Sum::of(block.push(Op::MulMod { a: value, factor, method }), bound)

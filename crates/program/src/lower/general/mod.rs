@@ -69,6 +69,8 @@ struct General<'a> {
     plan: &'a Plan,
     schedule: &'a Schedule,
     registers: Registers,
+    /// The target's name, for errors.
+    target: &'static str,
     /// Coefficients of an operand.
     n: usize,
     parts: Vec<Part<'a>>,
@@ -113,6 +115,7 @@ pub(crate) fn lower(
         plan,
         schedule,
         registers: target.registers,
+        target: target.name,
         n,
         words: 0,
         bound,

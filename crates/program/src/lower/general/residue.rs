@@ -226,6 +226,7 @@ impl Lowering<'_> {
                 format!("(substitute {lanes} …)"),
             ));
         }
+        crt.map_or(Ok(()), |crt| self.low_fits(crt))?;
         let full = self.builder.buffer("out", Role::Scratch, words, ALIGNMENT);
         let [a, b] = [("a", 0), ("b", 1)]
             .map(|(name, i)| self.builder.ranged(name, Role::Input, n, 2, Some(ranges[i])));
