@@ -190,3 +190,76 @@ fn an_unsigned_output_is_not_negative() {
     let b = b.outputs(&[x]);
     refused(&b, "input 0 0\noutput 0 0 is 0 1 0 1 by 1 0", 2, "without sign");
 }
+
+/// For x in [255, 256] the low eight bits read -1 and 0, and bits 4 to 7 of them 15 and 0. A function
+/// of these bits is no part that goes beyond them, and no extension of the word.
+#[test]
+fn functions_of_low_bits_end_where_they_end() {
+    const EDGE: (i64, i64, u8) = (255, 256, 16);
+    let part = |lo: i64, hi: i64| {
+        let mut b = Bench::new(&[EDGE]).target(16, true, lo, hi);
+        let (x, mask) = (b.input(0), b.constant(16, -16));
+        let y = b.node(16, Op::And, &[x, mask]);
+        b.outputs(&[y])
+    };
+    let whole = |lo: i64, hi: i64| {
+        let mut b = Bench::new(&[EDGE]).target(16, true, lo, hi);
+        let x = b.input(0);
+        b.outputs(&[x])
+    };
+    // Atom 1 has the values that the rule would take; the ranges are theirs, so that the lies would hold.
+    let masked = |functions: &str, told: u8, bits: u8| {
+        format!(
+            "input 0 0
+            {functions}
+            node 0 0 is {told} 0 1 0 1
+            node 2 1 function 0 1 {bits} 0 1 0 1
+            output 0 1 extend 0 1 1 16 by 1 0 is 0 1 1 16 by 1 0"
+        )
+    };
+    let extended = |told: u8, bits: u8| {
+        format!(
+            "input 0 0
+            fun {bits} lin 0 1
+            function 0 0
+            node 0 0 is {told} 0 1 0 1
+            output 0 1 function 0 1 {bits} 0 1 0 1 is 0 1 1 1 by 1 0"
+        )
+    };
+    let all = "fun 16 lin 0 1\nfun 12 slice 4 0\nfunction 0 1";
+    let low = "fun 8 lin 0 1\nfun 4 slice 4 0\nfun 12 zext 1\nfunction 0 2";
+    for (good, text) in [(part(240, 256), masked(all, 16, 16)), (whole(255, 256), extended(16, 16))]
+    {
+        good.replay(&lines(&text)).unwrap_or_else(|e| panic!("{text}: {e}"));
+    }
+    for told in [16, 8] {
+        refused(&part(0, 240), &masked(low, told, 8), 7, "too few bits are known");
+        refused(&whole(-1, 0), &extended(told, 8), 5, "too few bits are known");
+    }
+}
+
+/// A quotient is known for as many bits as its word has from there on: x + 256 has the low bits of x,
+/// and another quotient by 16. For x in [0, 15] that is 16, where x has 0.
+#[test]
+fn a_quotient_of_low_bits_is_known_as_far_as_they_go() {
+    let part = |value: i64| {
+        let mut b = Bench::new(&[(0, 15, 16)]).target(8, true, value, value);
+        let x = b.input(0);
+        let y = b.node(8, Op::Slice { lo: 4 }, &[x]);
+        b.outputs(&[y])
+    };
+    let text = |told: u8, k: i64| {
+        format!(
+            "input 0 0
+            node 0 0 is {told} 0 1 0 1
+            node 1 1 quotient -1 {k} 1 0 1 0 by 1 0
+            output 0 0 is {} 0 by 1 0",
+            k / 16
+        )
+    };
+    part(0).replay(&lines(&text(16, 0))).unwrap_or_else(|e| panic!("{e}"));
+    // Known of the quotient are 4, 1, none, and still none of its eight bits.
+    for told in [8, 5, 4, 2] {
+        refused(&part(16), &text(told, 256), 4, "bits are known");
+    }
+}
