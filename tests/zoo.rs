@@ -50,9 +50,12 @@ fn the_page_the_contracts_and_the_list_of_objects_agree() {
     }
 }
 
-/// Part of the long matrix: it compiles other people's crates, from the network.
+/// Run by hand when the prover or the page changes:
+/// `cargo test --release --package ringforge --test zoo -- --ignored`. No run of `RINGFORGE_LONG=1` has it,
+/// since it compiles other people's crates, which it takes from the network, and its proofs alone want more
+/// than five minutes (three of saber's).
 #[test]
-#[ignore = "long: cargo test --release --package ringforge --test zoo -- --ignored"]
+#[ignore = "by hand: cargo test --release --package ringforge --test zoo -- --ignored"]
 fn what_the_page_calls_proved_is_proved() {
     let scratch = common::Sandbox::new();
     let (page, objects) = (root().join("docs/zoo.md"), scratch.path().join("objects"));
