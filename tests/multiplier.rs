@@ -182,6 +182,33 @@ fn generated_files_say_what_made_them() {
     }
 }
 
+/// What is executed otherwise than a plan says is told by every command, as text and in JSON.
+#[test]
+fn what_is_not_as_planned_is_told() {
+    let dir = Sandbox::new();
+    let plan = "(plan s (ring \"Z4591[x]/(x^32 - x - 1)\") (schoolbook))";
+    std::fs::write(dir.path().join("s.plan"), plan).expect("writable");
+    let ring = "Z4591[x]/(x^32 - x - 1)";
+    let note = "(schoolbook) has no program of its own: the product is computed by its definition";
+    for (command, more, place) in [
+        ("explain", &[][..], "/notes/0"),
+        ("forge", &["--no-bench", "--no-prove", "--out=o"], "/plan/notes/0"),
+        ("bench", &["--copies=1", "--samples=2"], "/notes/0"),
+    ] {
+        let start = [command, ring, "--plan=s.plan", "--target=c"];
+        let run = |json: &[&str]| dir.ringforge(&[json, &start[..], more].concat());
+        let text = run(&[]).stdout;
+        assert!(text.contains(note), "{command}: {text}");
+        let json = run(&["--json"]);
+        let json: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+        let found = json.pointer(place).and_then(|note| note.as_str());
+        assert!(found.is_some_and(|found| found.contains(note)), "{command}: {found:?}");
+    }
+    let chiu = ["explain", "sntrup761", "--plan=sntrup761-chiu", "--target=avx2", "--as=counts"];
+    let text = dir.ringforge(&chiu).succeeds().stdout;
+    assert!(text.contains("directly as Toeplitz dot products"), "{text}");
+}
+
 #[test]
 fn explain_shows_trees_ranges_counts_and_pictures() {
     let dir = Sandbox::new();

@@ -1,6 +1,6 @@
 //! `ringforge bench`: multipliers side by side.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 
 use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN, presets::UTF8_BORDERS_ONLY};
@@ -52,11 +52,19 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
         }
     }
     let wanted = |entry: &entry::Entry| args.entries || entry.computes == Computes::Product;
-    let workshop =
-        Workshop { ui, job: &job, host: &host, scratch, objects: Cell::new(0), wanted: &wanted };
+    let workshop = Workshop {
+        ui,
+        job: &job,
+        host: &host,
+        scratch,
+        objects: Cell::new(0),
+        notes: RefCell::default(),
+        wanted: &wanted,
+    };
     for compiler in &compilers {
         entries.extend(workshop.ours(&args.target, compiler)?);
     }
+    let notes = workshop.notes.take();
     let settings = Settings { copies: args.copies, samples: args.samples, ..Settings::default() };
     let bar = ui.bar("timing", (settings.copies * settings.samples) as u64);
     let candidates: Vec<Candidate> = entries.iter().map(|e| e.candidate.clone()).collect();
@@ -78,12 +86,16 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
         "samples": args.samples,
         "rows": rows,
         "missing": missing,
+        "notes": notes,
     }))?;
     ui.say(table(&rows, args.markdown).to_string());
     ui.say(format!(
         "{} ({}); core cycles of one product, calibrated; {} fresh copies of {} samples, interleaved",
         host.processor, host.model, args.copies, args.samples
     ));
+    for note in &notes {
+        ui.say(format!("otherwise than the plan says: {note}"));
+    }
     for reason in &missing {
         ui.say(format!("left out: {reason}"));
     }
@@ -112,6 +124,8 @@ struct Workshop<'a> {
     scratch: Scratch,
     /// How many objects are made already: their names differ by it.
     objects: Cell<usize>,
+    /// Where programs do not compute as the plan says, each once.
+    notes: RefCell<Vec<String>>,
     /// Which entry points are timed.
     wanted: &'a dyn Fn(&entry::Entry) -> bool,
 }
@@ -136,6 +150,13 @@ impl Workshop<'_> {
                     continue;
                 }
                 seen.push(made.program.clone());
+                for note in &made.notes {
+                    let note = format!("{}: {note}", variant.name);
+                    let mut notes = self.notes.borrow_mut();
+                    if !notes.contains(&note) {
+                        notes.push(note);
+                    }
+                }
                 for opt in target.levels {
                     let object = self.object(target, &text, compiler, opt)?;
                     for entry in made.entries.iter().filter(|e| (self.wanted)(e)) {

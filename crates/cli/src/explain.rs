@@ -6,7 +6,7 @@ use ringforge_interpret::range::{Interval, Ranges};
 
 use crate::args::{Explain, View};
 use crate::entry::Entry;
-use crate::make::{self, Made};
+use crate::make;
 use crate::preset::resolve;
 use crate::ui::{Failure, Ui};
 use crate::{picture, placement, target, views};
@@ -46,11 +46,16 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
     if all || args.view == View::Tree {
         ui.say(tree.to_text());
     }
+    if let (Some((made, _)), View::All | View::Ranges | View::Counts) = (entry, args.view) {
+        for note in &made.notes {
+            ui.say(format!("\nTarget {}, {note}.", made.target.name));
+        }
+    }
     match (entry, args.view) {
         (_, View::Svg) => ui.say(picture::tree(&job.plan)),
         (Some((made, entry)), View::RangesSvg) => ui.say(picture::ranges(made, entry)),
         (Some((made, entry)), View::CountsSvg) => ui.say(picture::counts(made, entry)),
-        (Some((made, entry)), View::Ranges) => say_ranges(ui, made, entry),
+        (Some((_, entry)), View::Ranges) => say_ranges(ui, entry),
         (Some((_, entry)), View::Counts) => say_counts(ui, entry),
         (Some((made, entry)), View::Run) => views::sample(ui, made, entry, &job.plan.ring)?,
         (Some((made, entry)), View::Formula) => views::formulas(ui, made, entry, &job.plan.ring)?,
@@ -59,8 +64,8 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
             Some(text) => ui.say(text),
             None => return Err(Failure::failed("the program exports no procedure")),
         },
-        (Some((made, entry)), View::All) => {
-            say_ranges(ui, made, entry);
+        (Some((_, entry)), View::All) => {
+            say_ranges(ui, entry);
             say_counts(ui, entry);
         }
         _ => {}
@@ -68,10 +73,7 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn say_ranges(ui: &Ui, made: &Made, entry: &Entry) {
-    for note in &made.notes {
-        ui.say(format!("\nTarget {}, {note}.", made.target.name));
-    }
+fn say_ranges(ui: &Ui, entry: &Entry) {
     ui.say(format!("\nRanges by stage of {}, proven for the program:", entry.signature.symbol));
     ui.say(range_table(&entry.ranges).to_string());
 }

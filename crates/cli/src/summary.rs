@@ -84,6 +84,9 @@ pub fn print(ui: &Ui, package: &Package, place: &Path) {
         table.add_row([peer.name.as_str(), "", "", "", &cycles]);
     }
     ui.say(table.to_string());
+    for note in std::iter::once(&package.plan).chain(&package.other_plans).flat_map(|p| &p.notes) {
+        ui.say(format!("otherwise than the plan says: {note}"));
+    }
     for forged in &package.targets {
         for line in proof::explanation(&forged.proof) {
             ui.say(format!("{}: {line}", forged.symbol));
