@@ -193,7 +193,7 @@ fn what_is_not_as_planned_is_told() {
     for (command, more, place) in [
         ("explain", &[][..], "/notes/0"),
         ("forge", &["--no-bench", "--no-prove", "--out=o"], "/plan/notes/0"),
-        ("bench", &["--copies=1", "--samples=2"], "/notes/0"),
+        ("bench", &["--copies=1", "--samples=2", "--cc=gcc"], "/notes/0"),
     ] {
         let start = [command, ring, "--plan=s.plan", "--target=c"];
         let run = |json: &[&str]| dir.ringforge(&[json, &start[..], more].concat());
