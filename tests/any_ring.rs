@@ -117,7 +117,7 @@ fn tried(case: &Case, target: &str) -> Result<Outcome, String> {
     let (ring, rhs) = (case.ring.as_str(), format!("--rhs={}", case.rhs));
     let target = format!("--target={target}");
     let args = ["--json", "forge", ring, &rhs, &target, "--no-bench", "--pairs=200", "--out=p"];
-    let run = dir.ringforge(&[&args[..], &["--try=2", "--patience=60", "--name=any"]].concat());
+    let run = dir.ringforge(&[&args[..], &["--try=2", "--patience=180", "--name=any"]].concat());
     let package: serde_json::Value =
         serde_json::from_str(&run.stdout).map_err(|e| format!("{e}: {run:?}"))?;
     let error = package["error"].as_str().unwrap_or_default();

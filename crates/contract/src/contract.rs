@@ -83,7 +83,7 @@ pub enum Abi {
     /// System V for x86-64: Linux, the BSDs, macOS on Intel.
     #[serde(rename = "sysv-x86-64")]
     SysVX8664,
-    /// The procedure call standard of AArch64 [AAPCS64]: Linux and the BSDs.
+    /// The procedure call standard of AArch64 [AAPCS64 §6]: Linux and the BSDs.
     #[serde(rename = "aapcs64")]
     Aapcs64,
 }
