@@ -3,6 +3,7 @@
 //! Every atom *denotes* an integer, for each choice of the inputs, by its definition; so making one
 //! proves nothing and can be no error. What is known of it is proved by rules ([`crate::claim`]).
 
+use crate::compare::Residue;
 use crate::enumerate::Enumerated;
 use crate::form::{AtomId, Form, Word};
 use crate::fun::FunId;
@@ -60,6 +61,8 @@ pub struct Facts {
     pub enumerated: Enumerated,
     /// Forms that are zero for all inputs.
     pub zero: Vec<Form>,
+    /// Names that are integers by the Chinese remainder theorem: what they are modulo the ring's q.
+    pub wholes: FxHashMap<AtomId, Residue>,
     index: FxHashMap<Atom, AtomId>,
     bounds: Vec<Option<(i128, i128)>>,
     congruences: Vec<Vec<Arc<Congruence>>>,
@@ -74,6 +77,7 @@ impl Facts {
             atoms: Vec::new(),
             enumerated: Enumerated::new(budget),
             zero: Vec::new(),
+            wholes: FxHashMap::default(),
             index: FxHashMap::default(),
             bounds: Vec::new(),
             congruences: Vec::new(),
@@ -186,7 +190,7 @@ impl Facts {
     /// What an atom that is no input is modulo m, over earlier atoms: by a fact, or by its definition where
     /// that is linear over inputs, names, remainders and products.
     pub fn congruence(&self, a: AtomId, m: u32) -> Option<Arc<Congruence>> {
-        let known = self.congruences[a as usize].iter().find(|c| c.m.is_multiple_of(m));
+        let known = self.congruences[a as usize].iter().rfind(|c| c.m.is_multiple_of(m));
         if let Some(known) = known {
             if known.m == m {
                 return Some(known.clone());
@@ -231,7 +235,7 @@ pub(crate) fn shifted(x: i128, bits: u8) -> i128 {
 }
 
 /// The interval of a product; of a square where `square`.
-fn product(square: bool, x: (i128, i128), y: (i128, i128)) -> Option<(i128, i128)> {
+pub(crate) fn product(square: bool, x: (i128, i128), y: (i128, i128)) -> Option<(i128, i128)> {
     let mut all = [0; 4];
     for (slot, (p, q)) in all.iter_mut().zip([(x.0, y.0), (x.0, y.1), (x.1, y.0), (x.1, y.1)]) {
         *slot = p.checked_mul(q)?;

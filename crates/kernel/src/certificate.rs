@@ -35,6 +35,28 @@ pub enum Line {
         /// How its form is to be looked at.
         by: Witness,
     },
+    /// Rule *congruent forms*: what an atom is modulo m, in another spelling.
+    Modulo {
+        /// The atom.
+        atom: AtomId,
+        /// The modulus.
+        m: u32,
+        /// Earlier atoms.
+        form: Form,
+        /// Equations by which the two are congruent.
+        zeros: Vec<(Zero, i128)>,
+    },
+    /// Rule *Chinese remainder theorem*: names are forms with integer coefficients.
+    Chinese {
+        /// Numbers of which no two have a common divisor, and modulo which the names are known.
+        moduli: Vec<u32>,
+        /// Forms are affine in these atoms,
+        left: Vec<AtomId>,
+        /// and in these.
+        right: Vec<AtomId>,
+        /// The names.
+        names: Vec<AtomId>,
+    },
     /// Rule *floor quotients* for an atom that is a quotient.
     Divide {
         /// The quotient.

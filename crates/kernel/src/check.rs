@@ -107,7 +107,7 @@ pub fn walked(
     call: &CallCase,
     lines: &[Line],
     limits: Limits,
-    tick: &dyn Fn(f64) -> bool,
+    tick: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Walked, Refused> {
     let operand = |((lo, hi), i): ((i64, i64), usize)| Operand {
         lo,
@@ -148,7 +148,7 @@ pub fn compared(
 }
 
 /// A congruence with its products told from other atoms.
-fn residue(facts: &Facts, is: &Congruence) -> Residue {
+pub(crate) fn residue(facts: &Facts, is: &Congruence) -> Residue {
     let term = |&(a, c): &(u32, u32)| match facts.atoms[a as usize] {
         Atom::Product(x, y) => (Term::Product(x, y), c),
         _ => (Term::Value(a), c),
@@ -167,6 +167,9 @@ impl Values for Facts {
     }
 
     fn residue(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
+        if let Some(whole) = self.wholes.get(&v).filter(|w| w.m == m) {
+            return Some(Cow::Borrowed(whole));
+        }
         Some(Cow::Owned(residue(self, &*self.congruence(v, m)?)))
     }
 

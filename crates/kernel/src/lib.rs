@@ -10,6 +10,7 @@
 pub mod atom;
 pub mod certificate;
 pub mod check;
+mod chinese;
 pub mod claim;
 pub mod compare;
 mod congruent;
@@ -17,6 +18,7 @@ mod enumerate;
 mod equal;
 pub mod form;
 pub mod fun;
+mod modular;
 mod node;
 pub mod pieces;
 pub mod replay;

@@ -2,6 +2,7 @@
 
 use crate::atom::{Atom, Congruence, Facts};
 use crate::certificate::{Line, Rule};
+use crate::chinese::Integers;
 use crate::claim::{Why, Witness, Zero};
 use crate::form::{AtomId, Form, Word};
 use crate::fun::{Fun, FunId, FunOp};
@@ -90,7 +91,7 @@ pub fn walk(
     case: &Case,
     lines: &[Line],
     budget: u64,
-    tick: &dyn Fn(f64) -> bool,
+    tick: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Walked, Refused> {
     let ranges = case.operands.iter().map(|o| (o.lo, o.hi)).collect();
     let size = case.outputs.iter().map(|o| o.0 as usize + 1).max().unwrap_or(0);
@@ -106,7 +107,7 @@ pub fn walk(
         replayed: Replayed { lines: lines.len(), ..Replayed::default() },
     };
     for (number, line) in lines.iter().enumerate() {
-        this.line(line).map_err(|why| Refused { line: number + 1, why })?;
+        this.line(line, tick).map_err(|why| Refused { line: number + 1, why })?;
         if number % 4096 == 0 && !tick(number as f64 / lines.len() as f64) {
             return Err(Refused { line: number + 1, why: "stopped".into() });
         }
@@ -146,6 +147,9 @@ fn read<'a>(graph: &'a Graph, node: &'a Node) -> impl Iterator<Item = NodeId> + 
     node.args.iter().copied().chain(below)
 }
 
+/// Is told the fraction done; false to stop.
+type Tick<'a> = &'a (dyn Fn(f64) -> bool + Sync);
+
 struct Walk<'a> {
     case: &'a Case<'a>,
     facts: Facts,
@@ -161,7 +165,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn line(&mut self, line: &Line) -> Result<(), Why> {
+    fn line(&mut self, line: &Line, tick: Tick) -> Result<(), Why> {
         match line {
             Line::Fun(fun) => self.fun(fun),
             Line::Atom(atom) => {
@@ -196,6 +200,19 @@ impl Walk<'_> {
                 }
                 self.facts.congruent(atom, is);
                 Ok(())
+            }
+            Line::Modulo { atom, m, form, zeros } => {
+                let (atom, form) = (self.atom(*atom)?, self.form(form)?);
+                let zeros = self.zeros(zeros)?;
+                self.facts.modulo(atom, *m, &form, &zeros)
+            }
+            Line::Chinese { moduli, left, right, names } => {
+                let all = |atoms: &[AtomId]| {
+                    atoms.iter().map(|&a| self.atom(a)).collect::<Result<Vec<_>, _>>()
+                };
+                let (left, right, names) = (all(left)?, all(right)?, all(names)?);
+                let of = Integers { moduli, left: &left, right: &right, names: &names };
+                self.facts.chinese(&of, self.case.q, tick)
             }
             Line::Divide { floor, rest } => {
                 let (floor, rest) = (self.atom(*floor)?, self.form(rest)?);

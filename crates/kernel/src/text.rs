@@ -89,6 +89,15 @@ pub fn write(line: &Line, out: &mut String) {
             let _ = write!(out, "residue {atom} {m}");
             witness(by, out);
         }
+        Line::Modulo { atom, m, form: f, zeros: all } => {
+            let _ = write!(out, "modulo {atom} {m}");
+            form(f, out);
+            zeros(all, out);
+        }
+        Line::Chinese { moduli, left, right, names } => {
+            out.push_str("chinese");
+            [moduli, left, right, names].into_iter().for_each(|all| numbers(all, out));
+        }
         Line::Divide { floor, rest } => {
             let _ = write!(out, "divide {floor}");
             form(rest, out);
@@ -187,6 +196,13 @@ fn atom(a: &Atom, out: &mut String) {
     }
 }
 
+fn numbers(all: &[u32], out: &mut String) {
+    let _ = write!(out, " {}", all.len());
+    all.iter().for_each(|x| {
+        let _ = write!(out, " {x}");
+    });
+}
+
 fn form(f: &Form, out: &mut String) {
     let _ = write!(out, " {} {}", f.k, f.t.len());
     for (a, c) in &f.t {
@@ -283,6 +299,16 @@ pub fn read(line: &str) -> Result<Line, String> {
             Line::Bound { atom: r.number()?, lo: r.number()?, hi: r.number()?, by: r.witness()? }
         }
         "residue" => Line::Residue { atom: r.number()?, m: r.number()?, by: r.witness()? },
+        "modulo" => {
+            let (atom, m) = (r.number()?, r.number()?);
+            Line::Modulo { atom, m, form: r.form()?, zeros: r.zeros()? }
+        }
+        "chinese" => Line::Chinese {
+            moduli: r.list(Reader::number)?,
+            left: r.list(Reader::number)?,
+            right: r.list(Reader::number)?,
+            names: r.list(Reader::number)?,
+        },
         "divide" => Line::Divide { floor: r.number()?, rest: r.form()? },
         "near" => {
             let bits = r.number()?;
@@ -437,7 +463,7 @@ mod tests {
     use super::*;
 
     /// One line of each kind, in the grammar's spelling.
-    const LINES: [&str; 16] = [
+    const LINES: [&str; 18] = [
         "fun 16 lin 5 -3 0 7 1 -9",
         "fun 8 const -1",
         "fun 16 slice 16 0",
@@ -451,6 +477,8 @@ mod tests {
         "low 16 0 1 4 3",
         "bound 2 -9000 9000 by 65536 2 name 2 -1 fact 0 17",
         "residue 2 4591 by 1 0",
+        "modulo 3 193 7 2 0 1 1 -192 1 fact 0 5",
+        "chinese 2 191 193 2 0 1 0 1 7",
         "divide 4 0 1 5 1",
         "near 16 0 1 5 65536 by 1 0",
         "output 3 1 function 2 1 16 0 1 2 1 is 0 1 7 1 by 1 0",

@@ -78,13 +78,15 @@ fn claims() -> Vec<Line> {
     let all = vec![
         Line::Bound { atom: 0, lo: 0, hi: 0, by: by.clone() },
         Line::Residue { atom: 0, m: 2, by: by.clone() },
+        Line::Modulo { atom: 0, m: 2, form: form.clone(), zeros: vec![] },
+        Line::Chinese { moduli: vec![], left: vec![], right: vec![], names: vec![] },
         Line::Divide { floor: 0, rest: form.clone() },
         Line::Near { form, bits: 0, by },
     ];
     for line in &all {
         match line {
-            Line::Bound { .. } | Line::Residue { .. } | Line::Divide { .. } | Line::Near { .. } => {
-            }
+            Line::Bound { .. } | Line::Residue { .. } | Line::Modulo { .. } => {}
+            Line::Chinese { .. } | Line::Divide { .. } | Line::Near { .. } => {}
             // Told of in the text: definitions, and what the walk is about.
             Line::Fun(_) | Line::Atom(_) | Line::Node { .. } | Line::Output { .. } => {}
         }

@@ -87,6 +87,50 @@ fn quotients_as_functions() {
 }
 
 #[test]
+fn congruent_forms() {
+    refuses(&[
+        ("digits", 26, "modulo 8 5 0 1 2 2 0", 26, "left of a difference"),
+        ("digits", 26, "modulo 8 5 1 1 2 1 0", 26, "4 is left of a difference modulo 5"),
+        ("digits", 26, "modulo 8 11 0 1 2 1 0", 26, "left of a difference"),
+        ("digits", 26, "modulo 8 1 0 1 2 1 0", 26, "a modulus of 1"),
+        ("digits", 26, "modulo 8 0 0 1 2 1 0", 26, "a modulus of 0"),
+        ("digits", 26, "modulo 9 5 0 1 2 1 0", 26, "no atom 9 yet"),
+        ("digits", 26, "modulo 8 5 0 1 2 1 1 fact 0 1", 26, "no such equation yet"),
+        ("digits", 26, "modulo 8 5 0 1 2 1 1 name 2 1", 26, "atom 2 is no name"),
+        // What would replace itself for ever, and what has no residue.
+        ("digits", 26, "modulo 8 5 0 1 8 1 0", 26, "over later atoms"),
+        ("digits", 26, "modulo 4 5 0 1 8 1 0", 26, "over later atoms"),
+        ("digits", 26, "modulo 4 5 0 2 2 1 3 1 0", 26, "atom 3 is a quotient or a function"),
+        // What a digit is must have been said.
+        ("digits", 22, "", 26, "5·atom 7 is left of a difference"),
+        ("digits", 11, "", 25, "atom 4 is left of a difference"),
+    ]);
+}
+
+#[test]
+fn integers_by_the_chinese_remainder_theorem() {
+    refuses(&[
+        ("digits", 28, "chinese 2 5 5 1 0 1 1 1 8", 28, "5 is no modulus beside the others"),
+        ("digits", 28, "chinese 2 5 1 1 0 1 1 1 8", 28, "a modulus of 1"),
+        ("digits", 28, "chinese 2 5 0 1 0 1 1 1 8", 28, "a modulus of 0"),
+        ("digits", 28, "chinese 2 2147483648 2147483648 1 0 1 1 1 8", 28, "great moduli"),
+        ("digits", 28, "chinese 3 5 7 11 1 0 1 1 1 8", 28, "value 7 is not known modulo 11"),
+        // Fewer moduli leave room for a difference, and so do wider intervals: of 35, by one.
+        ("digits", 28, "chinese 1 5 1 0 1 1 1 8", 28, "may differ from it by a multiple"),
+        ("digits", 28, "chinese 1 7 1 0 1 1 1 8", 28, "may differ from it by a multiple"),
+        ("digits", 28, "chinese 0 1 0 1 1 1 8", 28, "may differ from it by a multiple"),
+        ("digits", 25, "bound 8 -26 17 by 1 0", 28, "may differ from it by a multiple"),
+        ("digits", 25, "bound 8 -17 26 by 1 0", 28, "may differ from it by a multiple"),
+        ("digits", 25, "", 27, "atom 8 has no interval"),
+        // Polynomials in the atoms that are named, and no others.
+        ("digits", 28, "chinese 2 5 7 1 0 0 1 8", 28, "value 1 is not known modulo 5"),
+        ("digits", 28, "chinese 2 5 7 2 0 1 0 1 8", 28, "is no product of the two operands"),
+        ("digits", 28, "name 0 1 0 1\nchinese 2 5 7 1 9 1 1 1 8", 29, "which is later"),
+        ("digits", 28, "chinese 2 5 7 1 9 1 1 1 8", 28, "no atom 9 yet"),
+    ]);
+}
+
+#[test]
 fn enumerated_functions() {
     refuses(&[
         // The argument's spelling must be the argument.

@@ -31,6 +31,7 @@ pub fn all() -> Vec<Known> {
         saturation(),
         linear(),
         unsigned(),
+        digits(),
     ]
 }
 
@@ -394,4 +395,63 @@ fn unsigned() -> Known {
         input 0 0                                           ; 1
         output 0 1 extend 0 1 0 1 by 1 0 is 0 1 0 1 by 1 0  ; 2";
     Known { name: "unsigned", bench: b.outputs(&[x]), lines: lines(text) }
+}
+
+/// `x·y` from its digits modulo 5 and 7: `u1 + 5·u2` with `u1 ≡ x·y` and `u2 ≡ (x·y - u1)/5`.
+fn digits() -> Known {
+    let mut b = Bench::new(&[(-3, 3, 16), (-3, 3, 16)]).target(16, true, -17, 17);
+    let (x, y) = (b.input(0), b.input(1));
+    let p = b.node(16, Op::Mul, &[x, y]);
+    let c = b.constant(16, 13);
+    let v = b.node(16, Op::Mul, &[p, c]);
+    let half = b.constant(16, 32);
+    let v = b.node(16, Op::Add, &[v, half]);
+    let v = b.node(16, Op::Ashr(6), &[v]);
+    let five = b.constant(16, 5);
+    let v = b.node(16, Op::Mul, &[v, five]);
+    let u1 = b.node(16, Op::Sub, &[p, v]);
+    let t = b.node(16, Op::Sub, &[p, u1]);
+    let c = b.constant(16, 27);
+    let v = b.node(16, Op::Mul, &[t, c]);
+    let v = b.node(16, Op::Add, &[v, half]);
+    let v = b.node(16, Op::Ashr(6), &[v]);
+    let three = b.constant(16, 3);
+    let w = b.node(16, Op::Mul, &[t, three]);
+    let seven = b.constant(16, 7);
+    let v = b.node(16, Op::Mul, &[v, seven]);
+    let u2 = b.node(16, Op::Sub, &[w, v]);
+    let v = b.node(16, Op::Mul, &[u2, five]);
+    let z = b.node(16, Op::Add, &[u1, v]);
+    let text = "
+        input 0 0                                           ; 1
+        input 1 0                                           ; 2
+        product 0 1                                         ; 3: P
+        node 2 1 product 16 0 1 0 1 16 0 1 1 1              ; 4
+        fun 64 lin 32 13                                    ; 5
+        fun 58 slice 6 0                                    ; 6
+        function 2 1                                        ; 7
+        node 7 1 quotient 2 32 1 2 13 0 by 1 0              ; 8
+        name 0 2 2 1 3 -5                                   ; 9: u1
+        bound 4 -2 2 by 1 0                                 ; 10
+        residue 4 5 by 1 0                                  ; 11
+        node 10 0 is 16 0 1 4 1                             ; 12
+        name 0 2 2 1 4 -1                                   ; 13: t
+        bound 5 -11 11 by 1 0                               ; 14
+        node 11 0 is 16 0 1 5 1                             ; 15
+        fun 64 lin 32 27                                    ; 16
+        fun 58 slice 6 2                                    ; 17
+        function 5 3                                        ; 18
+        node 15 1 quotient 5 32 1 5 27 0 by 1 0             ; 19
+        name 0 2 5 3 6 -7                                   ; 20: u2
+        bound 7 -3 3 by 1 0                                 ; 21
+        residue 7 7 by 1 0                                  ; 22
+        node 20 0 is 16 0 1 7 1                             ; 23
+        name 0 2 4 1 7 5                                    ; 24
+        bound 8 -17 17 by 1 0                               ; 25
+        modulo 8 5 0 1 2 1 0                                  ; 26
+        modulo 8 7 0 1 2 1 0                                  ; 27
+        chinese 2 5 7 1 0 1 1 1 8                           ; 28
+        node 22 0 is 16 0 1 8 1                             ; 29
+        output 0 1 extend 0 1 8 1 by 1 0 is 0 1 8 1 by 1 0  ; 30";
+    Known { name: "digits", bench: b.outputs(&[z]), lines: lines(text) }
 }

@@ -3,6 +3,7 @@
 use super::{Bench, Q};
 use ringforge_kernel::atom::{Atom, Facts};
 use ringforge_kernel::certificate::Line;
+use ringforge_kernel::compare::Term;
 use ringforge_kernel::form::{Form, Word};
 use ringforge_kernel::fun::{Fun, FunOp};
 use ringforge_kernel::replay::Walked;
@@ -173,7 +174,10 @@ fn facts(facts: &Facts, lines: &[Line], input: &dyn Fn(u16) -> i64) -> Result<()
     let values = Values::of(facts.atoms.iter(), &of, input);
     let mut moduli: Vec<u32> = lines
         .iter()
-        .filter_map(|l| if let Line::Residue { m, .. } = l { Some(*m) } else { None })
+        .filter_map(|l| match l {
+            Line::Residue { m, .. } | Line::Modulo { m, .. } => Some(*m),
+            _ => None,
+        })
         .collect();
     moduli.extend([Q, 2, 8]);
     for (a, value) in (0..).zip(&values.0) {
@@ -188,6 +192,21 @@ fn facts(facts: &Facts, lines: &[Line], input: &dyn Fn(u16) -> i64) -> Result<()
             if claimed.is_some_and(|v| (v - value).rem_euclid(m.into()) != 0) {
                 return Err(format!("atom {a} is {value}, not {c:?}"));
             }
+        }
+    }
+    for (&a, whole) in &facts.wholes {
+        let Some(value) = values.0[a as usize] else { continue };
+        let mut sum = i128::from(whole.k);
+        for &(term, c) in &whole.t {
+            let of = |x: u32| values.0[x as usize].map(|v| v.rem_euclid(whole.m.into()));
+            let term = match term {
+                Term::Value(x) => of(x),
+                Term::Product(x, y) => of(x).zip(of(y)).map(|(x, y)| x * y),
+            };
+            sum += term.ok_or("an integer over what has no value")? * i128::from(c);
+        }
+        if (sum - value).rem_euclid(whole.m.into()) != 0 {
+            return Err(format!("atom {a} is {value}, not {whole:?}"));
         }
     }
     for zero in &facts.zero {

@@ -1,0 +1,216 @@
+//! Rule *Chinese remainder theorem*: a name that is known modulo several numbers is an integer form, where
+//! intervals leave no room for another one.
+
+use crate::atom::{Facts, product};
+use crate::check::residue;
+use crate::claim::Why;
+use crate::compare::{Entry, Mismatch, Residue, Term, Values, coefficients};
+use crate::form::AtomId;
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+/// Coefficients of integers that are found at most.
+const MOST: usize = 1 << 25;
+/// Products of moduli lie below this.
+const LARGEST: i128 = 1 << 62;
+
+/// Names, and what they are forms in.
+pub(crate) struct Integers<'a> {
+    /// Numbers of which no two have a common divisor.
+    pub moduli: &'a [u32],
+    /// Atoms: forms are affine in these,
+    pub left: &'a [AtomId],
+    /// and in these.
+    pub right: &'a [AtomId],
+    /// The names.
+    pub names: &'a [AtomId],
+}
+
+/// Facts modulo one number, with some atoms as the variables of polynomials.
+struct Over<'a> {
+    facts: &'a Facts,
+    leaves: FxHashMap<AtomId, (u16, u32)>,
+}
+
+impl Values for Over<'_> {
+    fn leaf(&self, v: u32) -> Option<(u16, u32)> {
+        self.leaves.get(&v).copied()
+    }
+
+    fn residue(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
+        Some(Cow::Owned(residue(self.facts, &*self.facts.congruence(v, m)?)))
+    }
+
+    fn count(&self) -> usize {
+        self.facts.atoms.len()
+    }
+}
+
+/// Moduli without a common divisor.
+struct Basis {
+    product: i128,
+    /// By modulus: what is 1 modulo it, and 0 modulo the others.
+    units: Vec<i128>,
+}
+
+impl Basis {
+    fn new(moduli: &[u32]) -> Result<Basis, Why> {
+        let mut product = 1i128;
+        for &p in moduli {
+            if p < 2 {
+                return Err(format!("a modulus of {p}"));
+            }
+            product =
+                product.checked_mul(p.into()).filter(|x| *x < LARGEST).ok_or("great moduli")?;
+        }
+        let unit = |&p: &u32| {
+            let others = product / i128::from(p);
+            let rest = others.rem_euclid(p.into()) as u64;
+            let inverse = ringforge_ring::zq::inv(rest, p.into());
+            let inverse = inverse.ok_or_else(|| format!("{p} is no modulus beside the others"))?;
+            Ok(others * i128::from(inverse))
+        };
+        Ok(Basis { product, units: moduli.iter().map(unit).collect::<Result<_, Why>>()? })
+    }
+
+    /// The integer of least magnitude with these residues.
+    fn least(&self, residues: &[u32]) -> i128 {
+        let sum: i128 = self.units.iter().zip(residues).map(|(u, &r)| u * i128::from(r)).sum();
+        let x = sum.rem_euclid(self.product);
+        if 2 * x > self.product { x - self.product } else { x }
+    }
+}
+
+impl Facts {
+    /// Finds the integer forms of names, and records what they are modulo q.
+    ///
+    /// # Errors
+    /// The condition that fails.
+    pub(crate) fn chinese(
+        &mut self,
+        of: &Integers,
+        q: u32,
+        tick: &(dyn Fn(f64) -> bool + Sync),
+    ) -> Result<(), Why> {
+        let basis = Basis::new(of.moduli)?;
+        let n = of.left.len().max(of.right.len());
+        let mut leaves = FxHashMap::default();
+        for (side, atoms) in [(0, of.left), (1, of.right)] {
+            for (i, &a) in atoms.iter().enumerate() {
+                leaves.insert(a, (side, i as u32));
+                // A name of one atom is the same integer.
+                if let Some(same) = self.alias(a)? {
+                    leaves.insert(same, (side, i as u32));
+                }
+            }
+        }
+        let over = Over { facts: self, leaves };
+        let mut found: Vec<Vec<Entry>> = Vec::with_capacity(of.moduli.len());
+        for &p in of.moduli {
+            let form = |&a: &AtomId| {
+                let known = self.congruence(a, p);
+                let known = known.ok_or_else(|| format!("atom {a} is not known modulo {p}"))?;
+                Ok(residue(self, &known))
+            };
+            let forms = of.names.iter().map(form).collect::<Result<Vec<Residue>, Why>>()?;
+            let all = coefficients(&over, p, n, &forms, MOST, tick);
+            found.push(all.map_err(|e| match e {
+                Mismatch::Cancelled => "stopped".into(),
+                e => format!("modulo {p}: {e}"),
+            })?);
+        }
+        let mut rest: Vec<&[Entry]> = found.iter().map(|f| &f[..]).collect();
+        let mut wholes = Vec::with_capacity(of.names.len());
+        for (k, &name) in of.names.iter().enumerate() {
+            let own = rest.iter_mut().map(|r| {
+                let (own, other) = r.split_at(r.partition_point(|e| e.k as usize <= k));
+                *r = other;
+                own
+            });
+            let own: Vec<&[Entry]> = own.collect();
+            wholes.push((name, self.integer(name, &own, &basis, of, q)?));
+        }
+        self.wholes.extend(wholes);
+        Ok(())
+    }
+
+    /// The atom that a name is a name of, if it is one alone.
+    fn alias(&self, a: AtomId) -> Result<Option<AtomId>, Why> {
+        Ok(match self.get(a)? {
+            crate::atom::Atom::Name(form) if form.k == 0 => match form.t[..] {
+                [(same, 1)] => Some(same),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// What a name is modulo q, with these coefficients modulo each of the moduli.
+    fn integer(
+        &self,
+        name: AtomId,
+        found: &[&[Entry]],
+        basis: &Basis,
+        of: &Integers,
+        q: u32,
+    ) -> Result<Residue, Why> {
+        let n = of.left.len().max(of.right.len());
+        let low = |c: i128| c.rem_euclid(q.into()) as u32;
+        let (mut k, mut lo, mut hi, mut t) = (0i128, 0i128, 0i128, Vec::new());
+        let mut at = vec![0; found.len()];
+        let mut residues = vec![0; found.len()];
+        loop {
+            let heads = found.iter().zip(&at).filter_map(|(f, &at)| f.get(at));
+            let Some((i, j)) = heads.map(|e| (e.i, e.j)).min() else { break };
+            for ((entries, at), residue) in found.iter().zip(&mut at).zip(&mut residues) {
+                let here = entries.get(*at).filter(|e| (e.i, e.j) == (i, j));
+                *residue = here.map_or(0, |e| e.c);
+                *at += usize::from(here.is_some());
+            }
+            let c = basis.least(&residues);
+            let left = of.left.get(usize::from(i)).filter(|_| usize::from(i) < n).copied();
+            let right = of.right.get(usize::from(j)).filter(|_| usize::from(j) < n).copied();
+            // Over earlier atoms only, so that expanding it ends.
+            if let Some(late) = [left, right].into_iter().flatten().find(|&a| a >= name) {
+                return Err(format!("atom {name} is an integer in atom {late}, which is later"));
+            }
+            let bounds =
+                |a: AtomId| self.bounds(a).ok_or_else(|| format!("atom {a} has no interval"));
+            let (term, range) = match (left, right) {
+                (Some(x), Some(y)) => {
+                    let range = product(x == y, bounds(x)?, bounds(y)?);
+                    (Term::Product(x.min(y), x.max(y)), range.ok_or("numbers beyond 128 bits")?)
+                }
+                (Some(x), None) | (None, Some(x)) => (Term::Value(x), bounds(x)?),
+                (None, None) => {
+                    k += c;
+                    continue;
+                }
+            };
+            let ends = [range.0.checked_mul(c), range.1.checked_mul(c)];
+            let [Some(x), Some(y)] = ends else { return Err("numbers beyond 128 bits".into()) };
+            lo = lo.checked_add(x.min(y)).ok_or("numbers beyond 128 bits")?;
+            hi = hi.checked_add(x.max(y)).ok_or("numbers beyond 128 bits")?;
+            if low(c) != 0 {
+                t.push((term, low(c)));
+            }
+        }
+        let (l, h) = self.bounds(name).ok_or_else(|| format!("atom {name} has no interval"))?;
+        let large = [l, h, lo, hi].iter().any(|x| x.abs() >= 1 << 120);
+        if large {
+            return Err("numbers beyond 120 bits".into());
+        }
+        // Of the constants that are congruent, the one that brings the intervals' middles together.
+        let beside = l + h - (lo + hi) - 2 * k;
+        k += basis.product * (beside + basis.product).div_euclid(2 * basis.product);
+        let (lo, hi) = (lo + k, hi + k);
+        if hi - l >= basis.product || h - lo >= basis.product {
+            return Err(format!(
+                "atom {name} lies in [{l}, {h}]; what it is congruent to lies in [{lo}, {hi}], and may differ from it by a multiple of the moduli's product {}",
+                basis.product
+            ));
+        }
+        t.sort_unstable_by_key(|t| t.0);
+        Ok(Residue { m: q, k: low(k), t })
+    }
+}
