@@ -40,6 +40,13 @@ pub enum Atom {
     },
     /// The integer in `[0, 2^bits)` that is congruent to a word, all of whose bits are known.
     Low(Arc<Word>),
+    /// The integer in `[0, 2^bits)` that is congruent to a node of the graph.
+    Value {
+        /// The node.
+        node: u32,
+        /// From 1 to 64.
+        bits: u8,
+    },
 }
 
 /// A linear form modulo m over atoms: `k + Σ c·atom`, residues below m, sorted, no zero.
@@ -63,6 +70,8 @@ pub struct Facts {
     pub zero: Vec<Form>,
     /// Names that are integers by the Chinese remainder theorem: what they are modulo the ring's q.
     pub wholes: FxHashMap<AtomId, Residue>,
+    /// What the walk found of nodes whose values are atoms.
+    told: FxHashMap<AtomId, Word>,
     index: FxHashMap<Atom, AtomId>,
     bounds: Vec<Option<(i128, i128)>>,
     congruences: Vec<Vec<Arc<Congruence>>>,
@@ -78,6 +87,7 @@ impl Facts {
             enumerated: Enumerated::new(budget),
             zero: Vec::new(),
             wholes: FxHashMap::default(),
+            told: FxHashMap::default(),
             index: FxHashMap::default(),
             bounds: Vec::new(),
             congruences: Vec::new(),
@@ -125,6 +135,11 @@ impl Facts {
                 }
                 word.t.last().map_or(Ok(()), |t| earlier(t.0))?;
             }
+            Atom::Value { bits, .. } => {
+                if !(1..=64).contains(bits) {
+                    return Err(format!("a value of {bits} bits"));
+                }
+            }
         }
         self.atoms.push(atom.clone());
         self.index.insert(atom.clone(), count);
@@ -155,6 +170,7 @@ impl Facts {
                 Some((shifted(lo, *bits), shifted(hi, *bits)))
             }
             Atom::Low(word) => Some((0, (1i128 << word.bits) - 1)),
+            Atom::Value { bits, .. } => Some((0, (1i128 << bits) - 1)),
             Atom::Function { of, fun } => {
                 let (lo, hi) = self.domain(*of)?;
                 let (lo, hi) = self.enumerated.range(*fun, lo, hi)?;
@@ -187,6 +203,11 @@ impl Facts {
         self.congruences[a as usize].push(Arc::new(is));
     }
 
+    /// The numbers modulo which facts tell what an atom is.
+    pub(crate) fn moduli(&self, a: AtomId) -> Vec<u32> {
+        self.congruences[a as usize].iter().map(|c| c.m).collect()
+    }
+
     /// What an atom that is no input is modulo m, over earlier atoms: by a fact, or by its definition where
     /// that is linear over inputs, names, remainders and products.
     pub fn congruence(&self, a: AtomId, m: u32) -> Option<Arc<Congruence>> {
@@ -198,24 +219,63 @@ impl Facts {
             let t = known.t.iter().map(|&(a, c)| (a, c % m)).filter(|t| t.1 != 0).collect();
             return Some(Arc::new(Congruence { m, k: known.k % m, t }));
         }
+        if let Atom::Name(form) = &self.atoms[a as usize] {
+            return self.linear(form, m).map(Arc::new);
+        }
+        // A remainder modulo 2^bits is congruent to its word modulo every divisor of that.
+        let word = self.low(a).filter(|w| (1u128 << w.bits).is_multiple_of(m.into()))?;
+        self.linear(&spelled(word), m).map(Arc::new)
+    }
+
+    /// The word to which a remainder, or the value of a node, is congruent.
+    pub(crate) fn low(&self, a: AtomId) -> Option<&Word> {
+        match &self.atoms[a as usize] {
+            Atom::Low(word) => Some(word),
+            Atom::Value { .. } => self.told.get(&a),
+            _ => None,
+        }
+    }
+
+    /// Records the word of the node whose value an atom is.
+    ///
+    /// # Errors
+    /// If it is over later atoms: expanding it would not end.
+    pub(crate) fn tell(&mut self, a: AtomId, word: Word) -> Result<(), String> {
+        if word.t.last().is_some_and(|t| t.0 >= a) {
+            return Err("a value over later atoms".into());
+        }
+        self.told.insert(a, word);
+        Ok(())
+    }
+
+    /// A form modulo m, if it is over inputs, names, remainders and products; modulo a power of two it may
+    /// be over floor quotients too.
+    fn linear(&self, form: &Form, m: u32) -> Option<Congruence> {
         let plain = |&(a, c): &(AtomId, i128)| {
-            let linear =
-                !matches!(self.atoms[a as usize], Atom::Function { .. } | Atom::Floor { .. });
+            let linear = match self.atoms[a as usize] {
+                Atom::Function { .. } => false,
+                Atom::Floor { .. } => m.is_power_of_two(),
+                _ => true,
+            };
             linear.then(|| (a, c.rem_euclid(m.into()) as u32))
-        };
-        let form = match &self.atoms[a as usize] {
-            Atom::Name(form) => form.clone(),
-            // A remainder modulo 2^bits is congruent to its word modulo every divisor of that.
-            Atom::Low(word) if (1u128 << word.bits).is_multiple_of(m.into()) => {
-                let t = word.t.iter().map(|&(a, c)| (a, c.into())).collect();
-                Arc::new(Form { k: word.k.into(), t })
-            }
-            _ => return None,
         };
         let mut t = form.t.iter().map(plain).collect::<Option<Vec<_>>>()?;
         t.retain(|t| t.1 != 0);
-        Some(Arc::new(Congruence { m, k: form.k.rem_euclid(m.into()) as u32, t }))
+        Some(Congruence { m, k: form.k.rem_euclid(m.into()) as u32, t })
     }
+
+    /// What a remainder, a value or a floor quotient is of, modulo m, if that is linear.
+    pub(crate) fn before_rounding(&self, a: AtomId, m: u32) -> Option<Congruence> {
+        match &self.atoms[a as usize] {
+            Atom::Floor { form, .. } => self.linear(form, m),
+            _ => self.linear(&spelled(self.low(a)?), m),
+        }
+    }
+}
+
+/// A word's form as an integer.
+fn spelled(word: &Word) -> Form {
+    Form { k: word.k.into(), t: word.t.iter().map(|&(a, c)| (a, c.into())).collect() }
 }
 
 /// Whether a form is in normal form over atoms below `count`.

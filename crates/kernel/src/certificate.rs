@@ -160,4 +160,16 @@ pub enum Rule {
         /// How it is to be looked at.
         by: Witness,
     },
+    /// A sum that is `floor((x + y)/2)` of two words without sign.
+    Average {
+        /// The first word as an integer.
+        a: Form,
+        /// The second word as an integer.
+        b: Form,
+    },
+    /// The node is its own value, congruent to what was found.
+    Value {
+        /// The atom of the node's value.
+        atom: AtomId,
+    },
 }

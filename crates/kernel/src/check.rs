@@ -2,7 +2,7 @@
 
 use crate::atom::{Atom, Congruence, Facts};
 use crate::certificate::Line;
-use crate::compare::{self, Mismatch, Residue, Stats, Term, Values};
+use crate::compare::{self, Mismatch, Residue, Rounded, Stats, Term, Values};
 use crate::replay::{self, Case, Operand, Refused, Replayed, Target, Walked};
 use ringforge_contract::{CallCase, CallLimits, Contract, Executed, NotLifted};
 use ringforge_machine::graph::Graph;
@@ -148,7 +148,7 @@ pub fn compared(
 }
 
 /// A congruence with its products told from other atoms.
-pub(crate) fn residue(facts: &Facts, is: &Congruence) -> Residue {
+pub fn residue(facts: &Facts, is: &Congruence) -> Residue {
     let term = |&(a, c): &(u32, u32)| match facts.atoms[a as usize] {
         Atom::Product(x, y) => (Term::Product(x, y), c),
         _ => (Term::Value(a), c),
@@ -167,10 +167,25 @@ impl Values for Facts {
     }
 
     fn residue(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
-        if let Some(whole) = self.wholes.get(&v).filter(|w| w.m == m) {
-            return Some(Cow::Borrowed(whole));
+        match self.wholes.get(&v).filter(|w| w.m.is_multiple_of(m)) {
+            Some(whole) if whole.m == m => Some(Cow::Borrowed(whole)),
+            Some(whole) => {
+                let t = whole.t.iter().map(|&(t, c)| (t, c % m)).filter(|t| t.1 != 0).collect();
+                Some(Cow::Owned(Residue { m, k: whole.k % m, t }))
+            }
+            None => Some(Cow::Owned(residue(self, &*self.congruence(v, m)?))),
         }
-        Some(Cow::Owned(residue(self, &*self.congruence(v, m)?)))
+    }
+
+    fn rounded(&self, v: u32) -> Option<Rounded> {
+        match &self.atoms[v as usize] {
+            Atom::Floor { bits, .. } => Some(Rounded::Floor(*bits)),
+            _ => Some(Rounded::Low(self.low(v)?.bits)),
+        }
+    }
+
+    fn before_rounding(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
+        Some(Cow::Owned(residue(self, &self.before_rounding(v, m)?)))
     }
 
     fn count(&self) -> usize {
@@ -184,5 +199,34 @@ impl std::ops::AddAssign for Replayed {
         self.nodes += other.nodes;
         self.names += other.names;
         self.enumerated += other.enumerated;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form::Form;
+    use crate::fun::{Fun, FunOp};
+
+    /// What is known modulo 8 is known modulo 4 and 2, and not modulo 16 or 3.
+    #[test]
+    fn integers_are_known_modulo_divisors() {
+        let mut facts = Facts::new(vec![(-9, 9)], 1 << 10);
+        let x = facts.atom(Atom::Input { operand: 0, index: 0 }).expect("an input");
+        let id = Fun { width: 8, op: FunOp::Const(0), args: Default::default() };
+        let fun = facts.enumerated.funs.intern(id);
+        let f = facts.atom(Atom::Function { of: x, fun }).expect("a function");
+        let form = Form { k: 0, t: vec![(x, 1), (f, 1)] };
+        let name = facts.atom(Atom::Name(form.into())).expect("a name");
+        let known = |facts: &Facts, m| facts.residue(name, m).map(Cow::into_owned);
+        assert_eq!(known(&facts, 8), None);
+        let whole = |m, k, c| Residue { m, k, t: vec![(Term::Value(x), c)] };
+        facts.wholes.insert(name, whole(8, 7, 5));
+        assert_eq!(known(&facts, 8), Some(whole(8, 7, 5)));
+        assert_eq!(known(&facts, 4), Some(whole(4, 3, 1)));
+        assert_eq!(known(&facts, 2), Some(whole(2, 1, 1)));
+        for m in [16, 3, 24] {
+            assert_eq!(known(&facts, m), None);
+        }
     }
 }

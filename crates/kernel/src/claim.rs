@@ -132,7 +132,8 @@ impl Facts {
             if !functions {
                 let (a, c) = group.terms[0];
                 let c = c.rem_euclid(modulus);
-                let vanishes = matches!(self.get(a)?, Atom::Floor { .. });
+                // Powers of two are divided by in comparison with the ring.
+                let vanishes = matches!(self.get(a)?, Atom::Floor { .. }) && !m.is_power_of_two();
                 if vanishes && c != 0 {
                     return Err(format!("the quotient {a} does not vanish modulo {m}"));
                 }
@@ -159,8 +160,10 @@ impl Facts {
         let mut t: Vec<(AtomId, u32)> = t.into_iter().map(|(a, c)| (a, scaled(c))).collect();
         t.retain(|t| t.1 != 0);
         t.sort_unstable();
-        let linear = |a: AtomId| {
-            !matches!(self.atoms[a as usize], Atom::Floor { .. } | Atom::Function { .. })
+        let linear = |a: AtomId| match self.atoms[a as usize] {
+            Atom::Floor { .. } => m.is_power_of_two(),
+            Atom::Function { .. } => false,
+            _ => true,
         };
         if let Some(&(a, _)) = t.iter().find(|t| !linear(t.0)) {
             return Err(format!("atom {a} is a quotient or a function"));

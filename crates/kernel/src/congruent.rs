@@ -33,14 +33,11 @@ impl Facts {
             let mut rest = Word { bits: left.bits, k: left.k, t: rest };
             if !functions {
                 let c = group[0].1;
-                let word = match self.get(base)? {
-                    Atom::Name(form) => Word::of(form, rest.bits),
-                    // A remainder is congruent to its word, for as many bits as the word has.
-                    Atom::Low(word)
-                        if u32::from(word.bits) + c.trailing_zeros() >= rest.bits.into() =>
-                    {
-                        Word { bits: 64, ..(**word).clone() }
-                    }
+                // A remainder is congruent to its word, for as many bits as the word has.
+                let enough = |w: &&Word| u32::from(w.bits) + c.trailing_zeros() >= rest.bits.into();
+                let word = match (self.get(base)?, self.low(base).filter(enough)) {
+                    (Atom::Name(form), _) => Word::of(form, rest.bits),
+                    (_, Some(word)) => Word { bits: 64, ..word.clone() },
                     _ => return Err(format!("{c}·atom {base} is left of a difference")),
                 };
                 left = rest.plus(&word, c);

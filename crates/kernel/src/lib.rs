@@ -8,6 +8,7 @@
 //! definition ([`atom`]); a form lies in an interval, and is congruent to a linear form ([`claim`]).
 
 pub mod atom;
+pub mod average;
 pub mod certificate;
 pub mod check;
 mod chinese;

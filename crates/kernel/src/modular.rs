@@ -50,7 +50,10 @@ impl Facts {
                 continue;
             }
             let known = self.congruence(a, m);
-            let known = known.ok_or_else(|| format!("{c}·atom {a} is left of a difference"))?;
+            let known = known.ok_or_else(|| {
+                let told = self.moduli(a);
+                format!("{c}·atom {a} is left of a difference modulo {m}; told modulo {told:?}")
+            })?;
             k = (k + c * u64::from(known.k)) % modulus;
             for &(b, d) in &known.t {
                 let sum = left.entry(b).or_default();

@@ -31,7 +31,7 @@ pub(crate) struct Visit<'a> {
 }
 
 impl Visit<'_> {
-    fn word(&self, id: NodeId) -> &Word {
+    pub(crate) fn word(&self, id: NodeId) -> &Word {
         &self.words[id.0 as usize]
     }
 
@@ -42,6 +42,10 @@ impl Visit<'_> {
     pub fn node(&mut self, id: NodeId) -> Result<Word, Why> {
         let graph = self.graph;
         let node = graph.node(id);
+        let mut value = None;
+        if let [rest @ .., Rule::Value { atom }] = self.rules.as_slice() {
+            (self.rules, value) = (rest.iter(), Some(*atom));
+        }
         let word = match self.rules.as_slice().first() {
             Some(Rule::Function { base, args }) if self.at_once(node, args) => {
                 self.rules.next();
@@ -51,12 +55,21 @@ impl Visit<'_> {
                 self.rules.next();
                 self.negative(node, form, *base, *upper)?
             }
+            Some(Rule::Average { a, b }) => {
+                self.rules.next();
+                self.average(node, a, b)?
+            }
             _ => self.steps(node)?,
         };
-        match self.rules.next() {
-            None => Ok(word),
-            Some(rule) => Err(format!("no step is left for {}", name(rule))),
+        if let Some(rule) = self.rules.next() {
+            return Err(format!("no step is left for {}", name(rule)));
         }
+        let Some(atom) = value else { return Ok(word) };
+        if *self.facts.get(atom)? != (Atom::Value { node: id.0, bits: node.width }) {
+            return Err(format!("atom {atom} is not the node's value"));
+        }
+        self.facts.tell(atom, word)?;
+        Ok(Word::atom(atom, node.width))
     }
 
     /// The extension of an output's word to 64 bits.
@@ -78,7 +91,9 @@ impl Visit<'_> {
     /// Whether the first rule is for the whole operation, and not for the first of its parts.
     fn at_once(&self, node: &Node, args: &[Word]) -> bool {
         let shift = matches!(node.op, Op::Lshr(_) | Op::Ashr(_));
-        let one = args.len() == node.args.len() && node.op != Op::Concat;
+        let one = args.len() == node.args.len();
+        // A slice is one step, for which its own bits are enough.
+        let one = one && !matches!(node.op, Op::Concat | Op::Slice { .. });
         one && !(shift && self.rules.as_slice().len() > 1)
     }
 
@@ -179,21 +194,25 @@ impl Visit<'_> {
             }
             (Rule::Quotient { form, base, zeros, .. }, Step::Slice { lo, width }) => {
                 let same = self.facts.with(form, zeros)?;
-                self.facts.same_word(word, &Word::of(&same, word.bits))?;
-                let bits = width.min(word.bits.saturating_sub(lo));
+                // What is above a part has no say in it.
+                let word = word.low(lo + width);
+                self.facts.same_word(&word, &Word::of(&same, word.bits))?;
+                let bits = word.bits.saturating_sub(lo);
                 self.quotient(form, lo, bits, *base)
             }
             (rule, _) => Err(format!("{} is no rule for this step", name(rule))),
         }
     }
 
-    /// A shift to the right: at once where the word is an integer in range, else a part that is extended.
+    /// A shift to the right: at once where the word is an integer in range, else a part that is extended. Of a
+    /// word of which not all bits are known the rule is for the part.
     fn shift(&mut self, word: &Word, w: u8, k: u8, signed: bool) -> Result<Word, Why> {
         if k == 0 {
             return Ok(word.clone());
         }
         if let Some(Rule::Quotient { form, base, zeros, by }) = self.rules.as_slice().first()
             && self.rules.as_slice().len() == 1
+            && word.bits == w
         {
             self.rules.next();
             let same = self.facts.with(form, zeros)?;
@@ -206,7 +225,7 @@ impl Visit<'_> {
 
     /// Rule *no wrap* for a word of `bits` bits: it is congruent to an integer that such words hold, so that
     /// reading the word gives the integer.
-    fn holds(
+    pub(crate) fn holds(
         &mut self,
         word: &Word,
         form: &Form,
@@ -223,7 +242,7 @@ impl Visit<'_> {
     }
 
     /// `floor(form / 2^lo)` modulo 2^bits: multiples of 2^lo are taken out, and what all else is a multiple of.
-    fn quotient(
+    pub(crate) fn quotient(
         &mut self,
         form: &Form,
         lo: u8,
@@ -530,7 +549,6 @@ impl Visit<'_> {
                 let f = self.op(w, if signed { FunOp::Sext } else { FunOp::Zext }, &[part]);
                 return self.named(base, f);
             }
-            Op::Slice { lo } => FunOp::Slice(lo),
             Op::Concat => FunOp::Concat,
             Op::Sext => FunOp::Sext,
             Op::Zext => FunOp::Zext,
@@ -544,7 +562,7 @@ impl Visit<'_> {
             Op::Select => FunOp::Select,
             Op::SatS => FunOp::SatS,
             Op::SatU => FunOp::SatU,
-            Op::Const(_) | Op::Input { .. } | Op::Address { .. } => {
+            Op::Const(_) | Op::Input { .. } | Op::Address { .. } | Op::Slice { .. } => {
                 return Err("no operation".into());
             }
         };
@@ -627,5 +645,7 @@ fn name(rule: &Rule) -> &'static str {
         Rule::Disjoint { .. } => "disjoint bits",
         Rule::Negative { .. } => "sign",
         Rule::Sign { .. } => "mask",
+        Rule::Average { .. } => "average",
+        Rule::Value { .. } => "value",
     }
 }

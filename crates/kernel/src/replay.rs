@@ -1,6 +1,7 @@
 //! The walk: every line of a certificate and every node of the graph, once.
 
 use crate::atom::{Atom, Congruence, Facts};
+use crate::average::averaged;
 use crate::certificate::{Line, Rule};
 use crate::chinese::Integers;
 use crate::claim::{Why, Witness, Zero};
@@ -135,8 +136,8 @@ fn uses(case: &Case, size: usize) -> Vec<u32> {
     uses
 }
 
-/// The nodes whose words are read for a node's: its arguments, and what parts that are put together again,
-/// or bits that are extended, were taken from.
+/// The nodes whose words are read for a node's: its arguments, what parts that are put together again, or bits
+/// that are extended, were taken from, and what a sum may be the average of.
 fn read<'a>(graph: &'a Graph, node: &'a Node) -> impl Iterator<Item = NodeId> + 'a {
     let below = node.args.iter().filter_map(move |&a| {
         let part = graph.node(a);
@@ -144,7 +145,8 @@ fn read<'a>(graph: &'a Graph, node: &'a Node) -> impl Iterator<Item = NodeId> + 
         let taken = node.op == Op::Concat || node.op == Op::Sext && part.width == 1;
         (slice && taken).then(|| part.args[0])
     });
-    node.args.iter().copied().chain(below)
+    let halved = averaged(graph, node).into_iter().flat_map(|(x, y)| [x, y]);
+    node.args.iter().copied().chain(below).chain(halved)
 }
 
 /// Is told the fraction done; false to stop.
@@ -346,6 +348,7 @@ impl Walk<'_> {
                 Atom::Floor { form: self.form(form)?.into(), bits: *bits }
             }
             Atom::Low(word) => Atom::Low(self.word(word)?.into()),
+            Atom::Value { .. } => atom.clone(),
         })
     }
 
@@ -420,6 +423,8 @@ impl Walk<'_> {
             Rule::Sign { of, form, by } => {
                 Rule::Sign { of: *of, form: self.form(form)?, by: self.witness(by)? }
             }
+            Rule::Value { atom } => Rule::Value { atom: self.atom(*atom)? },
+            Rule::Average { a, b } => Rule::Average { a: self.form(a)?, b: self.form(b)? },
         })
     }
 }

@@ -189,6 +189,9 @@ fn atom(a: &Atom, out: &mut String) {
             let _ = write!(out, "floor {bits}");
             form(f, out);
         }
+        Atom::Value { node, bits } => {
+            let _ = write!(out, "value {node} {bits}");
+        }
         Atom::Low(w) => {
             out.push_str("low");
             word(w, out);
@@ -274,6 +277,14 @@ fn rules(all: &[Rule], out: &mut String) {
                 form(f, out);
                 witness(by, out);
             }
+            Rule::Value { atom } => {
+                let _ = write!(out, " value {atom}");
+            }
+            Rule::Average { a, b } => {
+                out.push_str(" average");
+                form(a, out);
+                form(b, out);
+            }
         }
     }
 }
@@ -295,6 +306,7 @@ pub fn read(line: &str) -> Result<Line, String> {
             Line::Atom(Atom::Floor { form: r.form()?.into(), bits })
         }
         "low" => Line::Atom(Atom::Low(r.word()?.into())),
+        "value" => Line::Atom(Atom::Value { node: r.number()?, bits: r.number()? }),
         "bound" => {
             Line::Bound { atom: r.number()?, lo: r.number()?, hi: r.number()?, by: r.witness()? }
         }
@@ -452,6 +464,8 @@ impl<'a> Reader<'a> {
                     let of = r.number()?;
                     Rule::Sign { of, form: r.form()?, by: r.witness()? }
                 }
+                "value" => Rule::Value { atom: r.number()? },
+                "average" => Rule::Average { a: r.form()?, b: r.form()? },
                 other => return Err(format!("no rule `{other}`")),
             })
         })

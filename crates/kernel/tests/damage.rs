@@ -31,8 +31,10 @@ fn other(n: i128, random: &mut Random) -> i128 {
 
 /// A line with one of its words changed; a number by little, a name into another.
 fn changed(line: &Line, random: &mut Random) -> Option<Line> {
-    const RULES: [&str; 8] =
-        ["function", "product", "extend", "quotient", "whole", "disjoint", "negative", "sign"];
+    const RULES: [&str; 10] = [
+        "function", "product", "extend", "quotient", "whole", "disjoint", "negative", "sign",
+        "average", "value",
+    ];
     const OPERATIONS: [&str; 13] = [
         "concat", "sext", "zext", "mul", "and", "or", "xor", "eq", "ult", "slt", "select", "sats",
         "satu",

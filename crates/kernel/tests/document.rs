@@ -54,7 +54,9 @@ fn rules() -> Vec<Rule> {
         Rule::Whole,
         Rule::Disjoint { zeros: 0, form: None },
         Rule::Negative { form: form.clone(), base: None, upper: 0 },
-        Rule::Sign { of: 0, form, by: plain() },
+        Rule::Sign { of: 0, form: form.clone(), by: plain() },
+        Rule::Average { a: form.clone(), b: form },
+        Rule::Value { atom: 0 },
     ]
 }
 
@@ -69,6 +71,8 @@ fn title(rule: &Rule) -> &'static str {
         Rule::Disjoint { .. } => "Disjoint bits",
         Rule::Negative { .. } => "Sign",
         Rule::Sign { .. } => "Mask",
+        Rule::Average { .. } => "Average",
+        Rule::Value { .. } => "Value",
     }
 }
 
@@ -126,12 +130,14 @@ fn every_atom_is_in_the_table() {
         Atom::Product(0, 0),
         Atom::Floor { form: Form::constant(0).into(), bits: 1 },
         Atom::Low(Word::constant(0, 8).into()),
+        Atom::Value { node: 0, bits: 1 },
     ];
     let mut known = BTreeSet::new();
     for atom in all {
         match atom {
             Atom::Input { .. } | Atom::Name(_) | Atom::Function { .. } => {}
             Atom::Product(..) | Atom::Floor { .. } | Atom::Low(_) => {}
+            Atom::Value { .. } => {}
         }
         known.insert(first(&Line::Atom(atom)));
     }

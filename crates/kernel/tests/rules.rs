@@ -4,7 +4,8 @@
 mod common;
 
 use common::cases::{all, case};
-use common::lines;
+use common::{Bench, lines};
+use ringforge_machine::graph::Op;
 
 /// A false certificate: the case, its line (from 1), what stands there instead (nothing: the line is
 /// left out), and the line and the reason of the refusal.
@@ -69,8 +70,32 @@ fn residues() {
         ("montgomery", 20, "residue 8 4592 by 65536 2 fact 0 1 fact 1 -1", 20, "common divisor"),
         ("montgomery", 20, "residue 8 4591 by 65536 1 fact 0 1", 20, "does not vanish"),
         ("montgomery", 20, "residue 8 4591 by 1 0", 20, "does not vanish"),
+        // A function of a quotient that is itself that quotient.
+        (
+            "quotient as function",
+            2,
+            "floor 2 0 1 0 1
+            fun 16 lin 0 1
+            function 1 0
+            name 0 1 2 1
+            residue 3 4591 by 1 0",
+            6,
+            "is a quotient or a function",
+        ),
         // A residue that is not over earlier atoms would never end.
         ("montgomery", 20, "residue 8 4591 by 1 1 name 8 1", 20, "over later atoms"),
+    ]);
+}
+
+/// Of a part, the bits up to its own are enough, and no fewer.
+#[test]
+fn parts_of_words() {
+    refuses(&[
+        ("sign in a wider word", 13, "node 3 1 function 0 1 15 0 1 0 1", 13, "too few bits"),
+        ("sign in a wider word", 13, "node 3 1 function 0 1 17 0 1 0 1", 13, "16 bits are known"),
+        ("sign in a wider word", 13, "node 3 1 function 0 1 16 -32768 1 0 1", 13, "is left of"),
+        ("part of a wider word", 2, "node 3 1 quotient -1 32768 1 0 16 0 by 1 0", 2, "is left of"),
+        ("part of a wider word", 2, "node 3 1 quotient -1 65536 1 0 8 0 by 1 0", 2, "is left of"),
     ]);
 }
 
@@ -323,6 +348,134 @@ fn quotients() {
     known.bench.operands[0].lo = -1;
     let e = known.bench.replay(&known.lines).err().expect("-1 is no unsigned word");
     assert_eq!((e.line, e.why.contains("does not fit 16 bits")), (4, true), "{e}");
+}
+
+#[test]
+fn quotients_of_words_that_wrap() {
+    refuses(&[
+        // The word does wrap, the remainder is of another word or of fewer bits, the quotient of others.
+        ("halved", 4, "node 3 1 quotient -1 0 1 0 3 0 by 1 0", 4, "does not fit 16 bits"),
+        ("halved", 2, "low 16 -1 1 0 -5", 4, "left of a difference"),
+        ("halved", 2, "low 15 -1 1 0 -3", 4, "left of a difference"),
+        ("halved", 3, "floor 2 1 1 1 -1", 5, "left of a difference"),
+        ("halved", 5, "output 0 0 is 32767 1 2 1 by 1 0", 5, "bits are known"),
+        // Of low bits a quotient has fewer, and none of them beyond.
+        ("low bits", 2, "node 2 0 is 9 0 1 0 3", 4, "7 bits are known of one word"),
+        ("low bits", 2, "node 2 0 is 1 0 1 0 -1", 4, "0 bits are known of one word"),
+        (
+            "low bits",
+            4,
+            "node 3 1 quotient -1 0 1 0 3 0 by 1 0 is 11 0 2 0 1 1 1",
+            4,
+            "10 bits are known of one word, 11 of the other",
+        ),
+        ("low bits", 4, "node 3 1 quotient -1 0 1 0 5 0 by 1 0", 4, "left of a difference"),
+    ]);
+    // Modulo what is no power of two a quotient must vanish.
+    for (name, line) in [("halved", 5), ("averages", 8)] {
+        let mut known = case(name);
+        for q in [3, 2046, 2047] {
+            known.bench.q = q;
+            let e = known.bench.replay(&known.lines).err().expect("no residue");
+            assert!(e.line == line && e.why.contains("does not vanish modulo"), "{name}: {e}");
+        }
+    }
+}
+
+#[test]
+fn values_of_nodes() {
+    refuses(&[
+        // Of another node, of fewer bits, of what is no value; and not the last rule.
+        ("value", 4, "value 2 16", 5, "atom 2 is not the node's value"),
+        ("value", 4, "value 3 15", 5, "atom 2 is not the node's value"),
+        ("value", 4, "value 3 0", 4, "a value of 0 bits"),
+        ("value", 4, "value 3 65", 4, "a value of 65 bits"),
+        ("value", 4, "low 16 0 1 1 1", 5, "atom 2 is not the node's value"),
+        ("value", 5, "node 3 2 value 2 quotient -1 0 1 0 3 0 by 1 0", 5, "no rule for this step"),
+        ("value", 5, "node 3 2 quotient -1 0 1 0 5 0 by 1 0 value 2", 5, "left of a difference"),
+        // What is found must be over earlier atoms: expanding it ends.
+        (
+            "value",
+            3,
+            "value 3 16\nnode 3 2 quotient -1 0 1 0 3 0 by 1 0 value 1",
+            4,
+            "a value over later atoms",
+        ),
+        // Without it nothing is said of the upper bits, and with it no more than before of the lower.
+        ("value", 5, "node 3 1 quotient -1 0 1 0 3 0 by 1 0", 6, "bits are known of one word"),
+        ("value", 6, "node 4 0 is 16 0 2 0 2 1 2", 6, "left of a difference"),
+        ("value", 6, "node 4 0 is 11 0 2 0 2 1 2", 7, "bits are known"),
+    ]);
+}
+
+#[test]
+fn averages() {
+    let node = |rule: &str| format!("node 5 1 {rule}");
+    refuses(&[
+        ("averages", 6, &node("average 65535 1 2 -1 65535 1 2 -1"), 6, "left of a difference"),
+        ("averages", 6, &node("average 65534 1 2 -1 65535 1 3 -1"), 6, "left of a difference"),
+        ("averages", 6, &node("average 65535 1 2 -1 131071 1 3 -1"), 6, "does not fit 16 bits"),
+        ("averages", 6, &node("average -1 1 2 -1 65535 1 3 -1"), 6, "does not fit 16 bits"),
+        ("averages", 6, &node("extend 65535 1 4 1 by 1 0"), 6, "no step is left"),
+        ("averages", 6, "node 4 1 average 65535 1 2 -1 65535 1 3 -1", 6, "that is no average"),
+        ("averages", 5, "floor 1 0 2 2 -1 3 1", 8, "left of a difference"),
+        ("averages", 6, "", 7, "bits are known"),
+    ]);
+    // What is nearly one: each operation as it should be, and another.
+    let halved = |and: Op, xor: Op, shift: Op, sum: Op, z: bool| {
+        let mut b = Bench::new(&[(0, 65535, 16); 3]).target(16, false, 0, 65535).modulo(2048);
+        let (x, y, other) = (b.input(0), b.input(1), b.input(2));
+        let both = b.node(16, and, &[x, y]);
+        let one = b.node(16, xor, &[if z { other } else { x }, y]);
+        let half = b.node(16, shift, &[one]);
+        let node = b.node(16, sum, &[both, half]);
+        (b.outputs(&[node]), node)
+    };
+    let carried = |shift: Op, and: Op, mask: i64, sum: Op, z: bool| {
+        let mut b = Bench::new(&[(0, 65535, 16); 3]).target(16, false, 0, 65535).modulo(2048);
+        let (x, y, other) = (b.input(0), b.input(1), b.input(2));
+        let (xh, yh) = (b.node(16, Op::Lshr(1), &[x]), b.node(16, shift, &[y]));
+        let halves = b.node(16, sum, &[xh, yh]);
+        let both = b.node(16, and, &[if z { other } else { x }, y]);
+        let mask = b.constant(16, mask);
+        let carry = b.node(16, Op::And, &[both, mask]);
+        let node = b.node(16, Op::Add, &[halves, carry]);
+        (b.outputs(&[node]), node)
+    };
+    let right = [
+        halved(Op::And, Op::Xor, Op::Lshr(1), Op::Add, false),
+        carried(Op::Lshr(1), Op::And, 1, Op::Add, false),
+    ];
+    let wrong = [
+        halved(Op::Or, Op::Xor, Op::Lshr(1), Op::Add, false),
+        halved(Op::And, Op::Or, Op::Lshr(1), Op::Add, false),
+        halved(Op::And, Op::Xor, Op::Lshr(2), Op::Add, false),
+        halved(Op::And, Op::Xor, Op::Ashr(1), Op::Add, false),
+        halved(Op::And, Op::Xor, Op::Lshr(1), Op::Sub, false),
+        halved(Op::And, Op::Xor, Op::Lshr(1), Op::Add, true),
+        carried(Op::Ashr(1), Op::And, 1, Op::Add, false),
+        carried(Op::Lshr(2), Op::And, 1, Op::Add, false),
+        carried(Op::Lshr(1), Op::Or, 1, Op::Add, false),
+        carried(Op::Lshr(1), Op::And, 2, Op::Add, false),
+        carried(Op::Lshr(1), Op::And, 3, Op::Add, false),
+        carried(Op::Lshr(1), Op::And, 1, Op::Sub, false),
+        carried(Op::Lshr(1), Op::And, 1, Op::Add, true),
+    ];
+    let all = right.into_iter().map(|b| (b, true)).chain(wrong.into_iter().map(|b| (b, false)));
+    for ((bench, node), good) in all {
+        let text = format!(
+            "input 0 0
+            input 1 0
+            low 16 -1 1 0 -1
+            low 16 -1 1 1 -1
+            floor 1 0 2 2 -1 3 -1
+            node {node} 1 average 65535 1 2 -1 65535 1 3 -1
+            output 0 1 extend 65535 1 4 1 by 1 0 is 65535 1 4 1 by 1 0"
+        );
+        let e = bench.replay(&lines(&text)).err();
+        let refused = e.as_ref().is_some_and(|e| e.line == 6 && e.why.contains("is no average"));
+        assert!(if good { e.is_none() } else { refused }, "{e:?}");
+    }
 }
 
 #[test]

@@ -197,6 +197,7 @@ impl Graph {
                 let x = self.truncate(node.args[0], width, depth - 1)?;
                 Some(self.shl(x, k.into()))
             }
+            Op::Slice { lo: 0 } if depth > 0 => self.truncate(node.args[0], width, depth - 1),
             Op::Concat | Op::Sext | Op::Zext if depth > 0 => {
                 let low = self.slice(a, 0, width);
                 (!self.has_address(low)).then_some(low)

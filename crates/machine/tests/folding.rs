@@ -276,3 +276,33 @@ fn saturation_and_rounding_at_the_corner() {
     assert_eq!(tape.run(|_, _| 0x8000), [0x8000, 0x7fff, 0]);
     assert_eq!(tape.run(|_, _| 0x0100), [2, 0x7fff, 0xff]);
 }
+
+/// Compilers move short words into registers that held pointers, add such registers with all their bits, and
+/// use the low ones.
+#[test]
+fn low_bits_of_sums_beside_pointers_depend_on_no_address() {
+    let mut g = Graph::new();
+    let words: Vec<NodeId> = (0..3).map(|i| g.input(16, 0, i)).collect();
+    let held: Vec<NodeId> = words
+        .iter()
+        .enumerate()
+        .map(|(region, &word)| {
+            let pointer = g.address(region as u16, 8);
+            let above = g.slice(pointer, 16, 48);
+            g.concat(&[word, above])
+        })
+        .collect();
+    let sum = g.add(held[0], held[1]);
+    let register = g.slice(sum, 0, 32);
+    let other = g.slice(held[2], 0, 32);
+    let difference = g.sub(register, other);
+    assert!(g.has_address(difference), "its upper half does depend on them");
+    let low = g.slice(difference, 0, 16);
+    assert!(!g.has_address(low));
+    let tape = Tape::new(&g, &[low]).expect("no address");
+    let value = tape.run(|_, i| [7, 5000, 3][i as usize]);
+    assert_eq!(value[0] & 0xffff, 7 + 5000 - 3);
+    // One bit more is an address's.
+    let more = g.slice(difference, 0, 17);
+    assert!(g.has_address(more));
+}

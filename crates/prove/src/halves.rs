@@ -6,6 +6,9 @@ use crate::values::{Atom, AtomId, Base, Form, VarId, World};
 use crate::walk::Walk;
 use std::sync::Arc;
 
+/// Bits of words that are enumerated.
+const WORD: u8 = 16;
+
 impl Walk<'_> {
     pub(crate) fn extend(&mut self, form: &Arc<Form>, from: u8, to: u8, signed: bool) -> Arc<Form> {
         self.cut.taken = Default::default();
@@ -78,6 +81,11 @@ impl Walk<'_> {
 
     /// Bits `[lo, lo + w)` of a form modulo 2^from, `lo > 0`.
     pub(crate) fn slice(&mut self, form: &Form, from: u8, lo: u8, w: u8) -> Arc<Form> {
+        if from > WORD && lo + w == WORD {
+            // The sign of a word, in a register that is wider: what is above it has no say.
+            let word = self.truncate(form, WORD);
+            return self.slice(&word, WORD, lo, w);
+        }
         if self.cut.world.wide && from > 16 && lo <= 62 && !self.cut.narrow(form) {
             let mut form = form.clone();
             self.cut.resolve(&mut form, from);
@@ -107,15 +115,19 @@ impl Walk<'_> {
             }
             return Arc::new(whole);
         }
-        let taken = Form::combine(form, 1, &rest, -1, 64);
+        let mut taken = Form::combine(form, 1, &rest, -1, 64);
+        // What is not understood above the bits that are taken is not known of the word, either.
+        let above = |c: i64| c.trailing_zeros() >= u32::from(lo + w);
+        taken.t.retain(|t| {
+            !(above(t.1) && matches!(self.cut.world.atoms[t.0 as usize], Atom::Opaque(_)))
+        });
         let spelled = rest.clone();
         self.cut.resolve(&mut rest, from);
         let up = 16u8.saturating_sub(lo);
         // Montgomery's halves are those of sums of products; a sum with quotients is one of quotients.
         let narrow = !self.cut.world.wide && !self.cut.world.has_floor(&rest);
         let part = if narrow && lo == 16 && from >= 32 && self.is_wide(&rest, 1 << 16) {
-            self.by_high(&taken, &rest, 0);
-            self.high(&rest, from, w)
+            self.high_part(&taken, &rest, 0, from, w)
         } else if narrow
             && (8..16).contains(&lo)
             && (32..=48).contains(&from)
@@ -123,8 +135,7 @@ impl Walk<'_> {
         {
             // floor(x / 2^lo) is floor(2^(16 - lo)·x / 2^16): compilers fold shifts into slices.
             let scaled = rest.scaled(1 << up, from + up);
-            self.by_high(&taken, &scaled, up);
-            self.high(&scaled, from + up, w)
+            self.high_part(&taken, &scaled, up, from + up, w)
         } else if from > 16 && self.cut.quotient(&rest, from, lo) {
             let rest =
                 if self.cut.world.has_floor(&rest) { self.whole_sum(rest, from) } else { rest };
@@ -164,6 +175,16 @@ impl Walk<'_> {
                 self.cut.by_quotient(&Form::combine(multiples, 1, &form, 1, 64), Some(b));
             }
         }
+    }
+
+    /// The high half of a sum of products beside multiples, and the record of how it is taken, where it is
+    /// understood.
+    fn high_part(&mut self, multiples: &Form, form: &Form, up: u8, from: u8, w: u8) -> Arc<Form> {
+        let part = self.high(form, from, w);
+        if self.cut.world.cause_in(&part).is_none() {
+            self.by_high(multiples, form, up);
+        }
+        part
     }
 
     /// Records that bits are those of multiples and of the high half of a sum of products, which is 2^up

@@ -11,23 +11,19 @@ mod audit;
 mod bits;
 #[cfg(test)]
 mod circuit_tests;
-mod columns;
 mod cones;
+mod congruent;
 pub mod constant_time;
 mod cut;
 mod function;
-#[cfg(test)]
-mod function_tests;
 mod funs;
 mod halves;
-mod hankel;
 mod integers;
 mod lift;
 mod lines;
 #[cfg(test)]
 mod low_tests;
 mod moduli;
-mod polynomials;
 mod prove;
 mod quotient;
 #[cfg(test)]
@@ -48,7 +44,6 @@ mod signs_tests;
 mod towers;
 mod twos;
 mod values;
-mod vectors;
 mod walk;
 #[cfg(test)]
 mod walk_tests;
@@ -98,6 +93,26 @@ impl Default for Options {
             search: Duration::from_secs(5),
         }
     }
+}
+
+impl Options {
+    /// The limit that is reached by what began then, if one is.
+    pub(crate) fn reached(&self, started: Instant) -> Option<String> {
+        if let Some(t) = self.time_limit.filter(|&t| started.elapsed() > t) {
+            return Some(format!("the time limit of {:.0} s was reached", t.as_secs_f64()));
+        }
+        let memory = self.memory_limit;
+        let over = resident().is_some_and(|bytes| bytes > memory);
+        over.then(|| format!("the memory limit of {} MB was reached", memory >> 20))
+    }
+}
+
+/// Bytes of memory that this process holds, where the system says so.
+fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes << 10)
 }
 
 /// Told how far a proof is.

@@ -1,16 +1,17 @@
 //! The proof of one object: lift every call, interpret, compare, check.
 
 use crate::audit::Audit;
-use crate::function::{Mismatch, compare, counts, needed};
-use crate::integers::{self, Equality};
+use crate::integers;
 use crate::report::{Counts, Reason, ReasonKind, Report, Verdict};
-use crate::values::{ModForm, Source, VarId, World};
+use crate::values::ModForm;
 use crate::walk::{Output, Walk};
 use crate::{Options, Progress, ranges, witness};
 use ringforge_contract::calls::CallCase;
 use ringforge_contract::computes::Computes;
 use ringforge_contract::contract::Contract;
+use ringforge_kernel::certificate::Line;
 use ringforge_kernel::check::{Limits, compared, walked};
+use ringforge_kernel::compare::Mismatch;
 use ringforge_kernel::replay::Walked;
 use ringforge_kernel::text::Certificate;
 use ringforge_machine::Object;
@@ -29,14 +30,6 @@ pub(crate) struct Job<'a> {
     pub certificate: Certificate,
 }
 
-/// Bytes of memory that this process holds, where the system says so.
-fn resident() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes << 10)
-}
-
 impl<'a> Job<'a> {
     pub(crate) fn tick(&mut self, phase: &str, fraction: f64) -> bool {
         self.progress.update(phase, fraction) && self.limit().is_none()
@@ -44,12 +37,7 @@ impl<'a> Job<'a> {
 
     /// The limit that is reached, if one is.
     fn limit(&self) -> Option<String> {
-        let (time, memory) = (self.options.time_limit, self.options.memory_limit);
-        if let Some(t) = time.filter(|&t| self.started.elapsed() > t) {
-            return Some(format!("the time limit of {:.0} s was reached", t.as_secs_f64()));
-        }
-        let over = resident().is_some_and(|bytes| bytes > memory);
-        over.then(|| format!("the memory limit of {} MB was reached", memory >> 20))
+        self.options.reached(self.started)
     }
 
     pub(crate) fn reason(&mut self, kind: ReasonKind, call: &str, text: String) -> &mut Reason {
@@ -131,10 +119,6 @@ impl<'a> Job<'a> {
             self.refute(graph, &mut walk, case, None);
             return false;
         };
-        let Some(walked) = self.replay(graph, &mut walk, case) else { return false };
-        let Some((outputs, equalities)) = self.integers(graph, &mut walk, case, outputs) else {
-            return false;
-        };
         let t = Instant::now();
         let audited = self.audit(graph, &mut walk, case, &outputs);
         self.time("audit", t);
@@ -145,73 +129,72 @@ impl<'a> Job<'a> {
             self.reason(ReasonKind::Unmodelled, &case.name, text);
             return false;
         }
-        if !compares(&walk.cut.world, &outputs) {
-            let text = "an output depends on values that are known in other moduli than q only";
-            self.reason(ReasonKind::Unmodelled, &case.name, text.into());
-            return false;
+        if contract.computes == Computes::Product {
+            let t = Instant::now();
+            let result = integers::lift(&mut walk.cut, &outputs, contract.ring.degree());
+            self.time("integers", t);
+            if let Err(text) = result {
+                self.reason(ReasonKind::Function, &case.name, text);
+                self.refute(graph, &mut walk, case, None);
+                return false;
+            }
         }
+        let lines = walk.cut.record.finished();
+        let Some(walked) = self.replay(graph, case, &lines) else {
+            // Integers that are no others by what is known may be others indeed.
+            if self.report.reasons.last().is_some_and(|r| r.kind == ReasonKind::Function) {
+                self.refute(graph, &mut walk, case, None);
+            }
+            return false;
+        };
+        drop(lines);
         let t = Instant::now();
         let shared: &dyn Progress = &*self.progress;
         let (started, limit) = (self.started, self.options.time_limit);
         let tick = |fraction: f64| {
             shared.update("comparing", fraction) && limit.is_none_or(|t| started.elapsed() <= t)
         };
-        let world = &walk.cut.world;
-        let by_kernel = equalities.is_empty();
-        let (mut stats, mut result) = (counts(contract, world, &outputs), Ok(()));
-        let mut refused = None;
-        if by_kernel {
-            refused = compared(contract, case, &walked, &tick).err();
-        }
-        if !by_kernel || refused.is_some() {
-            // What is wrong, in the search's own terms.
-            (stats, result) = compare(contract, case.tie, world, &outputs, &tick);
-        }
-        let c = &mut self.report.counts;
-        c.products = c.products.max(stats.products);
-        c.linear_terms += stats.terms;
-        c.equations += stats.equations;
+        let result = compared(contract, case, &walked, &tick);
         self.time("compare", t);
         match result {
-            Ok(()) => {
-                if let Some(refused) = refused {
-                    let text = format!("the kernel does not find the ring's outputs: {refused}");
-                    self.reason(ReasonKind::Unmodelled, &case.name, text);
-                    return false;
-                }
+            Ok(stats) => {
+                let c = &mut self.report.counts;
+                c.products = c.products.max(stats.products);
+                c.linear_terms += stats.terms;
+                c.equations += stats.equations;
+                true
             }
             Err(Mismatch::Cancelled) => {
                 self.stopped(&case.name);
-                return false;
+                false
             }
             Err(m) => {
                 self.mismatch(&m, &case.name);
                 self.refute(graph, &mut walk, case, Some(&m));
-                return false;
+                false
             }
         }
-        if !equalities.is_empty() {
-            let text = "integers of several primes: that digits are equal to them by the Chinese remainder theorem, and what outputs are in the ring, was concluded by the prover alone";
-            self.not_replayed(text);
-        }
-        true
     }
 
-    /// Replays the walk's certificate by the kernel; [`None`] (with a reason) if it is refused.
-    fn replay(&mut self, graph: &Graph, walk: &mut Walk, case: &CallCase) -> Option<Walked> {
+    /// Replays a certificate by the kernel; [`None`] (with a reason) if it is refused.
+    pub(crate) fn replay(
+        &mut self,
+        graph: &Graph,
+        case: &CallCase,
+        lines: &[Line],
+    ) -> Option<Walked> {
         let t = Instant::now();
-        let lines = std::mem::take(&mut walk.cut.record.lines);
         let limits = Limits { work: self.options.max_work, steps: self.options.max_steps };
         let (started, limit) = (self.started, self.options.time_limit);
         let shared: &dyn Progress = &*self.progress;
         let tick = |fraction: f64| {
             shared.update("replaying", fraction) && limit.is_none_or(|t| started.elapsed() <= t)
         };
-        let result = walked(self.contract, graph, case, &lines, limits, &tick);
+        let result = walked(self.contract, graph, case, lines, limits, &tick);
         self.time("replay", t);
         match result {
             Ok(walked) => {
-                self.certificate.case(&case.name, &lines);
+                self.certificate.case(&case.name, lines);
                 self.report.certificate.replayed += walked.replayed;
                 Some(walked)
             }
@@ -220,52 +203,16 @@ impl<'a> Job<'a> {
                 None
             }
             Err(refused) => {
+                let line = refused.line.checked_sub(1).and_then(|i| lines.get(i));
+                if let Some(Line::Chinese { moduli, .. }) = line {
+                    let text = format!("integers known modulo {moduli:?}: {}", refused.why);
+                    self.reason(ReasonKind::Function, &case.name, text);
+                    return None;
+                }
                 let text = format!(
                     "the kernel refuses the certificate, which is an error of this tool: {refused}"
                 );
                 self.reason(ReasonKind::Unmodelled, &case.name, text);
-                None
-            }
-        }
-    }
-
-    /// Notes that a conclusion does not come from the kernel.
-    pub(crate) fn not_replayed(&mut self, text: &str) {
-        let all = &mut self.report.certificate.not_replayed;
-        if !all.iter().any(|t| t == text) {
-            all.push(text.to_string());
-        }
-    }
-
-    /// Outputs of products in terms of what is known modulo q, where they go through other moduli,
-    /// and the integers that were found equal; [`None`] (with a reason) if they cannot be.
-    fn integers(
-        &mut self,
-        graph: &Graph,
-        walk: &mut Walk,
-        case: &CallCase,
-        mut outputs: Vec<ModForm>,
-    ) -> Option<(Vec<ModForm>, Vec<Equality>)> {
-        if self.contract.computes != Computes::Product {
-            return Some((outputs, Vec::new()));
-        }
-        let t = Instant::now();
-        let n = self.contract.ring.degree();
-        let shared: &dyn Progress = &*self.progress;
-        let (started, limit) = (self.started, self.options.time_limit);
-        let result = integers::lift(&mut walk.cut, &mut outputs, n, &|fraction| {
-            shared.update("lifting", fraction) && limit.is_none_or(|t| started.elapsed() <= t)
-        });
-        self.time("integers", t);
-        match result {
-            Ok(equalities) => Some((outputs, equalities)),
-            Err((_, Some(Mismatch::Cancelled))) => {
-                self.stopped(&case.name);
-                None
-            }
-            Err((text, _)) => {
-                self.reason(ReasonKind::Function, &case.name, text);
-                self.refute(graph, walk, case, None);
                 None
             }
         }
@@ -366,16 +313,6 @@ impl<'a> Job<'a> {
         }
         Some(forms)
     }
-}
-
-/// Whether everything that the outputs depend on is known modulo q.
-fn compares(world: &World, outputs: &[ModForm]) -> bool {
-    let needed = needed(world, outputs);
-    let known = |v: usize| {
-        let v = VarId(v as u32);
-        matches!(world.var(v).source, Source::Input { .. }) || world.known(v, world.q).is_some()
-    };
-    outputs.iter().all(|o| o.m == world.q) && (0..needed.len()).all(|v| !needed[v] || known(v))
 }
 
 fn count(c: &mut Counts, walk: &Walk) {

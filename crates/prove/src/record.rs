@@ -13,7 +13,7 @@ use ringforge_kernel::certificate::{Line, Rule};
 use ringforge_kernel::claim::{Witness, Zero};
 use ringforge_kernel::form::{Form as Sum, Word};
 use ringforge_kernel::fun::Fun;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Lines of a certificate so far, and the kernel's numbers of what they define.
 #[derive(Default)]
@@ -22,18 +22,40 @@ pub struct Record {
     pub lines: Vec<Line>,
     /// The rules of the node that is being visited.
     pub rules: Vec<Rule>,
+    /// The outputs' lines: they come last, perhaps in terms of names that no node has.
+    outputs: Vec<Option<Line>>,
     count: u32,
-    equations: u32,
-    outputs: u32,
+    pub(crate) equations: u32,
     made: FxHashMap<Made, u32>,
-    atoms: FxHashMap<AtomId, Option<u32>>,
+    pub(crate) atoms: FxHashMap<AtomId, Option<u32>>,
     lows: FxHashMap<u32, Option<u32>>,
     funs: FxHashMap<FunId, u32>,
     divided: FxHashMap<(u32, Sum), u32>,
+    /// Names and the moduli of their residues.
+    pub(crate) residues: FxHashSet<(u32, u32)>,
+    /// The moduli that integer forms are told in, beside that of their residue.
+    pub(crate) moduli: Vec<u32>,
+    pub(crate) near: FxHashMap<Sum, u32>,
 }
 
 impl Record {
-    fn make(&mut self, atom: Made) -> (u32, bool) {
+    /// All lines, which are no longer here then.
+    pub(crate) fn finished(&mut self) -> Vec<Line> {
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.extend(std::mem::take(&mut self.outputs).into_iter().flatten());
+        lines
+    }
+
+    /// What output k is told to be.
+    pub(crate) fn output(&mut self, k: usize) -> Option<&mut Sum> {
+        match self.outputs.get_mut(k)? {
+            Some(Line::Output { form, .. }) => Some(form),
+            _ => None,
+        }
+    }
+
+    /// The kernel's atom of this definition, and whether it is a new one.
+    pub(crate) fn make(&mut self, atom: Made) -> (u32, bool) {
         if let Some(&id) = self.made.get(&atom) {
             return (id, false);
         }
@@ -45,7 +67,7 @@ impl Record {
     }
 
     /// The equation `F - 2^bits·floor - rest = 0` of a quotient.
-    fn divide(&mut self, floor: u32, rest: Sum) -> Zero {
+    pub(crate) fn divide(&mut self, floor: u32, rest: Sum) -> Zero {
         let key = (floor, rest);
         if let Some(&i) = self.divided.get(&key) {
             return Zero::Fact(i);
@@ -67,7 +89,7 @@ fn common_twos(form: &Form) -> u8 {
 const VIEWS: [View; 3] = [View::Plain, View::Spelled, View::Unfolded];
 
 /// As it stands.
-fn plain() -> Witness {
+pub(crate) fn plain() -> Witness {
     Witness::PLAIN
 }
 
@@ -183,6 +205,10 @@ impl Cutter {
                     return known;
                 }
                 let form = self.world.lows[l as usize].form.clone();
+                if !self.linear(&form) && self.world.q.is_power_of_two() {
+                    // For what it may be modulo q: congruences are over earlier atoms.
+                    self.made_name(&form);
+                }
                 let word = self.made_word(&form, 16);
                 let id = (word.bits == 16).then(|| self.record.make(Made::Low(word.into())).0);
                 self.record.lows.insert(l, id);
@@ -202,10 +228,11 @@ impl Cutter {
         };
         let named = self.made_sum(&form)?;
         let (id, new) = self.record.make(Made::Name(named.into()));
+        let by = self.witness(&form).unwrap_or_else(plain);
         if !new {
+            self.by_residue(id, &form, &var, by);
             return Some(id);
         }
-        let by = self.witness(&form).unwrap_or_else(plain);
         let (mut lo, mut hi) = (i128::from(var.lo), i128::from(var.hi));
         if self.world.has_floor(&form) {
             if let Ok(parts) = self.parts(&form) {
@@ -223,10 +250,7 @@ impl Cutter {
             }
             self.record.lines.push(Line::Bound { atom: id, lo, hi, by: by.clone() });
         }
-        if var.residue.m >= 2 && var.integer.is_none() {
-            let by = self.scaled_witness(&form).unwrap_or(by);
-            self.record.lines.push(Line::Residue { atom: id, m: var.residue.m, by });
-        }
+        self.by_residue(id, &form, &var, by);
         Some(id)
     }
 
@@ -401,6 +425,7 @@ impl Cutter {
             let (lo, hi) = (reading.lo, reading.hi);
             self.record.lines.push(Line::Bound { atom: id, lo, hi, by: by.clone() });
             if let Some(m) = reading.residue.map(|r| r.m).filter(|m| *m >= 2) {
+                self.record.residues.insert((id, m));
                 self.record.lines.push(Line::Residue { atom: id, m, by });
             }
         }
@@ -408,7 +433,7 @@ impl Cutter {
     }
 
     /// `2^16·form` with what high halves are of in their place.
-    fn scaled_witness(&mut self, form: &Form) -> Option<Witness> {
+    pub(crate) fn scaled_witness(&mut self, form: &Form) -> Option<Witness> {
         let mut zeros = Vec::new();
         for &(a, c) in &form.t {
             let Atom::High(w) = self.world.atoms[a as usize] else { continue };
@@ -516,11 +541,10 @@ impl Cutter {
     /// Records the next output as an integer.
     pub(crate) fn by_output(&mut self, form: &Form) {
         let rules = std::mem::take(&mut self.record.rules);
-        let index = self.record.outputs;
-        self.record.outputs += 1;
-        if let Some(form) = self.made_sum(form) {
-            self.record.lines.push(Line::Output { index, rules, form, by: plain() });
-        }
+        let index = self.record.outputs.len() as u32;
+        let form = self.made_sum(form);
+        let line = form.map(|form| Line::Output { index, rules, form, by: plain() });
+        self.record.outputs.push(line);
     }
 
     /// Records what the last quotient was taken of.

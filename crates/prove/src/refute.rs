@@ -51,23 +51,23 @@ impl Job<'_> {
             Mismatch::Coefficient { at, k, found, expected } => {
                 self.coefficient(at, *k, *found, *expected)
             }
-            Mismatch::NotBilinear { .. } if self.contract.computes.inputs() == 1 => {
+            Mismatch::NotBilinear(_) if self.contract.computes.inputs() == 1 => {
                 "an output contains a product of two inputs".into()
             }
-            Mismatch::NotBilinear { .. } => {
+            Mismatch::NotBilinear(_) => {
                 "an output contains a product of two values that depend on the same operand".into()
             }
-            Mismatch::Unknown => {
+            Mismatch::Unknown(..) => {
                 let text = "an output depends on values that are known in other moduli than q only";
                 self.reason(ReasonKind::Unmodelled, call, text.into());
                 return;
             }
-            Mismatch::TooLarge => {
-                let text = "the outputs as polynomials have too many terms to compare";
-                self.reason(ReasonKind::Unmodelled, call, text.into());
+            Mismatch::Cancelled => return,
+            other => {
+                let text = format!("the kernel does not find the ring's outputs: {other}");
+                self.reason(ReasonKind::Unmodelled, call, text);
                 return;
             }
-            Mismatch::Cancelled => return,
         };
         self.reason(ReasonKind::Function, call, text);
     }

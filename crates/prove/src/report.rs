@@ -151,8 +151,6 @@ pub struct Certificate {
     pub text: String,
     /// What the kernel replayed and accepted.
     pub replayed: Replayed,
-    /// Conclusions that the verdict rests on and the kernel did not draw itself, one sentence each.
-    pub not_replayed: Vec<String>,
 }
 
 /// Everything about one proof.

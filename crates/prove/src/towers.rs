@@ -35,6 +35,8 @@ pub(crate) struct Apart {
     pub k: u32,
     pub rest: BTreeMap<AtomId, u32>,
     pub digits: BTreeMap<VarId, u32>,
+    /// The digits that were replaced by those of which they are sums.
+    pub split: BTreeMap<VarId, u32>,
 }
 
 /// Digits with integer factors.
@@ -42,10 +44,9 @@ pub(crate) struct Apart {
 pub(crate) struct Tower {
     /// All digits with their factors.
     pub digits: Vec<(VarId, i64)>,
-    /// What it is modulo each of some numbers, of which no two have a common divisor.
-    pub forms: Vec<ModForm>,
-    /// The product of these numbers.
-    pub modulus: i128,
+    /// What it is modulo each of some numbers, of which no two have a common divisor; with the digits
+    /// that were split to find it.
+    pub forms: Vec<(ModForm, BTreeMap<VarId, u32>)>,
     /// Whether it depends on variables that are integers known modulo q, beside the inputs.
     pub lower: bool,
 }
@@ -159,6 +160,7 @@ impl<'c> Towers<'c> {
                     *x = (*x + c * u64::from(d)) % m;
                 }
             } else if let Some(parts) = self.parts(v) {
+                add(&mut out.split, v, c, m);
                 for &(part, factor) in parts.iter() {
                     let atom = self.cut.world.var(part).atom;
                     let factor = i128::from(factor).rem_euclid(m.into()) as u64;
@@ -178,7 +180,7 @@ impl<'c> Towers<'c> {
     }
 
     /// The digits of which a variable is a sum, if it is one of several.
-    fn parts(&mut self, v: VarId) -> Parts {
+    pub fn parts(&mut self, v: VarId) -> Parts {
         if let Some(parts) = self.split.get(&v) {
             return parts.clone();
         }
@@ -306,10 +308,10 @@ impl<'c> Towers<'c> {
             .map(|&p| self.cancelled(&digits, &known, p))
             .collect::<Result<Vec<_>, _>>()?;
         let mut lower = false;
-        for form in &forms {
+        for (form, _) in &forms {
             lower |= self.has_lower(form);
         }
-        self.list.push(Tower { digits, forms, modulus, lower });
+        self.list.push(Tower { digits, forms, lower });
         self.of.insert(top, self.list.len() - 1);
         Ok(self.list.len() - 1)
     }
@@ -320,7 +322,7 @@ impl<'c> Towers<'c> {
         digits: &[(VarId, i64)],
         known: &BTreeMap<VarId, Arc<Apart>>,
         p: u32,
-    ) -> Result<ModForm, Failure> {
+    ) -> Result<(ModForm, BTreeMap<VarId, u32>), Failure> {
         let m = u64::from(p);
         let mut all = Apart::default();
         for &(v, factor) in digits {
@@ -337,12 +339,15 @@ impl<'c> Towers<'c> {
             for (&x, &c) in &apart.digits {
                 add(&mut all.digits, x, factor * u64::from(c), m);
             }
+            for (&x, &c) in &apart.split {
+                add(&mut all.split, x, factor * u64::from(c), m);
+            }
         }
         if all.digits.values().any(|&c| c != 0) {
             return Err(format!("a digit of another modulus does not cancel modulo {p}"));
         }
         let t = all.rest.into_iter().filter(|t| t.1 != 0).collect();
-        Ok(ModForm { m: p, k: all.k, t })
+        Ok((ModForm { m: p, k: all.k, t }, all.split))
     }
 
     /// The digits of a form modulo q as multiples of towers.
@@ -432,7 +437,7 @@ fn inverse(a: i128, m: u32) -> Option<u32> {
 }
 
 /// The least integer in magnitude of these residues in `[0, m)`, moduli m without a common divisor.
-pub(crate) fn chinese(residues: &[(i128, u32)]) -> Option<i128> {
+fn chinese(residues: &[(i128, u32)]) -> Option<i128> {
     let (mut x, mut all) = (0i128, 1i128);
     for &(r, m) in residues {
         let step = (r - x).rem_euclid(m.into()) * i128::from(inverse(all, m)?);

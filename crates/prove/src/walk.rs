@@ -200,6 +200,7 @@ impl<'g> Walk<'g> {
         let times = |x: u32| (u64::from(c) * u64::from(x) % u64::from(q)) as u32;
         let t = known.t.iter().map(|&(a, x)| (a, times(x))).filter(|t| t.1 != 0).collect();
         let residue = ModForm { m: q, k: (times(known.k) + d) % q, t };
+        self.cut.by_low(low, q);
         Some(Output { lo: s.min, hi: s.max, residue })
     }
 
@@ -412,10 +413,11 @@ impl<'g> Walk<'g> {
         {
             return Some(b.scaled(c, w).plus(d, w));
         }
-        // Else the same integer does, and stays the same atom; only 64 bits are worth shedding.
-        short
-            .filter(|_| self.cut.world.funs.get(f).width > 32)
-            .map(|s| Form::atom(self.cut.world.atom(Atom::Fun(base, s))))
+        // Else the same integer does, and stays the same atom; only 64 bits are worth shedding, and zeros: quotients
+        // of words without sign have the lower half of those with sign.
+        let whole = self.cut.world.funs.get(f);
+        let shed = whole.width > 32 || whole.op == FunOp::Zext;
+        short.filter(|_| shed).map(|s| Form::atom(self.cut.world.atom(Atom::Fun(base, s))))
     }
 
     /// A base as a form modulo 2^w, where it is one.

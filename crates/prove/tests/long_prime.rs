@@ -113,8 +113,6 @@ fn products_through_a_long_prime_are_proved() {
             let report = Product { q, p: PRIME, wrong: "", flags }.report();
             assert_eq!(report.verdict, Verdict::Proved, "{q} {flags:?}: {:?}", report.reasons);
             assert!(report.certificate.replayed.nodes > 0);
-            // What is concluded from congruence modulo the prime the kernel did not see.
-            assert_eq!(report.certificate.not_replayed.len(), 1);
         }
     }
 }

@@ -3,8 +3,8 @@
 # contract: z17.toml
 # expect:
 #   refuted
-#   function (disjoint): for a = 0 and b = x^0 coefficient 0 is 1 modulo 17, but the product's is 0
-#   for a = [0], b = [1]: element 0 is 1, the product's 0
+#   function (disjoint): for a = 0 and b = 0 coefficient 0 is 1 modulo 17, but the product's is 0
+#   for a = [0], b = [0]: element 0 is 1, the product's 0
 
     .intel_syntax noprefix
     .text

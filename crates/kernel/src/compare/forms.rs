@@ -1,8 +1,8 @@
 //! Values as rows over one operand, or as sums of products of a left and a right row.
 
-use super::{Layout, Mismatch, Residue, Side, Values};
+use super::rounded::{self, Errors, MOST, Made};
+use super::{Layout, Mismatch, Residue, Rounded, Side, Term, Values, shift};
 use rustc_hash::FxHashSet;
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// A value of one operand: elements and coefficients in `[1, m)`, by element; 0 is the constant 1.
@@ -15,6 +15,16 @@ pub(super) enum Part {
     Sum(u32),
     /// Left row times right row; row 0 of both sides is the constant 1.
     Product(u32, u32),
+}
+
+/// `Σ c·part / 2^bits`.
+pub(super) struct Sum {
+    /// Coefficients in `[1, m)`.
+    pub parts: Vec<(Part, u32)>,
+    /// All coefficients of the sum must be multiples of 2^bits; 0 unless m is a power of two.
+    pub bits: u8,
+    /// The number of the value.
+    pub value: u32,
 }
 
 /// What a value is.
@@ -32,15 +42,20 @@ enum Kind {
 pub(super) struct Forms {
     pub m: u32,
     pub rows: [Vec<Row>; 2],
-    /// Sums with their coefficients in `[1, m)`, each over earlier ones; the forms come last.
-    pub sums: Vec<Vec<(Part, u32)>>,
+    /// Sums, each over earlier ones; the forms come last.
+    pub sums: Vec<Sum>,
     /// The number of the first form among the sums.
     pub first: usize,
     /// Left and right row of all products.
     pub products: FxHashSet<(u32, u32)>,
     /// Terms of all values and forms.
     pub terms: usize,
+    /// Modulo a power of two: the most low bits of a coefficient that are needed. Arithmetic is modulo 2^32.
+    pub twos: Option<u8>,
     kinds: Vec<Kind>,
+    errors: Vec<Errors>,
+    /// The number of the next error.
+    next: u32,
 }
 
 impl Forms {
@@ -54,9 +69,11 @@ impl Forms {
         m: u32,
         outputs: &[Residue],
     ) -> Result<Forms, Mismatch> {
-        if !(2..=1 << 31).contains(&m) {
+        if !(2..=1 << MOST).contains(&m) {
             return Err(Mismatch::Modulus(m));
         }
+        let count = values.count();
+        let twos = m.is_power_of_two().then(|| m.trailing_zeros() as u8);
         let mut this = Forms {
             m,
             rows: [vec![vec![(0, 1)]], vec![vec![(0, 1)]]],
@@ -64,44 +81,52 @@ impl Forms {
             first: 0,
             products: FxHashSet::default(),
             terms: 0,
-            kinds: vec![Kind::Constant(0); values.count()],
+            twos,
+            kinds: vec![Kind::Constant(0); count],
+            errors: vec![Errors::default(); if twos.is_some() { count } else { 0 }],
+            next: count as u32,
         };
-        let mut needed = vec![false; values.count()];
+        // Of each value the low bits that are needed; all, modulo other numbers.
+        let all = twos.unwrap_or(1);
+        let mut needed = vec![0u8; count];
         for form in outputs {
-            this.mark(form, &mut needed)?;
+            this.mark(form, all, &mut needed)?;
         }
-        let mut list: Vec<(usize, Option<Cow<Residue>>)> = Vec::new();
-        for v in (0..values.count()).rev() {
-            if std::mem::take(&mut needed[v]) {
-                let form = match values.leaf(v as u32) {
-                    Some(_) => None,
-                    None => {
-                        Some(values.residue(v as u32, m).ok_or(Mismatch::Unknown(v as u32, m))?)
-                    }
-                };
-                if let Some(form) = &form {
-                    this.mark(form, &mut needed[..v])?;
-                }
-                list.push((v, form));
+        let mut list: Vec<(usize, u8, Made)> = Vec::new();
+        for v in (0..count).rev() {
+            let need = std::mem::take(&mut needed[v]);
+            if need == 0 {
+                continue;
             }
-        }
-        for (v, form) in list.into_iter().rev() {
-            this.kinds[v] = match form {
-                Some(form) => this.value(&form, layout)?,
-                None => {
-                    let leaf = values.leaf(v as u32);
-                    let element = leaf.and_then(|(o, i)| layout.element(o.into(), i as usize));
-                    let (side, x) = element.ok_or(Mismatch::Unknown(v as u32, m))?;
-                    this.push_row(side, vec![(x as u32, 1)])
-                }
+            let unknown = Mismatch::Unknown(v as u32, m);
+            let made = match twos {
+                Some(_) => Made::new(values, v as u32, need).ok_or(unknown)?,
+                None if values.leaf(v as u32).is_some() => Made::Leaf,
+                None => Made::Form(values.residue(v as u32, m).ok_or(unknown)?),
             };
+            match &made {
+                Made::Leaf => {}
+                Made::Form(form) | Made::Rounded(form, Rounded::Low(_)) => {
+                    this.mark(form, need, &mut needed[..v])?;
+                }
+                Made::Rounded(form, Rounded::Floor(bits)) => {
+                    this.mark(form, need + bits, &mut needed[..v])?;
+                }
+            }
+            list.push((v, need, made));
+        }
+        for (v, need, made) in list.into_iter().rev() {
+            this.define(values, layout, v as u32, need, &made)?;
         }
         this.first = this.sums.len();
-        for form in outputs {
-            let parts = this.parts(form)?;
-            this.sums.push(parts);
+        for (k, form) in outputs.iter().enumerate() {
+            let (parts, errors) = this.parts(form, all)?;
+            if twos.is_some() && errors.known() < all {
+                return Err(Mismatch::Bits { k, known: errors.known(), wanted: all });
+            }
+            this.sums.push(Sum { parts, bits: 0, value: 0 });
         }
-        let parts = this.sums.iter().flatten();
+        let parts = this.sums.iter().flat_map(|s| &s.parts);
         this.products = parts
             .filter_map(|p| if let Part::Product(x, y) = p.0 { Some((x, y)) } else { None })
             .collect();
@@ -114,16 +139,78 @@ impl Forms {
         self.products.iter().map(pick).collect()
     }
 
-    /// Marks what a form depends on, which must be among `needed`.
-    fn mark(&mut self, form: &Residue, needed: &mut [bool]) -> Result<(), Mismatch> {
-        if form.m != self.m {
+    /// The stride by which few coefficients stand for all, if there is one. Modulo powers of two all are
+    /// looked at: quotients divide each of them.
+    pub fn stride(&self, n: usize) -> Option<usize> {
+        if self.twos.is_some() { None } else { shift::stride(self, n) }
+    }
+
+    /// Low bits that are needed of a term where `need` are of c times it; nothing, or something, modulo other
+    /// numbers.
+    fn demand(&self, c: u32, need: u8) -> u8 {
+        match self.twos {
+            Some(_) => rounded::demand(c, need),
+            None => need * u8::from(!c.is_multiple_of(self.m)),
+        }
+    }
+
+    /// Marks what `need` bits of a form depend on, which must be among `needed`.
+    fn mark(&mut self, form: &Residue, need: u8, needed: &mut [u8]) -> Result<(), Mismatch> {
+        if form.m != self.twos.map_or(self.m, |_| 1 << need) {
             return Err(Mismatch::Modulus(form.m));
         }
         self.terms += form.t.len();
-        for v in form.t.iter().flat_map(|t| t.0.factors()) {
-            *needed.get_mut(v as usize).ok_or(Mismatch::Unknown(v, self.m))? = true;
+        if self.twos.is_some() {
+            self.twos = self.twos.max(Some(need));
+        }
+        for &(term, c) in &form.t {
+            let need = self.demand(c, need);
+            for v in term.factors() {
+                let slot = needed.get_mut(v as usize).ok_or(Mismatch::Unknown(v, self.m))?;
+                *slot = need.max(*slot);
+            }
         }
         Ok(())
+    }
+
+    fn define(
+        &mut self,
+        values: &dyn Values,
+        layout: &Layout,
+        v: u32,
+        need: u8,
+        made: &Made,
+    ) -> Result<(), Mismatch> {
+        let (form, own, bits) = match made {
+            Made::Leaf => {
+                let element =
+                    values.leaf(v).and_then(|(o, i)| layout.element(o.into(), i as usize));
+                let (side, x) = element.ok_or(Mismatch::Unknown(v, self.m))?;
+                self.kinds[v as usize] = self.push_row(side, vec![(x as u32, 1)]);
+                return Ok(());
+            }
+            Made::Form(form) => (form, None, 0),
+            Made::Rounded(form, Rounded::Low(bits)) => (form, Some(*bits), 0),
+            Made::Rounded(form, Rounded::Floor(bits)) => (form, None, *bits),
+        };
+        let (parts, mut errors) = self.parts(form, need + bits)?;
+        self.kinds[v as usize] = self.value(parts, layout, v, need + bits, bits)?;
+        if self.twos.is_some() {
+            if let Some(own) = own.filter(|b| *b < need) {
+                errors.add(&Errors::one(v, 1), 1 << own);
+            }
+            let known = errors.known();
+            let errors = errors.divided(bits);
+            let errors = errors.ok_or(Mismatch::Rounding { value: v, known, wanted: bits })?;
+            self.errors[v as usize] = errors.modulo(need, || self.fresh());
+        }
+        Ok(())
+    }
+
+    /// An error of which nothing else is known.
+    fn fresh(&mut self) -> u32 {
+        self.next += 1;
+        self.next - 1
     }
 
     fn push_row(&mut self, side: Side, row: Row) -> Kind {
@@ -132,16 +219,27 @@ impl Forms {
         Kind::Row(side, rows.len() as u32 - 1)
     }
 
-    /// A form as a sum of parts.
-    fn parts(&self, form: &Residue) -> Result<Vec<(Part, u32)>, Mismatch> {
-        let m = u64::from(self.m);
-        let mut parts = vec![(Part::Product(0, 0), form.k % self.m)];
+    /// A residue modulo m; modulo powers of two as it is modulo 2^32.
+    fn reduced(&self, x: u64) -> u32 {
+        if self.twos.is_some() { x as u32 } else { (x % u64::from(self.m)) as u32 }
+    }
+
+    /// `need` bits of a form as a sum of parts, and its errors.
+    fn parts(&mut self, form: &Residue, need: u8) -> Result<(Vec<(Part, u32)>, Errors), Mismatch> {
+        let mut parts = vec![(Part::Product(0, 0), self.reduced(form.k.into()))];
+        let mut errors = Errors::default();
         for &(term, c) in &form.t {
-            let (mut part, mut c) = (Part::Product(0, 0), u64::from(c) % m);
+            if self.demand(c, need) == 0 {
+                continue;
+            }
+            if self.twos.is_some() {
+                self.blur(&mut errors, term, c);
+            }
+            let (mut part, mut c) = (Part::Product(0, 0), self.reduced(c.into()));
             for v in term.factors() {
                 part = match (part, self.kinds[v as usize]) {
                     (part, Kind::Constant(k)) => {
-                        c = c * u64::from(k) % m;
+                        c = self.reduced(u64::from(c) * u64::from(k));
                         part
                     }
                     (Part::Product(0, y), Kind::Row(Side::Left, x)) => Part::Product(x, y),
@@ -150,35 +248,69 @@ impl Forms {
                     _ => return Err(Mismatch::NotBilinear(term)),
                 };
             }
-            parts.push((part, c as u32));
+            parts.push((part, c));
         }
         parts.retain(|p| p.1 != 0);
-        Ok(parts)
+        Ok((parts, errors.modulo(need, || self.fresh())))
     }
 
-    /// What a value with this form is.
-    fn value(&mut self, form: &Residue, layout: &Layout) -> Result<Kind, Mismatch> {
-        let parts = self.parts(form)?;
+    /// Adds the errors of c times a term.
+    fn blur(&mut self, errors: &mut Errors, term: Term, c: u32) {
+        match term {
+            Term::Value(x) => errors.add(&self.errors[x as usize], c),
+            Term::Product(x, y) => {
+                let known = [x, y].map(|v| self.errors[v as usize].known());
+                let known = known[0].min(known[1]);
+                if known < 32 {
+                    let own = Errors::one(self.fresh(), 1 << known);
+                    errors.add(&own, c);
+                }
+            }
+        }
+    }
+
+    /// What a value is that is a sum of parts, of which `need` bits are known, divided by 2^bits.
+    fn value(
+        &mut self,
+        parts: Vec<(Part, u32)>,
+        layout: &Layout,
+        value: u32,
+        need: u8,
+        bits: u8,
+    ) -> Result<Kind, Mismatch> {
         let all = |is: fn(&Part) -> bool| parts.iter().all(|p| is(&p.0));
         let side = match () {
             () if all(|p| matches!(p, Part::Product(_, 0))) => Side::Left,
             () if all(|p| matches!(p, Part::Product(0, _))) => Side::Right,
             () => {
-                self.sums.push(parts);
+                self.sums.push(Sum { parts, bits, value });
                 return Ok(Kind::Sum(self.sums.len() as u32 - 1));
             }
         };
-        let mut sum = vec![0u64; layout.len[side as usize]];
+        let mut sum = vec![0u32; layout.len[side as usize]];
         for &(part, c) in &parts {
             // The other row is the constant 1.
             let Part::Product(x, y) = part else { continue };
             for &(i, value) in &self.rows[side as usize][x.max(y) as usize] {
                 let slot = &mut sum[i as usize];
-                *slot = (*slot + u64::from(c) * u64::from(value)) % u64::from(self.m);
+                let product = u64::from(c) * u64::from(value);
+                *slot = if self.twos.is_some() {
+                    slot.wrapping_add(product as u32)
+                } else {
+                    ((u64::from(*slot) + product) % u64::from(self.m)) as u32
+                };
             }
         }
+        if self.twos.is_some() {
+            // More bits than these are not known.
+            sum.iter_mut().for_each(|c| *c &= u32::MAX >> (32 - need));
+            if sum.iter().any(|c| (c.trailing_zeros() as u8) < bits) {
+                return Err(Mismatch::NotMultiple { value, bits });
+            }
+            sum.iter_mut().for_each(|c| *c >>= bits);
+        }
         let all = sum.iter().enumerate().filter(|x| *x.1 != 0);
-        let row: Row = all.map(|(x, c)| (x as u32, *c as u32)).collect();
+        let row: Row = all.map(|(x, c)| (x as u32, *c)).collect();
         Ok(match row[..] {
             [] => Kind::Constant(0),
             [(0, k)] => Kind::Constant(k),

@@ -33,6 +33,10 @@ impl Values for Table {
     fn residue(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
         match &self.values[v as usize] {
             Value::Known(residue) if m == self.m => Some(Cow::Borrowed(residue)),
+            Value::Known(residue) if self.m.is_multiple_of(m) => {
+                let t = residue.t.iter().map(|&(t, c)| (t, c % m)).filter(|t| t.1 != 0).collect();
+                Some(Cow::Owned(Residue { m, k: residue.k % m, t }))
+            }
             _ => None,
         }
     }

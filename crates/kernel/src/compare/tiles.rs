@@ -4,7 +4,8 @@
 //! elements are grouped decides how much is; every pair is in a tile however they are.
 
 use super::asked::Asked;
-use super::forms::{Forms, Part};
+use super::evaluate::{Arithmetic, Live, Matrices, Wrapping, modular, wrapping};
+use super::forms::Forms;
 use super::{Layout, Mismatch, Side, shift};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Left elements of a tile at most.
 const HEIGHT: usize = 16;
 /// Pairs of a tile at most.
-const AREA: usize = 256;
+pub(super) const AREA: usize = 256;
 /// Rows by which a grouping is chosen, and groupings tried.
 const SAMPLE: usize = 128;
 
@@ -31,9 +32,9 @@ pub(super) struct Difference {
 type Visit<'a, T> = dyn Fn(Difference, &mut Vec<T>) -> Result<(), Mismatch> + Sync + 'a;
 
 /// Some elements of one side, with the rows at them; [`None`] where a row is zero at all of them.
-struct Group {
-    elements: Vec<u32>,
-    rows: Vec<Option<Box<[u32]>>>,
+pub(super) struct Group {
+    pub elements: Vec<u32>,
+    pub rows: Vec<Option<Box<[u32]>>>,
 }
 
 /// Compares the coefficients of `forms` with what is asked for: all, or with a `stride` those that stand for
@@ -49,6 +50,34 @@ pub(super) fn differences<T: Send>(
     tick: &(dyn Fn(f64) -> bool + Sync),
     visit: &Visit<T>,
 ) -> Result<Vec<T>, Mismatch> {
+    match forms.twos {
+        None => {
+            let arithmetic = Arithmetic::new(forms.m);
+            let evaluate = |live: &Live, left: &Group, right: &Group, out: &mut Matrices<u32>| {
+                modular(live, arithmetic, left, right, out);
+                Ok(())
+            };
+            tiled(forms, layout, asked, stride, tick, visit, &evaluate)
+        }
+        // Words hold all bits that are needed.
+        Some(..=16) => tiled(forms, layout, asked, stride, tick, visit, &wrapping::<u16>),
+        Some(_) => tiled(forms, layout, asked, stride, tick, visit, &wrapping::<u32>),
+    }
+}
+
+/// Evaluates all sums on a tile.
+type Evaluate<'a, W> =
+    dyn Fn(&Live, &Group, &Group, &mut Matrices<W>) -> Result<(), (u32, u8)> + Sync + 'a;
+
+fn tiled<T: Send, W: Wrapping>(
+    forms: &Forms,
+    layout: &Layout,
+    asked: &Asked,
+    stride: Option<usize>,
+    tick: &(dyn Fn(f64) -> bool + Sync),
+    visit: &Visit<T>,
+    evaluate: &Evaluate<W>,
+) -> Result<Vec<T>, Mismatch> {
     let mut tasks: Vec<(Group, Arc<Vec<Group>>)> = Vec::new();
     for (left, right) in shift::pairs(stride, layout.len) {
         let left = groups(forms, Side::Left, left, HEIGHT);
@@ -57,17 +86,20 @@ pub(super) fn differences<T: Send>(
         tasks.extend(left.into_iter().map(|group| (group, right.clone())));
     }
     let count: usize = tasks.iter().map(|t| t.1.len()).sum();
-    let (done, arithmetic) = (AtomicUsize::new(0), Arithmetic::new(forms.m));
+    let done = AtomicUsize::new(0);
     let parts: Result<Vec<Vec<T>>, Mismatch> = tasks
         .par_iter()
         .map(|(left, rights)| {
             let mut out = Vec::new();
-            let sums = restricted(forms, left);
-            let mut found = Matrices::default();
+            let live = Live::new(forms, left);
+            let mut found = Matrices::<W>::default();
             for right in rights.iter() {
-                evaluate(&sums, arithmetic, left, right, &mut found);
-                let starts = &found.starts[forms.first..];
-                check(&found.values, starts, asked, left, right, &mut |d| visit(d, &mut out))?;
+                evaluate(&live, left, right, &mut found)
+                    .map_err(|(value, bits)| Mismatch::NotMultiple { value, bits })?;
+                let area = left.elements.len() * right.elements.len();
+                let found: Vec<Option<&[W]>> =
+                    live.forms.iter().map(|f| found.get((*f)?, area)).collect();
+                check(&found, forms.m, asked, left, right, &mut |d| visit(d, &mut out))?;
                 let d = done.fetch_add(1, Ordering::Relaxed);
                 if d.is_multiple_of(16) && !tick(d as f64 / count as f64) {
                     return Err(Mismatch::Cancelled);
@@ -127,109 +159,10 @@ fn groups(forms: &Forms, side: Side, elements: Vec<u32>, most: usize) -> Vec<Gro
     groups
 }
 
-/// The sums without the products that are zero on a group of left elements.
-fn restricted(forms: &Forms, left: &Group) -> Vec<Vec<(Part, u32)>> {
-    let mut live: Vec<bool> = Vec::with_capacity(forms.sums.len());
-    let mut sums: Vec<Vec<(Part, u32)>> = Vec::with_capacity(forms.sums.len());
-    for sum in &forms.sums {
-        let live_part = |p: &&(Part, u32)| match p.0 {
-            Part::Sum(x) => live[x as usize],
-            Part::Product(x, _) => left.rows[x as usize].is_some(),
-        };
-        sums.push(sum.iter().filter(live_part).copied().collect());
-        live.push(sums.last().is_some_and(|s| !s.is_empty()));
-    }
-    sums
-}
-
-/// Sums of products modulo m in 64 bits.
-#[derive(Clone, Copy)]
-struct Arithmetic {
-    m: u64,
-    /// floor(2^64 / m).
-    inverse: u64,
-    /// Products of two residues that fit beside a residue.
-    room: u64,
-}
-
-impl Arithmetic {
-    fn new(m: u32) -> Arithmetic {
-        let m = u64::from(m);
-        let inverse = ((1u128 << 64) / u128::from(m)) as u64;
-        Arithmetic { m, inverse, room: (u64::MAX - m) / ((m - 1) * (m - 1)) }
-    }
-
-    /// The residue in `[0, m)`.
-    #[inline(always)]
-    fn reduced(self, x: u64) -> u32 {
-        // floor(2^64 / m) is short by less than one, so the quotient is by at most one.
-        let quotient = ((u128::from(x) * u128::from(self.inverse)) >> 64) as u64;
-        let r = x - quotient * self.m;
-        (if r >= self.m { r - self.m } else { r }) as u32
-    }
-}
-
-/// The sums' matrices on a tile.
-#[derive(Default)]
-struct Matrices {
-    /// Row by row.
-    values: Vec<u32>,
-    /// Where a sum's matrix starts; [`None`] where it is zero.
-    starts: Vec<Option<usize>>,
-    acc: Vec<u64>,
-}
-
-/// Evaluates all sums on a tile.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-fn evaluate(
-    sums: &[Vec<(Part, u32)>],
-    arithmetic: Arithmetic,
-    left: &Group,
-    right: &Group,
-    out: &mut Matrices,
-) {
-    let width = right.elements.len();
-    let Matrices { values, starts, acc } = out;
-    values.clear();
-    starts.clear();
-    acc.clear();
-    acc.resize(left.elements.len() * width, 0);
-    for sum in sums {
-        let (mut room, mut live) = (arithmetic.room, false);
-        for &(part, c) in sum {
-            if room == 0 {
-                acc.iter_mut().for_each(|a| *a = arithmetic.reduced(*a).into());
-                room = arithmetic.room;
-            }
-            let c = u64::from(c);
-            match part {
-                Part::Sum(x) => {
-                    let Some(start) = starts[x as usize] else { continue };
-                    let values = &values[start..][..acc.len()];
-                    acc.iter_mut().zip(values).for_each(|(a, &v)| *a += c * u64::from(v));
-                }
-                Part::Product(x, y) => {
-                    let (x, y) = (&left.rows[x as usize], &right.rows[y as usize]);
-                    let (Some(column), Some(row)) = (x, y) else { continue };
-                    for (&x, acc) in column.iter().zip(acc.chunks_exact_mut(width)) {
-                        let x = u64::from(arithmetic.reduced(u64::from(x) * c));
-                        acc.iter_mut().zip(row).for_each(|(a, &v)| *a += x * u64::from(v));
-                    }
-                }
-            }
-            (room, live) = (room - 1, true);
-        }
-        starts.push(live.then_some(values.len()));
-        if live {
-            values.extend(acc.iter_mut().map(|a| arithmetic.reduced(std::mem::take(a))));
-        }
-    }
-}
-
-/// Visits the coefficients of a tile that are not what is asked for.
-fn check(
-    values: &[u32],
-    starts: &[Option<usize>],
+/// Visits the coefficients of a tile that are not what is asked for modulo m.
+fn check<W: Wrapping>(
+    found: &[Option<&[W]>],
+    m: u32,
     asked: &Asked,
     left: &Group,
     right: &Group,
@@ -246,12 +179,14 @@ fn check(
     }
     expected.sort_unstable();
     let mut expected = expected.into_iter().peekable();
-    for (k, start) in starts.iter().enumerate() {
-        if start.is_none() && expected.peek().is_none_or(|e| e.0 != k) {
+    // Of words that wrap more bits are there than m has.
+    let mask = if m.is_power_of_two() { m - 1 } else { u32::MAX };
+    for (k, values) in found.iter().enumerate() {
+        if values.is_none() && expected.peek().is_none_or(|e| e.0 != k) {
             continue;
         }
         for (place, &(i, j)) in pairs.iter().enumerate() {
-            let found = start.map_or(0, |s| values[s + place]);
+            let found = values.map_or(0, |v| v[place].wide() & mask);
             let want = expected.next_if(|e| (e.0, e.1) == (k, place)).map_or(0, |e| e.2);
             if found != want {
                 visit(Difference { k, i, j, found, expected: want })?;

@@ -32,6 +32,12 @@ pub fn all() -> Vec<Known> {
         linear(),
         unsigned(),
         digits(),
+        sign_in_a_wider_word(),
+        part_of_a_wider_word(),
+        averages(),
+        halved(),
+        low_bits(),
+        value(),
     ]
 }
 
@@ -454,4 +460,130 @@ fn digits() -> Known {
         node 22 0 is 16 0 1 8 1                             ; 29
         output 0 1 extend 0 1 8 1 by 1 0 is 0 1 8 1 by 1 0  ; 30";
     Known { name: "digits", bench: b.outputs(&[z]), lines: lines(text) }
+}
+
+/// A conditional addition by bit 15 of a word of 32 bits, of which the lower half alone is known.
+fn sign_in_a_wider_word() -> Known {
+    let mut b = Bench::new(&[CENTRED]).target(16, true, 0, 4590);
+    let (x, q) = (b.input(0), b.constant(16, Q.into()));
+    let wide = b.node(32, Op::Zext, &[x]);
+    let bit = b.node(1, Op::Slice { lo: 15 }, &[wide]);
+    let s = b.node(16, Op::Sext, &[bit]);
+    let m = b.node(16, Op::And, &[s, q]);
+    let y = b.node(16, Op::Add, &[x, m]);
+    let text = "
+        input 0 0                                           ; 1
+        fun 16 lin 0 1                                      ; 2
+        fun 1 slice 15 0                                    ; 3
+        fun 16 sext 1                                       ; 4
+        fun 16 const 4591                                   ; 5
+        fun 16 and 2 3                                      ; 6
+        function 0 1                                        ; 7: the bit
+        function 0 2                                        ; 8: the sign
+        function 0 4                                        ; 9: what is added
+        name 0 2 0 1 3 1                                    ; 10
+        bound 4 0 4590 by 1 0                               ; 11
+        residue 4 4591 by 1 0                               ; 12
+        node 3 1 function 0 1 16 0 1 0 1                    ; 13
+        node 4 1 function 0 1 1 0 1 1 -1                    ; 14
+        node 5 1 function 0 2 16 0 1 2 1 16 4591 0          ; 15
+        node 6 0 is 16 0 1 4 1                              ; 16
+        output 0 1 extend 0 1 4 1 by 1 0 is 0 1 4 1 by 1 0  ; 17";
+    Known { name: "sign in a wider word", bench: b.outputs(&[y]), lines: lines(text) }
+}
+
+/// Bits 4 to 15 of a word of 32 bits, spelled as a sum that is the word modulo 2^16 only.
+fn part_of_a_wider_word() -> Known {
+    let mut b = Bench::new(&[(-2000, 2000, 16)]).target(16, true, -2000, 2000);
+    let x = b.input(0);
+    let wide = b.node(32, Op::Zext, &[x]);
+    let shifted = b.node(32, Op::Shl(4), &[wide]);
+    let part = b.node(12, Op::Slice { lo: 4 }, &[shifted]);
+    let y = b.node(16, Op::Sext, &[part]);
+    let text = "
+        input 0 0                                           ; 1
+        node 3 1 quotient -1 65536 1 0 16 0 by 1 0          ; 2
+        node 4 1 extend 0 1 0 1 by 1 0                      ; 3
+        output 0 1 extend 0 1 0 1 by 1 0 is 0 1 0 1 by 1 0  ; 4";
+    Known { name: "part of a wider word", bench: b.outputs(&[y]), lines: lines(text) }
+}
+
+/// The average of words that do not hold the sum, in both ways: 65535 less half of what is left of both.
+fn averages() -> Known {
+    let words = [(0, 65535, 16), (0, 40000, 16)];
+    let mut b = Bench::new(&words).target(16, false, 0, 65535).modulo(2048);
+    let (x, y) = (b.input(0), b.input(1));
+    let (both, one) = (b.node(16, Op::And, &[x, y]), b.node(16, Op::Xor, &[x, y]));
+    let half = b.node(16, Op::Lshr(1), &[one]);
+    let first = b.node(16, Op::Add, &[both, half]);
+    let (xh, yh) = (b.node(16, Op::Lshr(1), &[x]), b.node(16, Op::Lshr(1), &[y]));
+    let halves = b.node(16, Op::Add, &[xh, yh]);
+    let mask = b.constant(16, 1);
+    let carry = b.node(16, Op::And, &[both, mask]);
+    let second = b.node(16, Op::Add, &[halves, carry]);
+    let text = "
+        input 0 0                                                   ; 1
+        input 1 0                                                   ; 2
+        low 16 -1 1 0 -1                                            ; 3
+        low 16 -1 1 1 -1                                            ; 4
+        floor 1 0 2 2 -1 3 -1                                       ; 5
+        node 5 1 average 65535 1 2 -1 65535 1 3 -1                  ; 6
+        node 11 1 average 65535 1 2 -1 65535 1 3 -1                 ; 7
+        output 0 1 extend 65535 1 4 1 by 1 0 is 65535 1 4 1 by 1 0  ; 8
+        output 1 1 extend 65535 1 4 1 by 1 0 is 65535 1 4 1 by 1 0  ; 9";
+    Known { name: "averages", bench: b.outputs(&[first, second]), lines: lines(text) }
+}
+
+/// Half of a word that wraps, as an integer: what is left of 65535 under it is a remainder.
+fn halved() -> Known {
+    let mut b = Bench::new(&[(-32768, 32767, 16)]).target(16, false, 0, 32767).modulo(2048);
+    let x = b.input(0);
+    let three = b.constant(16, 3);
+    let y = b.node(16, Op::Mul, &[x, three]);
+    let z = b.node(16, Op::Lshr(1), &[y]);
+    let text = "
+        input 0 0                                                   ; 1
+        low 16 -1 1 0 -3                                            ; 2
+        floor 1 1 1 1 -1                                            ; 3
+        node 3 1 quotient -1 65535 1 1 -1 0 by 1 0                  ; 4
+        output 0 1 extend 32767 1 2 1 by 1 0 is 32767 1 2 1 by 1 0  ; 5";
+    Known { name: "halved", bench: b.outputs(&[z]), lines: lines(text) }
+}
+
+/// Bits of a quarter of a word of which twelve bits are told.
+fn low_bits() -> Known {
+    let mut b = Bench::new(&[(-32768, 32767, 16)]).target(8, false, 0, 255).modulo(256);
+    let x = b.input(0);
+    let three = b.constant(16, 3);
+    let y = b.node(16, Op::Mul, &[x, three]);
+    let z = b.node(16, Op::Lshr(2), &[y]);
+    let w = b.node(8, Op::Slice { lo: 0 }, &[z]);
+    let text = "
+        input 0 0                                           ; 1
+        node 2 0 is 12 0 1 0 3                              ; 2
+        floor 2 0 1 0 -1                                    ; 3
+        node 3 1 quotient -1 0 1 0 3 0 by 1 0 is 10 0 2 0 1 1 1 ; 4
+        low 8 0 2 0 1 1 1                                   ; 5
+        output 0 1 extend 0 1 2 1 by 1 0 is 0 1 2 1 by 1 0  ; 6";
+    Known { name: "low bits", bench: b.outputs(&[w]), lines: lines(text) }
+}
+
+/// A quarter of a word of which twelve bits are told, and the others are its own: twice, and taken away once.
+fn value() -> Known {
+    let mut b = Bench::new(&[(-32768, 32767, 16)]).target(16, false, 0, 65535).modulo(256);
+    let x = b.input(0);
+    let three = b.constant(16, 3);
+    let y = b.node(16, Op::Mul, &[x, three]);
+    let z = b.node(16, Op::Lshr(2), &[y]);
+    let two = b.node(16, Op::Add, &[z, z]);
+    let one = b.node(16, Op::Sub, &[two, z]);
+    let text = "
+        input 0 0                                               ; 1
+        node 2 0 is 12 0 1 0 3                                  ; 2
+        floor 2 0 1 0 -1                                        ; 3
+        value 3 16                                              ; 4
+        node 3 2 quotient -1 0 1 0 3 0 by 1 0 value 2           ; 5
+        node 4 0 is 16 0 1 2 2                                  ; 6
+        output 0 1 extend 0 1 2 1 by 1 0 is 0 1 2 1 by 1 0      ; 7";
+    Known { name: "value", bench: b.outputs(&[one]), lines: lines(text) }
 }

@@ -9,7 +9,7 @@ use ringforge_kernel::replay::{self, Case, Operand, Refused, Target, Walked};
 use ringforge_kernel::text;
 use ringforge_machine::graph::{Graph, Node, NodeId, Op};
 
-/// The modulus of all cases.
+/// The modulus of most cases.
 pub const Q: u32 = 4591;
 
 /// A graph with its inputs and outputs.
@@ -18,6 +18,7 @@ pub struct Bench {
     pub operands: Vec<Operand>,
     pub outputs: Vec<NodeId>,
     pub target: Target,
+    pub q: u32,
 }
 
 impl Bench {
@@ -29,6 +30,7 @@ impl Bench {
             operands: operands.iter().map(operand).collect(),
             outputs: Vec::new(),
             target: Target { bits: 16, signed: true, lo: -32768, hi: 32767 },
+            q: Q,
         }
     }
 
@@ -36,6 +38,11 @@ impl Bench {
     pub fn target(mut self, bits: u8, signed: bool, lo: i64, hi: i64) -> Bench {
         self.target = Target { bits, signed, lo, hi };
         self
+    }
+
+    /// Another modulus.
+    pub fn modulo(self, q: u32) -> Bench {
+        Bench { q, ..self }
     }
 
     /// The node as it stands, and its number.
@@ -73,7 +80,7 @@ impl Bench {
             operands: &self.operands,
             outputs: &self.outputs,
             target: self.target,
-            q: Q,
+            q: self.q,
         };
         replay::walk(&case, lines, budget, &|_| true)
     }

@@ -71,6 +71,7 @@ impl Values {
         atoms: impl Iterator<Item = &'a Atom>,
         fun: &dyn Fn(u32) -> Fun,
         input: &dyn Fn(u16) -> i64,
+        node: &dyn Fn(u32) -> Option<i128>,
     ) -> Values {
         let mut all = Values(Vec::new());
         for atom in atoms {
@@ -86,6 +87,7 @@ impl Values {
                 }
                 Atom::Floor { form, bits } => all.form(form).map(|v| v >> bits),
                 Atom::Low(w) => all.word(w).map(|v| v.rem_euclid(1 << w.bits)),
+                Atom::Value { node: n, bits } => node(*n).map(|v| v.rem_euclid(1 << bits)),
             };
             all.0.push(value);
         }
@@ -117,13 +119,13 @@ pub fn check(bench: &Bench, lines: &[Line], walked: &Walked, inputs: &[i64]) -> 
     let funs: Vec<&Fun> =
         lines.iter().filter_map(|l| if let Line::Fun(f) = l { Some(f) } else { None }).collect();
     let atoms = lines.iter().filter_map(|l| if let Line::Atom(a) = l { Some(a) } else { None });
-    let values = Values::of(atoms, &|f| funs[f as usize].clone(), &input);
     let tape = Tape::new(&bench.graph, &bench.outputs).map_err(|e| e.to_string())?;
     let words = tape.values(1, &mut |o, _, out| out[0] = input(o) as u64);
     let word_of = |node: u32| {
         let slot = tape.nodes().iter().position(|n| n.0 == node);
         slot.map(|s| i128::from(words[s]))
     };
+    let values = Values::of(atoms, &|f| funs[f as usize].clone(), &input, &word_of);
     for (number, line) in lines.iter().enumerate() {
         let ok = match line {
             Line::Bound { atom, lo, hi, .. } => {
@@ -144,9 +146,9 @@ pub fn check(bench: &Bench, lines: &[Line], walked: &Walked, inputs: &[i64]) -> 
             return Err(format!("line {} is false: {line:?}", number + 1));
         }
     }
-    facts(&walked.facts, lines, &input)?;
+    facts(&walked.facts, lines, &input, &word_of)?;
     let of = |f: u32| walked.facts.enumerated.funs.get(ringforge_kernel::fun::FunId(f)).clone();
-    let values = Values::of(walked.facts.atoms.iter(), &of, &input);
+    let values = Values::of(walked.facts.atoms.iter(), &of, &input, &word_of);
     for (k, residue) in walked.outputs.iter().enumerate() {
         let is = output(bench, &word_of, k)?;
         if is < bench.target.lo.into() || is > bench.target.hi.into() {
@@ -154,8 +156,8 @@ pub fn check(bench: &Bench, lines: &[Line], walked: &Walked, inputs: &[i64]) -> 
         }
         let t = residue.t.iter().map(|&(a, c)| (a, c.into())).collect();
         let claimed = values.form(&Form { k: residue.k.into(), t });
-        if claimed.is_some_and(|v| (v - is).rem_euclid(Q.into()) != 0) {
-            return Err(format!("output {k} is {is}, not {claimed:?} modulo {Q}"));
+        if claimed.is_some_and(|v| (v - is).rem_euclid(bench.q.into()) != 0) {
+            return Err(format!("output {k} is {is}, not {claimed:?} modulo {}", bench.q));
         }
     }
     Ok(())
@@ -169,9 +171,14 @@ fn output(bench: &Bench, word: &dyn Fn(u32) -> Option<i128>, k: usize) -> Result
 }
 
 /// The kernel's own atoms: intervals, equations, and what they are modulo something.
-fn facts(facts: &Facts, lines: &[Line], input: &dyn Fn(u16) -> i64) -> Result<(), String> {
+fn facts(
+    facts: &Facts,
+    lines: &[Line],
+    input: &dyn Fn(u16) -> i64,
+    node: &dyn Fn(u32) -> Option<i128>,
+) -> Result<(), String> {
     let of = |f: u32| facts.enumerated.funs.get(ringforge_kernel::fun::FunId(f)).clone();
-    let values = Values::of(facts.atoms.iter(), &of, input);
+    let values = Values::of(facts.atoms.iter(), &of, input, node);
     let mut moduli: Vec<u32> = lines
         .iter()
         .filter_map(|l| match l {
@@ -179,7 +186,7 @@ fn facts(facts: &Facts, lines: &[Line], input: &dyn Fn(u16) -> i64) -> Result<()
             _ => None,
         })
         .collect();
-    moduli.extend([Q, 2, 8]);
+    moduli.extend([Q, 2, 8, 2048]);
     for (a, value) in (0..).zip(&values.0) {
         let Some(value) = *value else { continue };
         if facts.bounds(a).is_some_and(|(lo, hi)| value < lo || value > hi) {

@@ -1,10 +1,10 @@
 //! Running the functions of a contract.
 
 use super::contract::{Function, Parameter, SafetyContract};
-use crate::Progress;
 use crate::contract::Role;
 use crate::report::{Reason, ReasonKind, Verdict};
 use crate::witness::names_below;
+use crate::{Options, Progress};
 use rayon::prelude::*;
 use ringforge_contract::sha256;
 use ringforge_machine::byte::Byte;
@@ -64,14 +64,22 @@ struct Call {
 
 /// Checks that no branch, address or variable-time instruction of the contract's functions depends on
 /// memory or numbers that it does not call public, and that their accesses stay inside.
-pub fn check(object: &[u8], contract: &SafetyContract, progress: &dyn Progress) -> SafetyReport {
+///
+/// Of the options the limits of time and memory count; a function at which one is reached is unknown.
+pub fn check(
+    object: &[u8],
+    contract: &SafetyContract,
+    options: &Options,
+    progress: &dyn Progress,
+) -> SafetyReport {
+    let started = Instant::now();
     let parsed = Object::parse(object).map_err(|e| e.to_string());
     let parsed = parsed.and_then(|o| contract.abi.check(&o).map(|()| o));
     let functions: Vec<FunctionReport> = contract
         .functions
         .par_iter()
         .map(|function| match &parsed {
-            Ok(object) => Run { contract, object, function, progress }.report(),
+            Ok(object) => Run { contract, object, function, progress, options, started }.report(),
             Err(e) => {
                 let mut report = FunctionReport::new(function);
                 report.say(ReasonKind::Unmodelled, e.clone(), None, "");
@@ -137,6 +145,9 @@ struct Run<'a> {
     object: &'a Object,
     function: &'a Function,
     progress: &'a dyn Progress,
+    options: &'a Options,
+    /// When the check of all functions began.
+    started: Instant,
 }
 
 impl Run<'_> {
@@ -155,10 +166,10 @@ impl Run<'_> {
             let going = &mut |steps: u64| {
                 let part = 1.0 - 1.0 / (1.0 + steps as f64 / 1e6);
                 self.progress.update(&self.function.symbol, (at as f64 + part) / count)
+                    && self.options.reached(self.started).is_none()
             };
-            if !self.progress.update(&self.function.symbol, at as f64 / count) {
-                report.say(ReasonKind::Stopped, "stopped".into(), None, &call.name);
-                return Verdict::Unknown;
+            if !going(0) {
+                return self.stopped(call, report);
             }
             match lift(self.object, &call.spec, &mut Graph::blind(), going) {
                 Ok(lifted) => {
@@ -174,6 +185,12 @@ impl Run<'_> {
             return Verdict::Unknown;
         }
         Verdict::Proved
+    }
+
+    fn stopped(&self, call: &Call, report: &mut FunctionReport) -> Verdict {
+        let why = self.options.reached(self.started).unwrap_or_else(|| "stopped".into());
+        report.say(ReasonKind::Stopped, why, None, &call.name);
+        Verdict::Unknown
     }
 
     /// What a run to the return leaves to check; a verdict if that fails.
@@ -214,6 +231,9 @@ impl Run<'_> {
     }
 
     fn failed(&self, e: &LiftError, call: &Call, report: &mut FunctionReport) -> Verdict {
+        if matches!(e, LiftError::Stopped { .. }) {
+            return self.stopped(call, report);
+        }
         let text = e.to_string();
         let (kind, verdict, at) = match e {
             LiftError::Violation(Violation::ConstantTime { at, .. }) => {

@@ -1,7 +1,7 @@
 //! Contracts of constant time: what their text must say, and verdicts on small functions.
 
 use super::{Parameter, SafetyContract, check};
-use crate::{Quiet, ReasonKind, Verdict};
+use crate::{Options, Quiet, ReasonKind, Verdict};
 
 const HEAD: &str = "contract = 1\nabi = \"sysv-x86-64\"\nclaims = \"constant-time\"\n";
 
@@ -28,7 +28,7 @@ fn object(body: &str) -> Vec<u8> {
 
 fn verdict(body: &str, arguments: &str) -> (Verdict, Vec<ReasonKind>, usize) {
     let contract = SafetyContract::parse(&contract(arguments)).unwrap();
-    let report = check(&object(body), &contract, &Quiet);
+    let report = check(&object(body), &contract, &Options::default(), &Quiet);
     assert_eq!(report.functions.len(), 1);
     let f = &report.functions[0];
     assert_eq!(report.verdict, f.verdict);
@@ -119,5 +119,8 @@ fn each_claim_is_checked() {
     assert_eq!((v, kinds), (Verdict::Unknown, vec![ReasonKind::ConstantTime]));
     // A symbol that is not there.
     let other = SafetyContract::parse(&contract(four).replace("\"f\"", "\"g\"")).unwrap();
-    assert_eq!(check(&object("ret"), &other, &Quiet).verdict, Verdict::Unknown);
+    assert_eq!(
+        check(&object("ret"), &other, &Options::default(), &Quiet).verdict,
+        Verdict::Unknown
+    );
 }

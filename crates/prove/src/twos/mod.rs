@@ -1,19 +1,14 @@
 //! Products modulo a power of two in words that wrap: Toom–Cook, Karatsuba, Toeplitz matrices.
 //!
 //! With q = 2^k, k ≤ 16, sums and products of words that wrap are right modulo 2^16 without any bound, so
-//! there is nothing to enumerate. What is to be proved is what the low bits of words are as bilinear forms
-//! ([`words`]), that the words which are divided by powers of two are multiples of them, how many bits
-//! are left in the end, and which interval the outputs lie in. Forms are compared, and divisibility
-//! decided, column by column ([`columns`]): nothing is sampled. What was found is then tried on samples by
-//! code that shares nothing with it ([`second`]).
+//! there is nothing to enumerate: a certificate says what words are as forms ([`words`]), and the kernel finds
+//! what forms are as polynomials in the inputs, that all coefficients are multiples of what they are divided
+//! by, how many bits are left in the end, and which interval the outputs lie in.
 
-mod blocks;
-mod columns;
+mod atoms;
 mod demand;
-mod second;
 #[cfg(test)]
 mod tests;
-mod word;
 mod words;
 
 use crate::function::Mismatch;
@@ -21,17 +16,18 @@ use crate::prove::Job;
 use crate::report::{ReasonKind, Verdict};
 use crate::walk::Walk;
 use crate::witness::{self, Suspects};
-use columns::{Columns, Wrong};
 use ringforge_contract::calls::CallCase;
 use ringforge_contract::computes::Computes;
+use ringforge_kernel::check::compared;
+use ringforge_kernel::compare;
+use ringforge_kernel::replay::Walked;
 use ringforge_machine::graph::{Graph, NodeId};
 use std::time::Instant;
-use word::{Make, Word};
 use words::Words;
 
-/// Whether products modulo q can be proved here: words are computed modulo 2^16.
+/// Whether products modulo q can be proved here.
 pub(crate) fn is_modulus(q: u64) -> bool {
-    q.is_power_of_two() && (2..=1 << word::BITS).contains(&q)
+    q.is_power_of_two() && (2..=1 << atoms::BITS).contains(&q)
 }
 
 impl Job<'_> {
@@ -50,61 +46,45 @@ impl Job<'_> {
             self.stopped(&case.name);
             return Some(false);
         }
-        let words = Words::new(graph, &inputs, &case.outputs);
-        let outputs: Vec<Word> = case.outputs.iter().map(|&o| words.get(o)).collect();
+        let mut words = Words::new(graph, &inputs, &case.outputs);
         self.time("interpret", t);
-        if outputs.iter().any(|&o| words.certain(o) == 0) {
+        if case.outputs.iter().any(|&o| words.certain(o) == 0) {
             // Not even the lowest bit: reductions modulo other numbers, as products through several
             // primes have them.
             return None;
         }
         self.report.counts.visited += words.visited;
-        self.report.counts.variables += words.inputs_used();
-        if let Some(k) = outputs.iter().position(|&o| words.certain(o) < bits) {
-            self.too_few_bits(graph, &words, case, k, bits);
+        self.report.counts.variables += words.atoms.inputs_used();
+        let short = |&o: &NodeId| words.get(o).bits < graph.node(o).width;
+        if let Some(k) = case.outputs.iter().position(short) {
+            let known = words.certain(case.outputs[k]);
+            self.too_few_bits(graph, &words, case, k, known, bits);
             return Some(self.wrong(graph, case, None));
         }
-        if !self.ranges(graph, case, &outputs) {
+        if !self.ranges(graph, case, &mut words) {
             return Some(self.wrong(graph, case, None));
         }
+        let lines = std::mem::take(&mut words.atoms.lines);
+        let Some(walked) = self.replay(graph, case, &lines) else { return Some(false) };
+        drop(lines);
         let t = Instant::now();
         let shared: &dyn crate::Progress = &*self.progress;
         let (started, limit) = (self.started, self.options.time_limit);
-        let late = || limit.is_some_and(|t| started.elapsed() > t);
-        let n = contract.ring.degree();
-        let mut counts = (0, 0);
-        let result = Columns::new(&words, &outputs, bits, n).and_then(|columns| {
-            counts = (columns.products, columns.sums);
-            columns.compare(&contract.ring, &|fraction| {
-                shared.update("comparing", fraction) && !late()
-            })
-        });
-        let c = &mut self.report.counts;
-        c.products = c.products.max(counts.0);
-        c.linear_terms += 2 * counts.1;
-        c.equations += (n as u64 + 1).pow(2) * outputs.len() as u64;
+        let tick = |fraction: f64| {
+            shared.update("comparing", fraction) && limit.is_none_or(|t| started.elapsed() <= t)
+        };
+        let result = compared(contract, case, &walked, &tick);
         self.time("compare", t);
-        if let Err(wrong) = result {
-            return Some(self.refused(graph, &words, case, wrong));
-        }
-        let t = Instant::now();
-        let progress = &mut *self.progress;
-        let mut tick = |fraction: f64| progress.update("checking", fraction) && !late();
-        let second = second::check(graph, &words, case, contract, &mut tick);
-        self.time("check", t);
-        if let Err(e) = second {
-            if e == "stopped" {
-                self.stopped(&case.name);
-                return Some(false);
+        match result {
+            Ok(stats) => {
+                let c = &mut self.report.counts;
+                c.products = c.products.max(stats.products);
+                c.linear_terms += stats.terms;
+                c.equations += stats.equations;
+                Some(true)
             }
-            let text = format!(
-                "concrete evaluation contradicts the forms, which is an error of this tool: {e}"
-            );
-            self.reason(ReasonKind::Unmodelled, &case.name, text);
-            return Some(false);
+            Err(wrong) => Some(self.refused(graph, &words, &walked, case, wrong)),
         }
-        self.not_replayed("words modulo a power of two: what their low bits are as forms in the inputs was concluded by the prover alone, and tried on samples");
-        Some(true)
     }
 
     /// Looks for inputs that show the failure; always false.
@@ -124,14 +104,24 @@ impl Job<'_> {
     }
 
     /// Where the bits of output k were lost.
-    fn too_few_bits(&mut self, graph: &Graph, words: &Words, case: &CallCase, k: usize, bits: u8) {
-        let output = case.outputs[k];
-        let known = |id: NodeId| words.certain(words.get(id));
-        let mut node = output;
-        while let Some(&lost) = graph.node(node).args.iter().find(|&&a| known(a) <= known(node)) {
+    fn too_few_bits(
+        &mut self,
+        graph: &Graph,
+        words: &Words,
+        case: &CallCase,
+        k: usize,
+        known: u8,
+        bits: u8,
+    ) {
+        let mut node = case.outputs[k];
+        while let Some(&lost) = graph
+            .node(node)
+            .args
+            .iter()
+            .find(|&&a| words.certain(a) > 0 && words.certain(a) <= words.certain(node))
+        {
             node = lost;
         }
-        let known = known(output);
         let name = &self.contract.arguments[self.contract.output()].name;
         let text = format!(
             "only {known} low bits of {name}[{k}] are known as forms in the inputs, and the modulus has {bits}: what is done here keeps too few"
@@ -148,12 +138,16 @@ impl Job<'_> {
         r.instruction = instruction;
     }
 
-    /// Whether the outputs lie in their range.
-    fn ranges(&mut self, graph: &Graph, case: &CallCase, outputs: &[Word]) -> bool {
+    /// Whether the outputs lie in their range; writes their lines.
+    fn ranges(&mut self, graph: &Graph, case: &CallCase, words: &mut Words) -> bool {
         let output = &self.contract.arguments[self.contract.output()];
-        let (signed, top) = (output.element.signed(), output.element.range().1);
-        let range = |o: &Word| if signed || o.lo >= 0 { (o.lo, o.hi) } else { (0, top) };
-        let found: Vec<(i64, i64)> = outputs.iter().map(range).collect();
+        let signed = output.element.signed();
+        let range = |(k, &o): (usize, &NodeId)| {
+            let (lo, hi) = words.output(k, o, signed);
+            let end = |x: i128| x.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+            (end(lo), end(hi))
+        };
+        let found: Vec<(i64, i64)> = case.outputs.iter().enumerate().map(range).collect();
         let all = found.iter().copied().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         self.report.ranges.output = all;
         let outside = found.iter().position(|r| r.0 < output.exit.0 || r.1 > output.exit.1);
@@ -173,29 +167,58 @@ impl Job<'_> {
         false
     }
 
-    /// A reason for what the columns found; always false.
-    fn refused(&mut self, graph: &Graph, words: &Words, case: &CallCase, wrong: Wrong) -> bool {
+    /// A reason for what the comparison found; always false.
+    fn refused(
+        &mut self,
+        graph: &Graph,
+        words: &Words,
+        walked: &Walked,
+        case: &CallCase,
+        wrong: compare::Mismatch,
+    ) -> bool {
+        // Atoms have nodes at which they were made.
+        let node = |v: u32| words.atoms.node(walked.facts.atoms.get(v as usize)?).map(NodeId);
         match wrong {
-            Wrong::Cancelled => {
+            compare::Mismatch::Cancelled => {
                 self.stopped(&case.name);
                 false
             }
-            Wrong::NotMultiple { form } => {
-                let form = &words.forms[form as usize];
-                let Make::Half { bits, .. } = form.make else { return false };
-                let text = format!(
-                    "a word is shifted right that need not be a multiple of {}: what is left is no linear form",
-                    1u32 << bits
-                );
-                self.at(graph, NodeId(form.node), ReasonKind::Function, case, text);
-                self.wrong(graph, case, None)
-            }
-            Wrong::Coefficient { i, j, k, found, expected } => {
-                let at = i.map(|i| (0, i)).into_iter().chain(j.map(|j| (1, j))).collect();
-                let (found, expected) = (found.into(), expected.into());
+            compare::Mismatch::Coefficient { at, k, found, expected } => {
                 let m = Mismatch::Coefficient { at, k, found, expected };
                 self.mismatch(&m, &case.name);
                 self.wrong(graph, case, Some(&m))
+            }
+            compare::Mismatch::Bits { k, known, wanted } => {
+                self.too_few_bits(graph, words, case, k, known, wanted);
+                self.wrong(graph, case, None)
+            }
+            compare::Mismatch::NotMultiple { value, bits } => {
+                let text = format!(
+                    "a word is shifted right that need not be a multiple of {}: what is left is no linear form",
+                    1u64 << bits
+                );
+                let node = node(value).unwrap_or(case.outputs[0]);
+                self.at(graph, node, ReasonKind::Function, case, text);
+                self.wrong(graph, case, None)
+            }
+            compare::Mismatch::Rounding { value, known, wanted } => {
+                let text = format!(
+                    "a word is shifted right by {wanted} bits of which only {known} are known as forms in the inputs"
+                );
+                let node = node(value).unwrap_or(case.outputs[0]);
+                self.at(graph, node, ReasonKind::Unmodelled, case, text);
+                self.wrong(graph, case, None)
+            }
+            compare::Mismatch::NotBilinear(_) => {
+                let text =
+                    "an output contains a product of two values that depend on the same operand";
+                self.reason(ReasonKind::Function, &case.name, text.into());
+                self.wrong(graph, case, None)
+            }
+            other => {
+                let text = format!("the kernel does not find the ring's outputs: {other}");
+                self.reason(ReasonKind::Unmodelled, &case.name, text);
+                self.wrong(graph, case, None)
             }
         }
     }

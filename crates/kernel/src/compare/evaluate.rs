@@ -1,0 +1,280 @@
+//! Sums on a tile.
+
+use super::forms::{Forms, Part};
+use super::tiles::{AREA, Group};
+
+/// No number.
+const NONE: u32 = u32::MAX;
+/// No place.
+const NOWHERE: usize = usize::MAX;
+
+/// Sums without what is zero on a group of left elements, renumbered.
+pub(super) struct Live {
+    parts: Vec<(Part, u32)>,
+    sums: Vec<LiveSum>,
+    /// By form, the number of its sum; [`None`] of what is zero.
+    pub forms: Vec<Option<u32>>,
+}
+
+struct LiveSum {
+    /// The end of its parts.
+    end: usize,
+    /// It is divided by 2^bits.
+    bits: u8,
+    /// The number of the value.
+    value: u32,
+    /// The last sum that it is a part of; [`NONE`] of a form, which is kept.
+    last: u32,
+}
+
+impl Live {
+    /// The sums of `forms` that are not zero on a group.
+    pub fn new(forms: &Forms, left: &Group) -> Live {
+        let mut number = vec![NONE; forms.sums.len()];
+        let mut this = Live { parts: Vec::new(), sums: Vec::new(), forms: Vec::new() };
+        for (s, sum) in forms.sums.iter().enumerate() {
+            let (start, own) = (this.parts.len(), this.sums.len() as u32);
+            for &(part, c) in &sum.parts {
+                let part = match part {
+                    Part::Sum(x) if number[x as usize] != NONE => Part::Sum(number[x as usize]),
+                    Part::Product(x, _) if left.rows[x as usize].is_some() => part,
+                    _ => continue,
+                };
+                if let Part::Sum(x) = part {
+                    this.sums[x as usize].last = own;
+                }
+                this.parts.push((part, c));
+            }
+            if this.parts.len() > start {
+                number[s] = own;
+                let end = this.parts.len();
+                this.sums.push(LiveSum { end, bits: sum.bits, value: sum.value, last: own });
+            }
+        }
+        for &own in &number[forms.first..] {
+            this.forms.push((own != NONE).then_some(own));
+            if own != NONE {
+                this.sums[own as usize].last = NONE;
+            }
+        }
+        this
+    }
+}
+
+/// Sums of products modulo m in 64 bits.
+#[derive(Clone, Copy)]
+pub(super) struct Arithmetic {
+    m: u64,
+    /// floor(2^64 / m).
+    inverse: u64,
+    /// Products of two residues that fit beside a residue.
+    room: u64,
+}
+
+impl Arithmetic {
+    pub fn new(m: u32) -> Arithmetic {
+        let m = u64::from(m);
+        let inverse = ((1u128 << 64) / u128::from(m)) as u64;
+        Arithmetic { m, inverse, room: (u64::MAX - m) / ((m - 1) * (m - 1)) }
+    }
+
+    /// The residue in `[0, m)`.
+    #[inline(always)]
+    fn reduced(self, x: u64) -> u32 {
+        // floor(2^64 / m) is short by less than one, so the quotient is by at most one.
+        let quotient = ((u128::from(x) * u128::from(self.inverse)) >> 64) as u64;
+        let r = x - quotient * self.m;
+        (if r >= self.m { r - self.m } else { r }) as u32
+    }
+}
+
+/// Words that wrap.
+pub(super) trait Wrapping: Copy + Default + Send + Sync {
+    /// The low bits.
+    fn of(x: u32) -> Self;
+    /// The word.
+    fn wide(self) -> u32;
+    /// `self·y`.
+    fn times(self, y: Self) -> Self;
+    /// `self + y`.
+    fn plus(self, y: Self) -> Self;
+}
+
+macro_rules! wrapping {
+    ($word:ty) => {
+        impl Wrapping for $word {
+            #[inline(always)]
+            fn of(x: u32) -> Self {
+                x as $word
+            }
+            #[inline(always)]
+            fn wide(self) -> u32 {
+                self.into()
+            }
+            #[inline(always)]
+            fn times(self, y: Self) -> Self {
+                self.wrapping_mul(y)
+            }
+            #[inline(always)]
+            fn plus(self, y: Self) -> Self {
+                self.wrapping_add(y)
+            }
+        }
+    };
+}
+
+wrapping!(u16);
+wrapping!(u32);
+
+/// The sums' matrices on a tile.
+#[derive(Default)]
+pub(super) struct Matrices<T> {
+    /// Row by row, one after the other.
+    values: Vec<T>,
+    /// By sum, where its matrix starts; [`NOWHERE`] where it is zero, or not kept.
+    starts: Vec<usize>,
+    /// Places that are not used any more.
+    free: Vec<usize>,
+    acc: Vec<u64>,
+}
+
+impl<T: Copy + Default> Matrices<T> {
+    /// The matrix of a sum, if it is not zero.
+    #[inline(always)]
+    pub fn get(&self, sum: u32, area: usize) -> Option<&[T]> {
+        let start = self.starts[sum as usize];
+        (start != NOWHERE).then(|| &self.values[start..][..area])
+    }
+
+    fn clear(&mut self, sums: usize) {
+        self.values.clear();
+        self.free.clear();
+        self.starts.clear();
+        self.starts.resize(sums, NOWHERE);
+    }
+
+    /// Keeps the matrix of a sum, and gives back the places of its parts that are not read again.
+    #[inline(always)]
+    fn keep(&mut self, live: &Live, own: usize, parts: &[(Part, u32)], matrix: Option<&[T]>) {
+        for &(part, _) in parts {
+            if let Part::Sum(x) = part
+                && live.sums[x as usize].last as usize == own
+                && self.starts[x as usize] != NOWHERE
+            {
+                self.free.push(std::mem::replace(&mut self.starts[x as usize], NOWHERE));
+            }
+        }
+        let Some(matrix) = matrix else { return };
+        let start = self.free.pop().unwrap_or_else(|| {
+            let start = self.values.len();
+            self.values.resize(start + matrix.len(), T::default());
+            start
+        });
+        self.starts[own] = start;
+        self.values[start..][..matrix.len()].copy_from_slice(matrix);
+    }
+}
+
+/// Evaluates all sums on a tile, modulo m.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+pub(super) fn modular(
+    live: &Live,
+    arithmetic: Arithmetic,
+    left: &Group,
+    right: &Group,
+    out: &mut Matrices<u32>,
+) {
+    let width = right.elements.len();
+    let area = left.elements.len() * width;
+    out.clear(live.sums.len());
+    let mut acc = std::mem::take(&mut out.acc);
+    acc.clear();
+    acc.resize(area, 0);
+    let mut from = 0;
+    for (own, sum) in live.sums.iter().enumerate() {
+        let parts = &live.parts[from..sum.end];
+        from = sum.end;
+        let (mut room, mut any) = (arithmetic.room, false);
+        for &(part, c) in parts {
+            if room == 0 {
+                acc.iter_mut().for_each(|a| *a = arithmetic.reduced(*a).into());
+                room = arithmetic.room;
+            }
+            let c = u64::from(c);
+            match part {
+                Part::Sum(x) => {
+                    let Some(values) = out.get(x, area) else { continue };
+                    acc.iter_mut().zip(values).for_each(|(a, &v)| *a += c * u64::from(v));
+                }
+                Part::Product(x, y) => {
+                    let (x, y) = (&left.rows[x as usize], &right.rows[y as usize]);
+                    let (Some(column), Some(row)) = (x, y) else { continue };
+                    for (&x, acc) in column.iter().zip(acc.chunks_exact_mut(width)) {
+                        let x = u64::from(arithmetic.reduced(u64::from(x) * c));
+                        acc.iter_mut().zip(row).for_each(|(a, &v)| *a += x * u64::from(v));
+                    }
+                }
+            }
+            (room, any) = (room - 1, true);
+        }
+        let mut matrix = [0u32; AREA];
+        if any {
+            let reduced = acc.iter_mut().map(|a| arithmetic.reduced(std::mem::take(a)));
+            matrix.iter_mut().zip(reduced).for_each(|(v, a)| *v = a);
+        }
+        out.keep(live, own, parts, any.then_some(&matrix[..area]));
+    }
+    out.acc = acc;
+}
+
+/// Evaluates all sums on a tile in words that wrap, and divides.
+///
+/// # Errors
+/// The number of a value that is a quotient of what is no multiple, and the power.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+pub(super) fn wrapping<T: Wrapping>(
+    live: &Live,
+    left: &Group,
+    right: &Group,
+    out: &mut Matrices<T>,
+) -> Result<(), (u32, u8)> {
+    let width = right.elements.len();
+    let area = left.elements.len() * width;
+    out.clear(live.sums.len());
+    let mut from = 0;
+    for (own, sum) in live.sums.iter().enumerate() {
+        let parts = &live.parts[from..sum.end];
+        from = sum.end;
+        let (mut acc, mut any) = ([T::default(); AREA], false);
+        let acc = &mut acc[..area];
+        for &(part, c) in parts {
+            let c = T::of(c);
+            match part {
+                Part::Sum(x) => {
+                    let Some(values) = out.get(x, area) else { continue };
+                    acc.iter_mut().zip(values).for_each(|(a, &v)| *a = a.plus(c.times(v)));
+                }
+                Part::Product(x, y) => {
+                    let (x, y) = (&left.rows[x as usize], &right.rows[y as usize]);
+                    let (Some(column), Some(row)) = (x, y) else { continue };
+                    let mut words = [T::default(); AREA];
+                    words.iter_mut().zip(row).for_each(|(w, &v)| *w = T::of(v));
+                    for (&x, acc) in column.iter().zip(acc.chunks_exact_mut(width)) {
+                        let x = T::of(x).times(c);
+                        acc.iter_mut().zip(&words).for_each(|(a, &v)| *a = a.plus(x.times(v)));
+                    }
+                }
+            }
+            any = true;
+        }
+        if any && sum.bits > 0 {
+            let all = acc.iter().fold(0, |all, v| all | v.wide());
+            if all & ((1 << sum.bits) - 1) != 0 {
+                return Err((sum.value, sum.bits));
+            }
+            acc.iter_mut().for_each(|v| *v = T::of(v.wide() >> sum.bits));
+        }
+        out.keep(live, own, parts, any.then_some(&acc[..area]));
+    }
+    Ok(())
+}

@@ -1,0 +1,39 @@
+# The upper half of a product of words whose upper words are signs, in a register of 64 bits: what the signs
+# of 32 bits do to its upper half is not understood, and does not matter.
+#
+# contract: z4591_one.toml
+# expect:
+#   proved
+
+    .intel_syntax noprefix
+    .text
+    .globl mul
+    .type mul, @function
+mul:
+    movsx eax, word ptr [rsi]
+    movsx ecx, word ptr [rdx]
+    imul rax, rcx
+    vmovd xmm2, eax                             # low and high half of a b
+    shr rax, 16
+    vmovd xmm0, eax
+    vpmullw xmm2, xmm2, xmmword ptr i[rip]
+    vpmulhw xmm2, xmm2, xmmword ptr q[rip]
+    vpsubw xmm0, xmm0, xmm2                     # a b / 2^16
+    vpmullw xmm1, xmm0, xmmword ptr ri[rip]     # by r: Montgomery again
+    vpmulhw xmm0, xmm0, xmmword ptr r[rip]
+    vpmulhw xmm1, xmm1, xmmword ptr q[rip]
+    vpsubw xmm0, xmm0, xmm1
+    vpmullw xmm1, xmm0, xmmword ptr i[rip]      # a single word: its Montgomery reduction is canonical
+    vpmulhw xmm1, xmm1, xmmword ptr q[rip]
+    vpsraw xmm0, xmm0, 15
+    vpsubw xmm0, xmm0, xmm1
+    vpextrw word ptr [rdi], xmm0, 0
+    ret
+    .size mul, .-mul
+    .section .rodata
+    .align 32
+q:  .fill 16, 2, 4591
+i:  .fill 16, 2, 15631              # 1/q mod 2^16
+r:  .fill 16, 2, -117                 # 2^48 mod q, centred
+ri: .fill 16, 2, 6181                 # times 1/q mod 2^16
+    .section .note.GNU-stack, "", @progbits
