@@ -5,6 +5,7 @@ use crate::network::Cost;
 use crate::registry::Arguments;
 use crate::sexpr::Form;
 use crate::split::Split;
+use crate::structure::Inside;
 use crate::tree::TreeNode;
 use ringforge_ring::zq;
 use std::any::Any;
@@ -133,6 +134,8 @@ pub trait Base: Any + std::fmt::Debug + Send + Sync {
         }
     }
 
+    /// What the product is made of, for its lowering.
+    fn inside(&self) -> Inside<'_>;
     /// The product as smaller ones between linear maps, where the method is such.
     fn split(&self, _modulus: SmallModulus) -> Option<Split> {
         None

@@ -16,6 +16,7 @@ use crate::sexpr::Form;
 use crate::steps::{Group, Step};
 use crate::transform::{Transform, TransformRef};
 use crate::twist::{Twist, twisted};
+use crate::unit::Unit;
 use ringforge_ring::zq;
 use std::sync::Arc;
 
@@ -38,6 +39,11 @@ pub struct BinomialCrt {
     pub main: TransformRef,
     /// The twisted transform of length M.
     pub side: TransformRef,
+    /// w^(N/M) − 1.
+    coprime: Unit,
+    /// The scales that the parts leave: there, and back.
+    there: [Unit; 2],
+    back: [Unit; 2],
 }
 
 fn build(arguments: &mut Arguments, spec: &PointsSpec) -> Result<TransformRef, Refusal> {
@@ -63,13 +69,13 @@ fn build(arguments: &mut Arguments, spec: &PointsSpec) -> Result<TransformRef, R
     let q = spec.q;
     let weight = arguments.number("the weight W")? as u64;
     let power = zq::pow(weight, (n / m) as u64, q);
-    if zq::inv(zq::sub(power, 1, q), q).is_none() {
+    let Some(coprime) = Unit::new(zq::sub(power, 1, q), q) else {
         let message = format!(
             "t^{n} - 1 and t^{m} - {weight} are not coprime: {weight}^{} - 1 has no inverse mod {q}",
             n / m
         );
         return Err(Refusal::new(arguments.last_at(), message).instead("another weight W"));
-    }
+    };
     let form = arguments.form("a transform")?;
     let dft = DftSpec::new(q, n).map_err(|missing| {
         let orders: Vec<String> = missing.available.iter().map(u64::to_string).collect();
@@ -78,7 +84,17 @@ fn build(arguments: &mut Arguments, spec: &PointsSpec) -> Result<TransformRef, R
     })?;
     let main = build_transform(&form, &dft)?;
     let side = twisted(arguments, q, m, weight)?;
-    Ok(Arc::new(BinomialCrt { weight, main, side }))
+    let units = |scales: [u64; 2]| -> Result<[Unit; 2], Refusal> {
+        let unit = |scale: u64| {
+            let message =
+                format!("binomial-crt divides by the scale {scale}, which has no inverse mod {q}");
+            Unit::new(scale, q).ok_or_else(|| Refusal::new(at, message))
+        };
+        Ok([unit(scales[0])?, unit(scales[1])?])
+    };
+    let there = units([main.scale(), side.scale()])?;
+    let back = units([main.inverse_scale(), side.inverse_scale()])?;
+    Ok(Arc::new(BinomialCrt { weight, main, side, coprime, there, back }))
 }
 
 impl BinomialCrt {
@@ -97,13 +113,8 @@ impl BinomialCrt {
     /// each with the scale that its inverse leaves.
     fn join(&self, arith: &mut dyn Arith, u: &[Val], v: Val) -> Vec<Val> {
         let q = self.q();
-        let power = zq::pow(self.weight, u.len() as u64, q);
-        let inverse = zq::inv(zq::sub(power, 1, q), q).unwrap_or(0);
-        let align = zq::mul(
-            self.main.inverse_scale(),
-            zq::inv(self.side.inverse_scale(), q).unwrap_or(0),
-            q,
-        );
+        let inverse = self.coprime.inverse();
+        let align = self.back[0].over(self.back[1]).value();
         // B = inverse·(align·v − Σ w^k u_k), every constant at once.
         let mut sum = arith.scale(v, zq::mul(align, inverse, q));
         for (k, &block) in u.iter().enumerate() {
@@ -119,8 +130,7 @@ impl BinomialCrt {
 
     /// The values at the roots of t^M − w, with the scale that the first transform leaves.
     fn side_forward(&self, arith: &mut dyn Arith, classes: &[Val]) -> Vec<Val> {
-        let q = self.q();
-        let align = zq::mul(self.main.scale(), zq::inv(self.side.scale(), q).unwrap_or(0), q);
+        let align = self.there[0].over(self.there[1]).value();
         let values = self.side.forward(arith, classes);
         match align {
             1 => values,

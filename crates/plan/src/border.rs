@@ -11,7 +11,9 @@ use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
+use crate::structure::Structure;
 use crate::tree::TreeNode;
+use crate::unit::Unit;
 use ringforge_ring::zq;
 use std::sync::Arc;
 
@@ -71,7 +73,7 @@ impl Product for Border {
     fn domain(&self) -> &Domain {
         &self.domain
     }
-    fn scale(&self) -> u64 {
+    fn scale(&self) -> Unit {
         self.inner.scale()
     }
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
@@ -80,10 +82,13 @@ impl Product for Border {
         let mut c = self.inner.multiply(&cut(a), &cut(b));
         let at = |v: &[u64], i: usize| v.get(i).copied().unwrap_or(0);
         for (degree, i, j) in self.terms() {
-            let term = zq::mul(zq::mul(at(a, i), at(b, j), q), self.scale(), q);
+            let term = zq::mul(zq::mul(at(a, i), at(b, j), q), self.scale().value(), q);
             c[degree] = zq::add(c[degree], term, q);
         }
         c
+    }
+    fn structure(&self) -> Structure<'_> {
+        Structure::Bordered(self)
     }
     fn cost(&self) -> Cost {
         let terms = self.terms();
@@ -98,7 +103,7 @@ impl Product for Border {
             title: format!("Border above x^{}", self.inner_operand - 1),
             before: self.domain.to_string(),
             after: format!("operands of {} coefficients", self.inner_operand),
-            scale: self.scale(),
+            scale: self.scale().value(),
             cost: self.cost(),
             cost_of: "per product",
             citation: METHOD.citation.to_string(),

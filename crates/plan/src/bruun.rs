@@ -18,7 +18,9 @@ use crate::network::Cost;
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
 use crate::split::{Chunks, Part, Split, neighbours};
+use crate::structure::Inside;
 use crate::tree::TreeNode;
+use crate::unit::Unit;
 use ringforge_ring::zq;
 use std::sync::Arc;
 
@@ -42,19 +44,20 @@ pub struct Bruun {
 }
 
 /// (α, β) with β² = b and α² = 2β − a.
-fn roots(modulus: SmallModulus, q: u64) -> Result<(u64, u64), String> {
+fn roots(modulus: SmallModulus, q: u64) -> Result<(Unit, Unit), String> {
     let (a, b) = modulus.trinomial(q);
-    let unit = |x: &u64| zq::inv(*x, q).is_some();
+    let unit = |x: u64| Unit::new(x, q);
     let beta = zq::sqrt(b, q)
-        .filter(unit)
+        .and_then(unit)
         .ok_or_else(|| format!("{b} has no invertible square root mod {q}"))?;
-    for beta in [beta, q - beta] {
-        let square = zq::sub(zq::add(beta, beta, q), a, q);
-        if let Some(alpha) = zq::sqrt(square, q).filter(unit) {
+    let minus = beta.negated();
+    for beta in [beta, minus] {
+        let square = zq::sub(zq::add(beta.value(), beta.value(), q), a, q);
+        if let Some(alpha) = zq::sqrt(square, q).and_then(unit) {
             return Ok((alpha, beta));
         }
     }
-    let both = format!("2·{beta} - {a} nor 2·{} - {a}", q - beta);
+    let both = format!("2·{beta} - {a} nor 2·{minus} - {a}");
     Err(format!("neither {both} has an invertible square root mod {q}"))
 }
 
@@ -84,7 +87,8 @@ fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal>
             let message = format!("{} does not split: {why}", modulus.text(size));
             arguments.refuse(message).instead(would)
         })?;
-        halves.extend([(alpha, beta), (zq::sub(0, alpha, q), beta)]);
+        let beta = beta.value();
+        halves.extend([(alpha.value(), beta), (alpha.negated().value(), beta)]);
     }
     let inner = BaseSpec { q, size: size / 2, shape: Shape::Trinomial(halves) };
     Ok(Arc::new(Bruun { q, size, inner: arguments.base(&inner)? }))
@@ -104,7 +108,9 @@ impl Base for Bruun {
     fn split(&self, modulus: SmallModulus) -> Option<Split> {
         let q = self.q;
         let (alpha, beta) = roots(modulus, q).ok()?;
-        let product = zq::mul(alpha, beta, q);
+        let product = alpha.times(beta);
+        let (inv_alpha, inv_product) = (alpha.inverse(), product.inverse());
+        let [alpha, beta, product] = [alpha, beta, product].map(Unit::value);
         let square = zq::sub(zq::mul(alpha, alpha, q), beta, q);
         let mut there = Chunks::new(4);
         let [by_beta, by_alpha] = [beta, alpha].map(|c| there.scale(2, c));
@@ -115,7 +121,6 @@ impl Base for Bruun {
 
         let half = q.div_ceil(2);
         let halved = |c: u64| zq::mul(half, c, q);
-        let [inv_alpha, inv_product] = [alpha, product].map(|c| zq::inv(c, q).unwrap_or(0));
         let mut back = Chunks::new(4); // g_0, g_1, h_0, h_1
         let (low, high) = (back.add(0, 2), back.add(1, 3));
         let (low, high) = (back.scale(low, half), back.scale(high, half));
@@ -141,6 +146,9 @@ impl Base for Bruun {
         })
     }
 
+    fn inside(&self) -> Inside<'_> {
+        Inside::Split
+    }
     fn cost(&self) -> Cost {
         let m = self.size as u64 / 4;
         // Both operands split, the result joined: four constants and six sums, six and six.
@@ -166,7 +174,7 @@ mod tests {
         let q = 4591;
         let signs = |alpha: u64| [alpha, q - alpha];
         let (alpha, beta) = roots(SmallModulus::Binomial(q - 1), q).expect("x^4 + 1");
-        assert!(signs(1229).contains(&alpha) && beta == 1);
+        assert!(signs(1229).contains(&alpha.value()) && beta == 1);
         for (first, second) in [(1229, 58), (q - 1229, 2116)] {
             let found = [1, q - 1].iter().any(|&beta| {
                 let square = zq::mul(second, second, q);
@@ -174,6 +182,7 @@ mod tests {
             });
             assert!(found, "{second}");
             let (alpha, beta) = roots(SmallModulus::Trinomial(first, 1), q).expect("splits");
+            let (alpha, beta) = (alpha.value(), beta.value());
             assert!(signs(second).contains(&alpha) && signs(1).contains(&beta), "{alpha}, {beta}");
         }
     }

@@ -10,14 +10,13 @@
 
 use crate::automatic::NoPlan;
 use crate::domain::Domain;
-use crate::lift::Lift;
 use crate::operand::Operand;
 use crate::plan::Plan;
 use crate::primes::{Width, primes};
 use crate::registry::build_product;
-use crate::schoolbook::Schoolbook;
 use crate::sexpr::Form;
 use crate::shapes::{Shape, Shapes};
+use crate::structure::Structure;
 use crate::toeplitz_pair::ToeplitzPair;
 use ringforge_ring::{Ring, zq};
 use ringforge_target::Target;
@@ -45,8 +44,10 @@ pub struct Candidate {
 impl Candidate {
     /// Whether it multiplies by the definition of the product, with the fewest kinds of steps to be proved.
     pub fn is_definition(&self) -> bool {
-        let lift = self.plan.root.as_method::<Lift>();
-        lift.is_some_and(|lift| lift.inner.as_method::<Schoolbook>().is_some())
+        match self.plan.root.structure() {
+            Structure::Lifted(lift) => matches!(lift.inner.structure(), Structure::Definition),
+            _ => false,
+        }
     }
 }
 
@@ -149,7 +150,9 @@ impl Maker<'_> {
         let length = 2 * n - 1;
         let dense = Form::parse(&format!("(lift {length} (schoolbook))"))
             .and_then(|form| build_product(&form, &domain))
-            .is_ok_and(|node| node.as_method::<Lift>().is_some_and(Lift::is_dense));
+            .is_ok_and(
+                |node| matches!(node.structure(), Structure::Lifted(lift) if lift.is_dense()),
+            );
         // The two products that reduce by a dense f are products of any residues.
         let operands = if dense { [Operand::Big; 2] } else { self.operands };
         let bounds = operands.map(|operand| operand.bound(q));
@@ -222,7 +225,8 @@ impl Maker<'_> {
         let lanes = self.target.registers.lanes(WORD_BITS);
         let single = domain.binomial().is_some();
         // Whatever becomes of the unreduced product is divided again.
-        let divisions = if single || ToeplitzPair::steps(self.ring).is_some() { 1 } else { 3 };
+        let divisions =
+            if single || ToeplitzPair::steps(self.ring, lanes).is_some() { 1 } else { 3 };
         for (tooms, lost) in TOOMS {
             for levels in [0u32, 2, 3, 4, 5, 6] {
                 // Leaves of at least 5, as many as fill the matrix, in whole registers.

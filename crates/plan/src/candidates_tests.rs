@@ -1,6 +1,7 @@
 //! Plans for many rings multiply right, in the worst case too.
 
 use super::*;
+use crate::lift::Lift;
 use crate::testing::Random;
 use crate::{ChangeModulus, ProductRef, Substitute};
 use ringforge_target::AVX2;

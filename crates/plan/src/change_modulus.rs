@@ -20,7 +20,9 @@ use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
+use crate::structure::Structure;
 use crate::tree::TreeNode;
+use crate::unit::Unit;
 use ringforge_ring::{Ring, zq};
 use std::sync::Arc;
 
@@ -51,6 +53,8 @@ pub struct ChangeModulus {
     pub moduli: Vec<u64>,
     /// The products modulo p_i, of the same shape.
     pub inner: Vec<ProductRef>,
+    /// p_i modulo p_k for i < k, by k.
+    below: Vec<Vec<Unit>>,
 }
 
 fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refusal> {
@@ -62,7 +66,7 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
         let hint = format!("(lift {} (change-modulus …))", domain.product_length());
         return Err(arguments.refuse(message).instead(hint));
     }
-    let (mut moduli, mut inner) = (Vec::new(), Vec::new());
+    let (mut moduli, mut inner, mut below) = (Vec::new(), Vec::new(), Vec::new());
     while moduli.is_empty() || arguments.more() {
         let mut part = arguments.nested("prime")?;
         let p = part.number_to("the prime P", PRIME_LIMIT)? as u64;
@@ -80,7 +84,14 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
             let message = format!("more than {MOST_PRIMES} primes are not needed");
             return Err(Refusal::new(at, message).instead("larger primes"));
         }
+        // Distinct primes are units modulo each other.
+        let units = moduli.iter().map(|&other| Unit::new(other, p)).collect::<Option<Vec<Unit>>>();
+        let Some(units) = units else {
+            let message = format!("the primes before {p} have no inverse modulo it");
+            return Err(Refusal::new(at, message).instead("distinct primes"));
+        };
         let Some(domain) = over_integers(domain, p) else { continue };
+        below.push(units);
         inner.push(part.product(&domain)?);
         part.end()?;
         moduli.push(p);
@@ -100,7 +111,7 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
         );
         return Err(arguments.refuse(message).instead(what_fits(covered, bound, terms, [a, b])));
     }
-    Ok(Arc::new(ChangeModulus { domain: domain.clone(), bound, moduli, inner }))
+    Ok(Arc::new(ChangeModulus { domain: domain.clone(), bound, moduli, inner, below }))
 }
 
 /// Primes next to p, for the hint.
@@ -182,12 +193,12 @@ fn worst_coefficient(domain: &Domain) -> (usize, usize) {
 impl ChangeModulus {
     /// p_i⁻¹ modulo p_k, for i < k.
     pub fn inverse(&self, i: usize, k: usize) -> u64 {
-        zq::inv(self.moduli[i] % self.moduli[k], self.moduli[k]).unwrap_or(0)
+        self.below[k][i].inverse()
     }
 
     /// What residue i is multiplied with before it is read: the inverse of its product's scale.
     pub fn factor(&self, i: usize) -> u64 {
-        zq::inv(self.inner[i].scale(), self.moduli[i]).unwrap_or(0)
+        self.inner[i].scale().inverse()
     }
 
     /// The centred digits u_i of the integer with these residues, in `[0, p_i)`.
@@ -222,8 +233,8 @@ impl Product for ChangeModulus {
     fn domain(&self) -> &Domain {
         &self.domain
     }
-    fn scale(&self) -> u64 {
-        1
+    fn scale(&self) -> Unit {
+        Unit::one(self.domain.q)
     }
 
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
@@ -248,6 +259,9 @@ impl Product for ChangeModulus {
         (0..self.domain.wanted).map(coefficient).collect()
     }
 
+    fn structure(&self) -> Structure<'_> {
+        Structure::Primes(self)
+    }
     fn cost(&self) -> Cost {
         let (k, wanted) = (self.moduli.len() as u64, self.domain.wanted as u64);
         // Digit by digit, then their sum modulo q; every residue leaves its scale.

@@ -6,19 +6,15 @@
 use crate::base::Base;
 use crate::change_modulus::ChangeModulus;
 use crate::domain::{Modulus, word_bits};
-use crate::karatsuba::Karatsuba;
 use crate::lift::Lift;
-use crate::monomial_crt::MonomialCrt;
 use crate::network::Cost;
 use crate::ntt::Ntt;
 use crate::plan::Plan;
 use crate::product::Product;
-use crate::schoolbook::Schoolbook;
 use crate::smooth::longest_phase;
+use crate::structure::{Inside, Structure};
 use crate::substitute::Substitute;
-use crate::toeplitz_matrix::ToeplitzMatrix;
 use crate::toeplitz_pair::ToeplitzPair;
-use crate::toom_cook::ToomCook;
 use ringforge_target::{Costs, Target, WordCosts};
 
 /// How wide the words are that arithmetic modulo m takes, and what operations on them take.
@@ -75,33 +71,29 @@ impl Model<'_> {
 
     fn slots(&self, node: &dyn Product) -> f64 {
         let words = self.words(node.domain().q);
-        if let Some(lift) = node.as_method::<Lift>() {
-            return self.slots(lift.inner.as_ref()) + self.reduction(lift);
-        }
-        if let Some(crt) = node.as_method::<MonomialCrt>() {
-            let join = 3.0 * words.registers(node.domain().wanted);
-            return self.slots(crt.main.as_ref()) + self.slots(crt.low.as_ref()) + join;
-        }
-        if let Some(change) = node.as_method::<ChangeModulus>() {
-            return self.change_modulus(change);
-        }
-        if let Some(part) = node.as_method::<Substitute>() {
-            return self.substitute(part);
-        }
-        if let Some(ntt) = node.as_method::<Ntt>() {
-            return self.transform(ntt);
-        }
-        if node.as_method::<Schoolbook>().is_some()
-            && matches!(node.domain().modulus, Modulus::Free { .. })
-            && node.domain().q <= 1 << 16
-        {
-            return self.definition(node);
-        }
-        match node.as_method::<ToeplitzMatrix>() {
-            Some(matrix) if node.domain().q.is_power_of_two() => {
+        let domain = node.domain();
+        match node.structure() {
+            Structure::Lifted(lift) => self.slots(lift.inner.as_ref()) + self.reduction(lift),
+            Structure::Factors(crt) => {
+                let join = 3.0 * words.registers(domain.wanted);
+                self.slots(crt.main.as_ref()) + self.slots(crt.low.as_ref()) + join
+            }
+            Structure::Primes(change) => self.change_modulus(change),
+            Structure::Blocks(part) => self.substitute(part),
+            Structure::Halves(ntt) => self.transform(ntt),
+            Structure::Definition
+                if matches!(domain.modulus, Modulus::Free { .. }) && domain.q <= 1 << 16 =>
+            {
+                self.definition(node)
+            }
+            Structure::Matrix(matrix) if domain.q.is_power_of_two() => {
                 self.matrix_slots(matrix.inner.as_ref())
             }
-            _ => Self::by_count(node.cost(), words),
+            Structure::Matrix(_)
+            | Structure::Matrices(_)
+            | Structure::Definition
+            | Structure::Bordered(_)
+            | Structure::Rotations(_) => Self::by_count(node.cost(), words),
         }
     }
 
@@ -135,8 +127,9 @@ impl Model<'_> {
         let (mut best, mut before, mut count, mut at) = (f64::INFINITY, 0.0, 1.0, matrix);
         loop {
             let size = at.size();
-            // Matrix, vector and result, in pieces of eight columns.
-            let transposed = 4.0 * (size.next_multiple_of(8) as f64) * self.costs.transpose;
+            // Matrix, vector and result, in pieces of as many columns as a part has words.
+            let piece = self.target.registers.part_lanes(16);
+            let transposed = 4.0 * (size.next_multiple_of(piece) as f64) * self.costs.transpose;
             let groups = (count / self.lanes(16)).ceil();
             best = f64::min(best, before + groups * (transposed + self.lane_slots(at)));
             let Some(level) = Level::of(at) else { return best };
@@ -224,15 +217,15 @@ impl Model<'_> {
     fn reduction(&self, lift: &Lift) -> f64 {
         let words = self.words(lift.domain.q);
         let n = words.registers(lift.domain.wanted);
-        let pair = lift.inner.as_method::<ToeplitzPair>();
-        let terms = lift.reduction(1).filter(|_| pair.is_some());
-        let terms = terms.and_then(|reduction| ToeplitzPair::steps(&reduction.ring));
+        let pair = matches!(lift.inner.structure(), Structure::Matrices(_));
+        let terms = lift.reduction(1).filter(|_| pair);
+        let terms = terms.and_then(|reduction| {
+            ToeplitzPair::steps(&reduction.ring, self.target.registers.lanes(16))
+        });
         let fold = match (lift.folds, terms) {
             // Each for the quotient and for the remainder.
             (_, Some(terms)) => 2.0 * terms.len() as f64 * n * (2.0 + self.costs.memory),
-            (Some(folds), None) if pair.is_none() => {
-                folds as f64 / words.lanes * (1.0 + self.costs.memory)
-            }
+            (Some(folds), None) if !pair => folds as f64 / words.lanes * (1.0 + self.costs.memory),
             _ => lift.products_of_constants() as f64 * self.slots(lift.inner.as_ref()),
         };
         fold + n * (2.0 * self.costs.reduce + 2.0 * self.costs.memory)
@@ -254,16 +247,15 @@ struct Level<'a> {
 
 impl Level<'_> {
     fn of(base: &dyn Base) -> Option<Level<'_>> {
-        let (inner, parts, points, stores) =
-            match (base.as_method::<Karatsuba>(), base.as_method::<ToomCook>()) {
-                // Differences of the diagonals, sums of the vector, the result.
-                (Some(half), _) => (half.inner.as_ref(), 2, 3, 5),
-                (_, Some(toom)) => {
-                    let (parts, points) = (toom.parts(), toom.points());
-                    (toom.inner.as_ref(), parts, points, 3 * points + parts)
-                }
-                _ => return None,
-            };
+        let (inner, parts, points, stores) = match base.inside() {
+            // Differences of the diagonals, sums of the vector, the result.
+            Inside::Karatsuba(half) => (half.as_ref(), 2, 3, 5),
+            Inside::ToomCook(toom) => {
+                let (parts, points) = (toom.parts(), toom.points());
+                (toom.inner.as_ref(), parts, points, 3 * points + parts)
+            }
+            _ => return None,
+        };
         let (whole, part) = (base.cost(), inner.cost());
         let linear =
             (whole.adds + whole.scales).saturating_sub(points as u64 * (part.adds + part.scales));

@@ -12,6 +12,7 @@ use crate::error::Refusal;
 use crate::registry::{Arguments, Build, DftSpec, Method};
 use crate::sexpr::Form;
 use crate::transform::{Axes, Transform, TransformRef};
+use crate::unit::Unit;
 use ringforge_ring::zq;
 use std::sync::Arc;
 
@@ -34,18 +35,21 @@ pub struct GoodThomas {
     pub rows: TransformRef,
     /// The transform of the second axis, length q.
     pub columns: TransformRef,
+    /// 1/q mod p and 1/p mod q.
+    turns: [u64; 2],
 }
 
 fn build(arguments: &mut Arguments, spec: &DftSpec) -> Result<TransformRef, Refusal> {
     let p = arguments.number("the length P")?;
     let q = arguments.number("the length Q")?;
     let common = zq::gcd(p as u64, q as u64);
-    if common != 1 {
+    let turns = Unit::new(q as u64, p as u64).zip(Unit::new(p as u64, q as u64));
+    let Some(turns) = turns else {
         let message =
             format!("good-thomas needs coprime lengths, but {p} and {q} share the factor {common}");
         return Err(Refusal::new(arguments.last_at(), message)
             .instead("coprime lengths such as 10 and 9; `cooley-tukey` takes any two"));
-    }
+    };
     if p * q != spec.len {
         let message =
             format!("{p} × {q} = {}, but a transform of length {} is needed here", p * q, spec.len);
@@ -54,7 +58,8 @@ fn build(arguments: &mut Arguments, spec: &DftSpec) -> Result<TransformRef, Refu
     }
     let rows = arguments.transform(&spec.part(p))?;
     let columns = arguments.transform(&spec.part(q))?;
-    Ok(Arc::new(GoodThomas { spec: *spec, rows, columns }))
+    let turns = [turns.0, turns.1].map(Unit::inverse);
+    Ok(Arc::new(GoodThomas { spec: *spec, rows, columns, turns }))
 }
 
 impl GoodThomas {
@@ -71,10 +76,9 @@ impl GoodThomas {
     /// The cell (row, column) that F_j comes out at.
     pub fn output_cell(&self, j: usize) -> (usize, usize) {
         let (p, q) = (self.rows.len(), self.columns.len());
-        let inverse =
-            |a: usize, m: usize| zq::inv(a as u64 % m as u64, m as u64).unwrap_or(0) as usize;
         // j = q·r mod p and j = p·c mod q
-        (j * inverse(q, p) % p, j * inverse(p, q) % q)
+        let [by_q, by_p] = self.turns.map(|turn| turn as usize);
+        (j * by_q % p, j * by_p % q)
     }
 }
 

@@ -6,8 +6,9 @@ use crate::error::Refusal;
 use crate::network::Cost;
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
+use crate::structure::Inside;
 use crate::tree::TreeNode;
-use ringforge_ring::zq;
+use crate::two_ntt::root;
 use std::sync::Arc;
 
 /// Registry entry.
@@ -34,7 +35,7 @@ pub struct IfSquareRoot {
 
 /// Whether `weight` has an invertible square root.
 fn has_root(weight: u64, q: u64) -> bool {
-    zq::sqrt(weight, q).is_some_and(|s| zq::inv(s, q).is_some())
+    root(weight, q).is_some()
 }
 
 fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
@@ -73,6 +74,9 @@ impl Base for IfSquareRoot {
         self.method_for(weight).convolve(weight, a, b)
     }
     /// The dearer of the two.
+    fn inside(&self) -> Inside<'_> {
+        Inside::ByWeight(self)
+    }
     fn cost(&self) -> Cost {
         let (with, without) = (self.with.cost(), self.without.cost());
         if with.products > without.products { with } else { without }
@@ -96,6 +100,7 @@ impl Base for IfSquareRoot {
 mod tests {
     use super::*;
     use crate::testing::check_base;
+    use ringforge_ring::zq;
 
     /// ω_90^i has a square root for even i and none for odd i [Chiu25 §3.3.3].
     #[test]

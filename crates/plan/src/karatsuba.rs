@@ -8,6 +8,7 @@ use crate::error::Refusal;
 use crate::network::Cost;
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
+use crate::structure::Inside;
 use crate::tree::TreeNode;
 use ringforge_ring::zq;
 use std::sync::Arc;
@@ -69,6 +70,9 @@ impl Base for Karatsuba {
         c
     }
 
+    fn inside(&self) -> Inside<'_> {
+        Inside::Karatsuba(&self.inner)
+    }
     fn cost(&self) -> Cost {
         let m = self.size as u64 / 2;
         // B_0 + B_1, the two differences of 2m − 1 diagonals, and the sums at the end.

@@ -12,8 +12,9 @@ use crate::product::{Product, ProductRef};
 use crate::reduce_mod::ReduceMod;
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
-use crate::toeplitz_pair::ToeplitzPair;
+use crate::structure::Structure;
 use crate::tree::TreeNode;
+use crate::unit::Unit;
 use std::sync::Arc;
 
 /// Registry entry.
@@ -82,7 +83,10 @@ impl Lift {
     /// Where f is dense, quotient and remainder are two more products, of which some methods make both for
     /// the cost of one.
     pub(crate) fn products_of_constants(&self) -> u64 {
-        if self.inner.as_method::<ToeplitzPair>().is_some() { 1 } else { 2 }
+        match self.inner.structure() {
+            Structure::Matrices(_) => 1,
+            _ => 2,
+        }
     }
 
     /// The final reduction, where the domain is a ring: with the inverse of the scale folded in.
@@ -103,11 +107,14 @@ impl Product for Lift {
     fn domain(&self) -> &Domain {
         &self.domain
     }
-    fn scale(&self) -> u64 {
+    fn scale(&self) -> Unit {
         self.inner.scale()
     }
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         self.domain.reduce(&self.inner.multiply(a, b))
+    }
+    fn structure(&self) -> Structure<'_> {
+        Structure::Lifted(self)
     }
     fn cost(&self) -> Cost {
         match self.folds {
@@ -120,7 +127,7 @@ impl Product for Lift {
             title: format!("Lift to {} coefficients", self.length),
             before: self.domain.to_string(),
             after: self.inner.domain().to_string(),
-            scale: self.scale(),
+            scale: self.scale().value(),
             cost: self.cost(),
             cost_of: "per product",
             citation: METHOD.citation.to_string(),

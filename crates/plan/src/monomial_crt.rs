@@ -11,7 +11,9 @@ use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
+use crate::structure::Structure;
 use crate::tree::TreeNode;
+use crate::unit::Unit;
 use ringforge_ring::zq;
 use std::sync::Arc;
 
@@ -67,14 +69,8 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
         );
         return Err(Refusal::new(main_at, message).instead("N of at least M"));
     }
-    let q = domain.q;
     let main = build_part(arguments, "main", main_degree, 1, domain)?;
     let low = build_part(arguments, "low", low_degree, 0, domain)?;
-    if zq::inv(low.scale(), q).is_none() {
-        let message =
-            format!("the low part leaves the scale {}, which has no inverse mod {q}", low.scale());
-        return Err(arguments.refuse(message));
-    }
     Ok(Arc::new(MonomialCrt { domain: domain.clone(), main_degree, low_degree, main, low }))
 }
 
@@ -106,8 +102,7 @@ fn build_part(
 impl MonomialCrt {
     /// What the low part is multiplied with, so that both parts leave one scale.
     pub fn low_factor(&self) -> u64 {
-        let q = self.domain.q;
-        zq::mul(self.main.scale(), zq::inv(self.low.scale(), q).unwrap_or(0), q)
+        self.main.scale().over(self.low.scale()).value()
     }
 }
 
@@ -118,7 +113,7 @@ impl Product for MonomialCrt {
     fn domain(&self) -> &Domain {
         &self.domain
     }
-    fn scale(&self) -> u64 {
+    fn scale(&self) -> Unit {
         self.main.scale()
     }
 
@@ -136,6 +131,9 @@ impl Product for MonomialCrt {
         (0..self.domain.wanted).map(coefficient).collect()
     }
 
+    fn structure(&self) -> Structure<'_> {
+        Structure::Factors(self)
+    }
     fn cost(&self) -> Cost {
         let scales = if self.low_factor() == 1 { 0 } else { self.low_degree as u64 };
         let adds = self.domain.wanted.saturating_sub(self.main_degree) as u64;
@@ -147,7 +145,7 @@ impl Product for MonomialCrt {
             title: format!("CRT with the monomial factor x^{m}"),
             before: self.domain.to_string(),
             after: format!("{} × {}", self.main.domain(), self.low.domain()),
-            scale: self.scale(),
+            scale: self.scale().value(),
             cost: self.cost(),
             cost_of: "per product",
             citation: METHOD.citation.to_string(),
@@ -216,7 +214,7 @@ mod tests {
         );
         let product = build(&text, 8);
         let crt = product.as_method::<MonomialCrt>().expect("monomial-crt");
-        assert_eq!((crt.main.scale(), crt.low.scale()), (4 * 4 * 4 * 5, 5));
+        assert_eq!((crt.main.scale().value(), crt.low.scale().value()), (4 * 4 * 4 * 5, 5));
         assert_eq!(crt.low_factor(), 64);
         let mut random = Random(4);
         let (a, b) = (random.vector(8, 4591), random.vector(8, 4591));

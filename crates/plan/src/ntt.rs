@@ -17,7 +17,9 @@ use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::{Form, FormKind};
+use crate::structure::{Inside, Structure};
 use crate::tree::TreeNode;
+use crate::unit::Unit;
 use crate::weighted_convolution::WeightedConvolution;
 use ringforge_ring::zq;
 use std::sync::Arc;
@@ -65,7 +67,9 @@ pub struct Ntt {
     /// Whether the forward transform is the cyclic one of a twisted operand.
     pub twist: bool,
     /// ζ, a primitive root of unity of order 2^(levels+1).
-    pub root: u64,
+    pub root: Unit,
+    /// 2, a unit since q is odd.
+    two: Unit,
     /// The products mod x^d − w_i, weights in standard order.
     pub convolution: WeightedConvolution,
 }
@@ -120,15 +124,20 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
             .instead("(inverse cooley-tukey) or (inverse gentleman-sande)")
     })?;
     let twist = arguments.option_list("twist");
-    let weights = standard_weights(root, levels, q);
+    let units = Unit::new(root, q).zip(Unit::new(2, q));
+    let Some((root, two)) = units else {
+        let message = format!("the inverse of ntt halves, and 2 has no inverse mod {q}");
+        return Err(Refusal::new(at, message).instead("an odd modulus"));
+    };
+    let weights = standard_weights(root.value(), levels, q);
     let size = n >> levels;
     let inner = arguments.base(&BaseSpec { q, size, shape: Shape::Weighted(weights) })?;
-    let Some(convolution) = inner.as_method::<WeightedConvolution>().cloned() else {
+    let Inside::Convolutions(convolution) = inner.inside() else {
         return Err(Refusal::new(arguments.last_at(), "ntt ends in weighted convolutions")
             .instead("(weighted-convolution (toeplitz))"));
     };
-    let domain = domain.clone();
-    Ok(Arc::new(Ntt { domain, n, levels, inverse, twist, root, convolution }))
+    let (domain, convolution) = (domain.clone(), convolution.clone());
+    Ok(Arc::new(Ntt { domain, n, levels, inverse, twist, root, two, convolution }))
 }
 
 /// The least residue mod q that is a primitive root of order 2^(levels+1).
@@ -172,6 +181,11 @@ impl Ntt {
         self.len() >> self.levels
     }
 
+    /// The scale that so many levels there and back leave.
+    pub fn halves(&self, levels: u32) -> Unit {
+        self.two.pow(u64::from(levels))
+    }
+
     /// w_i in standard order.
     pub fn weights(&self) -> &[u64] {
         &self.convolution.weights
@@ -179,26 +193,29 @@ impl Ntt {
 
     /// The number that a forward butterfly of level `level` (0 the first, distance n/2) multiplies
     /// by at index i, the index of its lower element in an array transformed in place.
-    pub fn forward_factor(&self, level: u32, i: usize) -> u64 {
-        let (q, block) = (self.domain.q, i / (self.len() >> level));
+    pub fn forward_factor(&self, level: u32, i: usize) -> Unit {
+        let block = i / (self.len() >> level);
         // Block 2·block of the next level has x^m − s; twisted, s loses its ζ^(2^levels / 2^…).
-        let exponent = match self.twist {
-            true => reversed(2 * block, level + 1) << (self.levels - level),
-            false => reversed((1 << level) + block, self.levels),
-        };
-        zq::pow(self.root, exponent as u64, q)
+        match self.twist {
+            true => self.root.pow((reversed(2 * block, level + 1) << (self.levels - level)) as u64),
+            false => self.split_factor(level, block),
+        }
+    }
+
+    /// s, where number `block` of the factors at a level is x^2m − s².
+    pub fn split_factor(&self, level: u32, block: usize) -> Unit {
+        self.root.pow(reversed((1 << level) + block, self.levels) as u64)
     }
 
     /// What element i is multiplied by before the forward transform, for `twist`.
-    pub fn twist_factor(&self, i: usize) -> u64 {
-        zq::pow(self.root, (i / self.degree()) as u64, self.domain.q)
+    pub fn twist_factor(&self, i: usize) -> Unit {
+        self.root.pow((i / self.degree()) as u64)
     }
 
     /// The number that an inverse butterfly of level `level` (0 the first, distance d) multiplies
     /// by at index i of its lower element.
     pub fn inverse_factor(&self, level: u32, i: usize) -> u64 {
-        let (q, half) = (self.domain.q, self.degree() << level);
-        let order = 2u64 << self.levels;
+        let half = self.degree() << level;
         let exponent = match self.inverse {
             Butterflies::GentlemanSande => {
                 let block = i / (2 * half);
@@ -210,16 +227,14 @@ impl Ntt {
                 2 * (j << (self.levels - 1 - level)) as u64
             }
         };
-        zq::pow(self.root, (order - exponent % order) % order, q)
+        self.root.pow(exponent).inverse()
     }
 
     /// What element i is multiplied by after the inverse's levels, apart from 2^-levels.
     pub fn untwist_factor(&self, i: usize) -> u64 {
         match self.inverse {
             Butterflies::GentlemanSande => 1,
-            Butterflies::CooleyTukey => {
-                zq::inv(self.twist_factor(i), self.domain.q).unwrap_or_default()
-            }
+            Butterflies::CooleyTukey => self.twist_factor(i).inverse(),
         }
     }
 
@@ -250,11 +265,11 @@ impl Ntt {
         f.resize(self.len(), 0);
         if self.twist {
             for (i, c) in f.iter_mut().enumerate() {
-                *c = zq::mul(*c, self.twist_factor(i), self.domain.q);
+                *c = zq::mul(*c, self.twist_factor(i).value(), self.domain.q);
             }
         }
         for level in 0..self.levels {
-            let factor = |i: usize| self.forward_factor(level, i);
+            let factor = |i: usize| self.forward_factor(level, i).value();
             self.level(&mut f, self.len() >> (level + 1), Butterflies::CooleyTukey, &factor);
         }
         f
@@ -288,13 +303,16 @@ impl Product for Ntt {
     fn domain(&self) -> &Domain {
         &self.domain
     }
-    fn scale(&self) -> u64 {
-        zq::pow(2, u64::from(self.levels), self.domain.q)
+    fn scale(&self) -> Unit {
+        self.halves(self.levels)
     }
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         let mut c = self.inverse(&self.base(&self.forward(a), &self.forward(b)));
         c.truncate(self.domain.wanted);
         c
+    }
+    fn structure(&self) -> Structure<'_> {
+        Structure::Halves(self)
     }
     fn cost(&self) -> Cost {
         let n = self.len() as u64;
@@ -312,7 +330,7 @@ impl Product for Ntt {
             title: format!("Number-theoretic transform in {} levels", self.levels),
             before: self.domain.to_string(),
             after: format!("{} factors x^{} - w", 1u64 << self.levels, self.degree()),
-            scale: self.scale(),
+            scale: self.scale().value(),
             cost: self.cost(),
             cost_of: "per product",
             citation: METHOD.citation.to_string(),
@@ -389,7 +407,7 @@ mod tests {
     fn roots_and_weights_of_the_standards() {
         let kem = plan(3329, 256, 7, KINDS[0]);
         let kem = kem.root.as_method::<Ntt>().expect("ntt");
-        assert_eq!((kem.root, kem.degree()), (17, 2));
+        assert_eq!((kem.root.value(), kem.degree()), (17, 2));
         // FIPS 203, appendix A: ζ^(2·brv(i)+1) = 17, -17, 2761, -2761, …
         assert_eq!(kem.weights()[..4], [17, 3312, 2761, 568]);
         // … and ζ^brv(k) = 1729, 2580, 3289, …

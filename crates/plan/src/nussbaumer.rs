@@ -13,6 +13,7 @@ use crate::network::Cost;
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
 use crate::split::{Chunks, Part, Split};
+use crate::structure::Inside;
 use crate::tree::TreeNode;
 use ringforge_ring::zq;
 use std::sync::Arc;
@@ -145,6 +146,9 @@ impl Base for Nussbaumer {
         })
     }
 
+    fn inside(&self) -> Inside<'_> {
+        Inside::Split
+    }
     fn cost(&self) -> Cost {
         let split = self.split(SmallModulus::Binomial(self.q - 1));
         split.map(|split| split.cost()).unwrap_or_default()

@@ -2,12 +2,12 @@
 
 use crate::domain::Domain;
 use crate::error::{PlanError, Refusal};
-use crate::lift::Lift;
 use crate::operand::Operand;
 use crate::product::ProductRef;
 use crate::reduce_mod::ReduceMod;
 use crate::registry::build_product;
 use crate::sexpr::{Form, FormKind};
+use crate::structure::Structure;
 use crate::tree::TreeNode;
 use ringforge_ring::{Ring, zq};
 
@@ -106,26 +106,25 @@ impl Plan {
             return Err(Refusal::new(at, why).instead("`big`, which is every centred coefficient"));
         }
         let root = build_product(tree, &Domain::of_operands(&ring, operands))?;
-        if zq::inv(root.scale(), ring.q()).is_none() {
-            let message = format!("the scale {} has no inverse mod {}", root.scale(), ring.q());
-            return Err(Refusal::new(tree.at, message));
-        }
         Ok(Plan { name, cite, note, ring, operands, root })
     }
 
     /// The scale that the tree leaves, in `[1, q)`.
     pub fn scale(&self) -> u64 {
-        self.root.scale()
+        self.root.scale().value()
     }
 
     /// What the result is multiplied with at the end: the inverse of [`Plan::scale`].
     pub fn final_factor(&self) -> u64 {
-        zq::inv(self.scale(), self.ring.q()).unwrap_or(0)
+        self.root.scale().inverse()
     }
 
     /// The final reduction mod f with the scale folded in, where the tree starts with a lift.
     pub fn final_reduction(&self) -> Option<ReduceMod> {
-        self.root.as_method::<Lift>()?.reduction(self.final_factor())
+        match self.root.structure() {
+            Structure::Lifted(lift) => lift.reduction(self.final_factor()),
+            _ => None,
+        }
     }
 
     /// Whether the plan is right for all such operands.

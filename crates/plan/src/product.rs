@@ -3,7 +3,9 @@
 use crate::domain::Domain;
 use crate::network::Cost;
 use crate::sexpr::Form;
+use crate::structure::Structure;
 use crate::tree::TreeNode;
+use crate::unit::Unit;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -16,11 +18,13 @@ pub trait Product: Any + std::fmt::Debug + Send + Sync {
     fn name(&self) -> &'static str;
     /// Where the product is taken.
     fn domain(&self) -> &Domain;
-    /// s: the product leaves s·a·b, s in `[1, q)`.
-    fn scale(&self) -> u64;
+    /// s: the product leaves s·a·b. A unit, so that what comes after can take it out.
+    fn scale(&self) -> Unit;
     /// Reference execution: operands of at most `domain().operand` coefficients in `[0, q)` →
     /// `domain().wanted` coefficients of s·a·b mod the modulus, in `[0, q)`.
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64>;
+    /// What the product is made of, for its lowering.
+    fn structure(&self) -> Structure<'_>;
     /// The operations on coefficients of one product, both forward transforms included.
     fn cost(&self) -> Cost;
     /// The node and what is below it, for people.

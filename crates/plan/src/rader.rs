@@ -42,6 +42,8 @@ pub struct Rader {
     pub spec: DftSpec,
     /// Whether the scale 1 is asked for. Always so for lengths beyond 5.
     pub unscaled: bool,
+    /// The least number whose powers are all residues modulo p but 0.
+    generator: u64,
 }
 
 /// Where the radix-3 butterfly of scale 2 has its doublings.
@@ -81,7 +83,11 @@ fn build(arguments: &mut Arguments, spec: &DftSpec) -> Result<TransformRef, Refu
             arguments.refuse(format!("Rader's transform halves: q = {} must be odd", spec.q))
         );
     }
-    Ok(Arc::new(Rader { spec: *spec, unscaled }))
+    let generates = |g: &u64| zq::order(*g, p as u64) == Some(p as u64 - 1);
+    let generator = (2..p as u64).find(generates).ok_or_else(|| {
+        Refusal::new(at, format!("Rader's transform needs a generator modulo {p}, which has none"))
+    })?;
+    Ok(Arc::new(Rader { spec: *spec, unscaled, generator }))
 }
 
 impl Rader {
@@ -193,8 +199,7 @@ impl Rader {
     /// convolution of length p − 1 with constants.
     fn general(&self, arith: &mut dyn Arith, f: &[Val]) -> Vec<Val> {
         let p = self.spec.len;
-        let g = (2..p as u64).find(|&g| zq::order(g, p as u64) == Some(p as u64 - 1)).unwrap_or(1);
-        let power = |e: usize| zq::pow(g, e as u64, p as u64) as usize;
+        let power = |e: usize| zq::pow(self.generator, e as u64, p as u64) as usize;
         let constants: Vec<u64> = (0..p - 1).map(|e| self.spec.power(power(e))).collect();
         let input: Vec<Val> = (0..p - 1).map(|a| f[power(p - 1 - a)]).collect();
         let (products, total) = cyclic(arith, &constants, &input, f[0]);

@@ -16,8 +16,10 @@ use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, DftSpec, Method, build_transform};
 use crate::sexpr::Form;
+use crate::structure::{Inside, Structure};
 use crate::transform::TransformRef;
 use crate::tree::TreeNode;
+use crate::unit::Unit;
 use crate::weighted_convolution::WeightedConvolution;
 use ringforge_ring::zq;
 use std::sync::Arc;
@@ -43,6 +45,7 @@ pub struct Schoenhage {
     pub transform: TransformRef,
     /// The N products mod x^{2K} + 1.
     pub convolution: WeightedConvolution,
+    scale: Unit,
 }
 
 fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refusal> {
@@ -95,19 +98,16 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
     let transform = build_transform(&form, &spec)?;
     let base = BaseSpec { q, size: 2 * k, shape: Shape::Weighted(vec![q - 1; n]) };
     let inner = arguments.base(&base)?;
-    let Some(convolution) = inner.as_method::<WeightedConvolution>().cloned() else {
+    let Inside::Convolutions(convolution) = inner.inside() else {
         return Err(Refusal::new(
             arguments.last_at(),
             "schoenhage ends in negacyclic convolutions",
         )
         .instead("(weighted-convolution (toeplitz))"));
     };
-    let product = Schoenhage { domain: domain.clone(), k, transform, convolution };
-    if zq::inv(product.scale(), q).is_none() {
-        let message = format!("the scale {} has no inverse mod {q}", product.scale());
-        return Err(arguments.refuse(message));
-    }
-    Ok(Arc::new(product))
+    let scale = transform.product_scale().map_err(|why| arguments.refuse(why))?;
+    let (domain, convolution) = (domain.clone(), convolution.clone());
+    Ok(Arc::new(Schoenhage { domain, k, transform, convolution, scale }))
 }
 
 impl Schoenhage {
@@ -141,10 +141,8 @@ impl Product for Schoenhage {
     fn domain(&self) -> &Domain {
         &self.domain
     }
-    fn scale(&self) -> u64 {
-        let q = self.domain.q;
-        let forward = zq::mul(self.transform.scale(), self.transform.scale(), q);
-        zq::mul(forward, self.transform.inverse_scale(), q)
+    fn scale(&self) -> Unit {
+        self.scale
     }
 
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
@@ -169,6 +167,9 @@ impl Product for Schoenhage {
         sums
     }
 
+    fn structure(&self) -> Structure<'_> {
+        Structure::Rotations(self)
+    }
     fn cost(&self) -> Cost {
         let (k, n) = (self.k as u64, self.blocks());
         let forward = self.transform.forward_cost(&self.present()).times(4 * k);
@@ -186,7 +187,7 @@ impl Product for Schoenhage {
             title: format!("Schönhage x^{k} = y, x^{} = -1", 2 * k),
             before: self.domain.to_string(),
             after: format!("Z{q}[x, y]/(x^{} + 1, y^{n} - 1)", 2 * k),
-            scale: self.scale(),
+            scale: self.scale().value(),
             cost: self.cost(),
             cost_of: "per product",
             citation: METHOD.citation.to_string(),
@@ -229,7 +230,7 @@ mod tests {
                         .unwrap_or_else(|e| panic!("{}", e.within(&text)));
                     assert_eq!(product.to_form(), form);
                     let (a, b) = (random.vector(operand, 4591), random.vector(operand, 4591));
-                    let scale = product.scale();
+                    let scale = product.scale().value();
                     let expected: Vec<u64> =
                         domain.multiply(&a, &b).iter().map(|&c| zq::mul(c, scale, 4591)).collect();
                     assert_eq!(product.multiply(&a, &b), expected, "{text}, {operand}");

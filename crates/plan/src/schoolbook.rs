@@ -7,7 +7,9 @@ use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
+use crate::structure::Structure;
 use crate::tree::TreeNode;
+use crate::unit::Unit;
 use std::sync::Arc;
 
 /// Registry entry.
@@ -44,11 +46,14 @@ impl Product for Schoolbook {
     fn domain(&self) -> &Domain {
         &self.domain
     }
-    fn scale(&self) -> u64 {
-        1
+    fn scale(&self) -> Unit {
+        Unit::one(self.domain.q)
     }
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         self.domain.multiply(a, b)
+    }
+    fn structure(&self) -> Structure<'_> {
+        Structure::Definition
     }
     fn cost(&self) -> Cost {
         let n = self.domain.operand as u64;

@@ -89,8 +89,7 @@ impl Shape {
                     .sum();
                 let spill = (longer_factor(blocks) as f64 / target.count as f64).log2().max(0.0);
                 let transforms = 2.5 * (radices + 3.0 * spill + 4.0);
-                let karatsuba = if width > lanes { 0.9 } else { 1.0 };
-                let small = 2.0 * width as f64 * karatsuba + 14.0;
+                let small = 2.0 * width as f64 + 14.0;
                 let low = low as f64;
                 blocks as f64 * per_block * (transforms + small) + low * low / 10.0 + 4.0 * low
             }
@@ -195,10 +194,6 @@ impl Shapes<'_> {
         let toeplitz = Form::list("toeplitz", []);
         match *shape {
             Shape::Blocks { width, blocks, low, room } => {
-                let small = match width {
-                    k if k == self.lanes() => toeplitz,
-                    _ => Form::list("karatsuba", [toeplitz]),
-                };
                 let present = self.degree.div_ceil(width).min(blocks);
                 let wanted = if room == 0 { blocks } else { room.div_ceil(width).min(blocks) };
                 let key = (blocks, present, wanted);
@@ -207,7 +202,7 @@ impl Shapes<'_> {
                     found.map(|transform| transform.to_form())
                 };
                 let transform = self.found.entry(key).or_insert_with(search).clone()?;
-                let convolution = Form::list("weighted-convolution", [small]);
+                let convolution = Form::list("weighted-convolution", [toeplitz]);
                 let main = Form::list("substitute", [Form::word("auto"), transform, convolution]);
                 if low == 0 {
                     return Some(main);

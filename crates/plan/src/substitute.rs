@@ -17,8 +17,10 @@ use crate::registry::{
     Arguments, Build, DftSpec, Method, PointsSpec, build_points, build_transform,
 };
 use crate::sexpr::Form;
+use crate::structure::{Inside, Structure};
 use crate::transform::TransformRef;
 use crate::tree::TreeNode;
+use crate::unit::Unit;
 use crate::weighted_convolution::WeightedConvolution;
 use ringforge_ring::zq;
 use std::sync::Arc;
@@ -47,6 +49,7 @@ pub struct Substitute {
     pub transform: TransformRef,
     /// The N products mod x^k − ω^j.
     pub convolution: WeightedConvolution,
+    scale: Unit,
 }
 
 fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refusal> {
@@ -72,16 +75,13 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
     let weights = transform.points();
     let base = BaseSpec { q, size: k, shape: Shape::Weighted(weights) };
     let inner = arguments.base(&base)?;
-    let Some(convolution) = inner.as_method::<WeightedConvolution>().cloned() else {
+    let Inside::Convolutions(convolution) = inner.inside() else {
         return Err(Refusal::new(arguments.last_at(), "substitute ends in weighted convolutions")
             .instead("(weighted-convolution (toeplitz))"));
     };
-    let product = Substitute { domain: domain.clone(), k, auto, transform, convolution };
-    if zq::inv(product.scale(), q).is_none() {
-        let message = format!("the scale {} has no inverse mod {q}", product.scale());
-        return Err(arguments.refuse(message));
-    }
-    Ok(Arc::new(product))
+    let scale = transform.product_scale().map_err(|why| arguments.refuse(why))?;
+    let (domain, convolution) = (domain.clone(), convolution.clone());
+    Ok(Arc::new(Substitute { domain, k, auto, transform, convolution, scale }))
 }
 
 /// Where a transform is wanted.
@@ -228,10 +228,8 @@ impl Product for Substitute {
     fn domain(&self) -> &Domain {
         &self.domain
     }
-    fn scale(&self) -> u64 {
-        let q = self.domain.q;
-        let forward = zq::mul(self.transform.scale(), self.transform.scale(), q);
-        zq::mul(forward, self.transform.inverse_scale(), q)
+    fn scale(&self) -> Unit {
+        self.scale
     }
 
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
@@ -247,6 +245,9 @@ impl Product for Substitute {
         all.take(self.domain.wanted).collect()
     }
 
+    fn structure(&self) -> Structure<'_> {
+        Structure::Blocks(self)
+    }
     fn cost(&self) -> Cost {
         let k = self.k as u64;
         let forward = self.transform.forward_cost(&self.present()).times(2 * k);
@@ -264,7 +265,7 @@ impl Product for Substitute {
             title: format!("Substitute x^{k} = t"),
             before: self.domain.to_string(),
             after: format!("Z{q}[x, t]/(x^{k} - t, {})", self.transform.modulus()),
-            scale: self.scale(),
+            scale: self.scale().value(),
             cost: self.cost(),
             cost_of: "per product",
             citation: METHOD.citation.to_string(),

@@ -6,6 +6,7 @@ use crate::error::Refusal;
 use crate::network::Cost;
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
+use crate::structure::Inside;
 use crate::tree::TreeNode;
 use std::sync::Arc;
 
@@ -39,6 +40,9 @@ impl Base for Toeplitz {
     }
     fn size(&self) -> usize {
         self.size
+    }
+    fn inside(&self) -> Inside<'_> {
+        Inside::Dots
     }
     fn cost(&self) -> Cost {
         let k = self.size as u64;

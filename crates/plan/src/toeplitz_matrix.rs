@@ -11,7 +11,9 @@ use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
+use crate::structure::Structure;
 use crate::tree::TreeNode;
+use crate::unit::Unit;
 use std::sync::Arc;
 
 /// Registry entry.
@@ -59,8 +61,8 @@ impl Product for ToeplitzMatrix {
     fn domain(&self) -> &Domain {
         &self.domain
     }
-    fn scale(&self) -> u64 {
-        1
+    fn scale(&self) -> Unit {
+        Unit::one(self.domain.q)
     }
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         let (n, size, q) = (self.degree, self.size, self.domain.q);
@@ -73,6 +75,9 @@ impl Product for ToeplitzMatrix {
         t.extend(weighted_diagonals(q, self.weight, &padded(b, n)));
         let c = self.inner.toeplitz(&padded(&t, 2 * size - 1), &padded(a, size));
         padded(&c[..n], self.domain.wanted)
+    }
+    fn structure(&self) -> Structure<'_> {
+        Structure::Matrix(self)
     }
     fn cost(&self) -> Cost {
         let weighted = if matches!(self.weight, 0 | 1) { 0 } else { self.degree as u64 - 1 };

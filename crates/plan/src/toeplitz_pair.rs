@@ -11,7 +11,9 @@ use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
+use crate::structure::Structure;
 use crate::tree::TreeNode;
+use crate::unit::Unit;
 use ringforge_ring::{Ring, zq};
 use std::sync::Arc;
 
@@ -51,22 +53,20 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
     Ok(Arc::new(ToeplitzPair { domain: domain.clone(), size, inner }))
 }
 
-/// Coefficients of a quotient that are computed together.
-const TOGETHER: usize = 16;
 /// Terms of f beside the first one: with more, the remainder is taken by products of constants.
 const TERMS: usize = 32;
 
 impl ToeplitzPair {
     /// x^n mod f as terms (t, w_t), w_t centred, where the remainder by f is taken term by term: f has few
-    /// terms, and 16 coefficients of the quotient do not depend on each other. [`None`] where
+    /// terms, and `together` coefficients of the quotient, a register's, do not depend on each other. [`None`] where
     /// two products of constants, by the same method, are taken in its place.
-    pub fn steps(ring: &Ring) -> Option<Vec<(usize, i64)>> {
+    pub fn steps(ring: &Ring, together: usize) -> Option<Vec<(usize, i64)>> {
         let (n, q) = (ring.degree(), ring.q());
         let minus = |c: i64| zq::centered(zq::unsigned(-c, q), q);
         let all = ring.modulus()[..n].iter().enumerate().map(|(t, &c)| (t, minus(c)));
         let terms: Vec<(usize, i64)> = all.filter(|&(_, w)| w != 0).collect();
         // Terms below x^2 add nothing to the quotient.
-        let apart = terms.iter().all(|&(t, _)| t < 2 || n - t >= TOGETHER);
+        let apart = terms.iter().all(|&(t, _)| t < 2 || n - t >= together);
         (apart && terms.len() <= TERMS).then_some(terms)
     }
 }
@@ -78,8 +78,8 @@ impl Product for ToeplitzPair {
     fn domain(&self) -> &Domain {
         &self.domain
     }
-    fn scale(&self) -> u64 {
-        1
+    fn scale(&self) -> Unit {
+        Unit::one(self.domain.q)
     }
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         let (n, size) = (self.domain.operand, self.size);
@@ -99,6 +99,9 @@ impl Product for ToeplitzPair {
         c.extend(half(n));
         c.resize(self.domain.wanted, 0);
         c
+    }
+    fn structure(&self) -> Structure<'_> {
+        Structure::Matrices(self)
     }
     fn cost(&self) -> Cost {
         self.inner.cost().times(2)

@@ -17,6 +17,7 @@ use crate::error::Refusal;
 use crate::network::{Cost, Network};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
+use crate::structure::Inside;
 use crate::toom_five;
 use crate::tree::TreeNode;
 use ringforge_ring::zq;
@@ -98,6 +99,14 @@ pub(crate) fn plus(arith: &mut dyn Arith, a: Val, c: u64, b: Val) -> Val {
     arith.add(a, b)
 }
 
+/// 1/d modulo q, a power of two up to 2^64, for an odd d, which always has one there.
+pub fn odd_inverse(d: u64, q: u64) -> u64 {
+    debug_assert!(d % 2 == 1 && q.is_power_of_two());
+    // Newton's iteration doubles the bits that are right; d itself is right in three.
+    let inverse = (0..5).fold(d, |x, _| x.wrapping_mul(2u64.wrapping_sub(d.wrapping_mul(x))));
+    inverse & (q - 1)
+}
+
 /// a − c·b for a small constant.
 pub(crate) fn minus(arith: &mut dyn Arith, a: Val, c: u64, b: Val) -> Val {
     let b = if c == 1 { b } else { arith.scale(b, c) };
@@ -156,7 +165,7 @@ impl ToomCook {
             return vec![arith.scale(w[0], 3), one, minus_one, two, arith.scale(w[2], 6)];
         }
         // Points 0, 1, −1, 2, −2, 3, ∞; constants 2, 2, 1, 1, 1/5, 1/5, 24.
-        let fifth = zq::inv(5, arith.q()).unwrap_or(1);
+        let fifth = odd_inverse(5, arith.q());
         let odd = arith.add(w[1], w[3]);
         let one = arith.add(even, odd);
         let one = arith.scale(one, 2);
@@ -299,12 +308,15 @@ impl Base for ToomCook {
                 exact.input(&product)
             })
             .collect();
-        let odd = zq::inv((self.divisor() >> self.lost()) % self.q, self.q).unwrap_or(0);
+        let odd = odd_inverse(self.divisor() >> self.lost(), self.q);
         let divided = |x: u64| zq::mul(x >> self.lost(), odd, self.q);
         let combined = self.combine(&mut exact, &products);
         combined.iter().flat_map(|&c| exact.get(c).iter().map(|&x| divided(x))).collect()
     }
 
+    fn inside(&self) -> Inside<'_> {
+        Inside::ToomCook(self)
+    }
     fn cost(&self) -> Cost {
         let [vectors, diagonals, combine] = self.linear_cost();
         let linear = (vectors + diagonals + combine).times((self.size / self.parts) as u64);

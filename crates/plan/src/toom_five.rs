@@ -6,7 +6,7 @@
 //! constants.
 
 use crate::arith::{Arith, Val};
-use crate::toom_cook::{linear, plus, square};
+use crate::toom_cook::{linear, odd_inverse, plus, square};
 use ringforge_ring::zq;
 
 /// What [`combine`] leaves the product multiplied with.
@@ -55,9 +55,8 @@ pub(crate) fn vectors(arith: &mut dyn Arith, parts: &[Val]) -> Vec<Val> {
     let three = (0..4).rev().fold(w[4], |high, i| plus(arith, w[i], 3, high));
     let values = [[w[0], ones[0]], [ones[1], two[0]], [two[1], half[0]], [half[1], three]].concat();
     let q = arith.q();
-    let constant = |(n, d): (i64, u64)| {
-        zq::mul(n.rem_euclid(q as i64) as u64, zq::inv(d % q, q).unwrap_or(1), q)
-    };
+    let constant =
+        |(n, d): (i64, u64)| zq::mul(n.rem_euclid(q as i64) as u64, odd_inverse(d, q), q);
     let all = values.into_iter().chain([w[4]]).zip(CONSTANTS);
     all.map(|(value, c)| arith.scale(value, constant(c))).collect()
 }

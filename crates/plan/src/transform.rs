@@ -4,6 +4,7 @@ use crate::arith::{Arith, Exact, Val};
 use crate::network::{Cost, Network};
 use crate::sexpr::Form;
 use crate::steps::{self, Step};
+use crate::unit::Unit;
 use ringforge_ring::zq;
 use std::any::Any;
 use std::sync::Arc;
@@ -46,6 +47,18 @@ pub trait Transform: Any + std::fmt::Debug + Send + Sync {
     /// may hold anything; a method may arrange its work so that dropping them saves most.
     fn inverse_wanted(&self, arith: &mut dyn Arith, input: &[Val], _wanted: &[bool]) -> Vec<Val> {
         self.inverse(arith, input)
+    }
+
+    /// What a product through both forward transforms and the inverse leaves.
+    ///
+    /// # Errors
+    /// It has no inverse, so that nothing could take it out; the message says so.
+    fn product_scale(&self) -> Result<Unit, String> {
+        let q = self.q();
+        let scale = zq::mul(zq::mul(self.scale(), self.scale(), q), self.inverse_scale(), q);
+        Unit::new(scale, q).ok_or_else(|| {
+            format!("({} …) leaves the scale {scale}, which has no inverse mod {q}", self.name())
+        })
     }
 
     /// What the inverse leaves: `n·s mod q`.

@@ -6,6 +6,7 @@ use crate::error::Refusal;
 use crate::network::Cost;
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
+use crate::structure::Inside;
 use crate::tree::TreeNode;
 use std::sync::Arc;
 
@@ -42,6 +43,9 @@ impl Base for Trinomial {
     }
     fn size(&self) -> usize {
         self.size
+    }
+    fn inside(&self) -> Inside<'_> {
+        Inside::Trinomial
     }
     fn cost(&self) -> Cost {
         let k = self.size as u64;

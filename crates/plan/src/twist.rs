@@ -11,6 +11,7 @@ use crate::error::Refusal;
 use crate::registry::{Arguments, Build, DftSpec, Method, PointsSpec, build_transform};
 use crate::sexpr::Form;
 use crate::transform::{Transform, TransformRef};
+use crate::unit::Unit;
 use ringforge_ring::zq;
 use std::sync::Arc;
 
@@ -28,14 +29,14 @@ pub const METHOD: Method = Method {
 #[derive(Clone, Debug)]
 pub struct Twist {
     /// r, the least N-th root of the weight.
-    pub factor: u64,
+    pub factor: Unit,
     /// The transform at the N-th roots of unity.
     pub inner: TransformRef,
 }
 
 /// The least r with r^n = w.
-pub(crate) fn nth_root(w: u64, n: usize, q: u64) -> Option<u64> {
-    let unit = |r: &u64| zq::inv(*r, q).is_some() && zq::pow(*r, n as u64, q) == w % q;
+pub(crate) fn nth_root(w: u64, n: usize, q: u64) -> Option<Unit> {
+    let unit = |r: u64| Unit::new(r, q).filter(|_| zq::pow(r, n as u64, q) == w % q);
     // Moduli of transforms have at most 32 bits, and a root is among the first few or nowhere:
     // where q is a prime, Fermat decides first.
     if zq::is_prime(q) {
@@ -44,7 +45,7 @@ pub(crate) fn nth_root(w: u64, n: usize, q: u64) -> Option<u64> {
             return None;
         }
     }
-    (1..q).find(unit)
+    (1..q).find_map(unit)
 }
 
 /// The transform at r·ω^j.
@@ -106,17 +107,17 @@ impl Transform for Twist {
     }
     fn points(&self) -> Vec<u64> {
         let q = self.q();
-        self.inner.points().iter().map(|&w| zq::mul(w, self.factor, q)).collect()
+        self.inner.points().iter().map(|&w| zq::mul(w, self.factor.value(), q)).collect()
     }
     fn modulus(&self) -> String {
         let n = self.len();
-        format!("t^{n} - {}", zq::pow(self.factor, n as u64, self.q()))
+        format!("t^{n} - {}", zq::pow(self.factor.value(), n as u64, self.q()))
     }
     fn values(&self) -> String {
         format!("the {} products over t = {}·{}^i", self.len(), self.factor, self.root())
     }
     fn forward(&self, arith: &mut dyn Arith, f: &[Val]) -> Vec<Val> {
-        let twisted = self.scaled(arith, f, self.factor);
+        let twisted = self.scaled(arith, f, self.factor.value());
         self.inner.forward(arith, &twisted)
     }
     fn inverse(&self, arith: &mut dyn Arith, input: &[Val]) -> Vec<Val> {
@@ -124,8 +125,7 @@ impl Transform for Twist {
     }
     fn inverse_wanted(&self, arith: &mut dyn Arith, input: &[Val], wanted: &[bool]) -> Vec<Val> {
         let plain = self.inner.inverse_wanted(arith, input, wanted);
-        let back = zq::inv(self.factor, self.q()).unwrap_or(0);
-        self.scaled(arith, &plain, back)
+        self.scaled(arith, &plain, self.factor.inverse())
     }
     fn children(&self) -> Vec<&dyn Transform> {
         vec![self.inner.as_ref()]

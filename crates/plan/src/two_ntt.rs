@@ -11,7 +11,9 @@ use crate::network::Cost;
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
 use crate::split::{Chunks, Part, Split, neighbours};
+use crate::structure::Inside;
 use crate::tree::TreeNode;
+use crate::unit::Unit;
 use ringforge_ring::zq;
 use std::sync::Arc;
 
@@ -51,29 +53,28 @@ fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal>
     }
     let mut roots = Vec::new();
     for &w in weights {
-        let Some(root) = zq::sqrt(w, spec.q).filter(|&s| zq::inv(s, spec.q).is_some()) else {
+        let Some(root) = root(w, spec.q) else {
             let message = format!("the weight {w} has no invertible square root mod {}", spec.q);
             return Err(arguments
                 .refuse(message)
                 .instead("(if-square-root (two-ntt …) (karatsuba …)), or (karatsuba …)"));
         };
-        roots.extend([root, spec.q - root]);
+        roots.extend([root.value(), root.negated().value()]);
     }
     let half = BaseSpec { q: spec.q, size: spec.size / 2, shape: Shape::Weighted(roots) };
     Ok(Arc::new(TwoNtt { q: spec.q, size: spec.size, inner: arguments.base(&half)? }))
 }
 
-impl TwoNtt {
-    /// The square root s of a weight that this node was built for.
-    pub fn square_root(&self, weight: u64) -> u64 {
-        zq::sqrt(weight, self.q).unwrap_or(0)
-    }
+/// A square root s of a weight that has an inverse, as the inverse map divides by it.
+pub(crate) fn root(weight: u64, q: u64) -> Option<Unit> {
+    Unit::new(zq::sqrt(weight, q)?, q)
+}
 
+impl TwoNtt {
     /// The constants of the inverse: 1/2 and 1/(2s).
-    pub fn inverse_constants(&self, weight: u64) -> (u64, u64) {
+    fn inverse_constants(&self, root: Unit) -> (u64, u64) {
         let half = self.q.div_ceil(2);
-        let inverse = zq::inv(self.square_root(weight), self.q).unwrap_or(0);
-        (half, zq::mul(half, inverse, self.q))
+        (half, zq::mul(half, root.inverse(), self.q))
     }
 }
 
@@ -90,11 +91,12 @@ impl Base for TwoNtt {
 
     fn split(&self, modulus: SmallModulus) -> Option<Split> {
         let (q, SmallModulus::Binomial(weight)) = (self.q, modulus) else { return None };
-        let s = zq::sqrt(weight, q)?;
+        let root = root(weight, q)?;
+        let s = root.value();
         let mut there = Chunks::new(2);
         let high = there.scale(1, s);
         let (plus, minus) = (there.add(0, high), there.sub(0, high));
-        let (half, half_inverse) = self.inverse_constants(weight);
+        let (half, half_inverse) = self.inverse_constants(root);
         let mut back = Chunks::new(2);
         let (sum, difference) = (back.add(0, 1), back.sub(0, 1));
         let output = vec![back.scale(sum, half), back.scale(difference, half_inverse)];
@@ -107,12 +109,15 @@ impl Base for TwoNtt {
             name: "2-NTT",
             chunks: neighbours(self.size, 2),
             forward: there.finish(),
-            parts: vec![part(plus, s), part(minus, zq::sub(0, s, q))],
+            parts: vec![part(plus, s), part(minus, root.negated().value())],
             inverse: back.finish(),
             output,
         })
     }
 
+    fn inside(&self) -> Inside<'_> {
+        Inside::Split
+    }
     fn cost(&self) -> Cost {
         let m = self.size as u64 / 2;
         // Both operands split (one multiplication and a butterfly each), the result joined.

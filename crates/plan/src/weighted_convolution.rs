@@ -3,10 +3,10 @@
 
 use crate::base::{Base, BaseRef, BaseSpec, Shape};
 use crate::error::Refusal;
-use crate::if_square_root::IfSquareRoot;
 use crate::network::Cost;
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
+use crate::structure::Inside;
 use crate::tree::TreeNode;
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl WeightedConvolution {
 
 /// The method that stands for this one at a weight.
 pub fn resolved(mut base: &BaseRef, weight: u64) -> &BaseRef {
-    while let Some(choice) = base.as_method::<IfSquareRoot>() {
+    while let Inside::ByWeight(choice) = base.inside() {
         base = choice.method_for(weight);
     }
     base
@@ -72,6 +72,9 @@ impl Base for WeightedConvolution {
     }
     fn convolve(&self, weight: u64, a: &[u64], b: &[u64]) -> Vec<u64> {
         self.method_for(weight).convolve(weight, a, b)
+    }
+    fn inside(&self) -> Inside<'_> {
+        Inside::Convolutions(self)
     }
     fn cost(&self) -> Cost {
         self.base.cost()

@@ -85,7 +85,8 @@ fn scales_of_the_seed() {
     assert_eq!(ours.scale(), 90);
     let crt = chiu.root.as_method::<Lift>().and_then(|l| l.inner.as_method::<MonomialCrt>());
     let crt = crt.expect("the seed's tree");
-    assert_eq!((crt.main.scale(), crt.low.scale(), crt.low_factor()), (170, 640, 72));
+    let scales = [crt.main.scale().value(), crt.low.scale().value(), crt.low_factor()];
+    assert_eq!(scales, [170, 640, 72]);
     let main = crt.main.as_method::<Substitute>().expect("main part");
     assert_eq!((main.transform.scale(), main.transform.inverse_scale()), (8, 18 * 40));
     assert!(crt.low.as_method::<Border>().is_some());

@@ -11,6 +11,7 @@ mod writer;
 
 use crate::ir::*;
 use crate::method::*;
+use ringforge_target::TABLE_ALIGNMENT;
 use std::collections::HashMap;
 use writer::Writer;
 
@@ -118,7 +119,7 @@ impl Tables<'_> {
             words: words.len(),
             bits: self.modulus.bits,
             role: Role::Table(words),
-            align: 32,
+            align: TABLE_ALIGNMENT,
             range: None,
         });
         let table = BufferId(self.buffers.len() as u32 - 1);

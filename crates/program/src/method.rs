@@ -16,6 +16,7 @@ pub(crate) use reduce::{
     floor_constants, folded_shifts, high_constants, low_constant, rounding_shift,
 };
 
+use ringforge_plan::Unit;
 use ringforge_ring::zq;
 use serde::{Deserialize, Serialize};
 
@@ -250,8 +251,11 @@ impl MulMethod {
 }
 
 impl ProductMethod {
-    /// The residue it multiplies by.
-    pub fn scale(self, m: impl Into<Modulus>) -> u64 {
+    /// What it multiplies by.
+    ///
+    /// # Errors
+    /// An even modulus.
+    pub fn scale(self, m: impl Into<Modulus>) -> Result<Unit, EvenModulus> {
         inverse_of_r(m)
     }
 
@@ -272,10 +276,13 @@ impl ProductMethod {
 }
 
 impl FreezeMethod {
-    /// The residue it multiplies by.
-    pub fn scale(self, m: impl Into<Modulus>) -> u64 {
+    /// What it multiplies by.
+    ///
+    /// # Errors
+    /// An even modulus, where it is not 1.
+    pub fn scale(self, m: impl Into<Modulus>) -> Result<Unit, EvenModulus> {
         match self {
-            FreezeMethod::Minimum => 1,
+            FreezeMethod::Minimum => Ok(Unit::one(m.into().q)),
             FreezeMethod::Montgomery | FreezeMethod::MontgomeryBiased { .. } => inverse_of_r(m),
         }
     }
@@ -343,10 +350,27 @@ impl FreezeMethod {
     }
 }
 
+/// Montgomery's methods divide by 2^w, which an even modulus does not allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "Montgomery's methods divide by 2^{bits}, which has no inverse modulo {q}; an odd modulus, or \
+     methods that multiply by 1"
+)]
+pub struct EvenModulus {
+    /// The modulus.
+    pub q: u64,
+    /// Bits of its words.
+    pub bits: u8,
+}
+
 /// 2^-w mod q.
-pub fn inverse_of_r(m: impl Into<Modulus>) -> u64 {
+///
+/// # Errors
+/// An even modulus.
+pub fn inverse_of_r(m: impl Into<Modulus>) -> Result<Unit, EvenModulus> {
     let m = m.into();
-    zq::inv(m.radix() as u64 % m.q, m.q).unwrap_or(0)
+    let radix = Unit::new(m.radix() as u64 % m.q, m.q);
+    radix.map(Unit::inverted).ok_or(EvenModulus { q: m.q, bits: m.bits })
 }
 
 #[cfg(test)]

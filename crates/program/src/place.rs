@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use crate::method::{MulMethod, ReduceMethod};
     use ringforge_plan::Plan;
-    use ringforge_plan::{Lift, Substitute};
+    use ringforge_plan::Structure;
 
     const Q: u64 = 4591;
 
@@ -192,8 +192,8 @@ mod tests {
                     (cooley-tukey 3 3 (rader 3 unscaled) (rader 3 unscaled)) \
                     (weighted-convolution (toeplitz)))))";
         let plan = Plan::parse(text).unwrap();
-        let lift = plan.root.as_method::<Lift>().unwrap();
-        lift.inner.as_method::<Substitute>().unwrap().inverse_network()
+        let Structure::Lifted(lift) = plan.root.structure() else { panic!("a lift") };
+        lift.inner.structure().blocks().expect("blocks").inverse_network()
     }
 
     #[test]

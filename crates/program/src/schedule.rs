@@ -72,8 +72,8 @@ pub enum Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BaseProducts {
-    /// Dot products of broadcast pairs with unaligned loads, in 32-bit sums, whatever method the
-    /// plan has for them.
+    /// Dot products of broadcast pairs with unaligned loads, in 32-bit sums, where the plan says
+    /// `(toeplitz)`; by lanes where it has another method.
     BroadcastDot,
     /// Transposed, one convolution in a lane, 16-bit Montgomery products, by the plan's methods:
     /// for machines (or compilers) without a dot product.

@@ -5,7 +5,7 @@ use ringforge_plan::Plan;
 use ringforge_program::lower::{LowerError, Lowered, lower};
 use ringforge_program::method::{FreezeMethod, MulMethod, ReduceMethod};
 use ringforge_program::schedule::{ScalePlace, Schedule};
-use ringforge_target::AVX2;
+use ringforge_target::{AVX2, TARGETS};
 use std::path::Path;
 
 fn plan(name: &str) -> Plan {
@@ -126,15 +126,20 @@ fn what_cannot_be_lowered_is_named() {
     let error = lower(&plan, &tight, &AVX2, "x").unwrap_err();
     assert!(matches!(error, LowerError::Ranges { .. }), "{error}");
 
-    // What has no program of its own is computed by its definition, and says so.
+    // A product by its definition is what `(schoolbook)` says; how it is executed is told.
     let schoolbook = "(plan s (ring \"Z4591[x]/(x^32 - x - 1)\") (schoolbook))";
     let lowered =
         lower(&Plan::parse(schoolbook).unwrap(), &Schedule::default(), &AVX2, "x").unwrap();
-    assert!(lowered.notes.iter().any(|n| n.contains("(schoolbook) has no program")));
+    assert!(
+        lowered
+            .notes
+            .iter()
+            .any(|n| n.contains("(schoolbook) is executed as (lift 63 (schoolbook))"))
+    );
 }
 
-/// By lanes, a plan's methods for small products are what is computed; where they are not, a note
-/// says so.
+/// A plan's methods for small products are what is computed, whatever the schedule's instruction; a level that
+/// the schedule adds is told by a note.
 #[test]
 fn small_products_are_the_plans_or_noted() {
     let (ours, chiu) = (plan("sntrup761.plan"), plan("sntrup761-chiu.plan"));
@@ -160,8 +165,11 @@ fn small_products_are_the_plans_or_noted() {
     assert!(halved.notes.len() == 1 && halved.notes[0].contains("one level of Karatsuba"));
 
     assert_eq!(lowered(&ours, &dots).notes, [""; 0]);
-    let notes = lowered(&chiu, &dots).notes;
-    assert!(notes.len() == 1 && notes[0].contains("(if-square-root (two-ntt (toeplitz))"));
+    // Dot products are the definition; other methods are executed as they are written beside them too.
+    let seed = lowered(&chiu, &dots);
+    assert!(says(&seed, "2-NTT and Toeplitz") && says(&seed, "Karatsuba and Toeplitz"));
+    assert_eq!(seed.notes, [""; 0]);
+    check(&chiu, &seed, &operands(761));
 }
 
 #[test]
@@ -191,5 +199,61 @@ fn small_methods_nest_by_lanes() {
         let lowered = lower(&plan, &schedule, &AVX2, "x").unwrap();
         assert!(format!("{:?}", lowered.program.procedures).contains(title), "{title}");
         check(&plan, &lowered, &operands(761)[2..]);
+    }
+}
+
+/// What no pipeline takes is refused before anything runs: the error names the method, the target, the reason
+/// and what would work, and the definition never stands for it.
+#[test]
+fn what_no_lowering_takes_is_refused_by_name() {
+    let trinomial = "Z4591[x]/(x^24 - x - 1)";
+    for (ring, tree, parts) in [
+        (
+            "Z4591[x]/(x^32 - 1)",
+            "(schoenhage 8 (rotations 4) (weighted-convolution (toeplitz)))",
+            ["(schoenhage 8", "the plan starts with it", "(lift 63 …) above it"],
+        ),
+        (
+            trinomial,
+            "(lift 64 (schoenhage 8 (rotations 2 4) (weighted-convolution (toeplitz))))",
+            ["(schoenhage 8", "do not fill a register", "(schoenhage 16 …)"],
+        ),
+        (
+            "Z4591[x]/(x^24 - 5x - 1)",
+            "(lift 64 (schoenhage 8 (rotations 2 4) (weighted-convolution (toeplitz))))",
+            ["(schoenhage 8", "coefficients ±1", "(substitute …)"],
+        ),
+        (
+            trinomial,
+            "(lift 47 (toeplitz-pair 24 (toeplitz)))",
+            ["(toeplitz-pair 24", "2^16 is no multiple of 4591", "a transform for others"],
+        ),
+        (
+            trinomial,
+            "(lift 47 (change-modulus (prime 7681 (toeplitz-pair 24 (toeplitz))) (prime 40961 (schoolbook))))",
+            ["(toeplitz-pair 24", "no transform of blocks", "below each prime"],
+        ),
+        (
+            "Z4591[x]/(x^96 - 1)",
+            "(substitute 48 (butterfly) (weighted-convolution (karatsuba (toeplitz))))",
+            ["`(karatsuba (toeplitz))`", "blocks of 48", "(toeplitz), or blocks"],
+        ),
+        (
+            "Z7681[x]/(x^256 + 1)",
+            "(ntt 4 (forward cooley-tukey) (inverse cooley-tukey) \
+             (weighted-convolution (karatsuba (toeplitz))))",
+            ["`(karatsuba (toeplitz))`", "multiplied by their definition", "(toeplitz)"],
+        ),
+    ] {
+        let plan = Plan::parse(&format!("(plan p (ring \"{ring}\") {tree})"));
+        let plan = plan.unwrap_or_else(|e| panic!("{tree}: {e}"));
+        for target in TARGETS {
+            let error = lower(&plan, &Schedule::of(target), target, "x");
+            let error = error.expect_err(tree).to_string();
+            let on = format!("on {target}:");
+            for part in parts.iter().chain(&[on.as_str()]) {
+                assert!(error.contains(part), "`{part}` is not in {error}");
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! ranges and on disorder.
 
 use ringforge_interpret::run::{run, run_in_place};
-use ringforge_plan::{Ntt, Plan};
+use ringforge_plan::{Ntt, Plan, Structure};
 use ringforge_program::ir::{Computes, Procedure, Program, Role};
 use ringforge_program::lower::{LowerError, lower};
 use ringforge_program::schedule::{Order, Schedule};
@@ -74,7 +74,7 @@ fn magnitude(procedure: &Procedure, role: &Role) -> i64 {
 }
 
 fn check(plan: &Plan, schedule: &Schedule) -> Program {
-    let ntt = plan.root.as_method::<Ntt>().unwrap();
+    let Structure::Halves(ntt) = plan.root.structure() else { panic!("{}", plan.ring) };
     let lowered =
         lower(plan, schedule, &AVX2, "x").unwrap_or_else(|e| panic!("{}: {e}", plan.ring));
     let program = lowered.program;

@@ -137,24 +137,29 @@ fn every_f_has_its_remainder() {
 fn divisions_must_leave_enough_bits() {
     let tree = "(lift 199 (toeplitz-pair 144 (toom-cook 3 (karatsuba (toeplitz)))))";
     let plan = plan("Z16384[x]/(x^100 + x^99 + 1)", tree);
-    let lowered = lower(&plan, &Schedule::default(), &AVX2, "x").unwrap();
-    assert!(lowered.notes.iter().any(|note| note.contains("by its definition")));
+    let error = lower(&plan, &Schedule::default(), &AVX2, "x").unwrap_err().to_string();
+    for part in ["(toeplitz-pair 144", "on avx2", "words of 17 bits", "karatsuba"] {
+        assert!(error.contains(part), "`{part}` is not in {error}");
+    }
 }
 
 #[test]
-fn what_has_no_levels_is_computed_by_its_definition() {
-    // Squares of other registers have no transposition here: the definition again.
+fn what_has_no_levels_is_refused_with_the_reason() {
     let wide = Target { registers: Registers { bits: 512, part: 128 }, ..AVX2 };
-    for (ring, tree, target) in [
-        ("Z4591[x]/(x^48 - 1)", "(toeplitz-matrix 48 (toeplitz))", &AVX2),
-        ("Z2048[x]/(x^12 - 1)", "(toeplitz-matrix 12 (toeplitz))", &AVX2),
-        ("Z2048[x]/(x^48 - 1)", "(toeplitz-matrix 48 (toeplitz))", &wide),
+    for (ring, tree, target, why) in [
+        ("Z4591[x]/(x^48 - 1)", "(toeplitz-matrix 48 (toeplitz))", &AVX2, "modulo 2^16"),
+        ("Z2048[x]/(x^12 - 1)", "(toeplitz-matrix 12 (toeplitz))", &AVX2, "cannot be put in lanes"),
+        ("Z2048[x]/(x^48 - 1)", "(toeplitz-matrix 48 (toeplitz))", &wide, "hold others"),
     ] {
         let plan = plan(ring, tree);
-        let lowered = lower(&plan, &Schedule::default(), target, "x").unwrap();
-        let note = lowered.notes.iter().find(|note| note.contains("by its definition"));
-        assert!(note.is_some_and(|note| note.contains("(toeplitz-matrix")), "{:?}", lowered.notes);
-        let program = lowered.program.expand();
+        let error = lower(&plan, &Schedule::default(), target, "x").unwrap_err().to_string();
+        for part in [tree, target.name, why] {
+            assert!(error.contains(part), "`{part}` is not in {error}");
+        }
+        // The definition is a choice of its own, right where the method is refused.
+        let definition = self::plan(ring, "(schoolbook)");
+        let program = lower(&definition, &Schedule::default(), target, "x").unwrap().program;
+        let program = program.expand();
         for [a, b] in operands(plan.ring.degree(), plan.ring.q() as i64) {
             assert_eq!(run(&program, &[&a, &b]).unwrap(), plan.ring.mul(&a, &b));
         }

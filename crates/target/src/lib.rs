@@ -18,6 +18,9 @@ pub use registers::Registers;
 /// Bytes that arrays are aligned to where nothing else is asked: those that caches move together.
 pub const ALIGNMENT: usize = 64;
 
+/// Bytes that tables of constants are aligned to: those of the longest register that reads them.
+pub const TABLE_ALIGNMENT: usize = 32;
+
 /// How a machine's code multiplies two blocks of variable coefficients.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Products {

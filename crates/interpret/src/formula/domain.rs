@@ -2,11 +2,17 @@
 
 use super::{Id, Recorder};
 use crate::walk::*;
+use ringforge_plan::Unit;
 use ringforge_program::method::*;
 use ringforge_ring::zq;
 
 fn not_linear<T>(what: &str) -> Result<T, Refusal> {
     Err(format!("{what} has no meaning mod q by itself; formula reads the modular level"))
+}
+
+/// What a method multiplies by.
+fn residue(scale: Result<Unit, EvenModulus>) -> Result<u64, Refusal> {
+    scale.map(Unit::value).map_err(|e| e.to_string())
 }
 
 impl Domain for Recorder {
@@ -49,16 +55,19 @@ impl Domain for Recorder {
     }
 
     fn narrow(&mut self, x: &Id, method: NarrowMethod) -> Result<Id, Refusal> {
-        Ok(self.scale(*x, method.scale(self.words)))
+        let scale = residue(method.scale(self.words))?;
+        Ok(self.scale(*x, scale))
     }
 
     fn mul_words(&mut self, a: &Id, b: &Id, method: ProductMethod) -> Result<Id, Refusal> {
         let product = self.product(*a, *b)?;
-        Ok(self.scale(product, method.scale(self.words)))
+        let scale = residue(method.scale(self.words))?;
+        Ok(self.scale(product, scale))
     }
 
     fn freeze(&mut self, a: &Id, method: FreezeMethod) -> Result<Id, Refusal> {
-        Ok(self.scale(*a, method.scale(self.words)))
+        let scale = residue(method.scale(self.words))?;
+        Ok(self.scale(*a, scale))
     }
 
     fn pair_dot(&mut self, a: [&Id; 2], b: [&Id; 2]) -> Result<Id, Refusal> {

@@ -75,6 +75,7 @@ fn the_bound_is_tight() {
         bound: 7168,
         moduli: vec![14327],
         inner: vec![inner.expect("product")],
+        below: vec![Vec::new()],
     };
     let (a, b) = (vec![1024; 7], vec![2047; 7]);
     assert_ne!(small.multiply(&a, &b), domain.multiply(&a, &b));

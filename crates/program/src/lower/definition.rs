@@ -1,10 +1,9 @@
-//! The last way to lower a plan: the product by its definition, modulo q up to 2^16 in exact sums, else
-//! over the integers through primes of words of 32 bits. Right for every ring; for plans whose methods
-//! have no program of their own.
+//! The product by its definition for moduli that have no program of their own for it: over the integers through
+//! primes of words of 32 bits. Right for every ring; for plans that say `(schoolbook)`, and for no others.
 
 use super::{LowerError, Lowered, general, unsupported};
 use crate::schedule::Schedule;
-use ringforge_plan::{Domain, Form, Lift, Plan, build_product};
+use ringforge_plan::{Domain, Form, Plan, Structure, build_product};
 use ringforge_ring::zq;
 use ringforge_target::Target;
 
@@ -30,7 +29,10 @@ pub(crate) fn lower(
     let root = if q <= 1 << 16 && !q.is_power_of_two() {
         plain
     } else {
-        let inner = plain.as_method::<Lift>().map_or(plain.domain(), |lift| lift.inner.domain());
+        let inner = match plain.structure() {
+            Structure::Lifted(lift) => lift.inner.domain(),
+            _ => plain.domain(),
+        };
         let bound = inner.bounds.iter().fold(plan.ring.degree() as u128, |b, &c| b * u128::from(c));
         let parts: Vec<String> = primes(bound)
             .ok_or_else(|| refuse(format!("coefficients over the integers reach {bound}")))?
@@ -42,7 +44,7 @@ pub(crate) fn lower(
     let text = root.to_form().to_string();
     let mut lowered = general::lower(&Plan { root, ..plan.clone() }, schedule, target, name)?;
     lowered.notes.push(format!(
-        "{} has no program of its own: the product is computed by its definition, {text}",
+        "{} is executed as {text}, the product by its definition modulo {q}",
         plan.root.to_form()
     ));
     lowered.program.plan = plan.to_string();

@@ -107,11 +107,7 @@ impl Lowering<'_> {
                 }
                 most += bound;
                 if most > WORD {
-                    return Err(unsupported(
-                        "final reduction",
-                        format!("its summands reach {bound}"),
-                        "a smaller limit `full` in the schedule",
-                    ));
+                    return Err(LowerError::Word { stage: "final reduction".into(), bound: most });
                 }
                 sum = Some(match (sum, term.coefficient != 1) {
                     (None, false) => v,

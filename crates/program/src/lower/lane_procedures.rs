@@ -3,6 +3,7 @@
 
 use super::Lowering;
 use super::lanes::METHOD;
+use super::two::square;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use ringforge_target::ALIGNMENT;
@@ -43,6 +44,38 @@ impl Lowering<'_> {
         }
         let inner = repeat(four, quarter, vec![Stmt::Block(block)]);
         builder.stage("interleave rows by four", "", vec![repeat(group, groups, vec![inner])]);
+        self.procedures.push(builder.finish());
+        ProcedureId(self.procedures.len() as u32 - 1)
+    }
+
+    /// The procedure that transposes `groups` squares in place, by interleaving registers [`square`].
+    pub(super) fn transposer(&mut self, groups: usize) -> ProcedureId {
+        let lanes = self.lanes;
+        let name = format!("transpose{groups}");
+        if let Some(known) = self.procedure_named(&name) {
+            return known;
+        }
+        let mut builder = Builder::new(&name, None, self.q);
+        let rows = builder.buffer("rows", Role::Scratch, groups * lanes * lanes, ALIGNMENT);
+        let (group, half) = (builder.counter(), lanes / 2);
+        let at =
+            |row: usize, column: usize| Index::strided(row * lanes + column, group, lanes * lanes);
+        let mut block = Block::default();
+        let mut columns = Vec::new();
+        for column in [0, half] {
+            let pairs: Vec<Value> = (0..half)
+                .map(|row| {
+                    let at = vec![at(row, column), at(row + half, column)];
+                    block.push(Op::LoadParts { buffer: rows, at })
+                })
+                .collect();
+            columns.extend(square(&mut block, &pairs));
+        }
+        for (row, a) in columns.into_iter().enumerate() {
+            block.push(Op::Store { buffer: rows, at: at(row, 0), a });
+        }
+        let body = vec![repeat(group, groups, vec![Stmt::Block(block)])];
+        builder.stage("transpose squares", "", body);
         self.procedures.push(builder.finish());
         ProcedureId(self.procedures.len() as u32 - 1)
     }

@@ -20,6 +20,8 @@ use ringforge_target::ALIGNMENT;
 
 /// Rows that one round of a transposition takes.
 const ROUND: usize = 4;
+/// Rows that two rounds transpose.
+pub(super) const SQUARE: usize = ROUND * ROUND;
 
 pub(super) const METHOD: ProductMethod = ProductMethod::Montgomery;
 
@@ -67,9 +69,8 @@ impl Lowering<'_> {
         let (lanes, blocks, size) = (self.lanes, cell_of.len(), convolution.size);
         // A group of blocks is as many squares as a block has registers.
         let squares = size / lanes;
-        if lanes != ROUND * ROUND {
-            let why =
-                format!("two rounds by {ROUND} transpose {} rows, not {lanes}", ROUND * ROUND);
+        if lanes != SQUARE {
+            let why = format!("two rounds by {ROUND} transpose {SQUARE} rows, not {lanes}");
             let instead = "a target with such registers";
             return Err(unsupported("weighted-convolution", why, instead));
         }
@@ -90,11 +91,19 @@ impl Lowering<'_> {
         }
         let groups: usize = methods.iter().map(|(_, cells)| cells.len().div_ceil(lanes)).sum();
         let groups = groups * squares;
-        let interleave = self.interleave(groups);
         let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
         let words = groups * lanes * lanes;
-        // In place by way of one more array: a small stack matters more than names.
-        let between = self.builder.buffer(&named("between"), Role::Local, words, ALIGNMENT);
+        let transpose: Box<dyn Fn(BufferId) -> Vec<Stmt>> = if self.interleaves {
+            let whole = self.transposer(groups);
+            Box::new(move |buffer| vec![call(whole, &[buffer])])
+        } else {
+            let interleave = self.interleave(groups);
+            // In place by way of one more array: a small stack matters more than names.
+            let between = self.builder.buffer(&named("between"), Role::Local, words, ALIGNMENT);
+            Box::new(move |buffer| {
+                [[between, buffer], [buffer, between]].map(|two| call(interleave, &two)).into()
+            })
+        };
         // Lanes of one register have one method: where there are several, blocks change places.
         let [ra, rb] = match one {
             true => [a, b],
@@ -117,8 +126,6 @@ impl Lowering<'_> {
                 sorted
             }
         };
-        let transpose =
-            |buffer| [call(interleave, &[between, buffer]), call(interleave, &[buffer, between])];
         let title = format!("{tag} part: transpose, one lane for each convolution");
         self.builder.stage(&title, "", [transpose(ra), transpose(rb)].concat());
 
@@ -176,7 +183,7 @@ impl Lowering<'_> {
         self.borders.push((format!("{tag}.base"), after.iter().copied().max().unwrap_or(0)));
 
         let title = format!("{tag} part: transpose back");
-        self.builder.stage(&title, "", transpose(ra).into());
+        self.builder.stage(&title, "", transpose(ra));
         if !one {
             let mut block = Block::default();
             let places = places(&methods, lanes);

@@ -1,10 +1,9 @@
 //! Plan and schedule to program.
 //!
-//! The tree is walked once: a lift to an unreduced product of 2n - 1 coefficients, an optional
-//! monomial factor, an incomplete transform whose blocks are as wide as a register (or Schönhage's,
-//! whose blocks are twice as wide), small products by broadcast dot products or one in a lane, and the
-//! final reduction mod f. Transforms are taken in their own steps, small products in their own parts.
-//! Forms that this walk does not know are refused by name.
+//! Every method says what it is made of ([`ringforge_plan::Structure`]): operands, linear maps, products, linear
+//! maps back. What a plan says decides, before anything runs, which pipeline executes it (`pipeline`); a
+//! pipeline that cannot is an error that names the method, the target and the reason, and nothing is tried in
+//! its place.
 
 mod base;
 mod blocks;
@@ -18,24 +17,27 @@ mod network;
 mod ntt;
 mod parts;
 mod phases;
+mod pipeline;
+mod registers;
 mod schoenhage;
 mod small;
 mod split;
+mod suited;
 mod transform;
 mod two;
 
 use crate::bounds::Bounds;
 use crate::build::Builder;
 use crate::ir::*;
+use crate::method::{EvenModulus, FreezeMethod};
 use crate::place::Impossible;
-use crate::schedule::{BaseProducts, ScalePlace, Schedule};
-use ringforge_plan::{
-    Border, Lift, Modulus, MonomialCrt, Ntt, Plan, ProductRef, Schoenhage, Schoolbook, Substitute,
-    ToeplitzMatrix, ToeplitzPair,
-};
-use ringforge_ring::zq;
-use ringforge_target::ALIGNMENT;
+use crate::schedule::{ScalePlace, Schedule};
+use pipeline::Pipeline;
+use ringforge_plan::{Plan, Unit};
 use ringforge_target::Target;
+
+/// Bits of the words that residues below 2^15 take.
+pub(crate) const SHORT: u8 = 16;
 
 /// A lowered plan.
 #[derive(Clone, Debug)]
@@ -55,10 +57,12 @@ pub struct Lowered {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LowerError {
     /// The lowering has no program for this node.
-    #[error("no lowering for `{node}`: {why}; {would_work}")]
+    #[error("no lowering for `{node}`{}: {why}; {would_work}", on(.target))]
     Unsupported {
         /// The node's text.
         node: String,
+        /// The target's name; empty until [`lower`] has added it.
+        target: &'static str,
         /// What is missing.
         why: String,
         /// What would work.
@@ -72,6 +76,9 @@ pub enum LowerError {
         /// Why.
         source: Impossible,
     },
+    /// A method of the schedule asks for another modulus.
+    #[error(transparent)]
+    Modulus(#[from] EvenModulus),
     /// Sums of products exceed 32 bits.
     #[error("stage `{stage}`: sums of products reach {bound}, too much for 32-bit elements")]
     Wide {
@@ -114,6 +121,23 @@ pub enum LowerError {
     },
 }
 
+/// ` on avx2`.
+fn on(target: &str) -> String {
+    if target.is_empty() { String::new() } else { format!(" on {target}") }
+}
+
+impl LowerError {
+    /// The error with the target that it is about.
+    fn about(self, target: &Target) -> LowerError {
+        match self {
+            LowerError::Unsupported { node, why, would_work, .. } => {
+                LowerError::Unsupported { node, target: target.name, why, would_work }
+            }
+            other => other,
+        }
+    }
+}
+
 pub(crate) fn unsupported(
     node: impl ToString,
     why: impl ToString,
@@ -121,78 +145,61 @@ pub(crate) fn unsupported(
 ) -> LowerError {
     LowerError::Unsupported {
         node: node.to_string(),
+        target: "",
         why: why.to_string(),
         would_work: would_work.to_string(),
     }
 }
 
-/// Lowers a plan: as it says where there is a program for that, else by the definition of the
-/// product, which a note tells.
+/// Lowers a plan as it says. The definition of the product stands for it only where the plan says so,
+/// `(schoolbook)` or `(lift N (schoolbook))`.
 ///
 /// # Errors
-/// [`LowerError`]: what the schedule asks for does not fit the plan's ranges or has no program.
+/// [`LowerError`]: what the plan or the schedule asks for has no program on this target, or does not fit the
+/// ranges.
 pub fn lower(
     plan: &Plan,
     schedule: &Schedule,
     target: &Target,
     name: &str,
 ) -> Result<Lowered, LowerError> {
-    type Way = fn(&Plan, &Schedule, &Target, &str) -> Result<Lowered, LowerError>;
-    let ways: [Way; 3] = [as_planned, general::lower, definition::lower];
-    let mut first = None;
-    for way in ways {
-        match way(plan, schedule, target, name) {
-            Ok(lowered) => return Ok(lowered),
-            // What the first way says of ranges stands; others are only tried.
-            Err(error) => {
-                let none = matches!(error, LowerError::Unsupported { .. });
-                if first.is_none() && !none {
-                    return Err(error);
-                }
-                first = first.or(Some(error));
-            }
+    let with = (schedule, target);
+    let lowered = Pipeline::of(plan, schedule, target).and_then(|pipeline| match pipeline {
+        Pipeline::Matrix(matrix) => two::lower(plan, matrix, with, name),
+        Pipeline::Matrices(lift, pair) => two::lower_lifted(plan, lift, pair, with, name),
+        Pipeline::Transforms(ntt) => ntt::lower(plan, ntt, with, name),
+        Pipeline::Registers(lift, main, low) => {
+            let suited = registers::suited(schedule, main, low);
+            whole(plan, with, (&suited, name), |lowering| lowering.registers(lift, main, low))
         }
-    }
-    Err(first.unwrap_or_else(|| unsupported(plan_text(plan), "no way", "another plan")))
+        Pipeline::Rotations(lift, main) => {
+            whole(plan, with, (schedule, name), |lowering| lowering.run_schoenhage(lift, main))
+        }
+        Pipeline::General => general::lower(plan, schedule, target, name),
+        Pipeline::Definition => definition::lower(plan, schedule, target, name),
+    });
+    lowered.map_err(|error| error.about(target))
 }
 
-fn as_planned(
+/// One exported procedure in words of 16 bits, modulo the ring's modulus throughout, by the schedule as the
+/// plan's small products ask for it.
+fn whole(
     plan: &Plan,
-    schedule: &Schedule,
-    target: &Target,
-    name: &str,
+    (schedule, target): (&Schedule, &Target),
+    (suited, name): (&Schedule, &str),
+    run: impl FnOnce(&mut Lowering) -> Result<(), LowerError>,
 ) -> Result<Lowered, LowerError> {
-    if let Some(matrix) = plan.root.as_method::<ToeplitzMatrix>() {
-        return two::lower(plan, matrix, (schedule, target), name);
-    }
-    if let Some(lift) = plan.root.as_method::<Lift>()
-        && let Some(pair) = lift.inner.as_method::<ToeplitzPair>()
-    {
-        return two::lower_lifted(plan, lift, pair, (schedule, target), name);
-    }
-    if let Some(transform) = plan.root.as_method::<Ntt>() {
-        return ntt::lower(plan, transform, (schedule, target), name);
-    }
-    if general::applies(plan) {
-        return general::lower(plan, schedule, target, name);
-    }
-    let lift = plan.root.as_method::<Lift>().ok_or_else(|| {
-        unsupported(plan.root.to_form(), "a product is lifted first", "start the plan with `lift`")
-    })?;
-    let (main, low) = match lift.inner.as_method::<MonomialCrt>() {
-        Some(crt) => (&crt.main, Some(crt)),
-        None => (&lift.inner, None),
-    };
     let q = plan.ring.q();
     let mut lowering = Lowering {
         plan,
-        schedule,
+        schedule: suited,
         q,
         n: plan.ring.degree(),
         operand: (q as i64 - 1) / 2,
         prefix: String::new(),
-        lanes: target.registers.lanes(16),
-        bounds: Bounds::new(q, schedule.multiply, schedule.reduce),
+        lanes: target.registers.lanes(SHORT),
+        interleaves: suited::interleaves(schedule, suited, target.registers),
+        bounds: Bounds::new(q, suited.multiply, suited.reduce),
         builder: Builder::new("mul", Some(Computes::Product), q),
         procedures: Vec::new(),
         sites: Vec::new(),
@@ -201,14 +208,7 @@ fn as_planned(
         notes: Vec::new(),
         rows: Vec::new(),
     };
-    match (main.as_method::<Substitute>(), main.as_method::<Schoenhage>()) {
-        (Some(main), _) => lowering.run(lift, main, low)?,
-        (_, Some(main)) if low.is_none() => lowering.run_schoenhage(lift, main)?,
-        _ => {
-            let why = "the main part is an incomplete transform";
-            return Err(unsupported(main.to_form(), why, "use `substitute`"));
-        }
-    }
+    run(&mut lowering)?;
     for site in schedule.drop.iter().chain(&schedule.add) {
         if !lowering.seen.contains(site) {
             return Err(LowerError::NoSuchSite { site: site.clone() });
@@ -220,7 +220,7 @@ fn as_planned(
         name: name.into(),
         ring: plan.ring.to_string(),
         q,
-        word_bits: 16,
+        word_bits: SHORT,
         registers: target.registers,
         transform: None,
         plan: plan.to_string(),
@@ -244,6 +244,8 @@ pub(crate) struct Lowering<'a> {
     prefix: String,
     /// Words in a register.
     lanes: usize,
+    /// Whether squares are transposed by interleaving registers, else by strided stores.
+    interleaves: bool,
     bounds: Bounds,
     /// The exported procedure.
     builder: Builder,
@@ -266,113 +268,14 @@ pub(crate) struct Operand {
     pub tail: Option<(BufferId, Index)>,
 }
 
-impl<'a> Lowering<'a> {
-    fn run(
-        &mut self,
-        lift: &Lift,
-        main: &Substitute,
-        crt: Option<&MonomialCrt>,
-    ) -> Result<(), LowerError> {
-        let (q, lanes, n) = (self.q, self.lanes, self.n);
-        if main.k != lanes {
-            return Err(unsupported(
-                format!("(substitute {} …)", main.k),
-                format!("blocks of {} do not fill a register of {lanes} words", main.k),
-                format!("(substitute {lanes} …)"),
-            ));
-        }
-        crt.map_or(Ok(()), |crt| self.low_fits(crt))?;
-        let h = self.operand;
-        let c = self.builder.ranged("c", Role::Output, n, 2, Some((-h, h)));
-        let a = self.builder.ranged("a", Role::Input, n, 2, Some((-h, h)));
-        let b = self.builder.ranged("b", Role::Input, n, 2, Some((-h, h)));
-        // Operands are read where they are: the output is written last of all.
-        let mut fb = Operand { buffer: b, start: 0, tail: None };
-        let (mut fa, mut windows) = (Operand { buffer: a, ..fb.clone() }, None);
-        if self.schedule.base == BaseProducts::BroadcastDot {
-            fa = self.stage_swapped("a", a, n);
-            if !n.is_multiple_of(lanes) {
-                fb.tail = Some(self.stage_tail("b", b, n));
-            }
-            windows = crt
-                .filter(|crt| is_truncated(&crt.low) && crt.low_degree >= lanes)
-                .map(|crt| self.stage_windows(b, crt.low_degree / lanes));
-        }
-
-        // Words of the unreduced product, rounded up, all defined.
-        let length = 2 * n - 1;
-        let words = length.next_multiple_of(lanes).max(main.blocks() * lanes) + lanes;
-        let full = self.builder.buffer("full", Role::Local, words, ALIGNMENT);
-
-        // The scale that the unreduced product has when the final stage gets it.
-        let freeze = self.schedule.freeze.unwrap_or(crate::method::FreezeMethod::Montgomery);
-        let (freeze_scale, narrow_scale) = (freeze.scale(q), self.schedule.narrow.scale(q));
-        let main_scale = zq::mul(main_scale(main), narrow_scale, q);
-        let inverse = |x: u64| zq::inv(x, q).unwrap_or(0);
-        let (target, last_factor) = match self.schedule.scale {
-            ScalePlace::Inverse => (inverse(freeze_scale), 1),
-            ScalePlace::Final => (main_scale, inverse(zq::mul(main_scale, freeze_scale, q))),
-        };
-        // The low part stands between the transforms and the base products: both read what was
-        // stored just before in other pieces than it was stored, and stores take time to settle.
-        let transformed = self.transformed("main", main, &fa, &fb)?;
-        let mut low = parts::Low::default();
-        if let Some(crt) = crt {
-            low = self.low_part(crt, &fa, &fb, windows, full, target)?;
-        }
-        let main_factor = zq::mul(target, inverse(main_scale), q);
-        let products = self.products("main", main, transformed)?;
-        let bound = self.inverse_into(main, products, main_factor, full, &low, length)?;
-        self.borders.push(("unreduced product".into(), bound));
-        let reduction = lift.reduction(last_factor).ok_or_else(|| {
-            unsupported(plan_text(self.plan), "the outermost lift reduces mod f", "lift in a ring")
-        })?;
-        // What the last registers read behind the product must be there.
-        let written = match crt {
-            Some(crt) => (crt.main_degree + crt.low_degree).next_multiple_of(lanes),
-            None => main.wanted().iter().filter(|&&wanted| wanted).count() * lanes,
-        };
-        let read = fold::registers(&reduction.rows(), lanes, words);
-        let ends = read.iter().enumerate().flat_map(|(number, terms)| {
-            terms.iter().map(move |term| (number + 1) * lanes + term.offset)
-        });
-        if ends.max().is_some_and(|end| end > written) {
-            let mut block = Block::default();
-            let a = block.push(Op::Splat(0));
-            for at in (written..words).step_by(lanes) {
-                block.push(Op::Store { buffer: full, at: Index::at(at), a });
-            }
-            self.builder.stage("zeros behind the product", "", vec![Stmt::Block(block)]);
-        }
-        self.fold(&reduction, last_factor, full, bound, words, c)
+impl Lowering<'_> {
+    /// The scale that the unreduced product shall have when the final stage gets it, and what that stage
+    /// multiplies by; `made` is the scale that the base products leave.
+    fn scales(&self, made: Unit) -> Result<(Unit, u64), LowerError> {
+        let freeze = self.schedule.freeze.unwrap_or(FreezeMethod::Montgomery).scale(self.q)?;
+        Ok(match self.schedule.scale {
+            ScalePlace::Inverse => (freeze.inverted(), 1),
+            ScalePlace::Final => (made, made.times(freeze).inverse()),
+        })
     }
-}
-
-fn plan_text(plan: &Plan) -> String {
-    plan.root.to_form().to_string()
-}
-
-/// The scale of a part computed through an incomplete transform.
-pub(crate) fn main_scale(part: &Substitute) -> u64 {
-    use ringforge_plan::Product;
-    part.scale()
-}
-
-/// The incomplete transform below a low part that has one, with the width of its operands.
-pub(crate) fn low_transform(low: &ProductRef) -> Option<(&Substitute, usize)> {
-    let (inner, operand) = match low.as_method::<Border>() {
-        Some(border) => (&border.inner, border.inner_operand),
-        None => (low, low.domain().operand),
-    };
-    let inner = match inner.as_method::<Lift>() {
-        Some(lift) => &lift.inner,
-        None => inner,
-    };
-    Some((inner.as_method::<Substitute>()?, operand))
-}
-
-/// Whether the low part is a truncated schoolbook product.
-pub(crate) fn is_truncated(low: &ProductRef) -> bool {
-    low.as_method::<Schoolbook>().is_some()
-        && matches!(low.domain().modulus, Modulus::Binomial { weight: 0, .. })
 }

@@ -1,14 +1,14 @@
 //! Bringing the operands in, and the low part mod x^M.
 
 use super::phases::inverse_phases;
+use super::registers::LowPart;
 use super::transform::Layout;
-use super::{LowerError, Lowering, Operand, is_truncated, low_transform, main_scale, unsupported};
+use super::{LowerError, Lowering, Operand, unsupported};
 use crate::build::repeat_unrolled;
 use crate::ir::*;
 use crate::method::ProductMethod;
 use crate::schedule::BaseProducts;
-use ringforge_plan::MonomialCrt;
-use ringforge_ring::zq;
+use ringforge_plan::{MonomialCrt, Product, Unit};
 use ringforge_target::ALIGNMENT;
 
 /// What the inverse of the main part must know of the low part.
@@ -117,23 +117,6 @@ impl Lowering<'_> {
         (buffer, Index::at(0))
     }
 
-    /// Refuses a truncated low part whose whole registers would be read from behind the operands.
-    pub fn low_fits(&self, crt: &MonomialCrt) -> Result<(), LowerError> {
-        let read = crt.low_degree - crt.low_degree % self.lanes;
-        if !is_truncated(&crt.low) || read <= self.n {
-            return Ok(());
-        }
-        let (n, words) = (self.n, crt.low_degree);
-        Err(unsupported(
-            crt.low.to_form(),
-            format!(
-                "x^{words} in registers of {} reads {read} words of operands of {n}",
-                self.lanes
-            ),
-            format!("a degree M of at most {n}"),
-        ))
-    }
-
     /// The low part, into the start of `full`, with scale `target`.
     pub fn low_part(
         &mut self,
@@ -142,36 +125,19 @@ impl Lowering<'_> {
         b: &Operand,
         windows: Option<BufferId>,
         full: BufferId,
-        target: u64,
+        target: Unit,
     ) -> Result<Low, LowerError> {
         let lanes = self.lanes;
-        let q = self.q;
         let words = crt.low_degree;
-        let node = || crt.low.to_form().to_string();
-        if words % lanes > 1 || !crt.main_degree.is_multiple_of(lanes) {
-            return Err(unsupported(
-                node(),
-                format!("x^{words} is cut in the middle of a register"),
-                format!("degrees M = {} or {}", words - words % lanes, words - words % lanes + 1),
-            ));
-        }
-        let narrow = self.schedule.narrow.scale(q);
-        let inverse = |x: u64| zq::inv(x, q).unwrap_or(0);
-        let mut bound = 0;
-        if let Some((part, operand)) = low_transform(&crt.low) {
-            if operand + lanes <= words - words % lanes || words - words % lanes > operand {
-                return Err(unsupported(node(), "operands are cut too short", "border by one"));
-            }
-            let part_scale = zq::mul(main_scale(part), narrow, q);
-            let factor = zq::mul(target, inverse(part_scale), q);
+        let narrow = self.product_scale()?;
+        let (mut bound, low) = (0, LowPart::of(&crt.low));
+        if let Some(LowPart::Transform(part, _)) = low {
+            let factor = target.over(part.scale().times(narrow)).value();
             let transformed = self.transformed("low", part, a, b)?;
             let products = self.products("low", part, transformed)?;
             let phases = inverse_phases("low", part, factor);
             let cells = Layout { buffer: products.buffer, start: 0, stride: lanes, tail: None };
             for phase in &phases {
-                if phases.len() > 1 {
-                    return Err(unsupported(node(), "a low part in two phases", "a short one"));
-                }
                 let group = &phase.groups[0];
                 let inputs: Vec<i64> = group.from.iter().map(|&i| products.bounds[i]).collect();
                 let limits = vec![self.schedule.limits.full / 3; group.outputs.len()];
@@ -201,8 +167,8 @@ impl Lowering<'_> {
                 );
                 self.builder.stage(&phase.title, phase.cite, vec![Stmt::Block(block)]);
             }
-        } else if is_truncated(&crt.low) {
-            let factor = zq::mul(target, inverse(narrow), q);
+        } else if let Some(LowPart::Truncated) = low {
+            let factor = target.over(narrow).value();
             let blocks = words / lanes;
             bound = match windows {
                 // All there is stands in the top coefficient.
@@ -211,10 +177,11 @@ impl Lowering<'_> {
                 None => self.truncated_lanes(blocks, a, b, full, factor)?,
             };
         } else {
-            return Err(unsupported(node(), "this low part has no lowering", "(schoolbook)"));
+            let node = crt.low.to_form();
+            return Err(unsupported(node, "this low part has no lowering", "(schoolbook)"));
         }
         if words % lanes == 1 {
-            let factor = zq::mul(target, inverse(narrow), q);
+            let factor = target.over(narrow).value();
             bound = bound.max(self.top_coefficient(crt, a, b, full, factor)?);
         }
         self.borders.push(("low".into(), bound));

@@ -5,15 +5,13 @@
 //! so that x^r·f is two unaligned loads. The steps of the plan's transform are such that no other
 //! rotation is needed.
 
+use super::lanes::METHOD;
 use super::transform::Products;
 use super::{LowerError, Lowering, unsupported};
 use crate::build::{Builder, repeat};
 use crate::cut::scaled;
 use crate::ir::*;
-use crate::method::FreezeMethod;
-use crate::schedule::ScalePlace;
 use ringforge_plan::{Arith, Group, Lift, NetOp, Network, Product, Schoenhage, Step, Val};
-use ringforge_ring::zq;
 use ringforge_target::ALIGNMENT;
 use std::collections::HashMap;
 
@@ -255,14 +253,8 @@ impl Lowering<'_> {
         let full = self.builder.buffer("full", Role::Local, words, ALIGNMENT);
         let high = self.builder.buffer("high", Role::Local, (blocks + 1) * lanes, ALIGNMENT);
 
-        let freeze = self.schedule.freeze.unwrap_or(FreezeMethod::Montgomery);
-        let (freeze_scale, narrow_scale) = (freeze.scale(q), self.schedule.narrow.scale(q));
-        let scale = zq::mul(main.scale(), narrow_scale, q);
-        let inverse = |x: u64| zq::inv(x, q).unwrap_or(0);
-        let (target, last_factor) = match self.schedule.scale {
-            ScalePlace::Inverse => (inverse(freeze_scale), 1),
-            ScalePlace::Final => (scale, inverse(zq::mul(scale, freeze_scale, q))),
-        };
+        let scale = main.scale().times(METHOD.scale(q)?);
+        let (target, last_factor) = self.scales(scale)?;
 
         let (forward, bounds) = self.forward_blocks(main)?;
         let transformed = [("ta", a), ("tb", b)].map(|(name, from)| {
@@ -280,7 +272,7 @@ impl Lowering<'_> {
         let mut steps = main.transform.inverse_steps(&vec![true; blocks]);
         // Every value passes through the last step once, and it has multiplications.
         for group in steps.iter_mut().rev().take(1).flat_map(|step| &mut step.groups) {
-            let factor = zq::mul(target, inverse(scale), q);
+            let factor = target.over(scale).value();
             let (net, outputs) = scaled(&group.net, &group.outputs, factor);
             *group = Group { net, outputs, ..group.clone() };
         }

@@ -1,10 +1,7 @@
 //! How small products are computed: what the plan says, weight by weight, and what becomes of it.
 
 use super::{LowerError, Lowering, unsupported};
-use ringforge_plan::{
-    BaseRef, ChunkOp, Karatsuba, SmallModulus, Substitute, Toeplitz, Trinomial,
-    WeightedConvolution, resolved,
-};
+use ringforge_plan::{BaseRef, ChunkOp, Inside, SmallModulus, WeightedConvolution, resolved};
 
 /// The method of one small product, all choices by weight made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,14 +53,14 @@ impl Small {
             Some(SmallModulus::Binomial(weight)) => resolved(base, weight),
             _ => base,
         };
-        if base.as_method::<Toeplitz>().is_some() {
-            return Ok(Small::Toeplitz);
-        }
-        if let Some(node) = base.as_method::<Karatsuba>() {
-            return Ok(Small::Karatsuba(Box::new(Small::of(&node.inner, None)?)));
-        }
-        if base.as_method::<Trinomial>().is_some() {
-            return Ok(Small::Trinomial);
+        match base.inside() {
+            Inside::Dots => return Ok(Small::Toeplitz),
+            Inside::Karatsuba(half) => {
+                return Ok(Small::Karatsuba(Box::new(Small::of(half, None)?)));
+            }
+            Inside::Trinomial => return Ok(Small::Trinomial),
+            Inside::Split | Inside::ToomCook(_) | Inside::ByWeight(_) | Inside::Convolutions(_) => {
+            }
         }
         if let Some(split) = modulus.and_then(|modulus| base.split(modulus)) {
             let m = split.chunks[0].len();
@@ -118,6 +115,12 @@ impl Small {
     }
 }
 
+/// Whether all products are dot products, by the definition.
+pub(super) fn is_direct(convolution: &WeightedConvolution) -> bool {
+    let direct = |w: &u64| matches!(convolution.method_for(*w).inside(), Inside::Dots);
+    convolution.weights.iter().all(direct)
+}
+
 impl Lowering<'_> {
     /// The method for every slot, as the schedule has it by lanes.
     pub fn smalls(&mut self, convolution: &WeightedConvolution) -> Result<Vec<Small>, LowerError> {
@@ -133,19 +136,6 @@ impl Lowering<'_> {
             ));
         }
         Ok(taken)
-    }
-
-    /// Notes where dot products stand for a plan's other method.
-    pub fn note_direct(&mut self, part: &Substitute) {
-        let convolution = &part.convolution;
-        let direct = |w: &u64| convolution.method_for(*w).as_method::<Toeplitz>().is_some();
-        if !convolution.weights.iter().all(direct) {
-            let form = convolution.base.to_form();
-            self.note(format!(
-                "small products: the schedule computes them directly as Toeplitz dot products; the \
-                 plan's {form} is not lowered"
-            ));
-        }
     }
 
     /// Adds a note, once.

@@ -9,7 +9,7 @@ use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::schedule::BaseProducts;
 use ringforge_plan::Substitute;
-use ringforge_target::ALIGNMENT;
+use ringforge_target::{ALIGNMENT, TABLE_ALIGNMENT};
 
 /// The products of the transformed operands, block after block, as the inverse finds them.
 #[derive(Clone, Debug)]
@@ -162,7 +162,7 @@ impl Lowering<'_> {
         // Where operands differ in their last block, that comes separately.
         let partial = !room.is_multiple_of(lanes);
         let tail = (partial && !by_lanes)
-            .then(|| builder.ranged("tail", Role::Input, lanes, 32, Some((-h, h))));
+            .then(|| builder.ranged("tail", Role::Input, lanes, TABLE_ALIGNMENT, Some((-h, h))));
         let phases = forward_phases(tag, part);
         let mut bounds = vec![h; blocks];
         for (i, phase) in phases.iter().enumerate() {
@@ -222,10 +222,8 @@ impl Lowering<'_> {
         Transformed { buffers, bounds }: Transformed,
     ) -> Result<Products, LowerError> {
         match self.schedule.base {
-            BaseProducts::BroadcastDot => {
-                self.note_direct(part);
-                self.base_products(tag, part, buffers, &bounds)
-            }
+            // Whose methods are all direct: `suited` has seen to it.
+            BaseProducts::BroadcastDot => self.base_products(tag, part, buffers, &bounds),
             BaseProducts::Lanes => {
                 let cells = part.transform.cells();
                 self.lane_products(tag, &part.convolution, &cells, buffers, &bounds)

@@ -1,6 +1,7 @@
 //! Wide sums of products to words.
 
-use super::{At, Modulus, Range, Visitor, inverse_of_r, inverse_word, round_div};
+use super::{At, EvenModulus, Modulus, Range, Visitor, inverse_of_r, inverse_word, round_div};
+use ringforge_plan::Unit;
 use serde::{Deserialize, Serialize};
 
 /// Two registers of wide elements to one of words.
@@ -19,11 +20,14 @@ pub enum NarrowMethod {
 }
 
 impl NarrowMethod {
-    /// The residue it multiplies by.
-    pub fn scale(self, m: impl Into<Modulus>) -> u64 {
+    /// What it multiplies by.
+    ///
+    /// # Errors
+    /// An even modulus, where it is not 1.
+    pub fn scale(self, m: impl Into<Modulus>) -> Result<Unit, EvenModulus> {
         match self {
             NarrowMethod::Montgomery => inverse_of_r(m),
-            NarrowMethod::Barrett => 1,
+            NarrowMethod::Barrett => Ok(Unit::one(m.into().q)),
         }
     }
 

@@ -89,7 +89,8 @@ pub fn primitives(q: u64, bits: u8) -> Vec<Primitive> {
         (FreezeMethod::Montgomery, "canonical residue by Montgomery"),
     ] {
         let citation = if method == FreezeMethod::Minimum { "" } else { "[Montgomery85, p. 519]" };
-        let (domain, factor) = (method.domain(m), method.scale(m));
+        let Ok(factor) = method.scale(m) else { continue };
+        let (domain, factor) = (method.domain(m), factor.value());
         let domain = (domain.0.max(m.words().0), domain.1.min(m.words().1));
         all.push(primitive(Kind::Freeze(method), what, citation, domain, (-half, half), factor, m));
     }
@@ -112,7 +113,8 @@ pub fn primitives(q: u64, bits: u8) -> Vec<Primitive> {
     for (method, what, citation, domain) in narrowings {
         let works = method == NarrowMethod::Montgomery || bits == 16;
         if let Some(range) = method.range(domain, m).filter(|_| works) {
-            let factor = method.scale(m);
+            let Ok(factor) = method.scale(m) else { continue };
+            let factor = factor.value();
             all.push(primitive(Kind::Narrow(method), what, citation, domain, range, factor, m));
         }
     }

@@ -50,6 +50,7 @@ pub struct Scheme {
     pub inverse: Placement,
     /// Constants: twiddles forward, twiddles inverse, final factors, offsets of each layer.
     pub tables: Vec<Table>,
+    root: u64,
 }
 
 const PSI: u8 = 0;
@@ -116,12 +117,12 @@ impl Scheme {
             let name = format!("offset_{layer}");
             tables.push(Table { name, what: "multiples of q, by butterfly".into(), words });
         }
-        Some(Scheme { constants, n, forward, inverse_by, inverse, tables })
+        Some(Scheme { constants, n, forward, inverse_by, inverse, tables, root: psi })
     }
 
     /// ψ, the least primitive 2n-th root of unity.
     pub fn root(&self) -> u64 {
-        least_root(2 * self.n as u64, u64::from(self.constants.q)).unwrap_or(0)
+        self.root
     }
 
     /// 2^36 mod q, which a product by words brings to 2^18·b.

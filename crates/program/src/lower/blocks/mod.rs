@@ -15,13 +15,13 @@ mod stages;
 pub(crate) use parts::Parts;
 
 use super::network::Phase;
+use super::small::is_direct;
 use super::{LowerError, Lowering, unsupported};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::Modulus;
 use crate::schedule::BaseProducts;
-use ringforge_plan::{Lift, MonomialCrt, ProductRef};
-use ringforge_ring::zq;
+use ringforge_plan::{MonomialCrt, ProductRef, Structure};
 use ringforge_target::ALIGNMENT;
 
 /// An operand: whole registers of words of the procedure's size, zeros behind its coefficients.
@@ -113,13 +113,16 @@ impl Lowering<'_> {
         (out, words): (BufferId, usize),
         tag: &str,
     ) -> Result<i64, LowerError> {
-        if let Some(crt) = node.as_method::<MonomialCrt>() {
+        if let Structure::Factors(crt) = node.structure() {
             return self.monomial(crt, operands, (out, words), tag);
         }
         // Whatever a truncated product is made of, it is short.
         let domain = node.domain();
-        let lifted = node.as_method::<Lift>().map(|lift| &lift.inner);
-        let found = match lifted.and_then(|inner| Parts::of(inner, self.lanes)) {
+        let lifted = match node.structure() {
+            Structure::Lifted(lift) => Parts::of(&lift.inner, self.lanes),
+            _ => None,
+        };
+        let found = match lifted {
             Some(parts) if matches!(domain.binomial(), Some((_, 0))) => Some(parts),
             _ => Parts::of(node, self.lanes),
         };
@@ -141,6 +144,7 @@ impl Lowering<'_> {
                 return Err(unsupported(node.to_form(), "no transform of blocks", would));
             }
         };
+        direct_products(node)?;
         let bound = self.parts(&parts, operands, (out, words), tag)?;
         if parts.wanted < domain.wanted {
             self.zeros(out, parts.wanted, words);
@@ -166,9 +170,7 @@ impl Lowering<'_> {
         let (ta, tb, bounds) = self.transforms(parts, operands, tag)?;
         let most = bounds.iter().copied().max().unwrap_or(0);
         let (products, bound) = self.cell_products(parts, [ta, tb], most, tag)?;
-        let q = self.q;
-        let inverse = |x: u64| zq::inv(x, q).unwrap_or(0);
-        let factor = inverse(zq::mul(parts.scale, self.product_scale(), q));
+        let factor = parts.scale.times(self.product_scale()?).inverse();
         self.inverse_blocks(parts, factor, products, bound, (out, words), tag)
     }
 
@@ -251,13 +253,28 @@ impl Lowering<'_> {
     }
 }
 
+/// Refuses small products that blocks with registers of their own do not multiply by: all but the definition.
+fn direct_products(node: &ProductRef) -> Result<(), LowerError> {
+    let (what, convolution) = match node.structure() {
+        Structure::Lifted(lift) => return direct_products(&lift.inner),
+        Structure::Blocks(part) => (format!("blocks of {}", part.k), &part.convolution),
+        Structure::Halves(ntt) => ("blocks of halves".to_string(), &ntt.convolution),
+        _ => return Ok(()),
+    };
+    if is_direct(convolution) {
+        return Ok(());
+    }
+    let why = format!("products of {what} are dot products, by the definition");
+    let would_work = "(toeplitz), or blocks that fill one register, in words of 16 bits";
+    Err(unsupported(convolution.base.to_form(), why, would_work))
+}
+
 /// Words of an operand's array that a node reads, at least those of its coefficients.
 fn needed(node: &ProductRef, lanes: usize) -> usize {
-    if let Some(crt) = node.as_method::<MonomialCrt>() {
-        return needed(&crt.main, lanes).max(needed(&crt.low, lanes));
-    }
-    if let Some(lift) = node.as_method::<Lift>() {
-        return needed(&lift.inner, lanes);
+    match node.structure() {
+        Structure::Factors(crt) => return needed(&crt.main, lanes).max(needed(&crt.low, lanes)),
+        Structure::Lifted(lift) => return needed(&lift.inner, lanes),
+        _ => {}
     }
     let parts = Parts::of(node, lanes).or_else(|| Parts::direct(node.domain()));
     let own = node.domain().operand.next_multiple_of(lanes);
@@ -269,10 +286,11 @@ fn needed(node: &ProductRef, lanes: usize) -> usize {
 
 /// Words that a node's product writes.
 pub(crate) fn room(node: &ProductRef, lanes: usize) -> usize {
-    if let Some(crt) = node.as_method::<MonomialCrt>() {
-        return crt.main_degree + crt.low_degree + 2 * lanes;
-    }
-    let inner = node.as_method::<Lift>().map_or(node, |lift| &lift.inner);
+    let inner = match node.structure() {
+        Structure::Factors(crt) => return crt.main_degree + crt.low_degree + 2 * lanes,
+        Structure::Lifted(lift) => &lift.inner,
+        _ => node,
+    };
     let parts = Parts::of(inner, lanes).or_else(|| Parts::direct(node.domain()));
     let own = node.domain().wanted + lanes;
     parts.map_or(own, |parts| {

@@ -1,15 +1,13 @@
 //! What a node asks for, whatever its method: blocks of some width, phases of a transform of them,
 //! and a weight for each product.
 
-use super::super::main_scale;
 use super::super::network::Phase;
 use super::super::phases::{forward_phases, inverse_phases};
 use crate::cut::scaled;
 use ringforge_plan::{
-    Arith, Butterflies, Domain, Group, Modulus, Network, Ntt, ProductRef, Schoolbook, Substitute,
-    Toeplitz, Val,
+    Arith, Butterflies, Domain, Group, Modulus, Network, Ntt, Product, ProductRef, Structure,
+    Substitute, Unit, Val,
 };
-use ringforge_ring::zq;
 
 /// Most levels of halves in one phase: eight blocks.
 const DEPTH: u32 = 3;
@@ -26,7 +24,7 @@ pub(crate) struct Parts<'a> {
     /// From blocks of an operand to cells.
     pub forward: Vec<Phase>,
     /// What the transforms leave the product multiplied with.
-    pub scale: u64,
+    pub scale: Unit,
     /// Where the plan is computed in another way.
     pub note: Option<String>,
     node: Kind<'a>,
@@ -41,15 +39,12 @@ enum Kind<'a> {
 impl<'a> Parts<'a> {
     /// The parts of a node, in registers of `lanes` words; nothing where it is no such product.
     pub fn of(node: &'a ProductRef, lanes: usize) -> Option<Parts<'a>> {
-        let domain = node.domain();
-        if let Some(part) = node.as_method::<Substitute>() {
-            return Some(Parts::of_blocks(part));
+        match node.structure() {
+            Structure::Blocks(part) => Some(Parts::of_blocks(part)),
+            Structure::Halves(ntt) => Some(Parts::of_halves(ntt, lanes)),
+            Structure::Definition => Parts::direct(node.domain()),
+            _ => None,
         }
-        if let Some(ntt) = node.as_method::<Ntt>() {
-            return Some(Parts::of_halves(ntt, lanes));
-        }
-        node.as_method::<Schoolbook>()?;
-        Parts::direct(domain)
     }
 
     /// The product by its definition: one block; nothing modulo an f of more than two terms.
@@ -64,7 +59,7 @@ impl<'a> Parts<'a> {
             wanted: domain.wanted.min(k),
             weights: vec![weight],
             forward: vec![single(domain.q, 1, "the only block")],
-            scale: 1,
+            scale: Unit::one(domain.q),
             note: None,
             node: Kind::Single(domain.q),
         })
@@ -75,22 +70,14 @@ impl<'a> Parts<'a> {
         for (j, cell) in part.transform.cells().into_iter().enumerate() {
             weights[cell] = part.convolution.weights[j];
         }
-        let direct = |w: &u64| part.convolution.method_for(*w).as_method::<Toeplitz>().is_some();
-        let note = (!part.convolution.weights.iter().all(direct)).then(|| {
-            let form = part.convolution.base.to_form();
-            format!(
-                "small products: of blocks of {} they are Toeplitz products; the plan's {form} is not lowered",
-                part.k
-            )
-        });
         Parts {
             k: part.k,
             operand: part.domain.operand,
             wanted: part.domain.wanted,
             weights,
             forward: forward_phases("main", part),
-            scale: main_scale(part),
-            note,
+            scale: part.scale(),
+            note: None,
             node: Kind::Blocks(part),
         }
     }
@@ -118,7 +105,7 @@ impl<'a> Parts<'a> {
             wanted: ntt.domain.wanted,
             weights: (0..count).map(|i| weight(ntt, levels, i)).collect(),
             forward: split_phases(ntt, levels),
-            scale: zq::pow(2, u64::from(levels), ntt.domain.q),
+            scale: ntt.halves(levels),
             note: (!notes.is_empty()).then(|| notes.join("; ")),
             node: Kind::Halves(ntt, levels),
         }
@@ -157,16 +144,10 @@ fn weight(ntt: &Ntt, levels: u32, i: usize) -> u64 {
     match levels.checked_sub(1) {
         None => q - 1,
         Some(above) => {
-            let root = split_factor(ntt, above, i / 2);
-            if i.is_multiple_of(2) { root } else { zq::sub(0, root, q) }
+            let root = ntt.split_factor(above, i / 2);
+            if i.is_multiple_of(2) { root } else { root.negated() }.value()
         }
     }
-}
-
-/// s, where number `block` of the factors at a level is x^2m − s².
-fn split_factor(ntt: &Ntt, level: u32, block: usize) -> u64 {
-    let plain = Ntt { twist: false, ..ntt.clone() };
-    plain.forward_factor(level, block * (ntt.len() >> level))
 }
 
 /// The levels of each phase, from the top.
@@ -267,7 +248,7 @@ fn split(
         let distance = 1usize << (depth - 1 - level);
         butterflies(&mut members, distance, &mut |j, a, b| {
             let number = (block << level) + (j >> (depth - level));
-            let product = net.scale(b, split_factor(ntt, first + level, number));
+            let product = net.scale(b, ntt.split_factor(first + level, number).value());
             (net.add(a, product), net.sub(a, product))
         });
     }
@@ -286,10 +267,9 @@ fn join_phases(ntt: &Ntt, levels: u32, wanted: usize, factor: u64) -> Vec<Phase>
                 let distance = 1usize << (depth - 1 - level);
                 butterflies(&mut members, distance, &mut |j, a, b| {
                     let number = (block << level) + (j >> (depth - level));
-                    let root = split_factor(ntt, first + level, number);
+                    let root = ntt.split_factor(first + level, number);
                     let difference = net.sub(a, b);
-                    let back = zq::inv(root, q).unwrap_or(0);
-                    (net.add(a, b), net.scale(difference, back))
+                    (net.add(a, b), net.scale(difference, root.inverse()))
                 });
             }
             if first == 0 { scaled(&net, &members, factor) } else { (net, members) }

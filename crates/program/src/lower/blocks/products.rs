@@ -7,7 +7,8 @@ use super::super::{LowerError, Lowering};
 use super::{Parts, Rows, Style};
 use crate::build::repeat;
 use crate::ir::*;
-use crate::method::{Modulus, ProductMethod};
+use crate::method::{EvenModulus, Modulus, ProductMethod};
+use ringforge_plan::Unit;
 use ringforge_target::ALIGNMENT;
 
 /// The products of one register, term by term, and how many terms are added before they are reduced.
@@ -26,7 +27,7 @@ struct Register<'a> {
 
 impl Lowering<'_> {
     /// What products are multiplied with on their way to words.
-    pub(super) fn product_scale(&self) -> u64 {
+    pub(in crate::lower) fn product_scale(&self) -> Result<Unit, EvenModulus> {
         match self.style() {
             Style::Single => ProductMethod::Montgomery.scale(self.modulus()),
             _ => self.schedule.narrow.scale(self.modulus()),

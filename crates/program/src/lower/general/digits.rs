@@ -12,7 +12,7 @@ use crate::build::{Builder, repeat_unrolled};
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, MulMethod, ReduceMethod};
 use crate::schedule::{BaseProducts, Schedule};
-use ringforge_plan::ChangeModulus;
+use ringforge_plan::{ChangeModulus, Structure};
 use ringforge_target::ALIGNMENT;
 
 /// One digit.
@@ -109,7 +109,10 @@ impl General<'_> {
     }
 
     fn change(&self) -> Option<ChangeModulus> {
-        super::below(self.plan).1.as_method::<ChangeModulus>().cloned()
+        match super::below(self.plan).1.structure() {
+            Structure::Primes(node) => Some(node.clone()),
+            _ => None,
+        }
     }
 
     /// The steps for every digit, and their bounds.

@@ -11,7 +11,7 @@ use super::residue::Residue;
 use crate::build::{Builder, repeat, repeat_unrolled};
 use crate::ir::*;
 use crate::method::{Modulus, ReduceMethod};
-use ringforge_plan::{Modulus as Reduction, ProductRef, Schoolbook};
+use ringforge_plan::{Modulus as Reduction, ProductRef, Structure};
 use ringforge_target::ALIGNMENT;
 
 /// Terms of one round at most.
@@ -42,6 +42,13 @@ impl Sums {
     }
 }
 
+/// Whether a node is an unreduced product by its definition, modulo what exact sums serve.
+pub(super) fn serves(node: &ProductRef, q: u64) -> bool {
+    let free = matches!(node.domain().modulus, Reduction::Free { .. });
+    let definition = matches!(node.structure(), Structure::Definition);
+    definition && free && q <= 1 << 16 && !q.is_power_of_two()
+}
+
 impl General<'_> {
     /// The procedure (out, a, b) of an unreduced product by its definition modulo `q`; nothing where the
     /// node is another.
@@ -51,8 +58,7 @@ impl General<'_> {
         q: u64,
         ranges: [(i64, i64); 2],
     ) -> Option<Residue> {
-        let free = matches!(node.domain().modulus, Reduction::Free { .. });
-        if node.as_method::<Schoolbook>().is_none() || !free || q > 1 << 16 || q.is_power_of_two() {
+        if !serves(node, q) {
             return None;
         }
         let (n, words, lanes) = (self.n, self.words, self.registers.lanes(32));

@@ -51,6 +51,8 @@ struct Writer {
     /// Who has no method for what weights want, if so.
     unable: Option<&'static str>,
     freeze: Option<FreezeMethod>,
+    /// What every summand is multiplied with, apart from its weight: what freezing takes out.
+    scale: u64,
     bounds: Bounds,
 }
 
@@ -59,7 +61,7 @@ impl General<'_> {
     pub(super) fn finish(&mut self, name: &str, sum: Finish) -> Result<ProcedureId, LowerError> {
         let q = self.plan.ring.q();
         let bits = sum.digits.iter().map(|digit| digit.bits).max().unwrap_or(16);
-        let mut writer = Writer::new(q, self, bits.max(self.memory));
+        let mut writer = Writer::new(q, self, bits.max(self.memory))?;
         let modulus = writer.modulus();
         let lanes = self.registers.lanes(modulus.bits);
         let mut builder = Builder::new(name, None, modulus);
@@ -137,7 +139,7 @@ impl Sum {
 }
 
 impl Writer {
-    fn new(q: u64, general: &General, bits: u8) -> Writer {
+    fn new(q: u64, general: &General, bits: u8) -> Result<Writer, LowerError> {
         let schedule = general.schedule;
         let kind = match q {
             _ if q.is_power_of_two() => Kind::Wrapping(q.trailing_zeros() as u8, bits),
@@ -168,7 +170,12 @@ impl Writer {
             _ => Modulus { q, bits: 32 },
         };
         let bounds = Bounds::new(modulus, multiply, reduce);
-        Writer { q, kind, multiply, reduce, unable, freeze, bounds }
+        let scale = match (kind, freeze) {
+            (Kind::Short, Some(method)) => method.scale(q)?.inverse(),
+            (Kind::Short, None) if odd => FreezeMethod::Montgomery.scale(q)?.inverse(),
+            _ => 1,
+        };
+        Ok(Writer { q, kind, multiply, reduce, unable, freeze, scale, bounds })
     }
 
     /// The modulus and words of the procedure.
@@ -177,15 +184,6 @@ impl Writer {
             Kind::Wrapping(_, bits) => Modulus { q: 1 << bits, bits },
             Kind::Short => Modulus { q: self.q, bits: 16 },
             Kind::Long => Modulus { q: self.q, bits: 32 },
-        }
-    }
-
-    /// What every summand is multiplied with, apart from its weight: what freezing takes out.
-    fn scale(&self) -> u64 {
-        match (self.kind, self.freeze) {
-            (Kind::Short, Some(method)) => zq::inv(method.scale(self.q), self.q).unwrap_or(0),
-            (Kind::Short, None) if self.q % 2 == 1 => (1 << 16) % self.q,
-            _ => 1,
         }
     }
 
@@ -284,7 +282,7 @@ impl Writer {
     ) -> Result<(), LowerError> {
         let Some(value) = a.value else { return Ok(()) };
         let q = self.q;
-        let weight = zq::mul(weight % q, self.scale(), q);
+        let weight = zq::mul(weight % q, self.scale, q);
         let term = match self.kind {
             _ if weight == 1 => a,
             Kind::Wrapping(..) => {
@@ -330,7 +328,7 @@ impl Writer {
                 let up = block.push(Op::Shl(a, word - bits));
                 block.push(Op::Sar(up, word - bits))
             }
-            Kind::Short if self.scale() != 1 => {
+            Kind::Short if self.scale != 1 => {
                 let cheapest = || super::super::fold::cheapest(total.bound, self.q);
                 let method = self.freeze.unwrap_or_else(cheapest);
                 block.push(Op::Freeze { a, method })

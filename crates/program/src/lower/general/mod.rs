@@ -16,6 +16,7 @@ mod finish;
 mod quotient;
 mod residue;
 
+use super::blocks::Parts;
 use super::{LowerError, Lowered, unsupported};
 use crate::bounds::WORD;
 use crate::build::Builder;
@@ -26,35 +27,24 @@ use digits::Digit;
 use finish::Finish;
 pub(super) use quotient::reciprocal;
 use residue::Residue;
-use ringforge_plan::{ChangeModulus, Lift, Plan, ProductRef, ReduceMod, word_bits};
+use ringforge_plan::{Lift, Plan, ProductRef, Structure};
 use ringforge_target::ALIGNMENT;
 use ringforge_target::{Registers, Target};
 
-/// More summands of one coefficient than this, and f is dense.
-const DENSE: usize = 12;
 /// The largest modulus, but for powers of two, whose sums words of 16 bits hold.
 const NARROW: u64 = 1 << 14;
 
-/// Whether a plan is lowered here: everything that is not a product in words of 16 bits modulo the
-/// ring's modulus and an f of few coefficients ±1.
-pub(crate) fn applies(plan: &Plan) -> bool {
-    let (lift, inner) = below(plan);
-    let q = plan.ring.q();
-    if inner.as_method::<ChangeModulus>().is_some() || word_bits(q) != 16 {
-        return true;
-    }
-    let plain = |c: u64| c == 1 || c == q - 1;
-    match lift.and_then(|lift| lift.reduction(1)) {
-        Some(reduction) => !reduction.rows().iter().flatten().all(|&(_, c)| plain(c)),
-        None => true,
-    }
+/// Whether a node that is a product by its definition has a program modulo `modulus`: exact sums, or one block.
+pub(super) fn multiplies(node: &ProductRef, modulus: u64) -> bool {
+    let odd = modulus % 2 == 1 && modulus < 1 << 31;
+    exact::serves(node, modulus) || odd && Parts::direct(node.domain()).is_some()
 }
 
 /// The outermost lift, if there is one, and what is below it.
-fn below(plan: &Plan) -> (Option<&Lift>, &ProductRef) {
-    match plan.root.as_method::<Lift>() {
-        Some(lift) => (Some(lift), &lift.inner),
-        None => (None, &plan.root),
+pub(super) fn below(plan: &Plan) -> (Option<&Lift>, &ProductRef) {
+    match plan.root.structure() {
+        Structure::Lifted(lift) => (Some(lift), &lift.inner),
+        _ => (None, &plan.root),
     }
 }
 
@@ -100,14 +90,13 @@ pub(crate) fn lower(
         let what = format!("the ring modulus {q}");
         return Err(unsupported(what, "callers' arrays have 32 bits", "q below 2^31"));
     }
-    let change = inner.as_method::<ChangeModulus>();
-    let (parts, bound) = match change {
-        Some(node) => {
+    let (parts, bound) = match inner.structure() {
+        Structure::Primes(node) => {
             let pairs = node.moduli.iter().zip(&node.inner);
             let parts = pairs.map(|(&modulus, node)| Part { modulus, node }).collect();
             (parts, Some(node.bound))
         }
-        None => (vec![Part { modulus: q, node: inner }], None),
+        _ => (vec![Part { modulus: q, node: inner }], None),
     };
     let wanted = inner.domain().wanted;
     let lanes = target.registers.lanes(16);
@@ -136,14 +125,14 @@ pub(crate) fn lower(
         let node = plan.root.to_form();
         return Err(unsupported(node, "the outermost lift reduces mod f", "a lift in a ring"));
     }
+    let dense = lift.is_some_and(Lift::is_dense);
     let rows = match &reduction {
-        Some(reduction) => sparse_rows(reduction),
+        Some(reduction) => (!dense).then(|| reduction.rows()),
         None => Some((0..n).map(|i| vec![(i, 1)]).collect()),
     };
     let bounds = inner.domain().bounds;
     let ranges = plan.operands.map(|operand| operand.range(q));
     let any = [0, 1].map(|_| (-(q as i64 / 2), (q as i64 - 1) / 2));
-    let dense = rows.is_none();
     if dense && bounds.iter().any(|&b| b < q / 2) && bound.is_some() {
         let why = "f has many coefficients, and quotients are any residues; the change of modulus \
                    does not cover such products";
@@ -203,14 +192,6 @@ pub(crate) fn lower(
         procedures,
     };
     Ok(Lowered { program, sites, borders, notes })
-}
-
-/// The summands of every coefficient of a remainder; nothing where they are many.
-fn sparse_rows(reduction: &ReduceMod) -> Option<Vec<Vec<(usize, u64)>>> {
-    let ring = &reduction.ring;
-    let few = ring.modulus()[..ring.degree()].iter().filter(|&&c| c != 0).count() <= DENSE;
-    let rows = few.then(|| reduction.rows())?;
-    rows.iter().all(|row| row.len() <= DENSE).then_some(rows)
 }
 
 impl General<'_> {

@@ -1,16 +1,18 @@
 //! The product modulo one prime: a procedure (out, a, b) whose result has the scale 1.
 
 use super::super::blocks::room;
-use super::super::{LowerError, Lowering, Operand, is_truncated, main_scale, parts, unsupported};
+use super::super::registers::{LowPart, suit, suited};
+use super::super::suited::interleaves;
+use super::super::{LowerError, Lowering, Operand, SHORT, parts, unsupported};
 use super::General;
 use crate::bounds::{Bounds, WORD};
 use crate::build::Builder;
 use crate::ir::*;
 use crate::method::{Modulus, MulMethod, NarrowMethod, ReduceMethod};
 use crate::schedule::{BaseProducts, Limits, Schedule};
-use ringforge_plan::{MonomialCrt, Ntt, ProductRef, Substitute, word_bits};
-use ringforge_ring::zq;
+use ringforge_plan::{MonomialCrt, Product, ProductRef, Structure, Substitute, Unit, word_bits};
 use ringforge_target::ALIGNMENT;
+use std::borrow::Cow;
 
 /// A procedure (out, a, b) and what it leaves.
 #[derive(Clone, Copy, Debug)]
@@ -30,29 +32,50 @@ pub(super) fn defined(node: &ProductRef, lanes: usize) -> usize {
 
 /// How many words the inverse transform of a product of whole registers writes.
 fn written(node: &ProductRef, lanes: usize) -> Option<usize> {
-    if let Some(crt) = node.as_method::<MonomialCrt>() {
-        return Some((crt.main_degree + crt.low_degree).next_multiple_of(lanes));
+    match node.structure() {
+        Structure::Factors(crt) => Some((crt.main_degree + crt.low_degree).next_multiple_of(lanes)),
+        Structure::Blocks(part) => Some(part.wanted().iter().filter(|&&w| w).count() * part.k),
+        _ => None,
     }
-    let part = node.as_method::<Substitute>()?;
-    Some(part.wanted().iter().filter(|&&w| w).count() * part.k)
 }
 
 /// A way to compute a product modulo one number.
 #[derive(Clone, Debug)]
-struct Attempt {
+struct Attempt<'a> {
     schedule: Schedule,
     bits: u8,
-    /// Blocks of any width, or registers.
-    blocks: bool,
+    /// The parts, where blocks fill registers; else blocks have registers of their own.
+    blocks: Option<Registers<'a>>,
 }
 
-/// Ways to try for a modulus, the first ones make the cheaper programs.
-fn attempts(schedule: &Schedule, q: u64, k: usize, margin: i64) -> Vec<Attempt> {
+/// Blocks that fill registers, and a low part.
+type Registers<'a> = (&'a Substitute, Option<&'a MonomialCrt>);
+
+/// The parts of a node whose blocks fill registers.
+fn registers_of<'a>(
+    node: &'a ProductRef,
+    place: (usize, usize),
+    schedule: &Schedule,
+) -> Option<Registers<'a>> {
+    let (main, crt) = match node.structure() {
+        Structure::Factors(crt) => (crt.main.structure().blocks()?, Some(crt)),
+        other => (other.blocks()?, None),
+    };
+    suit(main, crt, place, schedule).then_some((main, crt))
+}
+
+/// The limits and words to try for a modulus until the ranges fit, the first ones make the cheaper programs.
+fn attempts<'a>(
+    schedule: &Schedule,
+    q: u64,
+    (k, (lanes, registers)): (usize, (usize, Option<Registers<'a>>)),
+    margin: i64,
+) -> Vec<Attempt<'a>> {
     let dot = schedule.base == BaseProducts::BroadcastDot;
     let mut all = Vec::new();
     if word_bits(q) == 16 {
         // k products in a sum of 32 bits whose reduction is a word.
-        let terms = k.clamp(16, 64) as i64;
+        let terms = k.clamp(lanes, 4 * lanes) as i64;
         let room = (WORD - q as i64 / 2) * (1 << 16) / terms;
         let widest = (room.min((1 << 31) / terms - 1) as f64).sqrt() as i64 - 1;
         for reduce in [schedule.reduce, ReduceMethod::Montgomery, ReduceMethod::BarrettHigh] {
@@ -71,14 +94,15 @@ fn attempts(schedule: &Schedule, q: u64, k: usize, margin: i64) -> Vec<Attempt> 
         }
     }
     all.dedup();
-    let short = |blocks: bool| {
-        all.clone().into_iter().map(move |schedule| Attempt { schedule, bits: 16, blocks })
+    let short = |blocks: Option<Registers<'a>>| {
+        all.clone().into_iter().map(move |schedule| Attempt { schedule, bits: SHORT, blocks })
     };
-    short(false).chain(short(true)).chain(long_attempts(schedule, q, k, margin)).collect()
+    let whole = registers.into_iter().flat_map(|parts| short(Some(parts)));
+    whole.chain(short(None)).chain(long_attempts(schedule, q, k, margin)).collect()
 }
 
 /// Ways in words of 32 bits; results within `margin` are wanted most.
-fn long_attempts(schedule: &Schedule, q: u64, k: usize, margin: i64) -> Vec<Attempt> {
+fn long_attempts<'a>(schedule: &Schedule, q: u64, k: usize, margin: i64) -> Vec<Attempt<'a>> {
     let dot = schedule.base == BaseProducts::BroadcastDot;
     let word = i64::from(i32::MAX);
     let q = q as i64;
@@ -98,7 +122,7 @@ fn long_attempts(schedule: &Schedule, q: u64, k: usize, margin: i64) -> Vec<Atte
         for &full in &full {
             let limits = Limits { forward_first: word, forward, inverse_first: word, full };
             let schedule = Schedule { multiply, reduce, narrow, limits, ..schedule.clone() };
-            all.push(Attempt { schedule, bits: 32, blocks: true });
+            all.push(Attempt { schedule, bits: 32, blocks: None });
         }
     }
     all
@@ -133,7 +157,15 @@ impl General<'_> {
             };
             // Words of callers fit those of the procedure: vectors widen what they load, never cut it.
             let memory = self.memory;
-            let ways = attempts(self.schedule, modulus, width(&node), margin).into_iter();
+            let place = (self.n, self.registers.lanes(SHORT));
+            let registers = registers_of(&node, place, self.schedule);
+            let schedule = match registers {
+                Some((main, crt)) => suited(self.schedule, main, crt),
+                None => Cow::Borrowed(self.schedule),
+            };
+            let ways =
+                attempts(&schedule, modulus, (width(&node, place.1), (place.1, registers)), margin)
+                    .into_iter();
             for attempt in ways.filter(|attempt| attempt.bits >= memory) {
                 let words = Modulus { q: modulus, bits: attempt.bits };
                 let schedule = &attempt.schedule;
@@ -145,6 +177,7 @@ impl General<'_> {
                     operand: 0,
                     prefix: prefix.clone(),
                     lanes: self.registers.lanes(attempt.bits),
+                    interleaves: interleaves(self.schedule, schedule, self.registers),
                     bounds: Bounds::new(words, schedule.multiply, schedule.reduce),
                     builder: Builder::new(&name, None, words),
                     procedures: self.procedures.clone(),
@@ -155,8 +188,8 @@ impl General<'_> {
                     rows: Vec::new(),
                 };
                 let lowered = match attempt.blocks {
-                    true => lowering.blocks(&node, ranges, self.words, self.memory),
-                    false => lowering.residue(&node, ranges, self.words),
+                    None => lowering.blocks(&node, ranges, self.words, self.memory),
+                    Some(parts) => lowering.residue(&node, parts, ranges, self.words),
                 };
                 match lowered {
                     Ok(bound) => {
@@ -191,14 +224,12 @@ impl General<'_> {
     }
 }
 
-/// Coefficients of a node's blocks.
-fn width(node: &ProductRef) -> usize {
-    if let Some(crt) = node.as_method::<MonomialCrt>() {
-        return width(&crt.main);
-    }
-    match (node.as_method::<Substitute>(), node.as_method::<Ntt>()) {
-        (Some(part), _) => part.k,
-        (_, Some(ntt)) => ntt.degree().max(16),
+/// Coefficients of a node's blocks, in registers of `lanes` words.
+fn width(node: &ProductRef, lanes: usize) -> usize {
+    match node.structure() {
+        Structure::Factors(crt) => width(&crt.main, lanes),
+        Structure::Blocks(part) => part.k,
+        Structure::Halves(ntt) => ntt.degree().max(lanes),
         _ => node.domain().operand,
     }
 }
@@ -208,25 +239,11 @@ impl Lowering<'_> {
     fn residue(
         &mut self,
         node: &ProductRef,
+        (main, crt): Registers,
         ranges: [(i64, i64); 2],
         words: usize,
     ) -> Result<i64, LowerError> {
         let (q, lanes, n) = (self.q, self.lanes, self.n);
-        let (main, crt) = match node.as_method::<MonomialCrt>() {
-            Some(crt) => (&crt.main, Some(crt)),
-            None => (node, None),
-        };
-        let main = main.as_method::<Substitute>().ok_or_else(|| {
-            unsupported(main.to_form(), "no transform of blocks", "(substitute 16 …)")
-        })?;
-        if main.k != lanes {
-            return Err(unsupported(
-                format!("(substitute {} …)", main.k),
-                format!("blocks of {} do not fill a register of {lanes} words", main.k),
-                format!("(substitute {lanes} …)"),
-            ));
-        }
-        crt.map_or(Ok(()), |crt| self.low_fits(crt))?;
         let full = self.builder.buffer("out", Role::Scratch, words, ALIGNMENT);
         let [a, b] = [("a", 0), ("b", 1)]
             .map(|(name, i)| self.builder.ranged(name, Role::Input, n, 2, Some(ranges[i])));
@@ -254,18 +271,17 @@ impl Lowering<'_> {
             fb.tail = Some(self.stage_tail("b", b, n));
         }
         let windows = crt
-            .filter(|crt| dot && is_truncated(&crt.low) && crt.low_degree >= lanes)
+            .filter(|crt| dot && LowPart::is_truncated(&crt.low) && crt.low_degree >= lanes)
             .map(|crt| self.stage_windows(fb.buffer, crt.low_degree / lanes));
-        let inverse = |x: u64| zq::inv(x, q).unwrap_or(0);
-        let scale = zq::mul(main_scale(main), self.schedule.narrow.scale(q), q);
+        let scale = main.scale().times(self.product_scale()?);
         let transformed = self.transformed("main", main, &fa, &fb)?;
         let low = match crt {
-            Some(crt) => self.low_part(crt, &fa, &fb, windows, full, 1)?,
+            Some(crt) => self.low_part(crt, &fa, &fb, windows, full, Unit::one(q))?,
             None => parts::Low::default(),
         };
         let products = self.products("main", main, transformed)?;
         let length = crt.map_or(node.domain().wanted, |_| 2 * n - 1);
-        let bound = self.inverse_into(main, products, inverse(scale), full, &low, length)?;
+        let bound = self.inverse_into(main, products, scale.inverse(), full, &low, length)?;
         let written = written(node, lanes).unwrap_or(words);
         if written < words {
             let mut block = Block::default();

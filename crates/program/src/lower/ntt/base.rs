@@ -15,6 +15,9 @@ use crate::ir::*;
 use crate::lower::LowerError;
 use crate::method::{NarrowMethod, ProductMethod};
 
+/// Terms of a long leaf's sums that are straight-line code.
+pub(super) const UNROLLED: usize = 16;
+
 /// How leaves are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -89,6 +92,11 @@ impl Base<'_> {
         LowerError::Word { stage: format!("{}.base", self.style.stage), bound }
     }
 
+    /// The largest magnitude of one term of a product, from those of the operands.
+    pub(super) fn term(&self, [a, b]: [i64; 2]) -> Result<i64, LowerError> {
+        self.words.words(a, b.max(self.weighted(b))).ok_or_else(|| self.refuse(a.max(b)))
+    }
+
     /// The bound of the products, from those of the operands; an error where words overflow.
     pub fn bound(&self, a: i64, b: i64) -> Result<i64, LowerError> {
         let most = self.words.most();
@@ -107,7 +115,7 @@ impl Base<'_> {
                 let (d, reduced) = (self.machine.ntt.degree(), self.words.reduced(most));
                 let long = self.kind() == Kind::Long;
                 let (mut sum, mut worst) = (if long { reduced } else { 0 }, 0);
-                for _ in 0..d.min(16) {
+                for _ in 0..d.min(UNROLLED) {
                     if sum + term > most {
                         sum = self.words.reduced(sum);
                     }
@@ -130,7 +138,7 @@ impl Base<'_> {
     ) -> Result<Vec<Stmt>, LowerError> {
         self.bound(bounds[0], bounds[1])?;
         if self.kind() == Kind::Long {
-            return Ok(self.long(builder, [to, a, b], bounds, add));
+            return self.long(builder, [to, a, b], bounds, add);
         }
         let units = self.units();
         let rolled = self.style.rolled;
@@ -160,7 +168,7 @@ impl Base<'_> {
             play(&mut block, &steps, &mut y);
             let mut products = match self.kind() {
                 Kind::Pairs => vec![self.pair(&mut block, x[0], y[0], factors[0].clone())],
-                _ => self.lanes(&mut block, &hand, [&x, &y], bounds, &factors),
+                _ => self.lanes(&mut block, &hand, [&x, &y], bounds, &factors)?,
             };
             // Interleaving all registers of a unit in turn undoes itself.
             play(&mut block, &steps, &mut products);
@@ -263,10 +271,9 @@ impl Base<'_> {
         [x, y]: [&[Value]; 2],
         bounds: [i64; 2],
         factors: &[Option<Factor>],
-    ) -> Vec<Value> {
+    ) -> Result<Vec<Value>, LowerError> {
         let d = self.machine.ntt.degree();
-        let weighted = self.weighted(bounds[1]);
-        let term = self.words.words(bounds[0], bounds[1].max(weighted)).unwrap_or(0);
+        let term = self.term(bounds)?;
         let mut products = x.to_vec();
         for (number, leaf) in self.leaves(hand).into_iter().enumerate() {
             let wrapped: Vec<Value> = (0..d)
@@ -292,7 +299,7 @@ impl Base<'_> {
                 }
             }
         }
-        products
+        Ok(products)
     }
 
     pub(super) fn add(&self, block: &mut Block, sum: Option<Sum>, term: Value, bound: i64) -> Sum {

@@ -6,7 +6,6 @@ use super::{Ends, LowerError, Lowering, write};
 use crate::build::Builder;
 use crate::ir::*;
 use crate::method::inverse_of_r;
-use ringforge_ring::zq;
 use ringforge_target::ALIGNMENT;
 
 const CITE: &str = "[Seiler18 §4]";
@@ -55,8 +54,8 @@ impl Lowering<'_> {
     ) -> Result<Vec<Procedure>, LowerError> {
         let n = self.machine.ntt.len();
         let (modulus, most) = (self.words.modulus, self.words.most());
-        let r = inverse_of_r(self.words.modulus);
-        let back = zq::inv(r, self.words.modulus.q).unwrap_or(0);
+        let r = inverse_of_r(self.words.modulus)?;
+        let (r, back) = (r.value(), r.inverse());
         let mut all = Vec::new();
 
         let mut builder = Builder::new("forward", Some(Computes::Forward { scale: 1 }), modulus);

@@ -1,9 +1,10 @@
 //! Base products of leaves of whole registers: every coefficient of a times a stretch of (w·b, b).
 
-use super::base::{Base, Sum};
+use super::base::{Base, Sum, UNROLLED};
 use super::write::{Rounds, factors};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
+use crate::lower::LowerError;
 use ringforge_target::ALIGNMENT;
 
 impl Base<'_> {
@@ -14,10 +15,10 @@ impl Base<'_> {
         [to, a, b]: [BufferId; 3],
         bounds: [i64; 2],
         add: Option<BufferId>,
-    ) -> Vec<Stmt> {
+    ) -> Result<Vec<Stmt>, LowerError> {
         let (d, lanes) = (self.machine.ntt.degree(), self.shape().lanes());
         let leaves = self.machine.ntt.weights().len();
-        let (blocks, chunk) = (d / lanes, d.min(16));
+        let (blocks, chunk) = (d / lanes, d.min(UNROLLED));
         let extended = builder.unique("extended", Role::Local, 2 * d, ALIGNMENT);
         let sums = builder.unique("sums", Role::Local, d, ALIGNMENT);
         let leaf = builder.counter();
@@ -47,8 +48,7 @@ impl Base<'_> {
         body.push(repeat(k, blocks, vec![Stmt::Block(block)]));
 
         let (k, c) = (builder.counter(), builder.counter());
-        let weighted = self.weighted(bounds[1]);
-        let term = self.words.words(bounds[0], bounds[1].max(weighted)).unwrap_or(0);
+        let term = self.term(bounds)?;
         let mut block = Block::default();
         let start = block.push(Op::Load { buffer: sums, at: at(0, &[(k, lanes_i)]) });
         let mut sum = Sum { value: start, bound: self.words.reduced(self.words.most()) };
@@ -76,6 +76,6 @@ impl Base<'_> {
         }
         block.push(Op::Store { buffer: to, at: place, a: value });
         body.push(repeat(k, blocks, vec![Stmt::Block(block)]));
-        rounds.around(body)
+        Ok(rounds.around(body))
     }
 }

@@ -14,6 +14,7 @@ mod reorder;
 mod words;
 mod write;
 
+use super::small::is_direct;
 use super::{LowerError, Lowered, unsupported};
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, MulMethod, ProductMethod, ReduceMethod, inverse_of_r};
@@ -23,7 +24,6 @@ use pass::{Pass, Shape};
 use plan::{Ending, Machine, Shuffles};
 use ranges::{Analysis, Choice, Placed};
 use ringforge_plan::{Ntt, Plan, Product, word_bits};
-use ringforge_ring::zq;
 use ringforge_target::{Registers, Target};
 use std::collections::BTreeSet;
 use words::Words;
@@ -52,6 +52,14 @@ fn suited(schedule: &Schedule, modulus: Modulus, shuffles: Shuffles) -> Schedule
     suited
 }
 
+/// The shortest transform that has entry points: short ones fill too few registers.
+const SHORTEST: usize = 128;
+
+/// Whether a transform of the whole ring has entry points; others are blocks of a product.
+pub(crate) fn has_entries(ntt: &Ntt) -> bool {
+    ntt.len().is_power_of_two() && ntt.len() >= SHORTEST
+}
+
 /// Lowers a plan whose root is `ntt`.
 pub(crate) fn lower(
     plan: &Plan,
@@ -59,10 +67,9 @@ pub(crate) fn lower(
     (schedule, target): (&Schedule, &Target),
     name: &str,
 ) -> Result<Lowered, LowerError> {
-    let n = ntt.len();
-    if !n.is_power_of_two() || n < 128 {
-        let why = format!("n = {n}");
-        return Err(unsupported(ntt.to_form(), why, "powers of two from n = 128 on"));
+    if !is_direct(&ntt.convolution) {
+        let why = "factors that are left are multiplied by their definition";
+        return Err(unsupported(ntt.convolution.base.to_form(), why, "(toeplitz)"));
     }
     let q = plan.ring.q();
     let tried = match word_bits(q) == 16 {
@@ -263,13 +270,11 @@ impl Lowering<'_> {
         let (q, n) = (plan.ring.q(), self.machine.ntt.len());
         let (h, most) = ((q as i64 - 1) / 2, self.words.most());
         let modulus = self.words.modulus;
-        let halved = zq::inv(self.machine.ntt.scale(), q).unwrap_or(0);
-        let radix = zq::inv(inverse_of_r(modulus), q).unwrap_or(0);
-        let unfrozen = zq::inv(self.freeze.scale(modulus), q).unwrap_or(0);
-        let back = zq::mul(halved, radix, q);
+        let back = self.machine.ntt.scale().times(inverse_of_r(modulus)?).inverted();
+        let unfrozen = self.freeze.scale(modulus)?.inverted();
         let forward = self.machine.forward();
-        let inverse = self.machine.inverse(Ending { factor: back, freeze: false });
-        let ending = Ending { factor: zq::mul(back, unfrozen, q), freeze: true };
+        let inverse = self.machine.inverse(Ending { factor: back.value(), freeze: false });
+        let ending = Ending { factor: back.times(unfrozen).value(), freeze: true };
         let last = self.machine.inverse(ending);
 
         let given = self.given.clone();

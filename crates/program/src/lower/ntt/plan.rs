@@ -257,7 +257,7 @@ impl Machine<'_> {
 
     fn forward_level(&self, hand: &mut Hand, bit: u32) {
         let level = self.logs().0 - 1 - bit;
-        let factor = |i: usize| self.ntt.forward_factor(level, i);
+        let factor = |i: usize| self.ntt.forward_factor(level, i).value();
         hand.level(level, bit, Butterflies::CooleyTukey, &factor);
     }
 
@@ -282,7 +282,7 @@ impl Machine<'_> {
             let lanes = self.lanes_natural();
             passes.push(self.pass(&title, bits, &lanes, &self.identity(), Some(&to), &|hand| {
                 if number == 0 && self.ntt.twist {
-                    hand.scale(&|i| self.ntt.twist_factor(i));
+                    hand.scale(&|i| self.ntt.twist_factor(i).value());
                 }
                 bits.iter().for_each(|&bit| self.forward_level(hand, bit));
             }));

@@ -6,6 +6,7 @@ use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::{FreezeMethod, MulMethod, ReduceMethod};
 use ringforge_plan::Butterflies;
+use ringforge_target::TABLE_ALIGNMENT;
 use std::collections::BTreeSet;
 
 /// How passes become code.
@@ -97,7 +98,7 @@ pub fn factors(
                 &format!("z{}_{name}", style.stage.replace('.', "_")),
                 Role::Factors(all),
                 length,
-                32,
+                TABLE_ALIGNMENT,
             )
         });
         (buffer, width)

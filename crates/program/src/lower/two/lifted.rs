@@ -14,7 +14,7 @@ use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::lower::{LowerError, Lowered, general, unsupported};
 use crate::schedule::{BaseProducts, Schedule};
-use ringforge_plan::{Lift, Plan, Product, ToeplitzPair};
+use ringforge_plan::{Inside, Lift, Plan, Product, ToeplitzPair, odd_inverse};
 use ringforge_ring::zq;
 use ringforge_target::ALIGNMENT;
 use ringforge_target::Target;
@@ -41,19 +41,20 @@ pub fn lower(
             format!("a size that is a multiple of {LANES}, and n ≥ {LANES}"),
         ));
     }
-    let (mut procedures, divisor) = if pair.inner.name() == "toeplitz" && size <= direct::LARGEST {
-        (vec![direct::procedure("matrix", size, Q)], 1)
-    } else {
-        let portable = schedule.base == BaseProducts::Lanes;
-        let shape = Shape::of(pair.inner.as_ref(), n, &form, portable)?;
-        let divisor = shape.divisor();
-        let lowering = Lowering { shape, portable };
-        let (mut procedures, row_size) = lowering.helpers();
-        let lanes = ProcedureId(procedures.len() as u32 - 1);
-        procedures.push(lowering.matrix(divisor, (row_size, lanes)));
-        (procedures, divisor)
-    };
-    let terms = ToeplitzPair::steps(&plan.ring);
+    let (mut procedures, divisor) =
+        if matches!(pair.inner.inside(), Inside::Dots) && size <= direct::LARGEST {
+            (vec![direct::procedure("matrix", size, Q)], 1)
+        } else {
+            let portable = schedule.base == BaseProducts::Lanes;
+            let shape = Shape::of(pair.inner.as_ref(), n, &form, portable)?;
+            let divisor = shape.divisor();
+            let lowering = Lowering { shape, portable };
+            let (mut procedures, row_size) = lowering.helpers();
+            let lanes = ProcedureId(procedures.len() as u32 - 1);
+            procedures.push(lowering.matrix(divisor, (row_size, lanes)));
+            (procedures, divisor)
+        };
+    let terms = ToeplitzPair::steps(&plan.ring, LANES);
     let bits = q.trailing_zeros() + divisor.trailing_zeros() * if terms.is_some() { 1 } else { 3 };
     if bits > 16 {
         let why = format!("what is left of f takes words of {bits} bits with Toom-Cook");
@@ -92,7 +93,7 @@ impl Lowering {
             families = at.map(|(buffer, base)| -> Family { family(buffer, base) });
         }
         let lost = divisor.trailing_zeros();
-        let factor = zq::inv(divisor >> lost, Q).unwrap_or(1);
+        let factor = odd_inverse(divisor >> lost, Q);
         let finish = (divisor > 1).then_some(Finish { factor, shift: lost as u8, words: size });
         self.multiply(&mut builder, &mut arenas, (families, None), (out, finish), lanes);
         arenas.settle(builder.finish())

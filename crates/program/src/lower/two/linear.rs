@@ -10,7 +10,11 @@ use std::ops::Range;
 /// The registers that these procedures are written for: squares of words are transposed in two rounds.
 pub const SQUARE: Registers = ringforge_target::AVX2.registers;
 /// Words that such a register holds.
-pub const LANES: usize = SQUARE.lanes(16);
+pub const LANES: usize = SQUARE.lanes(WORD_BITS);
+/// Words of one of its two parts.
+pub const PART: usize = SQUARE.part_lanes(WORD_BITS);
+/// Bits of a word.
+pub const WORD_BITS: u8 = 16;
 
 /// Where a block of words starts in run number i of a map: `base + stride·i`.
 #[derive(Clone, Copy, Debug)]

@@ -22,13 +22,17 @@ use crate::build::Builder;
 use crate::ir::*;
 use crate::schedule::{BaseProducts, Schedule};
 pub use lifted::lower as lower_lifted;
+pub(super) use linear::SQUARE as REGISTERS;
 use linear::{Family, Finish, LANES, Map, Place, SQUARE};
 use matrix::Direct;
-use ringforge_plan::{Base, Form, Karatsuba, Plan, Product, ToeplitzMatrix, ToomCook};
+use ringforge_plan::{
+    Base, BaseRef, Form, Inside, Plan, Product, ToeplitzMatrix, ToomCook, odd_inverse,
+};
 use ringforge_ring::zq;
 use ringforge_target::ALIGNMENT;
 use ringforge_target::Target;
 use steps::{Arena, Step};
+pub(super) use transpose::square;
 
 /// Words are residues modulo this.
 const Q: u64 = 1 << 16;
@@ -107,14 +111,14 @@ struct Shape {
 
 /// One level of the plan.
 enum Level<'a> {
-    Half(&'a Karatsuba),
+    Half(&'a BaseRef),
     Toom(&'a ToomCook),
 }
 
-impl Level<'_> {
-    fn inner(&self) -> &dyn Base {
-        match self {
-            Level::Half(half) => half.inner.as_ref(),
+impl<'a> Level<'a> {
+    fn inner(&self) -> &'a dyn Base {
+        match *self {
+            Level::Half(half) => half.as_ref(),
             Level::Toom(toom) => toom.inner.as_ref(),
         }
     }
@@ -157,18 +161,14 @@ impl Shape {
         let mut levels = Vec::new();
         let mut at = inner;
         loop {
-            let level = match (at.as_method::<Karatsuba>(), at.as_method::<ToomCook>()) {
-                (Some(half), _) => Level::Half(half),
-                (_, Some(toom)) => Level::Toom(toom),
+            levels.push(match at.inside() {
+                Inside::Karatsuba(half) => Level::Half(half),
+                Inside::ToomCook(toom) => Level::Toom(toom),
                 _ => break,
-            };
-            levels.push(level);
-            at = match levels[levels.len() - 1] {
-                Level::Half(half) => half.inner.as_ref(),
-                Level::Toom(toom) => toom.inner.as_ref(),
-            };
+            });
+            at = levels[levels.len() - 1].inner();
         }
-        if at.name() != "toeplitz" {
+        if !matches!(at.inside(), Inside::Dots) {
             return Err(unsupported(
                 at.to_form(),
                 "Toeplitz products modulo 2^k are split by toom-cook and karatsuba",
@@ -231,7 +231,7 @@ impl Shape {
 fn finish(q: u64, divisor: u64, words: usize) -> Finish {
     let (bits, lost) = (q.trailing_zeros(), divisor.trailing_zeros());
     let odd = divisor >> lost;
-    let factor = zq::mul(zq::inv(odd, Q).unwrap_or(1), 1 << (16 - bits - lost), Q);
+    let factor = zq::mul(odd_inverse(odd, Q), 1 << (16 - bits - lost), Q);
     Finish { factor, shift: (16 - bits) as u8, words }
 }
 

@@ -4,7 +4,7 @@
 //! by three rounds of interleaving. In portable C: squares of sixteen by two rounds of strided
 //! stores, which compilers turn to such interleaving.
 
-use super::linear::LANES;
+use super::linear::{LANES, PART, SQUARE, WORD_BITS};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 
@@ -41,13 +41,14 @@ fn interleave(block: &mut Block, a: Value, b: Value, unit: u8, half: Half) -> Va
 }
 
 /// The transposed square of eight words in each part.
-fn square(block: &mut Block, rows: &[Value]) -> Vec<Value> {
+pub(in crate::lower) fn square(block: &mut Block, rows: &[Value]) -> Vec<Value> {
     let mut now = rows.to_vec();
-    for unit in [16, 32, 64] {
+    let doubled = std::iter::successors(Some(WORD_BITS), |unit| unit.checked_mul(2));
+    for unit in doubled.take_while(|&unit| usize::from(unit) < SQUARE.part) {
         // Pairs that are 1, 2, 4 rows apart, in the order that leaves columns in order.
-        let distance = usize::from(unit) / 16;
-        let mut next = Vec::with_capacity(8);
-        for start in (0..8).step_by(2 * distance) {
+        let distance = usize::from(unit / WORD_BITS);
+        let mut next = Vec::with_capacity(rows.len());
+        for start in (0..rows.len()).step_by(2 * distance) {
             for i in start..start + distance {
                 for half in [Half::Low, Half::High] {
                     next.push(interleave(block, now[i], now[i + distance], unit, half));
@@ -66,11 +67,11 @@ pub fn into_lanes(
     to: (BufferId, usize),
     columns: usize,
 ) -> Vec<Stmt> {
-    pieces(builder, columns, 8, &mut |_, index| {
+    pieces(builder, columns, PART, &mut |_, index| {
         let mut block = Block::default();
-        let rows: Vec<Value> = (0..8)
+        let rows: Vec<Value> = (0..PART)
             .map(|r| {
-                let at = vec![index(rows[r].1, 1), index(rows[r + 8].1, 1)];
+                let at = vec![index(rows[r].1, 1), index(rows[r + PART].1, 1)];
                 block.push(Op::LoadParts { buffer: rows[r].0, at })
             })
             .collect();
@@ -89,16 +90,16 @@ pub fn out_of_lanes(
     rows: &Rows,
     columns: usize,
 ) -> Vec<Stmt> {
-    pieces(builder, columns, 8, &mut |_, index| {
+    pieces(builder, columns, PART, &mut |_, index| {
         let mut block = Block::default();
-        let lanes: Vec<Value> = (0..8)
+        let lanes: Vec<Value> = (0..PART)
             .map(|k| {
                 let at = index(from.1 + k * LANES, LANES);
                 block.push(Op::Load { buffer: from.0, at })
             })
             .collect();
         for (r, a) in square(&mut block, &lanes).into_iter().enumerate() {
-            let at = vec![index(rows[r].1, 1), index(rows[r + 8].1, 1)];
+            let at = vec![index(rows[r].1, 1), index(rows[r + PART].1, 1)];
             block.push(Op::StoreParts { buffer: rows[r].0, at, a });
         }
         vec![Stmt::Block(block)]
@@ -119,7 +120,7 @@ fn by_four(
             })
             .collect();
         for (k, a) in rows.into_iter().enumerate() {
-            let at = to.1(64 * f + k);
+            let at = to.1(4 * LANES * f + k);
             block.push(Op::StoreStrided { buffer: to.0, at, stride: 4, a });
         }
         Stmt::Block(block)

@@ -1,0 +1,75 @@
+//! What a product is made of, as whoever lowers a plan or counts its work walks it: operands, linear maps,
+//! products, linear maps back.
+//!
+//! Every method says it of itself ([`Product::structure`](crate::Product::structure),
+//! [`Base::inside`](crate::Base::inside)), so that nobody asks which method a node is, and a new method is a
+//! compile error wherever it is not yet known.
+
+use crate::base::BaseRef;
+use crate::border::Border;
+use crate::change_modulus::ChangeModulus;
+use crate::if_square_root::IfSquareRoot;
+use crate::lift::Lift;
+use crate::monomial_crt::MonomialCrt;
+use crate::ntt::Ntt;
+use crate::schoenhage::Schoenhage;
+use crate::substitute::Substitute;
+use crate::toeplitz_matrix::ToeplitzMatrix;
+use crate::toeplitz_pair::ToeplitzPair;
+use crate::toom_cook::ToomCook;
+use crate::weighted_convolution::WeightedConvolution;
+
+/// A product node by what it asks of its lowering.
+#[derive(Clone, Copy, Debug)]
+pub enum Structure<'a> {
+    /// Operands as they are, one longer product, its remainder.
+    Lifted(&'a Lift),
+    /// Operands seen modulo primes, a product for each, digits of mixed radix and their sum.
+    Primes(&'a ChangeModulus),
+    /// Operands and their lower parts, a product of each, the differences of both.
+    Factors(&'a MonomialCrt),
+    /// Operands cut short, one product, and the terms that were cut off.
+    Bordered(&'a Border),
+    /// Blocks of operands through linear maps, a weighted product of each, linear maps back.
+    Blocks(&'a Substitute),
+    /// The same where the maps rotate within blocks, which overlap in the product.
+    Rotations(&'a Schoenhage),
+    /// The same where the maps are levels of halves.
+    Halves(&'a Ntt),
+    /// One Toeplitz matrix of the one operand times the other one.
+    Matrix(&'a ToeplitzMatrix),
+    /// Two such matrices, for an unreduced product.
+    Matrices(&'a ToeplitzPair),
+    /// Every product of two coefficients: the node's domain says all.
+    Definition,
+}
+
+/// A small product by what it asks of its lowering.
+#[derive(Clone, Copy, Debug)]
+pub enum Inside<'a> {
+    /// Every product of two coefficients, in dot products.
+    Dots,
+    /// Sums and differences of halves, three products of a Toeplitz matrix of half the size, their sums.
+    Karatsuba(&'a BaseRef),
+    /// Linear maps of parts, products of Toeplitz matrices of a part's size, linear maps back.
+    ToomCook(&'a ToomCook),
+    /// The unreduced product, and its remainder by a trinomial.
+    Trinomial,
+    /// Linear maps of chunks, smaller products, linear maps back, which depend on the modulus:
+    /// [`Base::split`](crate::Base::split) has them.
+    Split,
+    /// One of two methods, by the weight.
+    ByWeight(&'a IfSquareRoot),
+    /// Products for several weights.
+    Convolutions(&'a WeightedConvolution),
+}
+
+impl<'a> Structure<'a> {
+    /// The blocks that are transformed, where the product goes through such.
+    pub fn blocks(self) -> Option<&'a Substitute> {
+        match self {
+            Structure::Blocks(part) => Some(part),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Which pipeline executes a plan: decided by what the plan says, before any of them runs.
+
+use super::{LowerError, SHORT, general, ntt, registers, unsupported};
+use crate::schedule::Schedule;
+use ringforge_plan::{
+    Lift, MonomialCrt, Ntt, Plan, Schoenhage, Structure, Substitute, ToeplitzMatrix, ToeplitzPair,
+    word_bits,
+};
+use ringforge_target::Target;
+
+/// A pipeline and the nodes of the plan that it starts from.
+pub(super) enum Pipeline<'a> {
+    /// One Toeplitz matrix, in words that wrap.
+    Matrix(&'a ToeplitzMatrix),
+    /// Two of them for an unreduced product, and its remainder.
+    Matrices(&'a Lift, &'a ToeplitzPair),
+    /// A transform of x^n + 1 with all its entry points.
+    Transforms(&'a Ntt),
+    /// Blocks that fill a register, in words of 16 bits.
+    Registers(&'a Lift, &'a Substitute, Option<&'a MonomialCrt>),
+    /// Schönhage's transform, whose blocks fill two.
+    Rotations(&'a Lift, &'a Schoenhage),
+    /// Everything else: blocks of any width, several moduli, any f.
+    General,
+    /// The product by its definition, over the integers where q asks for that.
+    Definition,
+}
+
+impl<'a> Pipeline<'a> {
+    /// The pipeline for a plan.
+    ///
+    /// # Errors
+    /// The plan starts with what belongs below another method.
+    pub fn of(
+        plan: &'a Plan,
+        schedule: &Schedule,
+        target: &Target,
+    ) -> Result<Pipeline<'a>, LowerError> {
+        Ok(match plan.root.structure() {
+            Structure::Matrix(matrix) => Pipeline::Matrix(matrix),
+            Structure::Halves(ntt) if ntt::has_entries(ntt) => Pipeline::Transforms(ntt),
+            Structure::Halves(_) | Structure::Blocks(_) | Structure::Primes(_) => Pipeline::General,
+            Structure::Definition => definition(plan),
+            Structure::Lifted(lift) => return lifted(plan, lift, schedule, target),
+            Structure::Factors(_)
+            | Structure::Bordered(_)
+            | Structure::Rotations(_)
+            | Structure::Matrices(_) => {
+                let would_work = format!("(lift {} …) above it", 2 * plan.ring.degree() - 1);
+                return Err(unsupported(
+                    plan.root.to_form(),
+                    format!(
+                        "({} …) multiplies without f, and the plan starts with it",
+                        plan.root.name()
+                    ),
+                    would_work,
+                ));
+            }
+        })
+    }
+}
+
+fn lifted<'a>(
+    plan: &Plan,
+    lift: &'a Lift,
+    schedule: &Schedule,
+    target: &Target,
+) -> Result<Pipeline<'a>, LowerError> {
+    let (main, low) = match lift.inner.structure() {
+        Structure::Matrices(pair) => return Ok(Pipeline::Matrices(lift, pair)),
+        Structure::Rotations(main) if short(plan, lift) => {
+            return Ok(Pipeline::Rotations(lift, main));
+        }
+        Structure::Rotations(_) => {
+            let why =
+                "rotations are in words of 16 bits modulo q, reduced by an f of coefficients ±1";
+            let would_work = "q below 2^15 and such an f; (substitute …) or (ntt …) for others";
+            return Err(unsupported(lift.inner.to_form(), why, would_work));
+        }
+        Structure::Definition => return Ok(definition(plan)),
+        Structure::Factors(crt) => (crt.main.structure().blocks(), Some(crt)),
+        other => (other.blocks(), None),
+    };
+    let place = (plan.ring.degree(), target.registers.lanes(SHORT));
+    Ok(match main {
+        Some(main) if short(plan, lift) && registers::suit(main, low, place, schedule) => {
+            Pipeline::Registers(lift, main, low)
+        }
+        _ => Pipeline::General,
+    })
+}
+
+/// Whether residues are words of 16 bits, and sums by f have coefficients ±1 alone.
+fn short(plan: &Plan, lift: &Lift) -> bool {
+    let q = plan.ring.q();
+    let plain = |c: u64| c == 1 || c == q - 1;
+    let reduction = lift.reduction(1);
+    word_bits(q) == SHORT
+        && reduction.is_some_and(|sums| sums.rows().iter().flatten().all(|&(_, c)| plain(c)))
+}
+
+/// The definition modulo q itself where there is a program for that, else over the integers.
+fn definition<'a>(plan: &Plan) -> Pipeline<'a> {
+    match general::multiplies(general::below(plan).1, plan.ring.q()) {
+        true => Pipeline::General,
+        false => Pipeline::Definition,
+    }
+}
