@@ -328,6 +328,35 @@ fn an_instruction_that_is_not_modelled_is_unknown_with_mnemonic_and_address() {
     mentions(&run, &["unknown", "cpuid", "0x"]);
 }
 
+/// A verdict that says which limit it was, and when a flag is needed.
+#[test]
+fn limits_end_in_unknown() {
+    let dir = Sandbox::new();
+    let contract = dir.file("mul.contract.toml", CONTRACT);
+    let endless = format!("{MUL} {{ for (volatile unsigned i = 0;; i++) c[0] = a[0]; }}");
+    let object = dir.compile("mul.o", &endless);
+    let safety = format!(
+        "contract = 1\nclaims = \"constant-time\"\nabi = \"sysv-x86-64\"\n[[function]]\n\
+         symbol = \"mul\"\nstack = 64\narguments = [{}, {}, {}]\n",
+        "{ name = \"c\", role = \"output\", element = \"i16\", length = 4 }",
+        "{ name = \"a\", role = \"input\", element = \"i16\", length = 4 }",
+        "{ name = \"b\", role = \"input\", element = \"i16\", length = 4 }",
+    );
+    let safety = dir.file("safety.toml", &safety);
+    for contract in [&contract, &safety] {
+        for (flag, said) in [
+            ("--time-limit=1", "the time limit of 1 s was reached"),
+            ("--memory-limit=1", "the memory limit of 1 MB was reached"),
+        ] {
+            let run = dir.ringforge(&["prove", &object, "--contract", contract, flag]);
+            assert_eq!(run.status, 1, "{run:?}");
+            mentions(&run, &["unknown", said]);
+        }
+    }
+    let none = ["prove", &object, "--contract", &contract, "--time-limit=0"];
+    dir.ringforge(&none).fails(2, &["--time-limit", "1.."]);
+}
+
 #[test]
 fn contracts_that_make_no_sense_are_shown_with_the_place() {
     let dir = Sandbox::new();

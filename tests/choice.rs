@@ -1,10 +1,10 @@
 //! Rings without a plan: `forge` lists what applies, takes the fastest that is proved, and remembers.
 //!
-//! Left to `RINGFORGE_LONG=1`: the search for sntrup761.
+//! Left to the long run: the search for sntrup761.
 
 mod common;
 
-use common::{Sandbox, long, mentions};
+use common::{Sandbox, mentions};
 use serde_json::Value;
 
 const RING: &str = "Z3329[x]/(x^64 - x - 1)";
@@ -98,10 +98,8 @@ fn where_nothing_is_proved_nothing_is_made() {
 }
 
 #[test]
+#[ignore = "in the long run"]
 fn presets_without_a_plan_are_searched() {
-    if !long() {
-        return;
-    }
     let dir = Sandbox::new();
     let package = forge(&dir, "", "sntrup761", &["--try=2", "--no-bench"]);
     assert!(

@@ -1,8 +1,8 @@
 //! The library's machine code is constant time and stays in bounds: whole operations of its KEMs, its sorting and
 //! its encoders, as gcc and clang make them, under the contracts of `lib/contracts`. And code that is not, is refused.
 //!
-//! Every day at one level a compiler, key generation by clang alone, and what is refused by gcc; left to
-//! `RINGFORGE_LONG=1`: the other levels, and both compilers each time.
+//! Every day by clang at one level, and what is refused by gcc; left to `RINGFORGE_LONG=1`: the other levels, and both
+//! compilers each time.
 
 mod common;
 
@@ -116,6 +116,7 @@ fn is_constant_time(cc: &str, keypair_at: &str) {
 }
 
 #[test]
+#[ignore = "in the long run"]
 fn what_gcc_makes_is_constant_time() {
     is_constant_time("gcc", "-O2");
 }

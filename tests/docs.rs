@@ -1,6 +1,8 @@
 //! What the README and the recipes show is run: every command in a `console` block, line by line,
 //! with its output, digits too but for times and cycles; every file that a block quotes; every figure that a table states.
 //!
+//! Left to the long run: the pages on any ring and on use.
+//!
 //! `RINGFORGE_BLESS=1` rewrites the tables that are made from `docs/figures/`.
 
 mod common;
@@ -153,6 +155,7 @@ fn adding_a_ring_works_as_its_recipe_says() {
 }
 
 #[test]
+#[ignore = "in the long run"]
 fn any_ring_is_forged_as_its_page_says() {
     run("docs/any-ring.md");
 }
@@ -163,6 +166,7 @@ fn contracts_are_written_as_their_page_says() {
 }
 
 #[test]
+#[ignore = "in the long run"]
 fn pages_on_use_show_what_happens() {
     for page in ["docs/how-it-works.md", "docs/transforms.md", "docs/kems.md", "docs/prove.md"] {
         run(page);

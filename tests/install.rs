@@ -1,11 +1,11 @@
 //! The C library as its users take it: `make check`, `make install` with pkg-config, CMake with `find_package`,
 //! hash functions and random bytes of their own. One KEM and little optimisation keep it short.
 //!
-//! Left to `RINGFORGE_LONG=1`: libcrypto's hash functions, by make and by CMake.
+//! Left to the long run: CMake, and libcrypto's hash functions.
 
 mod common;
 
-use common::{long, run};
+use common::run;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -68,25 +68,22 @@ fn make_checks_and_installs_for_pkg_config() {
 }
 
 #[test]
+#[ignore = "in the long run"]
 fn libcrypto_hashes_as_well() {
-    if !long() {
-        return;
-    }
     let dir = tempfile::tempdir().unwrap();
     let checked = make(dir.path(), &["HASH=1", "RANDOM=1", "check"]);
     assert!(checked.contains("sntrup761: 100 known answers"), "{checked}");
 }
 
 #[test]
+#[ignore = "in the long run"]
 fn cmake_installs_for_find_package() {
     cmake_installs(&[]);
 }
 
 #[test]
+#[ignore = "in the long run"]
 fn cmake_finds_libcrypto_for_who_links_the_library() {
-    if !long() {
-        return;
-    }
     cmake_installs(&["-DRINGFORGE_HASH=1", "-DRINGFORGE_RANDOM=1"]);
 }
 

@@ -1,7 +1,8 @@
 //! The whole slice: forge, prove, run. What the README promises is what is tested here.
 //!
 //! Objects are compiled from one package's sources by every compiler that is installed. Every day that is one level a
-//! compiler and 2,000 products; left to `RINGFORGE_LONG=1`: all levels, and 100,000 products of each object.
+//! compiler and 2,000 products, and proofs for one target; left to `RINGFORGE_LONG=1`: all levels, both targets, and 100,000
+//! products of each object.
 
 mod common;
 
@@ -67,7 +68,8 @@ fn products_are_right_for_every_compiler_and_level() {
 fn objects_of_every_compiler_and_level_are_proved_and_equivalent() {
     let dir = Sandbox::new();
     package(&dir);
-    for (target, levels) in [("avx2", &["-O1", "-O2", "-O3"][..]), ("c", &["-O2", "-O3"])] {
+    let targets = [("avx2", &["-O1", "-O2", "-O3"][..]), ("c", &["-O1", "-O2", "-O3", "-Os"])];
+    for (target, levels) in sample(&targets, &[0]) {
         let symbol = format!("sntrup761_mul_{target}");
         let objects = objects(&dir, target, levels);
         let head =
@@ -84,12 +86,19 @@ fn objects_of_every_compiler_and_level_are_proved_and_equivalent() {
 
 #[test]
 fn a_package_is_whole_proved_and_proves_again() {
+    is_whole_proved_and_proves_again("sntrup761", "sntrup761", "Z4591[x]/(x^761 - x - 1)");
+}
+
+fn is_whole_proved_and_proves_again(name: &str, plan: &str, ring: &str) {
     let dir = Sandbox::new();
     // With its plan it is not searched for, which is what tests/choice.rs tests.
-    let run = dir.ringforge(&["forge", "sntrup761", "--plan=sntrup761", "--no-bench"]).succeeds();
+    let plan = format!("--plan={plan}");
+    let run = dir.ringforge(&["forge", name, &plan, "--no-bench"]).succeeds();
     assert!(run.stdout.contains("proved"), "{run:?}");
     assert_eq!(run.stderr, "", "no progress bars off a terminal");
-    let mut names: Vec<_> = std::fs::read_dir(dir.path().join("out/sntrup761"))
+    let of = |end: &str| format!("{name}{end}");
+    let out = format!("out/{name}");
+    let mut names: Vec<String> = std::fs::read_dir(dir.path().join(&out))
         .expect("the package")
         .map(|e| e.expect("an entry").file_name().into_string().expect("a name"))
         .collect();
@@ -97,48 +106,44 @@ fn a_package_is_whole_proved_and_proves_again() {
     assert_eq!(
         names,
         [
-            "proof.json",
-            "report.html",
-            "sntrup761.c",
-            "sntrup761.contract.toml",
-            "sntrup761.h",
-            "sntrup761.o",
-            "sntrup761_avx2.c",
-            "sntrup761_c.c",
-            "sntrup761_mul_avx2.certificate.gz",
-            "sntrup761_mul_c.certificate.gz",
+            "proof.json".into(),
+            "report.html".into(),
+            of(".c"),
+            of(".contract.toml"),
+            of(".h"),
+            of(".o"),
+            of("_avx2.c"),
+            of("_c.c"),
+            of("_mul_avx2.certificate.gz"),
+            of("_mul_c.certificate.gz"),
         ]
     );
     dir.holds_only(&["out"]);
 
     let proof: serde_json::Value =
-        serde_json::from_str(&dir.read("out/sntrup761/proof.json")).expect("JSON");
+        serde_json::from_str(&dir.read(&format!("{out}/proof.json"))).expect("JSON");
     assert_eq!(proof["verdict"], "proved");
-    assert_eq!(proof["ring"], "Z4591[x]/(x^761 - x - 1)");
+    assert_eq!(proof["ring"], ring);
     assert_eq!(proof["targets"].as_array().map(Vec::len), Some(2));
     assert!(proof["equivalence"].as_str().is_some_and(|text| text.contains("equal outputs")));
     for target in proof["targets"].as_array().expect("targets") {
         assert_eq!(target["proof"]["object_sha256"], proof["object"]["sha256"]);
     }
-    let report = dir.read("out/sntrup761/report.html");
+    let report = dir.read(&format!("{out}/report.html"));
     assert!(report.contains("<svg") && report.contains("proved"));
     for outside in ["src=\"http", "href=\"http", "<script"] {
         assert!(!report.contains(outside), "the report refers to {outside}");
     }
 
-    let again = [
-        "prove",
-        "out/sntrup761/sntrup761.o",
-        "--contract",
-        "out/sntrup761/sntrup761.contract.toml",
-    ];
-    let run = dir.ringforge(&again).succeeds();
-    assert!(run.stdout.contains("sntrup761_mul_avx2 is proved"), "{run:?}");
+    let (object, contract) = (of(".o"), of(".contract.toml"));
+    let (object, contract) = (format!("{out}/{object}"), format!("{out}/{contract}"));
+    let run = dir.ringforge(&["prove", &object, "--contract", &contract]).succeeds();
+    assert!(run.stdout.contains(&of("_mul_avx2 is proved")), "{run:?}");
 
     // A second run replaces the package and leaves nothing else.
-    let again = ["--plan=sntrup761", "--no-bench", "--target=avx2"];
-    dir.ringforge(&[&["--quiet", "forge", "sntrup761"], &again[..]].concat()).succeeds();
-    assert!(!dir.path().join("out/sntrup761/sntrup761_c.c").exists());
+    let again = [&plan, "--no-bench", "--target=avx2"];
+    dir.ringforge(&[&["--quiet", "forge", name], &again[..]].concat()).succeeds();
+    assert!(!dir.path().join(&out).join(of("_c.c")).exists());
     dir.holds_only(&["out"]);
 }
 
@@ -189,7 +194,7 @@ fn what_is_not_as_planned_is_told() {
     let plan = "(plan s (ring \"Z4591[x]/(x^32 - x - 1)\") (schoolbook))";
     std::fs::write(dir.path().join("s.plan"), plan).expect("writable");
     let ring = "Z4591[x]/(x^32 - x - 1)";
-    let note = "(schoolbook) has no program of its own: the product is computed by its definition";
+    let note = "(schoolbook) is executed as (lift 63 (schoolbook)), the product by its definition";
     for (command, more, place) in [
         ("explain", &[][..], "/notes/0"),
         ("forge", &["--no-bench", "--no-prove", "--out=o"], "/plan/notes/0"),
@@ -204,9 +209,26 @@ fn what_is_not_as_planned_is_told() {
         let found = json.pointer(place).and_then(|note| note.as_str());
         assert!(found.is_some_and(|found| found.contains(note)), "{command}: {found:?}");
     }
-    let chiu = ["explain", "sntrup761", "--plan=sntrup761-chiu", "--target=avx2", "--as=counts"];
-    let text = dir.ringforge(&chiu).succeeds().stdout;
-    assert!(text.contains("directly as Toeplitz dot products"), "{text}");
+    let start = ["bench", ring, "--plans=s.plan", "--target=c", "--copies=1", "--samples=2"];
+    let run = |json: &[&str]| dir.ringforge(&[json, &start[..]].concat());
+    let text = run(&[]).stdout;
+    assert!(text.contains(note), "bench --plans: {text}");
+    let json: serde_json::Value = serde_json::from_str(&run(&["--json"]).stdout).expect("JSON");
+    let found = json.pointer("/plans/0/notes/0").and_then(|note| note.as_str());
+    assert!(found.is_some_and(|found| found.contains(note)), "bench --plans: {found:?}");
+
+    // What has no program is refused, and nothing is executed in its place.
+    let plan = format!("(plan t (ring \"{ring}\") (lift 63 (toeplitz-pair 32 (toeplitz))))");
+    std::fs::write(dir.path().join("t.plan"), plan).expect("writable");
+    let refused = dir.ringforge(&["forge", ring, "--plan=t.plan", "--target=c", "--out=t"]);
+    let method = "no lowering for `(lift 63 (toeplitz-pair 32 (toeplitz)))` on c";
+    refused.fails(2, &["plan `t` for target `c`", method, "2^16 is no multiple of 4591"]);
+
+    // Small products are executed as the plan has them: no note.
+    let chiu = ["--json", "explain", "sntrup761", "--plan=sntrup761-chiu", "--target=avx2"];
+    let json = dir.ringforge(&chiu).succeeds().stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json.pointer("/notes"), Some(&serde_json::json!([])));
 }
 
 #[test]

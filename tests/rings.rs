@@ -1,8 +1,8 @@
 //! Rings x^n + 1 with all their entry points: forged, run, proved, and ranges that cannot be wider.
 //!
-//! Every day one of the rings with one compiler, Saber's product, and the widening of one ring's ranges; left to
-//! `RINGFORGE_LONG=1`: the other rings, both compilers for each, NTRU's products, and rings with longer or incomplete
-//! transforms.
+//! Every day one of the rings with one compiler, Saber's product, and the widening of some of one ring's ranges; left to
+//! `RINGFORGE_LONG=1`: the other rings, both compilers for each, NTRU's products, the standards' orders, and rings with
+//! longer or incomplete transforms.
 
 mod common;
 
@@ -80,6 +80,9 @@ fn products_modulo_powers_of_two_are_proved() {
                 let proof = &one["proof"];
                 assert_eq!(proof["verdict"], "proved", "{ring} {cc} {opt}: {}", proof["reasons"]);
                 assert!(proof["counts"]["equations"].as_u64() > Some(1 << 23), "{ring}: {proof}");
+                // By the kernel, all of it.
+                let certificate = &proof["certificate"];
+                assert!(certificate["replayed"]["nodes"].as_u64() > Some(10_000), "{ring}");
             }
         }
     }
@@ -118,7 +121,7 @@ fn the_next_wider_range_fails() {
         let dir = Sandbox::new();
         forge(&dir, ring, &["--cc", compilers()[0], "--opt=-O2"]);
         let mut tried = 0;
-        for entry in ["forward", "inverse", "base"] {
+        for entry in sample(&["forward", "inverse", "base"], &[0, 2]) {
             for target in ["avx2", "c"] {
                 let symbol = format!("{ring}_{entry}_{target}");
                 let Some(text) = wider(&dir.read(&format!("p/{symbol}.contract.toml"))) else {
@@ -173,6 +176,7 @@ fn list(contract: &str, key: &str) -> Vec<u64> {
 }
 
 #[test]
+#[ignore = "in the long run"]
 fn transforms_have_the_order_of_the_standards_where_asked() {
     let power = |b: u64, e: u64, q: u64| (0..e).fold(1, |p, _| p * b % q);
     let rings = [("mlkem", 17, 7, 3329), ("mldsa", 1753, 8, 8380417)];

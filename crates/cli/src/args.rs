@@ -181,6 +181,31 @@ pub struct Prove {
     /// Write the certificate of the one object that is proved, for `recheck`
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
+    /// When to give up.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// When a proof gives up: the verdict is `unknown` then, and says which limit it was.
+#[derive(Args, Debug)]
+pub struct Limits {
+    /// Give up after so many seconds
+    #[arg(long, default_value_t = 7200, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub time_limit: u32,
+    /// Give up when the process holds more than so many megabytes
+    #[arg(long, default_value_t = 24576, value_name = "MEGABYTES", value_parser = clap::value_parser!(u32).range(1..))]
+    pub memory_limit: u32,
+}
+
+impl Limits {
+    /// The prover's options with these limits.
+    pub fn options(&self) -> ringforge_prove::Options {
+        ringforge_prove::Options {
+            time_limit: Some(std::time::Duration::from_secs(self.time_limit.into())),
+            memory_limit: u64::from(self.memory_limit) << 20,
+            ..ringforge_prove::Options::default()
+        }
+    }
 }
 
 /// `recheck`.

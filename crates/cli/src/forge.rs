@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use ringforge_prove::Contract;
+use ringforge_prove::{Contract, Options};
 use ringforge_ring::Ring;
 use ringforge_toolchain::timing::{self, Candidate, Code, Settings, Timing};
 use ringforge_toolchain::{Compiler, Host, OutputDir, Scratch, Signature};
@@ -132,7 +132,8 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
             let proof = if args.no_prove {
                 proof::not_tried(named, &contract)
             } else {
-                let mut proof = proof::prove(ui, &[named], &contract, None)?.swap_remove(0);
+                let mut proof =
+                    proof::prove(ui, &[named], &contract, Options::default())?.swap_remove(0);
                 proof::confirm(&mut proof, &compiler, &built.object, &contract);
                 proof
             };

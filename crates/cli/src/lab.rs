@@ -115,7 +115,11 @@ impl Lab<'_> {
         let bytes = std::fs::read(&tried.object)
             .map_err(|e| Failure::failed(format!("the object is gone: {e}")))?;
         let named = Named { name: &tried.made.plan.name, bytes: &bytes };
-        Ok(proof::prove(self.ui, &[named], &contract, Some(limit))?.swap_remove(0))
+        let options = ringforge_prove::Options {
+            time_limit: Some(limit),
+            ..ringforge_prove::Options::default()
+        };
+        Ok(proof::prove(self.ui, &[named], &contract, options)?.swap_remove(0))
     }
 
     /// The whole product, for timing under a name.

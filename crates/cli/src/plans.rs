@@ -51,6 +51,11 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
     for line in table.plans.iter().filter(|line| !line.reason.is_empty()) {
         ui.say(format!("{}, {}: {}", line.plan, line.target, line.reason));
     }
+    for line in &table.plans {
+        for note in &line.notes {
+            ui.say(format!("{}, {}: otherwise than the plan says: {note}", line.plan, line.target));
+        }
+    }
     ui.say(format!(
         "{} ({}); core cycles of one product, calibrated; {} fresh copies of {} samples, interleaved",
         table.processor, table.model, table.copies, table.samples
@@ -187,6 +192,7 @@ fn one(
         verdict: "no program".into(),
         seconds: 0.0,
         reason: String::new(),
+        notes: Vec::new(),
         min: None,
         median: None,
         noisy: false,
@@ -205,6 +211,7 @@ fn one(
             Err(_) => break,
         };
         let counts = made.entry(None)?.costs.total;
+        line.notes.clone_from(&made.notes);
         let tried =
             lab.compile((made, schedule), &format!("{}-{}-{i}", plan.name, target.name), code)?;
         let (verdict, reason, seconds, proof) = match lab.prove(&tried, limit) {

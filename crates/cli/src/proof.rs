@@ -2,7 +2,6 @@
 //! shows.
 
 use std::path::Path;
-use std::time::Duration;
 
 use indicatif::ProgressBar;
 use ringforge_machine::Object;
@@ -95,7 +94,7 @@ pub fn not_tried(object: Named, contract: &Contract) -> Proof {
     Proof { report, confirmation: None, certificate: None }
 }
 
-/// Proves objects of one contract; gives up (`unknown`) after `limit`.
+/// Proves objects of one contract; gives up (`unknown`) at the limits of `options`.
 ///
 /// # Errors
 /// One is no ELF object, or lacks the symbol: bad input, while everything that is wrong with the
@@ -104,7 +103,7 @@ pub fn prove(
     ui: &Ui,
     objects: &[Named],
     contract: &Contract,
-    limit: Option<Duration>,
+    options: Options,
 ) -> Result<Vec<Proof>, Failure> {
     for object in objects {
         let name = object.name;
@@ -127,9 +126,7 @@ pub fn prove(
     let bar = ui.spinner(&format!("proving {}", contract.symbol));
     bar.set_length(1000);
     let bytes: Vec<&[u8]> = objects.iter().map(|o| o.bytes).collect();
-    let defaults = Options::default();
-    let time_limit = limit.or(defaults.time_limit);
-    let options = Options { time_limit, certificate: true, ..defaults };
+    let options = Options { certificate: true, ..options };
     let mut progress = Bar { bar: bar.clone(), title: contract.symbol.clone() };
     let reports = prove_many(&bytes, contract, &options, &mut progress);
     bar.finish_and_clear();
@@ -334,9 +331,6 @@ pub fn facts(proof: &Proof) -> Vec<(String, String)> {
             done.lines, done.nodes, done.names, done.enumerated
         );
         fact("certificate", format!("SHA-256 {}; {replayed}", r.certificate.sha256));
-        for text in &r.certificate.not_replayed {
-            fact("not replayed", text.clone());
-        }
     }
     fact("time", format!("{:.1} s", proof.seconds()));
     facts

@@ -42,7 +42,7 @@ pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
     if args.certificate.is_some() && named.len() > 1 {
         return Err(Failure::input("--certificate takes one object: each has its own"));
     }
-    let mut proofs = proof::prove(ui, &named, &contract, None)?;
+    let mut proofs = proof::prove(ui, &named, &contract, args.limits.options())?;
     if let (Some(path), Some(text)) =
         (&args.certificate, proofs.first().and_then(|p| p.certificate.as_deref()))
     {

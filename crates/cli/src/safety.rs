@@ -45,7 +45,7 @@ pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failur
         let bytes = std::fs::read(path)
             .map_err(|e| Failure::input(format!("cannot read `{name}`: {e}")))?;
         let bar = ui.spinner(&format!("reading {name}"));
-        let report = check(&bytes, &contract, &Shown(bar.clone()));
+        let report = check(&bytes, &contract, &args.limits.options(), &Shown(bar.clone()));
         bar.finish_and_clear();
         reports.push((name, report));
     }

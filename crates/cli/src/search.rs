@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ringforge_plan::Ntt;
+use ringforge_plan::Structure;
 use ringforge_program::method::MulMethod;
 use ringforge_program::schedule::Schedule;
 use ringforge_ring::Ring;
@@ -71,9 +71,10 @@ fn emitted(ui: &Ui, args: &Search, ring: &str, target: &str) -> Result<u8, Failu
     let subject = Subject { ring: ring.into(), plan: None, lhs: None, rhs: None };
     let target = target::find(target)?;
     let job = preset::resolve(&subject, target)?;
-    let ntt = job.plan.root.as_method::<Ntt>().ok_or_else(|| {
-        Failure::input(format!("the plan `{}` is no transform of x^n + 1", job.plan.name))
-    })?;
+    let Structure::Halves(ntt) = job.plan.root.structure() else {
+        let message = format!("the plan `{}` is no transform of x^n + 1", job.plan.name);
+        return Err(Failure::input(message));
+    };
     let bar = ui.spinner("placements");
     let schedule = target.schedule();
     let found = registers::improve(

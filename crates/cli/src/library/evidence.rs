@@ -139,7 +139,9 @@ pub fn prove(
             let terms = proof::contract(&named, &text, None)?;
             let named_object = Named { name: &object.source, bytes: &object.bytes };
             let proof = if tried {
-                let mut proof = proof::prove(ui, &[named_object], &terms, None)?.swap_remove(0);
+                let mut proof =
+                    proof::prove(ui, &[named_object], &terms, ringforge_prove::Options::default())?
+                        .swap_remove(0);
                 proof::confirm(&mut proof, compiler, &object.object, &terms);
                 proof
             } else {

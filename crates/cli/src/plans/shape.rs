@@ -1,45 +1,35 @@
 //! What the table says of a plan by its tree alone.
 
-use ringforge_plan::{
-    ChangeModulus, Lift, MonomialCrt, Ntt, Plan, Product, Substitute, ToeplitzMatrix,
-};
+use ringforge_plan::{Plan, Product, Structure};
 
 /// The moduli that a plan computes with: those that it changes to, or the ring's.
 pub fn moduli(plan: &Plan) -> Vec<u64> {
     fn inside(node: &dyn Product) -> Option<Vec<u64>> {
-        if let Some(change) = node.as_method::<ChangeModulus>() {
-            return Some(change.moduli.clone());
+        match node.structure() {
+            Structure::Primes(change) => Some(change.moduli.clone()),
+            Structure::Lifted(lift) => inside(lift.inner.as_ref()),
+            Structure::Factors(crt) => inside(crt.main.as_ref()),
+            _ => None,
         }
-        if let Some(lift) = node.as_method::<Lift>() {
-            return inside(lift.inner.as_ref());
-        }
-        node.as_method::<MonomialCrt>().and_then(|crt| inside(crt.main.as_ref()))
     }
     inside(plan.root.as_ref()).unwrap_or_else(|| vec![plan.ring.q()])
 }
 
 /// Lengths of transforms times sizes of base products, as far as the tree has them.
 pub fn shape(node: &dyn Product) -> String {
-    if let Some(lift) = node.as_method::<Lift>() {
-        return shape(lift.inner.as_ref());
-    }
-    if let Some(change) = node.as_method::<ChangeModulus>() {
-        let mut all: Vec<String> = change.inner.iter().map(|part| shape(part.as_ref())).collect();
-        all.dedup();
-        return all.join(", ");
-    }
-    if let Some(crt) = node.as_method::<MonomialCrt>() {
-        return format!("{} + x^{}", shape(crt.main.as_ref()), crt.low_degree);
-    }
-    if let Some(part) = node.as_method::<Substitute>() {
-        return format!("{} × {}", part.blocks(), part.k);
-    }
-    if let Some(ntt) = node.as_method::<Ntt>() {
-        return format!("{} × {}", ntt.len() / ntt.degree(), ntt.degree());
-    }
-    match node.as_method::<ToeplitzMatrix>() {
-        Some(matrix) => format!("Toeplitz matrix of {}", matrix.size),
-        None => node.name().to_owned(),
+    match node.structure() {
+        Structure::Lifted(lift) => shape(lift.inner.as_ref()),
+        Structure::Primes(change) => {
+            let mut all: Vec<String> =
+                change.inner.iter().map(|part| shape(part.as_ref())).collect();
+            all.dedup();
+            all.join(", ")
+        }
+        Structure::Factors(crt) => format!("{} + x^{}", shape(crt.main.as_ref()), crt.low_degree),
+        Structure::Blocks(part) => format!("{} × {}", part.blocks(), part.k),
+        Structure::Halves(ntt) => format!("{} × {}", ntt.len() / ntt.degree(), ntt.degree()),
+        Structure::Matrix(matrix) => format!("Toeplitz matrix of {}", matrix.size),
+        _ => node.name().to_owned(),
     }
 }
 

@@ -44,6 +44,9 @@ pub struct Line {
     /// Why it is not proved or not measured.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
+    /// Where the program does not compute as the plan says, and what it does instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     pub min: Option<f64>,
     pub median: Option<f64>,
     #[serde(default)]

@@ -1,0 +1,69 @@
+//! What must be right stays small and apart: the lines of each trusted room stand in SOUNDNESS.md, and no room depends
+//! on one below it.
+
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Lines of code of a room: without tests, comments and empty lines.
+fn lines(dir: &Path) -> usize {
+    let mut sum = 0;
+    for entry in std::fs::read_dir(dir).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() {
+            sum += if name == "tests" { 0 } else { lines(&path) };
+        } else if name.ends_with(".rs") && !name.ends_with("tests.rs") {
+            let text = std::fs::read_to_string(&path).expect("a source");
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            let counts = |l: &&str| !l.trim().is_empty() && !l.trim_start().starts_with("//");
+            sum += code.lines().filter(counts).count();
+        }
+    }
+    sum
+}
+
+/// `| crates/NAME | 1,234 | …` in SOUNDNESS.md is what is there, within five per cent.
+#[test]
+fn line_counts_of_the_trusted_rooms_are_told() {
+    let text = std::fs::read_to_string(root().join("SOUNDNESS.md")).expect("SOUNDNESS.md");
+    for room in ["ring", "contract", "machine", "kernel"] {
+        let head = format!("| `crates/{room}` | ");
+        let row = text.lines().find_map(|l| l.strip_prefix(&head));
+        let row = row.unwrap_or_else(|| panic!("SOUNDNESS.md has no row `{head}…`"));
+        let told = row.split(' ').next().unwrap_or_default().replace(',', "");
+        let told: usize = told.parse().expect("a number of lines");
+        let found = lines(&root().join(format!("crates/{room}/src")));
+        assert!(
+            told.abs_diff(found) * 20 <= found,
+            "crates/{room} has {found} lines, SOUNDNESS.md says {told}"
+        );
+    }
+}
+
+/// The rooms that a room's manifest names, tests apart.
+fn needs(room: &str) -> Vec<String> {
+    let path = root().join(format!("crates/{room}/Cargo.toml"));
+    let text = std::fs::read_to_string(path).expect("a manifest");
+    let manifest: toml::Table = text.parse().expect("TOML");
+    let dependencies = manifest.get("dependencies").and_then(|d| d.as_table());
+    let names = dependencies.into_iter().flat_map(|d| d.keys());
+    names.filter_map(|n| n.strip_prefix("ringforge-").map(str::to_owned)).collect()
+}
+
+#[test]
+fn what_must_be_right_depends_on_nothing_below_it() {
+    for (room, may) in [
+        ("ring", &[][..]),
+        ("machine", &[]),
+        ("contract", &["ring", "machine"]),
+        ("kernel", &["ring", "machine", "contract"]),
+        ("prove", &["ring", "machine", "contract", "kernel"]),
+    ] {
+        let needs = needs(room);
+        let other: Vec<&String> = needs.iter().filter(|n| !may.contains(&n.as_str())).collect();
+        assert!(other.is_empty(), "crates/{room} depends on {other:?}");
+    }
+}
