@@ -8,7 +8,7 @@ use crate::record::Record;
 use crate::values::{
     Atom, AtomId, Base, Cause, CauseKind, Form, ModForm, Source, Var, VarId, World, inverse,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// A form at a place where its integer reading matters.
@@ -600,6 +600,30 @@ impl Cutter {
             return Err(self.unmodelled("a word that wraps is multiplied by a variable"));
         }
         Ok((v, m, k))
+    }
+
+    /// Why an output that is a function of a variable is not linear modulo q: where something below it is the
+    /// low half of a sum that did not fit, that is the cause.
+    pub fn not_linear(&mut self, v: VarId) -> u32 {
+        let (mut open, mut seen) = (vec![v], FxHashSet::default());
+        while let Some(v) = open.pop() {
+            let Source::Cut { form, .. } = &self.world.var(v).source else { continue };
+            if !seen.insert(v) {
+                continue;
+            }
+            for t in &form.t {
+                match self.world.atoms[t.0 as usize] {
+                    Atom::Var(v) | Atom::Fun(Base::Var(v), _) => open.push(v),
+                    Atom::Fun(Base::Low(l), _) => {
+                        if let Some(cause) = self.world.lows[l as usize].cause {
+                            return cause;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        self.unmodelled("an output is not linear modulo q")
     }
 
     /// Records that the current node is not modelled.

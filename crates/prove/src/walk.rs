@@ -166,7 +166,7 @@ impl<'g> Walk<'g> {
                     let t = if c == 0 { vec![] } else { vec![(self.cut.world.var(v).atom, c)] };
                     return Ok(Output { lo: s.min, hi: s.max, residue: ModForm { m: q, k: d, t } });
                 }
-                Err(self.cut.unmodelled("an output is not linear modulo q"))
+                Err(self.cut.not_linear(v))
             }
             Use::One(Base::Low(l), f) => {
                 if let Some(output) = self.wrapped(l, f, signed) {
