@@ -196,7 +196,7 @@ impl Facts {
             }
         }
         let (l, h) = self.bounds(name).ok_or_else(|| format!("atom {name} has no interval"))?;
-        let large = [l, h, lo, hi].iter().any(|x| x.abs() >= 1 << 120);
+        let large = [l, h, lo, hi].iter().any(|x| x.unsigned_abs() >= 1 << 120);
         if large {
             return Err("numbers beyond 120 bits".into());
         }

@@ -151,7 +151,7 @@ fn apply(
                 sum.k = sum.k.checked_add(l.k.checked_mul((*c).into())?)?;
                 sum.c = sum.c.checked_add(l.c.checked_mul((*c).into())?)?;
             }
-            (sum.k.abs() < 1 << 100 && sum.c.abs() < 1 << 62).then_some(())?;
+            (sum.k.unsigned_abs() < 1 << 100 && sum.c.unsigned_abs() < 1 << 62).then_some(())?;
             signed(sum, w, lo, hi)
         }
         FunOp::Const(c) => Some(Line::constant((*c).into())),
@@ -192,7 +192,8 @@ fn apply(
                 _ => return None,
             };
             let product = Line { k: a.k.checked_mul(m)?, c: a.c.checked_mul(m)? };
-            (product.k.abs() < 1 << 120 && product.c.abs() < 1 << 62).then_some(())?;
+            (product.k.unsigned_abs() < 1 << 120 && product.c.unsigned_abs() < 1 << 62)
+                .then_some(())?;
             signed(product, w, lo, hi)
         }
         FunOp::And | FunOp::Or | FunOp::Xor => {

@@ -217,3 +217,39 @@ fn a_sign_of_64_bits_is_right_or_refused() {
     let (line, why) = refused(&b, text);
     assert_eq!(line, 2, "{why}");
 }
+
+/// Intervals that begin or end with the integers of 128 bits: differences of their ends are none of these. What
+/// is 100 less than the case's integer is congruent to x·y + 5 modulo 35, and was taken for x·y + k with another k.
+#[test]
+fn intervals_that_are_far_too_wide_leave_room() {
+    let (least, greatest) = (i128::MIN, i128::MAX);
+    let large = 1i128 << 120;
+    let known = case("digits");
+    let with = |bound: &str| {
+        let text = format!(
+            "name -100 2 4 1 7 5
+            bound 9 {bound} by 1 0
+            modulo 9 5 0 1 2 1 0
+            modulo 9 7 5 1 2 1 0
+            chinese 2 5 7 1 0 1 1 1 9
+            bound 9 -117 -83 by 1 0
+            node 22 0 is 16 100 1 9 1
+            output 0 1 extend 100 1 9 1 by 1 0 is 100 1 9 1 by 1 0"
+        );
+        let mut all = known.lines[..27].to_vec();
+        all.extend(lines(&text));
+        known.bench.replay(&all)
+    };
+    let walked = with("-117 -83").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(walked.facts.wholes[&9].k, Q - 100);
+    for bound in [
+        format!("{least} -83"),
+        format!("-117 {greatest}"),
+        format!("{least} {greatest}"),
+        format!("{} -83", -large),
+        format!("-117 {large}"),
+    ] {
+        let e = with(&bound).err().unwrap_or_else(|| panic!("[{bound}] is accepted"));
+        assert_eq!((e.line, e.why.as_str()), (32, "numbers beyond 120 bits"), "{bound}");
+    }
+}
