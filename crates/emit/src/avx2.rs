@@ -6,7 +6,7 @@
 mod op;
 
 use crate::Preamble;
-use crate::x86::{Machine, check, each_block, each_op, file};
+use crate::x86::{Machine, check, each_block, each_op, file, head, lacking};
 use ringforge_program::ir::*;
 
 pub use crate::x86::Unfit;
@@ -45,10 +45,11 @@ pub const SUFFIX: &str = "avx2";
 /// that no instruction does.
 pub fn avx2(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
     let program = program.expand();
-    check(&program, &ringforge_target::AVX2)?;
+    check(&program, &ringforge_target::AVX2, lacking)?;
     let machine = Machine {
         suffix: SUFFIX,
         what: "multiplication with AVX2",
+        head,
         attribute: Features::needed(&program).attribute(),
         keeps: keeps(&program),
         block: op::block,

@@ -6,8 +6,8 @@
 
 use crate::Preamble;
 use crate::x86::{
-    EVEN_THEN_ODD, Machine, Place, address, byte_pattern, check, extract, factor, file, immediate,
-    list, low_words, part,
+    EVEN_THEN_ODD, Machine, Place, address, byte_pattern, check, extract, factor, file, head,
+    immediate, lacking, list, low_words, part,
 };
 use ringforge_program::ir::*;
 use std::fmt::Write;
@@ -25,10 +25,11 @@ pub const SUFFIX: &str = "sse41";
 /// that no instruction does.
 pub fn sse41(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
     let program = program.expand();
-    check(&program, &ringforge_target::SSE41)?;
+    check(&program, &ringforge_target::SSE41, lacking)?;
     let machine = Machine {
         suffix: SUFFIX,
         what: "multiplication with SSE4.1",
+        head,
         attribute: "sse4.1",
         keeps: false,
         block,

@@ -13,7 +13,9 @@ pub(crate) struct Machine<'a> {
     pub suffix: &'a str,
     /// What it is, for the opening comment.
     pub what: &'a str,
-    /// The argument of the target attribute.
+    /// Includes and macros, `TARGET` among them: what every function is declared with.
+    pub head: fn(&Machine) -> String,
+    /// The argument of the target attribute, where there is one.
     pub attribute: &'a str,
     /// Whether its blocks keep the order of sums.
     pub keeps: bool,
@@ -31,7 +33,7 @@ const KEEP: &str = "/* Sums of products in this order, and no words kept for lat
 /// Passes of gcc that undo what a program says. It reads intrinsics as plain sums and products: `ter` moves
 /// every operation to its use and spills what it had in registers, the others make four operations of
 /// c ± (a − b), and two shifts and two sums of a product by a constant.
-const UNDOING: [&str; 6] = ["ter", "forwprop", "reassoc", "fre", "pre", "slsr"];
+pub(crate) const UNDOING: [&str; 6] = ["ter", "forwprop", "reassoc", "fre", "pre", "slsr"];
 
 /// What a file asks of gcc: none of these passes, and words that it does not know. Other compilers are
 /// asked nothing.
@@ -43,6 +45,18 @@ fn gcc() -> String {
          #define OPAQUE(word) __asm__(\"\" : \"+x\"(word))\n\
          #else\n#define OPAQUE(word) (void)0\n#endif\n"
     )
+}
+
+/// What stands before the tables of x86.
+pub(crate) fn head(machine: &Machine) -> String {
+    let mut out =
+        String::from("#include <immintrin.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
+    out.push_str(&gcc());
+    if machine.keeps {
+        out.push_str(KEEP);
+    }
+    let _ = writeln!(out, "#define TARGET __attribute__((target(\"{}\")))", machine.attribute);
+    out
 }
 
 /// Whether value `i` of a block is a repeated word that others are multiplied with.
@@ -94,8 +108,12 @@ pub enum Unfit {
 }
 
 /// Refuses a program that does not fit the registers of a target, or has an
-/// operation that no x86 vector instruction does.
-pub(crate) fn check(program: &Program, target: &Target) -> Result<(), Unfit> {
+/// operation that `lacking` says to do otherwise.
+pub(crate) fn check(
+    program: &Program,
+    target: &Target,
+    lacking: fn(&Op, u8) -> Option<&'static str>,
+) -> Result<(), Unfit> {
     let wanted = target.registers;
     if program.registers != wanted {
         return Err(Unfit::Registers { bits: program.registers.bits, wanted: wanted.bits });
@@ -130,8 +148,8 @@ pub(crate) fn each_block(body: &[Stmt], f: &mut dyn FnMut(&Block)) {
     }
 }
 
-/// What to do instead of an operation that there is no instruction for.
-fn lacking(op: &Op, bits: u8) -> Option<&'static str> {
+/// What to do instead of an operation that no x86 vector instruction does.
+pub(crate) fn lacking(op: &Op, bits: u8) -> Option<&'static str> {
     let products = "montgomery-low or montgomery-wide for products, rounded-shift for reductions, \
                     minimum for freezing";
     match (op, bits) {
@@ -146,12 +164,7 @@ fn lacking(op: &Op, bits: u8) -> Option<&'static str> {
 /// A program of word operations as a C file.
 pub(crate) fn file(program: &Program, machine: &Machine, preamble: &Preamble) -> String {
     let mut out = preamble.comment(program, machine.what);
-    out.push_str("#include <immintrin.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
-    out.push_str(&gcc());
-    if machine.keeps {
-        out.push_str(KEEP);
-    }
-    let _ = writeln!(out, "#define TARGET __attribute__((target(\"{}\")))", machine.attribute);
+    out.push_str(&(machine.head)(machine));
     out.push_str("/* Two neighbouring words read as one, whatever type they were stored as. */\n");
     out.push_str("typedef int32_t pair __attribute__((may_alias, aligned(2)));\n");
     for procedure in &program.procedures {

@@ -7,7 +7,7 @@ mod common;
 mod long;
 
 use common::*;
-use ringforge_emit::{Preamble, avx2, c, sse41};
+use ringforge_emit::{Preamble, avx2, c, neon, sse41};
 use ringforge_interpret::run::run;
 use ringforge_plan::Plan;
 use ringforge_program::ir::*;
@@ -78,10 +78,12 @@ fn check_cases(program: &Program, targets: &[&str], cases: &[Vec<Vec<i64>>]) {
         let source = match *target {
             "avx2" => avx2::avx2(program, &preamble).unwrap(),
             "sse41" => sse41::sse41(program, &preamble).unwrap(),
+            "neon" => neon::neon(program, &preamble).unwrap(),
             _ => c::c(program, &preamble).unwrap(),
         };
-        let all = compilers();
-        let both = *target == "avx2" && long::long();
+        let arm = *target == "neon";
+        let all = if arm { arm_compilers() } else { compilers() };
+        let both = arm || *target == "avx2" && long::long();
         let some = if both { &all[..] } else { &all[all.len() - 1..] };
         for compiler in some {
             // Each program leaves some of its operands unused.
@@ -103,8 +105,8 @@ fn check_cases(program: &Program, targets: &[&str], cases: &[Vec<Vec<i64>>]) {
     }
 }
 
-const VECTORS: [&str; 2] = ["avx2", "sse41"];
-const ALL: [&str; 3] = ["avx2", "sse41", "c"];
+const VECTORS: [&str; 3] = ["avx2", "sse41", "neon"];
+const ALL: [&str; 4] = ["avx2", "sse41", "neon", "c"];
 const KINDS: [(u64, u8, usize); 4] =
     [(3329, 16, 16), (7681, 16, 16), (12289, 16, 16), (8380417, 32, 8)];
 
@@ -135,7 +137,7 @@ fn operations_on_single_words() {
         check(&each(q, bits, lanes, &common), &ALL);
         let products: [&Make<'_>; 2] =
             [&|[a, _, b, _]| Op::MulHi(a, b), &|[a, _, b, _]| Op::MulHrs(a, b)];
-        check(&each(q, bits, lanes, &products), if bits == 16 { &ALL } else { &["c"] });
+        check(&each(q, bits, lanes, &products), if bits == 16 { &ALL } else { &["neon", "c"] });
     }
 }
 
@@ -159,10 +161,15 @@ fn operations_on_wide_elements() {
         if bits == 16 {
             check(&each(q, bits, lanes, &short), &VECTORS);
             let fused: [&Make<'_>; 1] = [&|[a, acc, b, _]| Op::PairDotAdd { acc, a, b }];
-            check(&each(q, bits, lanes, &fused), &["sse41"]);
+            check(&each(q, bits, lanes, &fused), &["sse41", "neon"]);
         } else {
             check(&each(q, bits, lanes, &long), &VECTORS);
         }
+        let others: [&Make<'_>; 3] =
+            [&|[a, _, b, _]| Op::PairDot(a, b), &|[a, _, b, _]| Op::MulEven(a, b), &|[a, ..]| {
+                Op::SarWide(a, 13)
+            }];
+        check(&each(q, bits, lanes, &others), &["neon"]);
     }
 }
 
@@ -325,7 +332,7 @@ fn modular_operations() {
             words(&[ProductMethod::Montgomery]),
             freeze(&[Minimum, FreezeMethod::Montgomery, biased]),
         ];
-        all(high, if bits == 16 { &ALL } else { &["c"] });
+        all(high, if bits == 16 { &ALL } else { &["neon", "c"] });
         if bits == 16 {
             let narrowed = narrow(&[NarrowMethod::Montgomery, NarrowMethod::Barrett]);
             all(vec![multiply(&split, &factors)], &ALL);
@@ -407,7 +414,7 @@ fn words_of_two_sizes() {
     procedure.buffers[4].bits = 32;
     let mixed = |seed| vec![words(16, 16, 4591, seed), words(32, 16, 4591, seed + 1)];
     let cases: Vec<Vec<Vec<i64>>> = (0..50).map(|i| mixed(2 * i)).collect();
-    check_cases(&program, &["avx2", "sse41", "c"], &cases);
+    check_cases(&program, &ALL, &cases);
 }
 
 /// Callers' words of 32 bits, and primes of which residues would fit words of 16.
@@ -435,5 +442,55 @@ fn short_primes_below_a_long_modulus() {
             let want = plan.ring.mul(&case[0], &case[1]);
             assert_eq!(run(&program, &[&case[0], &case[1]]).unwrap(), want);
         }
+    }
+}
+
+/// Neon adds sums of products without adding neighbours, and products to words, in one operation.
+#[test]
+fn operations_that_neon_does_together() {
+    for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
+        let mut block = Block::default();
+        let mut load = |buffer, i| block.push(Op::Load { buffer, at: Index::at(i * lanes) });
+        let [a0, a1, b0, b1] = [load(A, 0), load(A, 1), load(B, 0), load(B, 1)];
+        let mut results = Vec::new();
+        // A chain, with a sum in the middle that is wanted too.
+        let dots = [(a0, b0), (a1, b0), (a1, b1)].map(|(a, b)| block.push(Op::PairDot(a, b)));
+        let two = block.push(Op::AddWide(dots[0], dots[1]));
+        let three = block.push(Op::AddWide(dots[2], two));
+        let fused = block.push(Op::PairDotAdd { acc: three, a: a0, b: b1 });
+        results.extend([fused, block.push(Op::ShrWide(fused, 3))]);
+        // Two chains; and a product that is wanted twice.
+        let [x, y, z] = [(a0, b0), (a1, b1), (a0, b1)].map(|(a, b)| block.push(Op::PairDot(a, b)));
+        let twice = block.push(Op::AddWide(x, x));
+        let both = block.push(Op::AddWide(y, z));
+        let more = block.push(Op::PairDotAdd { acc: twice, a: a1, b: b0 });
+        results.extend([block.push(Op::AddWide(both, more)), block.push(Op::SubWide(x, twice))]);
+        // Low products added and subtracted, on either side.
+        let low = |block: &mut Block, a, b| block.push(Op::MulLo(a, b));
+        let p = [low(&mut block, a0, b0), low(&mut block, a1, b0), low(&mut block, a1, b1)];
+        results.push(block.push(Op::Add(p[0], a1)));
+        results.push(block.push(Op::Sub(a0, p[1])));
+        results.push(block.push(Op::Sub(p[2], b0)));
+        let p = low(&mut block, a0, b1);
+        results.extend([block.push(Op::Add(p, p)), block.push(Op::Sub(p, b1))]);
+        // Halves of elements brought together.
+        let up = block.push(Op::ShlWide(b0, bits));
+        let down = block.push(Op::ShrWide(a0, bits));
+        let odd = block.push(Op::OddToEven(a1));
+        for (a, b) in [(a0, up), (down, b0), (odd, b1), (odd, up)] {
+            results.push(block.push(Op::Blend { a, b, mask: 0xaa }));
+        }
+        for mask in [0, 0x0f, 0xf0, 0xff, 0x55, 0x3c] {
+            results.push(block.push(Op::Blend { a: a0, b: b1, mask }));
+        }
+        // Least words: the rounding product saturates there, and no constant does.
+        let least = block.push(Op::Splat(i32::MIN >> (32 - bits)));
+        let most = block.push(Op::Splat(i32::MAX >> (32 - bits)));
+        results.extend([least, most].map(|v| block.push(Op::MulHrs(a0, v))));
+        let words = results.len() * lanes;
+        for (i, a) in results.into_iter().enumerate() {
+            block.push(Op::Store { buffer: C, at: Index::at(i * lanes), a });
+        }
+        check(&whole(q, bits, lanes, words, block), &["neon"]);
     }
 }

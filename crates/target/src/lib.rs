@@ -9,9 +9,11 @@
 //! assert_eq!((AVX2.registers.lanes(16), AVX2.registers.lanes(32)), (16, 8));
 //! ```
 
+mod architecture;
 mod costs;
 mod registers;
 
+pub use architecture::{AARCH64, ARCHITECTURES, Architecture, X86_64};
 pub use costs::{Costs, WordCosts};
 pub use registers::Registers;
 
@@ -37,6 +39,8 @@ pub struct Target {
     pub name: &'static str,
     /// What it is.
     pub what: &'static str,
+    /// What its objects are for; nothing where the compiler decides.
+    pub architecture: Option<&'static Architecture>,
     /// The registers that a program for it counts on.
     pub registers: Registers,
     /// Registers of the machine that one of a program takes; 0 where the compiler decides.
@@ -61,6 +65,7 @@ pub struct Target {
 pub const AVX2: Target = Target {
     name: "avx2",
     what: "x86-64 with AVX2, C with intrinsics",
+    architecture: Some(&X86_64),
     registers: Registers { bits: 256, part: 128 },
     pieces: 1,
     count: 16,
@@ -83,11 +88,23 @@ pub const SSE41: Target = Target {
     ..AVX2
 };
 
+/// AArch64, whose processors all have Neon: programs as for AVX2, each of their registers in two of 128 bits,
+/// of which there are 32.
+pub const NEON: Target = Target {
+    name: "neon",
+    what: "AArch64 (Neon), C with intrinsics",
+    architecture: Some(&AARCH64),
+    pieces: 2,
+    features: &[],
+    ..AVX2
+};
+
 /// Portable C99: a register is a loop of constant length, which compilers turn into vectors of what
 /// the machine has.
 pub const C: Target = Target {
     name: "c",
     what: "any machine, C99 without intrinsics",
+    architecture: None,
     pieces: 0,
     products: Products::Words,
     loops: true,
@@ -98,7 +115,7 @@ pub const C: Target = Target {
 };
 
 /// All targets, the fastest first.
-pub const TARGETS: [&Target; 3] = [&AVX2, &SSE41, &C];
+pub const TARGETS: [&Target; 4] = [&AVX2, &SSE41, &NEON, &C];
 
 impl Target {
     /// The target called `name`.

@@ -19,6 +19,23 @@ pub fn compilers() -> Vec<&'static str> {
     found
 }
 
+/// The compilers for AArch64 that are installed, each with its flags, if its programs can be run; none with
+/// a message where RINGFORGE_CI does not ask for them.
+pub fn arm_compilers() -> Vec<&'static str> {
+    let works = |program: &str| {
+        let mut command = Command::new(program);
+        command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|s| s.success())
+    };
+    let all = ["aarch64-linux-gnu-gcc", "clang-19 --target=aarch64-linux-gnu"];
+    let missing =
+        all.iter().chain(&["qemu-aarch64"]).find(|c| !works(c.split(' ').next().unwrap_or("")));
+    let Some(missing) = missing else { return all.to_vec() };
+    assert!(std::env::var_os("RINGFORGE_CI").is_none(), "{missing} is needed");
+    eprintln!("skipped: {missing} is not installed");
+    Vec::new()
+}
+
 /// A directory that is removed when dropped.
 pub struct Scratch(pub PathBuf);
 
@@ -132,7 +149,9 @@ pub fn call(
     let scratch = Scratch::new();
     std::fs::write(scratch.0.join("t.c"), source).unwrap();
     std::fs::write(scratch.0.join("main.c"), main).unwrap();
-    let built = Command::new(compiler)
+    let mut words = compiler.split(' ');
+    let built = Command::new(words.next().unwrap())
+        .args(words)
         .args(flags)
         .args(["t.c", "main.c", "-o", "run"])
         .current_dir(&scratch.0)
@@ -150,10 +169,15 @@ pub fn call(
     }
     let size = usize::from(parameters.iter().find(|b| b.name == output).unwrap().bits / 8);
     std::fs::write(scratch.0.join("in"), bytes).unwrap();
-    let run = Command::new(scratch.0.join("run"))
-        .stdin(std::fs::File::open(scratch.0.join("in")).unwrap())
-        .output()
-        .unwrap();
+    let mut run = match compiler.contains("aarch64") {
+        true => {
+            let mut run = Command::new("qemu-aarch64");
+            run.args(["-L", "/usr/aarch64-linux-gnu"]).arg(scratch.0.join("run"));
+            run
+        }
+        false => Command::new(scratch.0.join("run")),
+    };
+    let run = run.stdin(std::fs::File::open(scratch.0.join("in")).unwrap()).output().unwrap();
     assert!(run.status.success(), "{}", run.status);
     let word = |b: &[u8]| match size {
         2 => i64::from(i16::from_le_bytes([b[0], b[1]])),

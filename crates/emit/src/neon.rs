@@ -1,0 +1,56 @@
+//! C with Neon intrinsics, for AArch64: a register of 256 bits is two of 128.
+//!
+//! Neon lacks what x86 has and has what x86 lacks, so operations are chosen for a few of the program's at a
+//! time ([`select`]); what is then left is written one by one ([`op`]), for each of the two halves.
+
+mod op;
+mod select;
+
+use crate::Preamble;
+use crate::x86::{Machine, UNDOING, check, file};
+use ringforge_program::ir::*;
+
+pub use crate::x86::Unfit;
+
+/// The suffix of this target's function and file names.
+pub const SUFFIX: &str = "neon";
+
+/// The C source of a program; its exported functions are `NAME_<procedure>_neon`.
+///
+/// # Errors
+///
+/// A program whose registers do not have 256 bits is refused, and so is one with an operation
+/// that is neither an instruction nor spelled out in some.
+pub fn neon(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
+    let program = program.expand();
+    check(&program, &ringforge_target::NEON, lacking)?;
+    let machine = Machine {
+        suffix: SUFFIX,
+        what: "multiplication with Neon",
+        head,
+        attribute: "",
+        keeps: false,
+        block: op::block,
+    };
+    Ok(file(&program, &machine, preamble))
+}
+
+/// What to do instead of an operation that there is no instruction for: products of 64 bits alone.
+fn lacking(op: &Op, bits: u8) -> Option<&'static str> {
+    match (op, bits) {
+        (Op::MulLoWide(..), 32) => Some("montgomery for narrowing"),
+        _ => None,
+    }
+}
+
+/// What stands before the tables.
+fn head(_: &Machine) -> String {
+    let passes = UNDOING.map(|pass| format!("\"no-tree-{pass}\"")).join(", ");
+    format!(
+        "#include <arm_neon.h>\n#include <stddef.h>\n#include <stdint.h>\n\n\
+         /* gcc takes intrinsics apart, and products by words that it knows. */\n\
+         #if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC optimize({passes})\n\
+         #define OPAQUE(word) __asm__(\"\" : \"+w\"(word))\n\
+         #else\n#define OPAQUE(word) (void)0\n#endif\n#define TARGET\n"
+    )
+}
