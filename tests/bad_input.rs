@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Sandbox, mentions};
+use common::{Sandbox, arm_compilers, mentions};
 
 const RING: &str = "Z4591[x]/(x^761 - x - 1)";
 
@@ -390,4 +390,30 @@ fn errors_are_json_when_asked_for() {
     assert_eq!(run.status, 2);
     let value: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
     assert_eq!((value["exit"].as_u64(), value["at"].as_u64()), (Some(2), Some(7)), "{value}");
+}
+
+/// On x86-64, where code for AArch64 wants a compiler and an emulator.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn tools_for_another_architecture_that_are_missing_are_named_with_their_packages() {
+    let dir = Sandbox::new();
+    let neon = ["forge", "sntrup761", "--plan", "sntrup761", "--target", "neon"];
+    let packages = "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross";
+    dir.ringforge_among(&["gcc"], &neon).fails(2, &["no C compiler for aarch64", packages]);
+    let named = [&neon[..], &["--cc", "aarch64-linux-gnu-gcc"]].concat();
+    dir.ringforge_among(&["gcc"], &named).fails(2, &["aarch64-linux-gnu-gcc", packages]);
+    let wrong = [&neon[..], &["--cc", "gcc"]].concat();
+    dir.ringforge_among(&["gcc"], &wrong)
+        .fails(2, &["`gcc` compiles for x86_64", "aarch64", "--cc aarch64-linux-gnu-gcc"]);
+    let both = ["forge", "sntrup761", "--target", "avx2,neon"];
+    dir.ringforge(&both).fails(2, &["`avx2` for x86_64", "`neon` for aarch64", "apart"]);
+    if !arm_compilers().is_empty() {
+        let cross = ["aarch64-linux-gnu-gcc"];
+        let said =
+            ["nothing here runs programs for aarch64", "apt-get install qemu-user", "ssh HOST"];
+        dir.ringforge_among(&cross, &neon).fails(2, &said);
+        let runner = [&neon[..], &["--runner", "no-such-emulator -x"]].concat();
+        dir.ringforge(&runner).fails(2, &["no program `no-such-emulator`"]);
+    }
+    dir.is_untouched();
 }

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{Sandbox, compilers, long, sample};
+use common::{Sandbox, arm_compilers, compilers, long, sample};
 
 const STRICT: &[&str] = &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 
@@ -295,4 +295,33 @@ fn list_names_presets_targets_and_compilers() {
     assert!(dir.ringforge(&["--quiet", "list"]).succeeds().stdout.is_empty());
     let completions = dir.ringforge(&["completions", "bash"]).succeeds().stdout;
     assert!(completions.contains("_ringforge"));
+}
+
+/// The whole slice for AArch64, on whatever machine this is: forged with the compiler and the emulator that are
+/// found, and what every compiler makes of the source run and proved.
+#[test]
+fn neon_is_forged_run_and_proved() {
+    let all = arm_compilers();
+    if all.is_empty() {
+        return;
+    }
+    let dir = Sandbox::new();
+    let args = ["--json", "forge", "sntrup761", "--plan", "sntrup761", "--target", "neon"];
+    let proof = dir.ringforge(&[&args[..], &["--out=p", "--pairs=200"]].concat()).succeeds().json();
+    assert_eq!(proof["verdict"], "proved");
+    let executed = &proof["targets"][0]["executed"];
+    assert!(executed["worst_cases"].as_u64() >= Some(1_000), "{executed}");
+    assert_eq!(executed["calls"].as_array().map(Vec::len), Some(3), "{executed}");
+    let source = dir.read("p/sntrup761_neon.c");
+    let contract =
+        ["--contract", "p/sntrup761.contract.toml", "--symbol", "sntrup761_mul_neon", "--json"];
+    for (i, (cc, arch)) in all.iter().enumerate() {
+        for level in sample(&["-O1", "-O2", "-O3"], &[i]) {
+            let flags = [&[level][..], arch, STRICT].concat();
+            let object = dir.compile_with(cc, &flags, &format!("{i}{level}.o"), &source);
+            dir.ringforge(&[&["check", &object, "--pairs=50"], &contract[..]].concat()).succeeds();
+            let done = dir.ringforge(&[&["prove", &object], &contract[..]].concat());
+            assert_eq!(done.json()["verdict"], "proved", "{cc} {level}: {done:?}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::Sandbox;
+use common::{Sandbox, arm_compilers};
 
 const TARGETS: &[&str] = &["avx2", "sse41", "c"];
 const STRICT: &[&str] = &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
@@ -61,6 +61,37 @@ fn every_target_compiles_without_warnings_and_multiplies_right() {
             let symbol = format!("toy_mul_{target}");
             let args = ["check", &object, "--contract", "p/toy.contract.toml", "--symbol", &symbol];
             let run = dir.ringforge(&[&args[..], &["--pairs", "500"]].concat()).succeeds();
+            assert!(run.stdout.contains("agree with the oracle"), "{run:?}");
+        }
+    }
+}
+
+/// Neon: compiled, run and proved on whatever machine this is.
+#[test]
+fn a_ring_from_two_texts_is_forged_and_proved_for_neon() {
+    let dir = Sandbox::new();
+    toy(&dir);
+    for (cc, arch) in arm_compilers() {
+        let args = ["--json", "forge", "toy.toml", "--target", "neon", "--cc", cc, "--out", "p"];
+        let proof = dir.ringforge(&[&args[..], &["--pairs=500"]].concat()).succeeds().json();
+        assert_eq!(proof["verdict"], "proved");
+        let one = &proof["targets"][0];
+        assert_eq!((&one["target"], &one["proof"]["verdict"]), (&"neon".into(), &"proved".into()));
+        assert!(one["executed"]["products"].as_u64() > Some(500), "{one}");
+        assert!(dir.read("p/toy.contract.toml").contains("abi = \"aapcs64\""));
+        if cfg!(target_arch = "x86_64") {
+            assert!(one["timing"].is_null(), "an emulator's time is no processor's");
+            let counts = &one["reckoned"]["counts"];
+            let [all, full] = ["executed", "full"].map(|key| counts[key].as_u64().unwrap_or(0));
+            assert!(full > 0 && all > full, "{one}");
+        }
+        let source = dir.read("p/toy_neon.c");
+        for level in ["-O0", "-O1", "-O2", "-O3"] {
+            let flags = [&[level][..], arch, STRICT].concat();
+            let object = dir.compile_with(cc, &flags, "toy.o", &source);
+            let contract = ["--contract", "p/toy.contract.toml", "--symbol", "toy_mul_neon"];
+            let args = [&["check", &object][..], &contract, &["--pairs", "100"]].concat();
+            let run = dir.ringforge(&args).succeeds();
             assert!(run.stdout.contains("agree with the oracle"), "{run:?}");
         }
     }

@@ -64,6 +64,25 @@ pub fn compilers() -> Vec<&'static str> {
     found
 }
 
+/// What compiles for AArch64, each with its flags, if what it makes can be run here. Where tests must be whole
+/// (`RINGFORGE_CI` is set) all must be here; elsewhere none, and a message.
+pub fn arm_compilers() -> &'static [(&'static str, &'static [&'static str])] {
+    let works = |name: &&&str| {
+        Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success())
+    };
+    let needed = ["aarch64-linux-gnu-gcc", "clang-19", "qemu-aarch64"];
+    match needed.iter().find(|name| !works(name)) {
+        None => &[("aarch64-linux-gnu-gcc", &[]), ("clang-19", &["--target=aarch64-linux-gnu"])],
+        Some(missing) => {
+            let install =
+                "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user clang-19";
+            assert!(std::env::var_os("RINGFORGE_CI").is_none(), "no {missing}: {install}");
+            eprintln!("not run, since there is no {missing}: {install}");
+            &[]
+        }
+    }
+}
+
 /// Runs a command, which must succeed; returns what it printed.
 pub fn run(command: &mut Command) -> String {
     let out = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
@@ -126,11 +145,30 @@ impl Sandbox {
 
     /// Runs ringforge here with a wisdom file.
     pub fn ringforge_with(&self, wisdom: &str, args: &[&str]) -> Run {
-        let output = Command::new(env!("CARGO_BIN_EXE_ringforge"))
-            .args(args)
+        self.run(
+            Command::new(env!("CARGO_BIN_EXE_ringforge"))
+                .args(args)
+                .env("RINGFORGE_WISDOM", wisdom),
+        )
+    }
+
+    /// Runs ringforge here on a machine that has no other programs than these.
+    pub fn ringforge_among(&self, programs: &[&str], args: &[&str]) -> Run {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        for program in programs {
+            let found = std::env::split_paths(&path).map(|d| d.join(program)).find(|p| p.exists());
+            let found = found.unwrap_or_else(|| panic!("{program} is needed"));
+            std::os::unix::fs::symlink(found, dir.path().join(program)).expect("a link");
+        }
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ringforge"));
+        self.run(command.args(args).env("RINGFORGE_WISDOM", "").env("PATH", dir.path()))
+    }
+
+    fn run(&self, command: &mut Command) -> Run {
+        let output = command
             .current_dir(self.path())
             .env_remove("CC")
-            .env("RINGFORGE_WISDOM", wisdom)
             .stdin(Stdio::null())
             .output()
             .expect("the ringforge binary");

@@ -74,13 +74,18 @@ pub struct Subject {
 /// How code is made.
 #[derive(Args, Debug, Clone)]
 pub struct Make {
-    /// For which machines: `avx2`, `sse41`, `c`, several with commas, or `all` for `avx2,c`; several
-    /// come with a choice at run time
+    /// For which machines: `avx2`, `sse41`, `neon`, `c`, several of one architecture with commas, or `all`
+    /// for the host's `avx2,c` or `neon,c`; several come with a choice at run time
     #[arg(long, default_value = "all", value_name = "TARGET")]
     pub target: String,
-    /// C compiler, by name or path [default: $CC, else gcc, else clang]
+    /// C compiler, by name or path [default: $CC, else gcc, else clang; for another architecture its own gcc,
+    /// else clang]
     #[arg(long, value_name = "COMPILER")]
     pub cc: Option<String>,
+    /// What runs the programs: a command such as `qemu-aarch64 -L /usr/aarch64-linux-gnu` or `ssh HOST`
+    /// [default: nothing for the host's own, else the architecture's emulator]
+    #[arg(long, value_name = "COMMAND")]
+    pub runner: Option<String>,
     /// Optimisation level
     #[arg(long, default_value = "-O3", value_name = "LEVEL", allow_hyphen_values = true)]
     pub opt: String,
@@ -240,6 +245,10 @@ pub struct Check {
     /// Random pairs beside the worst cases
     #[arg(long, default_value_t = 10_000, value_name = "N")]
     pub pairs: usize,
+    /// What runs the objects [default: nothing for the host's own, else the emulator of the contract's
+    /// architecture]
+    #[arg(long, value_name = "COMMAND")]
+    pub runner: Option<String>,
 }
 
 /// What `explain` prints.
@@ -277,7 +286,7 @@ pub struct Explain {
     /// What.
     #[command(flatten)]
     pub subject: Subject,
-    /// For which machine ranges and counts are: `avx2`, `sse41` or `c`
+    /// For which machine ranges and counts are: `avx2`, `sse41`, `neon` or `c`
     #[arg(long, default_value = "avx2", value_name = "TARGET")]
     pub target: String,
     /// Schedule: a file, instead of the target's default

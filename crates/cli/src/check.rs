@@ -1,10 +1,11 @@
 //! `ringforge check`: objects executed and compared with the oracle.
 
-use ringforge_toolchain::Compiler;
+use ringforge_target::Architecture;
 
 use crate::args::Check;
 use crate::preset::read;
 use crate::proof;
+use crate::target;
 use crate::ui::{Failure, Ui};
 use crate::verify::{Oracle, Runs};
 
@@ -15,7 +16,8 @@ use crate::verify::{Oracle, Runs};
 pub fn run(ui: &Ui, args: &Check) -> Result<u8, Failure> {
     let origin = args.contract.display().to_string();
     let contract = proof::contract(&origin, &read(&origin)?, args.symbol.as_deref())?;
-    let compiler = Compiler::any().map_err(|e| Failure::input(e.to_string()))?;
+    let architecture = Architecture::of_abi(contract.abi.name());
+    let compiler = target::compiler_for(architecture, None, args.runner.as_deref())?;
     let mut all = Vec::new();
     for path in &args.objects {
         let failed = |e| Failure::input(format!("`{}`: {e}", path.display()));

@@ -18,7 +18,7 @@ use crate::lab::{Lab, Tried, timed, unproved};
 use crate::make;
 use crate::package::Tool;
 use crate::preset::{Wanted, for_operands, no_plan};
-use crate::target::Target;
+use crate::target::{Target, is_timed};
 use crate::ui::{Failure, Ui};
 
 /// Enough to tell which is faster, not to publish.
@@ -160,7 +160,7 @@ impl Chooser<'_> {
         let mut all = all(self.wanted, target)?;
         let whole = transforms(&mut all);
         let mut trials: Vec<Trial> = all.iter().map(untried).collect();
-        let timed = !self.args.no_bench && target.runs_on(self.host);
+        let timed = !self.args.no_bench && is_timed(target, self.compiler, self.host);
         let last = all.iter().position(Candidate::is_definition).map(|i| (i, all[i].plan.clone()));
         let (tried, taken) = match timed {
             true => {
@@ -434,7 +434,7 @@ impl Chooser<'_> {
             .map(|made| (i, made))
             .into_iter()
             .collect();
-        if !self.args.no_bench && target.runs_on(self.host) {
+        if !self.args.no_bench && is_timed(target, self.compiler, self.host) {
             self.measure(lab, &mut one, trials)?;
         }
         for made in one {

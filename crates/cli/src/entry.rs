@@ -5,6 +5,7 @@ use ringforge_interpret::range::{Ranges, ranges};
 use ringforge_plan::Operand;
 use ringforge_program::ir::{Computes, Procedure, Program, Role, TransformLayout};
 use ringforge_ring::Ring;
+use ringforge_target::Architecture;
 use ringforge_toolchain as toolchain;
 use ringforge_toolchain::{Argument, Element, Signature};
 
@@ -17,6 +18,8 @@ pub struct Entry {
     pub procedure: String,
     /// What it computes.
     pub computes: Computes,
+    /// The calling convention that its contract names.
+    pub abi: &'static str,
     /// Its symbol in C and its arguments, whose ranges are the contract's.
     pub signature: Signature,
     /// The program with this entry point alone.
@@ -47,6 +50,7 @@ pub fn entries(
         all.push(Entry {
             procedure: procedure.name.clone(),
             computes,
+            abi: abi(target.architecture),
             signature: signature(program, procedure, target, operands),
             ranges: ranges(&narrow).map_err(fault)?,
             costs: count(&narrow).map_err(fault)?,
@@ -54,6 +58,12 @@ pub fn entries(
         });
     }
     Ok(all)
+}
+
+/// The calling convention of an architecture's objects; of the host's where there is none.
+pub fn abi(architecture: Option<&'static Architecture>) -> &'static str {
+    // Of other hosts' objects nothing is proved.
+    architecture.or_else(Architecture::host).unwrap_or(&ringforge_target::X86_64).abi
 }
 
 fn signature(
@@ -181,10 +191,11 @@ impl Entry {
         let mut text = format!(
             "# What `{symbol}` in {name}.o promises. Prove it again:\n\
              #   ringforge prove {name}.o --contract {}{}\n\
-             contract = 1\nsymbol = \"{symbol}\"\nabi = \"sysv-x86-64\"\nring = \"{ring}\"\n\
+             contract = 1\nsymbol = \"{symbol}\"\nabi = \"{}\"\nring = \"{ring}\"\n\
              computes = \"{}\"  # {}\n",
             self.contract_file(name),
             if self.computes == Computes::Product { " [--symbol NAME]" } else { "" },
+            self.abi,
             kind(self.computes),
             formula(self.computes, ring),
         );

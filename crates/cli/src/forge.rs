@@ -20,6 +20,7 @@ use crate::picture;
 use crate::preset::wanted;
 use crate::proof::{self, Named};
 use crate::recheck::packed;
+use crate::reckoned::Reckoned;
 use crate::report::{self, Pictures};
 use crate::summary;
 use crate::target::{self, Target};
@@ -48,7 +49,8 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     if let (Some(_), [target]) = (path, targets.as_slice()) {
         make::schedule(path, target, "")?;
     }
-    let compiler = compiler(args.make.cc.as_deref())?;
+    let compiler =
+        target::compiler(&targets, args.make.cc.as_deref(), args.make.runner.as_deref())?;
     let host = Host::detect();
     let place = args.out.clone().unwrap_or_else(|| Path::new("out").join(&name));
     let ours = package::files(&place);
@@ -75,7 +77,8 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
             }
         };
         let bar = ui.spinner(&format!("{}: plan to program", target.name));
-        let one = make::make(&wanted.with(plan), target, &schedule, &name)?;
+        let mut one = make::make(&wanted.with(plan), target, &schedule, &name)?;
+        one.compiled_by(&compiler);
         bar.set_message(format!("{}: program against the oracle", target.name));
         interpreted.push(make::self_check(&one, ring)?);
         bar.finish_and_clear();
@@ -162,6 +165,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
                 executed,
                 proof,
                 timing: None,
+                reckoned: check.reckoned(&entry.signature)?,
             });
         }
     }
@@ -192,13 +196,12 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     Ok(if package.verdict == "proved" { 0 } else { 1 })
 }
 
-/// The compiler that is asked for, or the machine's.
+/// The compiler of this machine's own programs that is asked for, or one that is found.
 ///
 /// # Errors
 /// It is not here.
 pub fn compiler(name: Option<&str>) -> Result<Compiler, Failure> {
-    let found = name.map_or_else(Compiler::any, Compiler::find);
-    found.map_err(|e| Failure::input(e.to_string()))
+    target::compiler_for(None, name, None)
 }
 
 fn c_identifier(name: &str) -> Result<String, Failure> {
@@ -245,6 +248,9 @@ fn command_line(args: &Forge, name: &str) -> String {
     }
     if args.make.opt != "-O3" {
         option("opt", &args.make.opt);
+    }
+    if let Some(runner) = &args.make.runner {
+        option("runner", runner);
     }
     if let Some(path) = &args.make.schedule {
         option("schedule", &path.display().to_string());
@@ -307,7 +313,7 @@ impl Check<'_> {
         target: &Target,
         contract: &Contract,
     ) -> Result<Option<verify::Checked>, Failure> {
-        if !target.runs_on(self.host) {
+        if self.compiler.runner.is_native() && !target.runs_on(self.host) {
             return Ok(None);
         }
         let symbol = &contract.symbol;
@@ -318,6 +324,14 @@ impl Check<'_> {
         runs.all(self.args.pairs, &|n| bar.inc(n as u64)).map_err(failed)?;
         bar.finish_and_clear();
         Ok(Some(runs.done().clone()))
+    }
+
+    /// The instructions of a call, where they are counted, and what a core is reckoned to take.
+    fn reckoned(&self, signature: &Signature) -> Result<Option<Reckoned>, Failure> {
+        if self.args.no_bench {
+            return Ok(None);
+        }
+        Reckoned::of(self.compiler, &[self.object], signature)
     }
 
     /// Times all implementations that run here side by side, and peers if asked for, whose
@@ -331,6 +345,9 @@ impl Check<'_> {
         let entries = made.iter().flat_map(|m| &m.entries);
         let signatures: HashMap<&str, &Signature> =
             entries.map(|e| (e.signature.symbol.as_str(), &e.signature)).collect();
+        if self.compiler.runner.is_emulator() {
+            return Ok(Vec::new());
+        }
         let runs = |f: &&mut Forged| f.executed.is_some();
         let mut timed: Vec<&mut Forged> = forged.iter_mut().filter(runs).collect();
         let mut candidates: Vec<Candidate> = timed

@@ -111,6 +111,9 @@ impl Glue<'_> {
         let mut text = self.opening(&format!("{name}.c"), "chooses an implementation");
         text += &format!("#include \"{name}.h\"\n");
         for (procedure, entries) in self.procedures() {
+            // Behind one that every processor runs, none is ever chosen.
+            let always = entries.iter().position(|(m, _)| m.target.features.is_empty());
+            let entries = &entries[..always.map_or(entries.len(), |at| at + 1)];
             let Some(((_, last), others)) = entries.split_last() else { continue };
             let parameters = last.parameters();
             let names: Vec<&str> =

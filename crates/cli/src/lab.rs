@@ -71,7 +71,9 @@ impl Lab<'_> {
         plan: Plan,
     ) -> Result<Made, Failure> {
         let job = Job { name: PREFIX.into(), operands: plan.operands, plan };
-        make::make(&job, target, schedule, PREFIX)
+        let mut made = make::make(&job, target, schedule, PREFIX)?;
+        made.compiled_by(self.compiler);
+        Ok(made)
     }
 
     /// The C code of a program and its digest; without the command that made it, which changes nothing.

@@ -25,6 +25,7 @@ mod primitives;
 mod proof;
 mod prove;
 mod recheck;
+mod reckoned;
 mod report;
 mod safety;
 mod search;

@@ -11,7 +11,7 @@ use ringforge_program::schedule::Schedule;
 use ringforge_ring::Ring;
 use ringforge_toolchain::{Compiler, OutputDir, OutputError};
 
-use crate::entry::{Entry, entries};
+use crate::entry::{Entry, abi, entries};
 use crate::package::Tool;
 use crate::preset::{Job, read};
 use crate::proof;
@@ -39,6 +39,12 @@ pub struct Made {
 }
 
 impl Made {
+    /// Lets the contracts name the calling convention of what `compiler` makes.
+    pub fn compiled_by(&mut self, compiler: &Compiler) {
+        let abi = abi(compiler.architecture);
+        self.entries.iter_mut().for_each(|entry| entry.abi = abi);
+    }
+
     /// The entry point called `procedure`, or the last.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use crate::choose::Choice;
 use crate::make::Made;
 use crate::picture;
 use crate::proof::Proof;
+use crate::reckoned::Reckoned;
 use crate::verify::Checked;
 
 /// `proof.json`.
@@ -196,4 +197,7 @@ pub struct Forged {
     pub proof: Proof,
     /// Core cycles, where measured.
     pub timing: Option<Timing>,
+    /// Executed instructions and model cycles, where the object ran in an emulator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reckoned: Option<Reckoned>,
 }

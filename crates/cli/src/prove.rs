@@ -2,6 +2,7 @@
 
 use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
 use ringforge_prove::Verdict;
+use ringforge_target::Architecture;
 use serde::Serialize;
 
 use crate::args::Prove;
@@ -10,6 +11,7 @@ use crate::preset::read;
 use crate::proof::{self, Named, Proof};
 use crate::recheck::packed;
 use crate::safety;
+use crate::target;
 use crate::ui::{Failure, Ui};
 
 #[derive(Serialize)]
@@ -54,9 +56,9 @@ pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
             continue;
         }
         // Without a compiler the counterexample stays unconfirmed, and says so.
-        match ringforge_toolchain::Compiler::any() {
+        match target::compiler_for(Architecture::of_abi(contract.abi.name()), None, None) {
             Ok(compiler) => proof::confirm(proof, &compiler, path, &contract),
-            Err(error) => proof.confirmation = Some(format!("unconfirmed: {error}")),
+            Err(error) => proof.confirmation = Some(format!("unconfirmed: {}", error.message)),
         }
     }
     let verdicts: Vec<Verdict> = proofs.iter().map(|p| p.report.verdict).collect();

@@ -73,9 +73,14 @@ pub fn print(ui: &Ui, package: &Package, place: &Path) {
             forged.proof.verdict(),
             format!("{:.1} s", forged.proof.seconds()),
             forged.executed.as_ref().map_or("not here".into(), |e| format!("{} calls", e.products)),
-            forged.timing.as_ref().map_or("not measured".into(), |t| {
-                format!("{:.0} / {:.0}{}", t.min, t.median, if t.noisy { " (noisy)" } else { "" })
-            }),
+            match (&forged.timing, &forged.reckoned) {
+                (Some(t), _) => {
+                    let noisy = if t.noisy { " (noisy)" } else { "" };
+                    format!("{:.0} / {:.0}{noisy}", t.min, t.median)
+                }
+                (None, Some(reckoned)) => format!("not timed; {}", reckoned.text()),
+                (None, None) => "not measured".into(),
+            },
         ]);
     }
     ui.say(format!("{}  {}", package.name, package.ring));

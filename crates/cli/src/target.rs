@@ -5,8 +5,8 @@ use std::ops::Deref;
 use ringforge_emit::Preamble;
 use ringforge_program::ir::Program;
 use ringforge_program::schedule::Schedule;
-use ringforge_target::Target as Machine;
-use ringforge_toolchain::Host;
+use ringforge_target::{Architecture, Target as Machine};
+use ringforge_toolchain::{Compiler, Host, Runner};
 
 use crate::ui::Failure;
 
@@ -42,6 +42,12 @@ pub const TARGETS: &[Target] = &[
         },
     },
     Target {
+        machine: &ringforge_target::NEON,
+        emit: |program, preamble| {
+            ringforge_emit::neon::neon(program, preamble).map_err(|e| e.to_string())
+        },
+    },
+    Target {
         machine: &ringforge_target::C,
         emit: |program, preamble| {
             ringforge_emit::c::c(program, preamble).map_err(|e| e.to_string())
@@ -66,7 +72,8 @@ impl Target {
     /// Whether `host` runs its code.
     pub fn runs_on(&self, host: &Host) -> bool {
         // The kernel says `sse4_1` where compilers say `sse4.1`.
-        self.features.iter().all(|f| host.has(&f.replace('.', "_")))
+        self.architecture.is_none_or(Architecture::is_host)
+            && self.features.iter().all(|f| host.has(&f.replace('.', "_")))
     }
 }
 
@@ -78,14 +85,15 @@ pub fn find(name: &str) -> Result<&'static Target, Failure> {
     TARGETS.iter().find(|t| t.name == name).ok_or_else(|| unknown(name))
 }
 
-/// The targets that `names` stands for: the usual ones for `all`, or those of a comma-separated
+/// The targets that `names` stands for: the host's usual ones for `all`, or those of a comma-separated
 /// list, the fastest first.
 ///
 /// # Errors
 /// There is none of that name.
 pub fn choose(names: &str) -> Result<Vec<&'static Target>, Failure> {
     if names == "all" {
-        return Ok(TARGETS.iter().filter(|t| t.usual).collect());
+        let here = |t: &&Target| t.architecture.is_none_or(Architecture::is_host);
+        return Ok(TARGETS.iter().filter(|t| t.usual).filter(here).collect());
     }
     let named = names.split(',').map(find).collect::<Result<Vec<_>, _>>()?;
     Ok(TARGETS.iter().filter(|t| named.iter().any(|n| n.name == t.name)).collect())
@@ -97,6 +105,58 @@ pub fn choose(names: &str) -> Result<Vec<&'static Target>, Failure> {
 /// As [`choose`].
 pub fn fastest(names: &str) -> Result<&'static Target, Failure> {
     choose(names)?.first().copied().ok_or_else(|| unknown(names))
+}
+
+/// What compiles for some targets and runs what it compiles: the compiler that is asked for, or what is found,
+/// and the runner that is asked for, or what the architecture needs here.
+///
+/// # Errors
+/// The targets are for several architectures, or something is not installed: the message says what would
+/// bring it.
+pub fn compiler(
+    targets: &[&Target],
+    name: Option<&str>,
+    runner: Option<&str>,
+) -> Result<Compiler, Failure> {
+    let mut wanted: Option<(&Target, &'static Architecture)> = None;
+    for target in targets {
+        match (wanted, target.architecture) {
+            (Some((other, known)), Some(own)) if known.name != own.name => {
+                return Err(Failure::input(format!(
+                    "one object cannot hold `{other}` for {} and `{target}` for {}: forge them apart",
+                    known.name,
+                    own.name,
+                    other = other.name,
+                    target = target.name,
+                )));
+            }
+            (None, Some(own)) => wanted = Some((target, own)),
+            _ => {}
+        }
+    }
+    compiler_for(wanted.map(|(_, a)| a), name, runner)
+}
+
+/// The same for an architecture; none is the host's.
+///
+/// # Errors
+/// Something is not installed.
+pub fn compiler_for(
+    architecture: Option<&'static Architecture>,
+    name: Option<&str>,
+    runner: Option<&str>,
+) -> Result<Compiler, Failure> {
+    let found = Compiler::of(name, architecture).map_err(|e| Failure::input(e.to_string()))?;
+    let runner = Runner::of(runner, architecture).map_err(|e| Failure::input(e.to_string()))?;
+    Ok(found.with_runner(runner))
+}
+
+/// Whether what `compiler` makes for `target` can be timed: an emulator's time says nothing.
+pub fn is_timed(target: &Target, compiler: &Compiler, host: &Host) -> bool {
+    match compiler.runner.is_native() {
+        true => target.runs_on(host),
+        false => !compiler.runner.is_emulator(),
+    }
 }
 
 fn unknown(name: &str) -> Failure {

@@ -1,7 +1,21 @@
 //! Instruction sets: what objects are for, what compiles them and what runs them where the host is another.
 
+/// What a core takes for executed instructions, in cycles: a line fitted to published figures.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Core {
+    /// Its name.
+    pub name: &'static str,
+    /// For a slot of the multiplier: a vector product of 128 bits takes two, one to words of twice the width takes
+    /// one. Also the least that those slots take.
+    pub multiply: f64,
+    /// For another vector operation.
+    pub other: f64,
+    /// For a vector register that is loaded or stored.
+    pub moved: f64,
+}
+
 /// An instruction set with its calling convention.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Architecture {
     /// Its name, Rust's and the kernel's.
     pub name: &'static str,
@@ -19,6 +33,8 @@ pub struct Architecture {
     pub packages: &'static str,
     /// Debian's package of the emulator.
     pub emulator_package: &'static str,
+    /// The core that executed instructions are reckoned for, where they can be counted.
+    pub core: Option<Core>,
 }
 
 /// x86-64 under System V's convention.
@@ -31,6 +47,7 @@ pub const X86_64: Architecture = Architecture {
     root: "/usr/x86_64-linux-gnu",
     packages: "gcc-x86-64-linux-gnu libc6-dev-amd64-cross",
     emulator_package: "qemu-user",
+    core: None,
 };
 
 /// AArch64 under its procedure call standard.
@@ -43,6 +60,8 @@ pub const AARCH64: Architecture = Architecture {
     root: "/usr/aarch64-linux-gnu",
     packages: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
     emulator_package: "qemu-user",
+    // Fitted to 57 published figures of Neon code, 8.5 % rms, worst 20 %.
+    core: Some(Core { name: "Cortex-A72", multiply: 1.12, other: 0.12, moved: 0.86 }),
 };
 
 /// All of them.

@@ -13,7 +13,7 @@ mod architecture;
 mod costs;
 mod registers;
 
-pub use architecture::{AARCH64, ARCHITECTURES, Architecture, X86_64};
+pub use architecture::{AARCH64, ARCHITECTURES, Architecture, Core, X86_64};
 pub use costs::{Costs, WordCosts};
 pub use registers::Registers;
 

@@ -1,21 +1,21 @@
 //! Calling a compiled function in a process of its own.
 
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::driver::Signature;
-use crate::{CompileError, Compiler, Runner, Scratch};
+use crate::runner::Placed;
+use crate::{CompileError, Compiler, Scratch};
 
 /// A compiled function linked with a driver, ready to be called any number of times. Its
 /// directory vanishes with it.
 #[derive(Debug)]
 pub struct Callee {
+    program: Placed,
     _dir: Scratch,
-    program: PathBuf,
     signature: Signature,
-    runner: Runner,
 }
 
 /// What went wrong instead of answers.
@@ -89,13 +89,8 @@ impl Callee {
         std::fs::write(&source, signature.call_driver(alias))?;
         let program = dir.path().join("driver");
         link(compiler, &source, objects, &program)?;
-        Ok(Callee { _dir: dir, program, signature: signature.clone(), runner: Runner::native() })
-    }
-
-    /// Runs the driver behind `runner` from now on.
-    pub fn with_runner(mut self, runner: Runner) -> Callee {
-        self.runner = runner;
-        self
+        let program = compiler.runner.place(&program)?;
+        Ok(Callee { program, _dir: dir, signature: signature.clone() })
     }
 
     /// What is called.
@@ -124,11 +119,25 @@ impl Callee {
         guard: Guard,
         limit: Duration,
     ) -> Result<Vec<u8>, CallError> {
+        self.run(self.program.command(), records, guard, limit)
+    }
+
+    /// The command that starts the driver.
+    pub(crate) fn command(&self) -> Command {
+        self.program.command()
+    }
+
+    /// The same by another command that starts the driver.
+    pub(crate) fn run(
+        &self,
+        mut command: Command,
+        records: Vec<u8>,
+        guard: Guard,
+        limit: Duration,
+    ) -> Result<Vec<u8>, CallError> {
         let expected =
             records.len() / self.signature.input_bytes().max(1) * self.signature.output_bytes();
-        let mut child = self
-            .runner
-            .command(&self.program)
+        let mut child = command
             .arg(if guard == Guard::Before { "front" } else { "back" })
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -201,7 +210,8 @@ impl Callee {
     }
 }
 
-/// Links without position independence, so that foreign objects of both kinds are accepted.
+/// Links without position independence, so that foreign objects of both kinds are accepted, and with all its
+/// libraries where the program is to run elsewhere.
 pub(crate) fn link(
     compiler: &Compiler,
     source: &Path,
@@ -210,6 +220,9 @@ pub(crate) fn link(
 ) -> Result<(), CompileError> {
     let mut args: Vec<std::ffi::OsString> =
         ["-O2", "-w", "-no-pie", "-fno-pie"].map(Into::into).to_vec();
+    if !compiler.runner.is_native() {
+        args.push("-static".into());
+    }
     args.push(source.into());
     args.extend(objects.iter().map(|o| o.as_os_str().to_owned()));
     args.extend(["-o".into(), program.into()]);

@@ -4,7 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use ringforge_target::Architecture;
 use serde::Serialize;
+
+use crate::Runner;
 
 /// Names tried when nobody names a compiler and listed when the named one is missing.
 const KNOWN: &[&str] = &[
@@ -35,6 +38,15 @@ pub struct Compiler {
     pub family: Family,
     /// First line of its `--version`.
     pub version: String,
+    /// What it is always called with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
+    /// What it compiles for.
+    #[serde(skip)]
+    pub architecture: Option<&'static Architecture>,
+    /// How programs that it links are run.
+    #[serde(skip)]
+    pub runner: Runner,
 }
 
 /// No such compiler, or one that does not work.
@@ -52,6 +64,30 @@ pub enum CompilerError {
         found: Vec<String>,
         /// The Debian package that has it.
         package: String,
+    },
+    /// Nothing here compiles and links for another machine.
+    #[error(
+        "no C compiler for {machine} here, and its libraries; on Debian `apt-get install {packages}` brings both"
+    )]
+    NoCross {
+        /// The machine.
+        machine: &'static str,
+        /// The Debian packages.
+        packages: &'static str,
+    },
+    /// It compiles for another machine.
+    #[error(
+        "`{name}` compiles for {found}, and this target is for {wanted}; `--cc {instead}`, or any clang"
+    )]
+    OtherMachine {
+        /// What was asked for.
+        name: String,
+        /// What it compiles for.
+        found: String,
+        /// What is wanted.
+        wanted: &'static str,
+        /// A compiler for that.
+        instead: &'static str,
     },
     /// It is there and does not answer `--version`.
     #[error("`{path} --version` fails: {why}")]
@@ -114,7 +150,69 @@ impl Compiler {
         } else {
             Family::Other
         };
-        Ok(Compiler { name: name.to_owned(), path, family, version })
+        Ok(Compiler {
+            name: name.to_owned(),
+            path,
+            family,
+            version,
+            arguments: Vec::new(),
+            architecture: Architecture::host(),
+            runner: Runner::native(),
+        })
+    }
+
+    /// The compiler called `name`, or one that is found, for an architecture: the host's own as ever, where
+    /// none is named or it is the host's.
+    ///
+    /// # Errors
+    /// There is none of that name or for that machine, it compiles for another, or the libraries of that machine's
+    /// programs are missing.
+    pub fn of(
+        name: Option<&str>,
+        architecture: Option<&'static Architecture>,
+    ) -> Result<Compiler, CompilerError> {
+        let Some(wanted) = architecture.filter(|a| !a.is_host()) else {
+            return name.map_or_else(Compiler::any, Compiler::find);
+        };
+        let packages = wanted.packages;
+        let none = CompilerError::NoCross { machine: wanted.name, packages };
+        let known = || KNOWN.iter().copied().filter(|name| name.starts_with("clang"));
+        let name = match name {
+            Some(name) => name,
+            None if locate(wanted.compiler).is_some() => wanted.compiler,
+            None => known().find(|name| locate(name).is_some()).ok_or(none)?,
+        };
+        let mut found = Compiler::find(name).map_err(|e| match e {
+            CompilerError::NotFound { asked, found, .. } if asked.contains(wanted.triple) => {
+                CompilerError::NotFound { asked, found, package: packages.into() }
+            }
+            other => other,
+        })?;
+        if found.family == Family::Clang {
+            if !Path::new(wanted.root).is_dir() {
+                return Err(CompilerError::NoCross { machine: wanted.name, packages });
+            }
+            found.arguments = vec![format!("--target={}", wanted.triple)];
+        } else {
+            let answer = Command::new(&found.path).arg("-dumpmachine").output();
+            let machine = answer.map_or_else(
+                |e| e.to_string(),
+                |a| String::from_utf8_lossy(&a.stdout).trim().to_owned(),
+            );
+            if machine.split('-').next() != Some(wanted.name) {
+                let (wanted, instead) = (wanted.name, wanted.compiler);
+                let name = name.to_owned();
+                return Err(CompilerError::OtherMachine { name, found: machine, wanted, instead });
+            }
+        }
+        found.architecture = Some(wanted);
+        Ok(found)
+    }
+
+    /// Runs the programs that it links behind `runner` from now on.
+    pub fn with_runner(mut self, runner: Runner) -> Compiler {
+        self.runner = runner;
+        self
     }
 
     /// The machine's compiler: `$CC` where set, else the first of gcc, clang, cc and their
@@ -154,13 +252,15 @@ impl Compiler {
     /// # Errors
     /// As [`Compiler::compile`].
     pub fn run(&self, args: &[OsString]) -> Result<Compilation, CompileError> {
+        let own = self.arguments.iter().map(OsString::from);
+        let args: Vec<OsString> = own.chain(args.iter().cloned()).collect();
         let command = std::iter::once(self.path.as_os_str())
             .chain(args.iter().map(|a| a.as_os_str()))
             .map(|word| quote(&word.to_string_lossy()))
             .collect::<Vec<_>>()
             .join(" ");
         // Messages in one language, so that `error:` can be found.
-        let output = Command::new(&self.path).args(args).env("LC_ALL", "C").output();
+        let output = Command::new(&self.path).args(&args).env("LC_ALL", "C").output();
         let output = output.map_err(|e| CompileError {
             command: command.clone(),
             status: e.to_string(),
@@ -212,7 +312,7 @@ fn package(name: &str) -> String {
     }
 }
 
-fn locate(name: &str) -> Option<PathBuf> {
+pub(crate) fn locate(name: &str) -> Option<PathBuf> {
     let runnable = |path: &Path| {
         use std::os::unix::fs::PermissionsExt;
         path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)

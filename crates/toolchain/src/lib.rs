@@ -7,6 +7,7 @@
 
 mod call;
 mod compiler;
+pub mod count;
 mod driver;
 mod host;
 mod output;
@@ -18,4 +19,4 @@ pub use compiler::{Compilation, CompileError, Compiler, CompilerError, Family};
 pub use driver::{Argument, Element, Role, Signature};
 pub use host::Host;
 pub use output::{OutputDir, OutputError, Scratch, remove_unfinished, replace_file};
-pub use runner::Runner;
+pub use runner::{Runner, RunnerError};

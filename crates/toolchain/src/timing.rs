@@ -15,7 +15,8 @@ use serde::Serialize;
 
 use crate::call::link;
 use crate::driver::Signature;
-use crate::{CompileError, Compiler, Runner, Scratch};
+use crate::runner::Placed;
+use crate::{CompileError, Compiler, Scratch};
 
 /// Something to be timed.
 #[derive(Clone, Debug)]
@@ -44,13 +45,11 @@ pub struct Settings {
     pub samples: usize,
     /// Largest spread of a run that counts: (third quartile - first quartile) / median.
     pub spread: f64,
-    /// How the programs are started.
-    pub runner: Runner,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { copies: 5, samples: 200, spread: 0.03, runner: Runner::native() }
+        Settings { copies: 5, samples: 200, spread: 0.03 }
     }
 }
 
@@ -123,7 +122,8 @@ pub fn measure(
                 Code::Program(_, args) => args.as_slice(),
                 Code::Objects(..) => &[],
             };
-            servers.push(Server::start(&settings.runner, &program, args, &candidate.name)?);
+            let program = compiler.runner.place(&program)?;
+            servers.push(Server::start(program, args, &candidate.name)?);
         }
         let mut samples: Vec<Vec<f64>> = vec![Vec::new(); candidates.len()];
         for sample in 0..settings.samples {
@@ -176,6 +176,7 @@ struct Server {
     answers: BufReader<ChildStdout>,
     chain: f64,
     batch: u32,
+    _program: Placed,
 }
 
 impl Drop for Server {
@@ -187,20 +188,22 @@ impl Drop for Server {
 }
 
 impl Server {
-    fn start(
-        runner: &Runner,
-        program: &Path,
-        args: &[String],
-        name: &str,
-    ) -> Result<Server, TimingError> {
-        let mut command = runner.command(program);
-        let mut child = command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    fn start(program: Placed, args: &[String], name: &str) -> Result<Server, TimingError> {
+        let mut child =
+            program.command().args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (Some(requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(std::io::Error::other("the timing driver has no pipes").into());
         };
         let answers = BufReader::new(answers);
-        let mut server =
-            Server { name: name.into(), child, requests, answers, chain: 0.0, batch: 1 };
+        let mut server = Server {
+            name: name.into(),
+            child,
+            requests,
+            answers,
+            chain: 0.0,
+            batch: 1,
+            _program: program,
+        };
         server.chain = server.ask(0, 0)?[0];
         // Some 20,000 cycles a sample: long against the counter's step, short against a
         // time slice.

@@ -16,13 +16,17 @@ fn widened(g: &mut Graph, a: NodeId, b: NodeId, is_signed: bool) -> (NodeId, Nod
 }
 
 /// The upper half of twice the product, rounded or not. Twice the product of the least number by
-/// itself is the one that does not fit: it saturates.
+/// itself is the one that does not fit: it saturates. By any other constant every result fits.
 fn doubled_high(g: &mut Graph, a: NodeId, b: NodeId, rounds: bool) -> NodeId {
     let w = g.width(a);
     let mut p = product(g, a, b, 2 * w);
     if rounds {
         let half = g.constant(2 * w, 1 << (w - 2));
         p = g.add(p, half);
+    }
+    let least = 1 << (w - 1);
+    if [a, b].into_iter().any(|x| g.value(x).is_some_and(|c| c != least)) {
+        return g.slice(p, w - 1, w);
     }
     let high = g.ashr(p, u64::from(w) - 1);
     g.sat_s(high, w)
@@ -731,4 +735,24 @@ fn extreme(m: M) -> (bool, bool) {
     let max = matches!(m, M::Smax | M::Umax | M::Smaxp | M::Umaxp | M::Smaxv | M::Umaxv);
     let is_signed = matches!(m, M::Smin | M::Smax | M::Sminp | M::Smaxp | M::Sminv | M::Smaxv);
     (max, is_signed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubled_high_products_saturate_once() {
+        let corners = [-32768i64, -32767, -9133, -1, 0, 1, 2, 4591, 32766, 32767];
+        for rounds in [false, true] {
+            for (a, b) in corners.iter().flat_map(|&a| corners.map(|b| (a, b))) {
+                let half = if rounds { 1 << 14 } else { 0 };
+                let want = ((a * b + half) >> 15).clamp(-32768, 32767);
+                let mut g = Graph::default();
+                let [x, y] = [a, b].map(|v| g.constant(16, v as u64));
+                let r = doubled_high(&mut g, x, y, rounds);
+                assert_eq!(g.value(r), Some(want as u64 & 0xffff), "{a}, {b}, {rounds}");
+            }
+        }
+    }
 }
