@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod cases;
+pub mod objects;
 pub mod truth;
 
 use ringforge_kernel::certificate::Line;
@@ -19,6 +20,8 @@ pub struct Bench {
     pub outputs: Vec<NodeId>,
     pub target: Target,
     pub q: u32,
+    /// Elements of each input array.
+    pub length: usize,
 }
 
 impl Bench {
@@ -31,6 +34,7 @@ impl Bench {
             outputs: Vec::new(),
             target: Target { bits: 16, signed: true, lo: -32768, hi: 32767 },
             q: Q,
+            length: 1,
         }
     }
 

@@ -70,13 +70,13 @@ impl Values {
     pub fn of<'a>(
         atoms: impl Iterator<Item = &'a Atom>,
         fun: &dyn Fn(u32) -> Fun,
-        input: &dyn Fn(u16) -> i64,
+        input: &dyn Fn(u16, u32) -> i64,
         node: &dyn Fn(u32) -> Option<i128>,
     ) -> Values {
         let mut all = Values(Vec::new());
         for atom in atoms {
             let value = match atom {
-                Atom::Input { operand, .. } => Some(input(*operand).into()),
+                Atom::Input { operand, index } => Some(input(*operand, *index).into()),
                 Atom::Name(f) => all.form(f),
                 Atom::Function { of, fun: f } => {
                     all.0[*of as usize].map(|x| function(fun, f.0, x as i64).into())
@@ -114,13 +114,19 @@ impl Values {
 ///
 /// # Errors
 /// What is false.
-pub fn check(bench: &Bench, lines: &[Line], walked: &Walked, inputs: &[i64]) -> Result<(), String> {
-    let input = |o: u16| inputs[usize::from(o)];
+pub fn check(
+    bench: &Bench,
+    lines: &[Line],
+    walked: &Walked,
+    inputs: &[Vec<i64>],
+) -> Result<(), String> {
+    // Elements that the graph does not read are anything.
+    let input = |o: u16, i: u32| inputs[usize::from(o)].get(i as usize).copied().unwrap_or(0);
     let funs: Vec<&Fun> =
         lines.iter().filter_map(|l| if let Line::Fun(f) = l { Some(f) } else { None }).collect();
     let atoms = lines.iter().filter_map(|l| if let Line::Atom(a) = l { Some(a) } else { None });
     let tape = Tape::new(&bench.graph, &bench.outputs).map_err(|e| e.to_string())?;
-    let words = tape.values(1, &mut |o, _, out| out[0] = input(o) as u64);
+    let words = tape.values(1, &mut |o, i, out| out[0] = input(o, i) as u64);
     let word_of = |node: u32| {
         let slot = tape.nodes().iter().position(|n| n.0 == node);
         slot.map(|s| i128::from(words[s]))
@@ -163,6 +169,18 @@ pub fn check(bench: &Bench, lines: &[Line], walked: &Walked, inputs: &[i64]) -> 
     Ok(())
 }
 
+/// The output elements as their reader sees them, for one choice of the inputs.
+pub fn outputs(bench: &Bench, inputs: &[Vec<i64>]) -> Vec<i64> {
+    let tape = Tape::new(&bench.graph, &bench.outputs).expect("a graph that can be evaluated");
+    let words = tape.values(1, &mut |o, i, out| out[0] = inputs[usize::from(o)][i as usize] as u64);
+    let word_of = |node: u32| {
+        let slot = tape.nodes().iter().position(|n| n.0 == node);
+        slot.map(|s| i128::from(words[s]))
+    };
+    let one = |k| output(bench, &word_of, k).expect("an output that is evaluated") as i64;
+    (0..bench.outputs.len()).map(one).collect()
+}
+
 /// An output element as its reader sees it.
 fn output(bench: &Bench, word: &dyn Fn(u32) -> Option<i128>, k: usize) -> Result<i128, String> {
     let bits = word(bench.outputs[k].0).ok_or("an output that is not evaluated")?;
@@ -174,7 +192,7 @@ fn output(bench: &Bench, word: &dyn Fn(u32) -> Option<i128>, k: usize) -> Result
 fn facts(
     facts: &Facts,
     lines: &[Line],
-    input: &dyn Fn(u16) -> i64,
+    input: &dyn Fn(u16, u32) -> i64,
     node: &dyn Fn(u32) -> Option<i128>,
 ) -> Result<(), String> {
     let of = |f: u32| facts.enumerated.funs.get(ringforge_kernel::fun::FunId(f)).clone();
@@ -225,7 +243,7 @@ fn facts(
 }
 
 /// Inputs: the corners, zero and its neighbours, and random ones.
-pub fn samples(bench: &Bench, count: usize, random: &mut Random) -> Vec<Vec<i64>> {
+pub fn samples(bench: &Bench, count: usize, random: &mut Random) -> Vec<Vec<Vec<i64>>> {
     let pick = |o: &ringforge_kernel::replay::Operand, random: &mut Random, kind: u64| {
         let width = i128::from(o.hi) - i128::from(o.lo) + 1;
         match kind {
@@ -240,7 +258,7 @@ pub fn samples(bench: &Bench, count: usize, random: &mut Random) -> Vec<Vec<i64>
         let mut all = Vec::new();
         for o in &bench.operands {
             let kind = random.below(8);
-            all.push(pick(o, random, kind));
+            all.push((0..bench.length).map(|_| pick(o, random, kind)).collect());
         }
         all
     };
