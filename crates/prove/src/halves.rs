@@ -159,6 +159,10 @@ impl Walk<'_> {
                 Use::Opaque(c) => self.opaque(c),
             }
         };
+        // Multiples beside what is not understood are part of it: together they are one value.
+        if self.cut.world.cause_in(&part).is_some() && part.t.len() == 1 {
+            return part;
+        }
         Arc::new(Form::combine(&whole, 1, &part, 1, w))
     }
 

@@ -467,7 +467,18 @@ impl Cutter {
     /// Ends the record of a node: its rules, and the form that the walk goes on with unless that is
     /// `linear`, the combination of its arguments' forms.
     pub(crate) fn record_node(&mut self, node: u32, form: &Form, width: u8, linear: Option<&Form>) {
-        let rules = std::mem::take(&mut self.record.rules);
+        let mut rules = std::mem::take(&mut self.record.rules);
+        if let [(a, 1)] = form.t[..]
+            && form.k == 0
+            && matches!(self.world.atoms[a as usize], Atom::Opaque(_))
+            && linear.is_none()
+            && self.record.atoms.get(&a).is_none_or(Option::is_none)
+        {
+            // What is not understood has a value all the same, and cancels against itself.
+            let atom = self.record.make(Made::Value { node, bits: width }).0;
+            self.record.atoms.insert(a, Some(atom));
+            rules = vec![Rule::Value { atom }];
+        }
         if rules.is_empty() && linear.is_some_and(|l| l == form) {
             return;
         }
