@@ -8,6 +8,9 @@ use crate::claim::Why;
 use crate::form::{AtomId, Word};
 use crate::fun::{Fun, FunId, FunOp, OPERATIONS};
 
+/// Functions that composition may lead to, in one case.
+const FUNCTIONS: usize = 1 << 22;
+
 /// Terms of a word.
 type Terms = Vec<(AtomId, i64)>;
 
@@ -67,11 +70,13 @@ impl Facts {
 
     /// A function of a function, unless it has too many operations.
     pub(crate) fn composed(&mut self, outer: FunId, inner: FunId) -> Result<FunId, Why> {
-        let fun = self.enumerated.funs.compose(outer, inner);
-        if self.enumerated.funs.size(fun) > OPERATIONS {
-            return Err(format!("a function of more than {OPERATIONS} operations"));
+        let long = || format!("a function of more than {OPERATIONS} operations");
+        let funs = &mut self.enumerated.funs;
+        if funs.size(outer) > OPERATIONS || funs.len() > FUNCTIONS {
+            return Err(long());
         }
-        Ok(fun)
+        let fun = funs.compose(outer, inner);
+        if funs.size(fun) > OPERATIONS { Err(long()) } else { Ok(fun) }
     }
 
     /// The atom that an atom is, or is a function of.
@@ -100,8 +105,7 @@ impl Facts {
     }
 
     /// A name or a floor quotient all of whose terms are of one earlier atom: that atom and the function of it
-    /// that it is. An interval of 64 bits, the name's or that of what the quotient is of, makes the function's
-    /// value, modulo 2^64, the integer itself.
+    /// that it is, modulo 2^64. Of a quotient that is so if what it is of has an interval of 64 bits.
     pub(crate) fn parent(&mut self, a: AtomId) -> Result<Option<(AtomId, FunId)>, Why> {
         let (form, shift) = match self.get(a)?.clone() {
             Atom::Name(form) => (form, 0),
@@ -112,9 +116,7 @@ impl Facts {
         if form.t.iter().any(|t| self.base(t.0) != base) {
             return Ok(None);
         }
-        if shift == 0 {
-            self.domain_of(a)?;
-        } else {
+        if shift > 0 {
             let Ok((lo, hi)) = self.interval(&form) else { return Ok(None) };
             if lo < i64::MIN.into() || hi > i64::MAX.into() {
                 return Ok(None);
@@ -139,7 +141,11 @@ mod tests {
 
     /// The quotient by 2^bits of `Σ c·x` over inputs x in [-1000, 1000], as a function of one of them.
     fn quotient(terms: &[i128], bits: u8) -> Option<(AtomId, FunId, Facts)> {
-        let mut facts = Facts::new(vec![(-1000, 1000)], 1 << 20);
+        quotient_over((-1000, 1000), terms, bits)
+    }
+
+    fn quotient_over(x: (i64, i64), terms: &[i128], bits: u8) -> Option<(AtomId, FunId, Facts)> {
+        let mut facts = Facts::new(vec![x], 1 << 20);
         let t = terms.iter().zip(0..).map(|(&c, index)| {
             (facts.atom(Atom::Input { operand: 0, index }).expect("an input"), c)
         });
@@ -166,6 +172,10 @@ mod tests {
     fn of_two_inputs_or_beyond_64_bits_it_is_none() {
         assert!(quotient(&[1, 1], 3).is_none());
         assert!(quotient(&[1 << 54], 3).is_none());
+        // 2^53·1024 is one too many, and 2^53·-1025 one too few.
+        assert!(quotient_over((0, 1024), &[1 << 53], 3).is_none());
+        assert!(quotient_over((-1025, 0), &[1 << 53], 3).is_none());
+        assert!(quotient_over((-1024, 1023), &[1 << 53], 3).is_some());
         assert!(quotient(&[1], 64).is_none());
     }
 }

@@ -87,6 +87,10 @@ impl Enumerated {
         if lo > hi || m < 2 || (m >= 1 << 62 && !(m.is_power_of_two() && m <= 1 << 64)) {
             return None;
         }
+        // The first two points, before any is evaluated.
+        if !self.afford(2, f) {
+            return None;
+        }
         let mut parts = vec![(lo, hi)];
         let mut whole = (lo, hi);
         let (c, d) = match self.lines.get(&(f, m)) {
@@ -145,6 +149,9 @@ impl Enumerated {
     fn ask(&mut self, f: FunId, lo: i64, hi: i64, mut ask: Ask) -> bool {
         if lo > hi {
             return true;
+        }
+        if self.funs.size(f) > OPERATIONS {
+            return false;
         }
         let width = i128::from(hi) - i128::from(lo);
         if width >= WIDE.into() {
@@ -363,6 +370,17 @@ mod tests {
             let d = i128::from(v).rem_euclid(4591) as u64;
             assert!(all_on_line(0, &[v], m, 0, d));
         }
+        // What is a multiple of 4591 if it wraps, and else is none.
+        let d = ((1u64 << 63) % 4591) as i64;
+        for (v, d) in [(i64::MIN, d), (i64::MIN + 1, (d + 1) % 4591)] {
+            assert_eq!(v.wrapping_sub(d) % 4591, 0);
+            assert!(!all_on_line(0, &[v], 4591, 0, d as u64), "{v}");
+        }
+        // Of an even modulus its odd half is no multiple.
+        for m in [2 * 4591u128, 6, 96] {
+            assert!(!all_on_line(0, &[(m / 2) as i64], m, 0, 0), "{m}");
+            assert!(all_on_line(0, &[3 * m as i64], m, 0, 0), "{m}");
+        }
     }
 
     #[test]
@@ -376,6 +394,27 @@ mod tests {
         assert_eq!(e.range(f, 0, 5000), None);
         assert_eq!(e.line(f, 0, 5000, 4591), None);
         assert!(e.range(f, 0, 10).is_some());
+    }
+
+    /// |x| is x on one side and -x on the other: one common point decides nothing.
+    #[test]
+    fn lines_are_extended_by_two_common_points() {
+        let mut e = table();
+        let (x, zero) = (e.funs.lin(32, 0, 1, &[]), e.funs.constant(32, 0));
+        let args = [x, zero].into_iter().collect();
+        let less = e.funs.intern(Fun { width: 1, op: FunOp::Slt, args });
+        let minus = e.funs.lin(32, 0, -1, &[]);
+        let args = [less, minus, x].into_iter().collect();
+        let f = e.funs.intern(Fun { width: 32, op: FunOp::Select, args });
+        assert_eq!(e.line(f, 0, 100, 97), Some((1, 0)));
+        assert_eq!(e.line(f, -100, 0, 97), Some((96, 0)));
+        assert_eq!(e.line(f, -100, -1, 97), Some((96, 0)));
+        assert_eq!(e.line(f, -1, 0, 97), Some((96, 0)));
+        assert_eq!(e.line(f, -1, 1, 97), None);
+        // Over wide intervals too, where it is taken apart into pieces.
+        assert_eq!(e.line(f, -(1 << 20), 0, 97), Some((96, 0)));
+        assert_eq!(e.line(f, -(1 << 20), 1 << 20, 97), None);
+        assert_eq!(e.range(f, -(1 << 20), 1 << 21), Some((0, 1 << 21)));
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl Facts {
     /// # Errors
     /// Which condition fails.
     pub fn near(&mut self, form: &Form, bits: u8, by: &Witness) -> Result<(), Why> {
-        if bits > 64 || !form.is_normal() {
+        if bits > 64 {
             return Err("a malformed equation".into());
         }
         let (lo, hi) = self.interval_by(form, by)?;

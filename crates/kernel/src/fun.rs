@@ -202,9 +202,19 @@ impl Funs {
         o
     }
 
-    /// Number of nodes that one evaluation visits.
-    pub fn size(&mut self, root: FunId) -> usize {
-        self.order(root).len()
+    /// Number of nodes that one evaluation visits; one more than [`OPERATIONS`] if it is any number beyond.
+    pub fn size(&self, root: FunId) -> usize {
+        if let Some(o) = self.orders.get(&root) {
+            return o.len();
+        }
+        let mut seen = rustc_hash::FxHashSet::from_iter([root]);
+        let mut stack = vec![root];
+        while let Some(f) = stack.pop()
+            && seen.len() <= OPERATIONS
+        {
+            stack.extend(self.get(f).args.iter().copied().filter(|a| seen.insert(*a)));
+        }
+        seen.len().min(OPERATIONS + 1)
     }
 
     /// The nodes below a function in order, itself last, with the positions of their arguments.

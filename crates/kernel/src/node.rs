@@ -313,15 +313,15 @@ impl Visit<'_> {
         };
         self.facts.same_word(&x.low(a.bits), a)?;
         self.facts.same_word(&y.low(b.bits), b)?;
-        self.multiplied(a, b, w)
+        self.multiplied(a, b)
     }
 
     /// The product of two words, multiplied out: `(k + Σ c·x)·(l + Σ d·y)`.
-    fn multiplied(&mut self, a: &Word, b: &Word, w: u8) -> Result<Word, Why> {
+    fn multiplied(&mut self, a: &Word, b: &Word) -> Result<Word, Why> {
         if a.t.len() * b.t.len() > TERMS {
             return Err("a product of too many terms".into());
         }
-        let bits = a.bits.min(b.bits).min(w);
+        let bits = a.bits.min(b.bits);
         let (a, b) = (a.low(bits), b.low(bits));
         let mut out = Word::constant(a.k.wrapping_mul(b.k), bits);
         out = out.plus(&Word { k: 0, ..a.clone() }, b.k).plus(&Word { k: 0, ..b.clone() }, a.k);
@@ -385,7 +385,7 @@ impl Visit<'_> {
             }
             // All ones keep the other word, and are -1.
             let sign = Word::constant(0, w).plus(&Word::of(form, w), -1);
-            return self.multiplied(&sign, other, w);
+            return self.multiplied(&sign, other);
         }
         for (x, mask) in [(x, y), (y, x)] {
             if !mask.t.is_empty() || mask.bits != w {
@@ -419,7 +419,7 @@ impl Visit<'_> {
             let (x, y, node) =
                 if *zeros == 0 { (x, y, node.args[1]) } else { (y, x, node.args[0]) };
             let twos = x.t.iter().map(|t| t.1.trailing_zeros()).chain([x.k.trailing_zeros()]).min();
-            let twos = twos.unwrap_or(0).min(x.bits.into()).min(62) as u8;
+            let twos = twos.unwrap_or(0) as u8;
             match form {
                 None => {
                     // A zero extension has few bits whatever is known of its value.
@@ -432,7 +432,7 @@ impl Visit<'_> {
                 Some(form) => {
                     self.holds(y, form, &Witness::PLAIN, w, false)?;
                     let (lo, hi) = self.facts.interval(form)?;
-                    if lo < 0 || hi >= 1i128 << twos {
+                    if hi >= 1i128 << twos {
                         return Err(format!("[{lo}, {hi}] is not below 2^{twos}"));
                     }
                 }
@@ -475,7 +475,7 @@ impl Visit<'_> {
                     self.rules.next();
                     let source = taken.filter(|t| t.1 == from).ok_or("no parts of one word")?;
                     let whole = self.word(source.0).clone();
-                    if word.bits != from || whole.bits < from {
+                    if word.bits != from {
                         return Err("too few bits are known".into());
                     }
                     self.facts.same_word(&word, &whole.low(from))?;
@@ -508,9 +508,6 @@ impl Visit<'_> {
 
     /// Rule *enumerated function*: the operation on words that all are functions of one atom.
     fn function(&mut self, node: &Node, base: AtomId, args: &[Word]) -> Result<Word, Why> {
-        if args.len() != node.args.len() {
-            return Err(format!("{} arguments", args.len()));
-        }
         let w = node.width;
         // What acts on low bits alone may be known of low bits alone.
         let low = matches!(
@@ -524,7 +521,7 @@ impl Visit<'_> {
         for (i, (arg, &id)) in args.iter().zip(&node.args).enumerate() {
             let full = self.graph.node(id).width;
             let wanted = if low && i >= first { bits } else { full };
-            if wanted == 0 || arg.bits < wanted || (wanted == full && arg.bits != full) {
+            if wanted == 0 || arg.bits < wanted {
                 return Err("too few bits are known".into());
             }
             let word = self.word(id).low(arg.bits);
@@ -593,7 +590,6 @@ impl Visit<'_> {
 
     /// A word as a function of an atom, through names of functions of it.
     fn over(&mut self, base: AtomId, word: &Word) -> Result<FunId, Why> {
-        self.facts.get(base)?;
         let mut terms: Vec<(FunId, i64)> = Vec::new();
         let mut x = 0i64;
         for &(a, c) in &word.t {
@@ -603,7 +599,7 @@ impl Visit<'_> {
                 _ => None,
             };
             while at != base {
-                let parent = if at > base { self.facts.parent(at)? } else { None };
+                let parent = self.facts.parent(at)?;
                 let (parent, inner) =
                     parent.ok_or_else(|| format!("atom {a} is no function of atom {base}"))?;
                 fun = Some(match fun {

@@ -269,3 +269,153 @@ fn apply(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::rngs::StdRng;
+    use rand::{Rng, SeedableRng};
+
+    /// A random function of few operations, with constants near the ends of their words and of the interval.
+    fn random(funs: &mut Funs, r: &mut StdRng) -> FunId {
+        const WIDTHS: [u8; 8] = [1, 8, 13, 16, 20, 32, 40, 64];
+        let mut all: Vec<FunId> = Vec::new();
+        let near = |r: &mut StdRng, w: u8| {
+            let ends = [0i64, 1, -1, (1 << (w - 1)) - 1, 1 << (w.min(34) - 1), 1 << 17, -(1 << 20)];
+            ends[r.random_range(0..ends.len())].wrapping_add(r.random_range(-2..=2))
+        };
+        for _ in 0..r.random_range(2..9) {
+            let w = WIDTHS[r.random_range(0..WIDTHS.len())];
+            let pick =
+                |r: &mut StdRng| (!all.is_empty()).then(|| all[r.random_range(0..all.len())]);
+            let of = |funs: &Funs, r: &mut StdRng, w: u8| {
+                let same: Vec<FunId> =
+                    all.iter().copied().filter(|f| funs.get(*f).width == w).collect();
+                (!same.is_empty()).then(|| same[r.random_range(0..same.len())])
+            };
+            let op = |funs: &mut Funs, w: u8, op: FunOp, args: &[FunId]| {
+                funs.intern(Fun { width: w, op, args: args.iter().copied().collect() })
+            };
+            let small = |r: &mut StdRng| [0, 1, -1, 2, 3, 8, 16, -256, 4591][r.random_range(0..9)];
+            let kind = r.random_range(0..13);
+            let made = match (kind, pick(r)) {
+                (0..=2, x) => {
+                    let terms: Vec<(FunId, i64)> = x.map(|x| (x, small(r))).into_iter().collect();
+                    let (k, x) = (near(r, w), small(r));
+                    Some(funs.lin(w, k, x, &terms))
+                }
+                (3, _) => {
+                    let k = near(r, w);
+                    Some(funs.constant(w, k))
+                }
+                (4, Some(x)) => {
+                    let have = funs.get(x).width;
+                    let lo = r.random_range(0..have);
+                    let width = if r.random() { have - lo } else { r.random_range(1..=have - lo) };
+                    Some(op(funs, width, FunOp::Slice(lo), &[x]))
+                }
+                (5, Some(x)) => {
+                    let y = pick(r).unwrap_or(x);
+                    let width = funs.get(x).width + funs.get(y).width;
+                    (width <= 64).then(|| op(funs, width, FunOp::Concat, &[x, y]))
+                }
+                (6, Some(x)) if funs.get(x).width < w => {
+                    let kind = if r.random() { FunOp::Sext } else { FunOp::Zext };
+                    Some(op(funs, w, kind, &[x]))
+                }
+                (7, Some(x)) => {
+                    let w = funs.get(x).width;
+                    let kind = [FunOp::Eq, FunOp::Ult, FunOp::Slt][r.random_range(0..3)].clone();
+                    of(funs, r, w).map(|y| op(funs, 1, kind, &[x, y]))
+                }
+                (8, Some(x)) => {
+                    let w = funs.get(x).width;
+                    let kind = [FunOp::And, FunOp::Or, FunOp::Xor, FunOp::Mul]
+                        [r.random_range(0..4)]
+                    .clone();
+                    let other = if r.random() {
+                        let k = [0, -1, -1, 3][r.random_range(0..4)];
+                        Some(funs.constant(w, k))
+                    } else {
+                        of(funs, r, w)
+                    };
+                    other.map(|y| {
+                        if r.random() {
+                            op(funs, w, kind, &[x, y])
+                        } else {
+                            op(funs, w, kind, &[y, x])
+                        }
+                    })
+                }
+                (9 | 10, Some(x)) => {
+                    let w = funs.get(x).width;
+                    of(funs, r, 1)
+                        .zip(of(funs, r, w))
+                        .map(|(c, y)| op(funs, w, FunOp::Select, &[c, x, y]))
+                }
+                (11 | 12, Some(x)) if funs.get(x).width >= w => {
+                    let kind = if r.random() { FunOp::SatS } else { FunOp::SatU };
+                    Some(op(funs, w, kind, &[x]))
+                }
+                _ => None,
+            };
+            all.extend(made);
+        }
+        all.last().copied().unwrap_or_else(|| funs.lin(64, 1, 1, &[]))
+    }
+
+    /// Pieces are the function, at their ends, in between, and where the next one begins.
+    #[test]
+    fn pieces_are_the_function() {
+        let mut r = StdRng::seed_from_u64(8);
+        let (mut affine, mut enumerated, mut none) = (0, 0, 0);
+        for _ in 0..3000 {
+            let mut funs = Funs::default();
+            let f = random(&mut funs, &mut r);
+            let size = 1i64 << r.random_range(1..35);
+            let middle = [0, 1 << 15, -(1 << 31), 1 << 16, 5][r.random_range(0..5)];
+            let (lo, hi) = (middle - r.random_range(0..size), middle + r.random_range(0..size));
+            let Some(all) = pieces(&mut funs, f, lo, hi, &mut (1 << 22)) else {
+                none += 1;
+                continue;
+            };
+            let mut next = lo;
+            for piece in &all {
+                let (from, to) = match piece {
+                    Piece::Affine { lo, hi, .. } => (*lo, *hi),
+                    Piece::Values { lo, values } => (*lo, lo + values.len() as i64 - 1),
+                };
+                assert!(from == next && from <= to, "a gap before {from}");
+                next = to + 1;
+                let between: Vec<i64> = (0..6).map(|_| r.random_range(from..=to)).collect();
+                for x in
+                    [from, (from + 1).min(to), (to - 1).max(from), to].into_iter().chain(between)
+                {
+                    let value = match piece {
+                        Piece::Affine { k, c, .. } => k + c * i128::from(x),
+                        Piece::Values { lo, values } => values[(x - lo) as usize].into(),
+                    };
+                    let is = i128::from(funs.at(f, x));
+                    assert_eq!(value, is, "at {x} of [{from}, {to}]: {:?}", funs.listed(f));
+                }
+                match piece {
+                    Piece::Affine { .. } => affine += 1,
+                    Piece::Values { .. } => enumerated += 1,
+                }
+            }
+            assert_eq!(next, hi + 1);
+        }
+        assert!(affine > 5000 && enumerated > 500 && none > 5, "{affine} {enumerated} {none}");
+    }
+
+    /// Points far from zero are not looked at: a coefficient times one of these would leave 128 bits.
+    #[test]
+    fn intervals_end_at_2_to_the_50() {
+        let mut funs = Funs::default();
+        let f = funs.lin(64, 0, 1, &[]);
+        let end = 1i64 << 50;
+        assert!(pieces(&mut funs, f, -end, end, &mut 1000).is_some());
+        assert_eq!(pieces(&mut funs, f, -end - 1, 0, &mut 1000), None);
+        assert_eq!(pieces(&mut funs, f, 0, end + 1, &mut 1000), None);
+    }
+}

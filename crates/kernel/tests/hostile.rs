@@ -253,3 +253,28 @@ fn intervals_that_are_far_too_wide_leave_room() {
         assert_eq!((e.line, e.why.as_str()), (32, "numbers beyond 120 bits"), "{bound}");
     }
 }
+
+/// A function of more operations than are evaluated, asked for again and again: each time it costs little.
+#[test]
+fn long_functions_are_refused_at_once() {
+    let b = Bench::new(&[(-5, 5, 16)]);
+    let long = |operations: usize| {
+        let mut text = String::from("input 0 0\nfun 64 lin 1 1\n");
+        for i in 0..operations {
+            // No two are the same one.
+            text += &format!("fun 64 xor {i} {}\n", i / 2);
+        }
+        text + &format!("function 0 {operations}\nname 0 1 1 1\n")
+    };
+    for (operations, evaluated) in [(4095, true), (4096, false)] {
+        let walked = b.replay(&lines(&long(operations))).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(walked.facts.bounds(1).is_some(), evaluated);
+    }
+    let mut text = long(200_000);
+    for _ in 0..5_000 {
+        text += "function 0 200000\n";
+    }
+    text += "bound 1 0 0 by 1 0\n";
+    let (line, why) = refused(&b, &text);
+    assert_eq!((line, why.contains("has no interval")), (205_005, true), "{line}: {why}");
+}

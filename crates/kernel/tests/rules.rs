@@ -606,7 +606,7 @@ fn order_and_numbers() {
         ("conditional addition", 8, "function 0 9", 8, "no such function yet"),
         ("conditional addition", 1, "input 1 0", 1, "no such operand"),
         ("montgomery", 9, "low 16 65536 1 2 1", 9, "not in normal form"),
-        ("montgomery", 9, "low 0 0 0", 9, "not in normal form"),
+        ("montgomery", 9, "low 0 0 0", 9, "a remainder modulo 2^0"),
         ("montgomery", 9, "low 65 0 1 2 1", 9, "not in normal form"),
         ("montgomery", 11, "function 4 1", 11, "no such function yet"),
     ]);

@@ -164,6 +164,16 @@ fn integers() {
     refuses(bound, 1, &[], at - 1, "has no interval");
 }
 
+/// Each call has a case of its name.
+#[test]
+fn a_case_of_another_name_is_none() {
+    let text = CERTIFICATE.replacen("case disjoint", "case joint", 1);
+    assert_ne!(text, CERTIFICATE);
+    let lines: Vec<String> = text.lines().map(str::to_string).collect();
+    let Err(Rejected::Missing(name)) = replayed(CONTRACT, &lines) else { panic!("accepted") };
+    assert!(name.starts_with("disjoint"), "{name}");
+}
+
 /// What follows from the integers follows from nothing else.
 #[test]
 fn without_the_integers_nothing_is_known_modulo_q() {

@@ -254,6 +254,47 @@ fn quotients_are_affine_in_each_operand() {
     assert_eq!(t.of(5, y), Err(Mismatch::NotBilinear(square)));
 }
 
+/// Rows that are geometric modulo 2^8 are not modulo 2^9: a half of the difference of two products, of which no
+/// coefficient stands for another.
+#[test]
+fn geometric_rows_modulo_powers_of_two_stand_for_nothing() {
+    let n = 8;
+    let mut t = Table::new(n);
+    let power = |k: i64, i: u32| k * 3i64.pow(i) % 256;
+    // 5·205 is 1 modulo 256.
+    let factors = [1, 1, 5, 205];
+    let rows = factors.map(|k| (0..n).map(|i| power(k, i)).collect::<Vec<i64>>());
+    let mut values = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        let first = if at % 2 == 0 { 0 } else { n };
+        let terms: Vec<(Term, i64)> = (first..).map(V).zip(row.iter().copied()).collect();
+        values.push(t.form(0, &terms));
+    }
+    let products = [(values[0], values[1], 1), (values[2], values[3], -1)];
+    let terms = products.map(|(x, y, c)| (Term::Product(x, y), c));
+    let half = t.floor(0, &terms, 1);
+    let mut expected = Vec::new();
+    for i in 0..n as usize {
+        for j in 0..n as usize {
+            let c = (rows[0][i] * rows[1][j] - rows[2][i] * rows[3][j]) / 2;
+            let c = c.rem_euclid(256) as u32;
+            expected.extend((c != 0).then(|| entry(i as u16, j as u16, c)));
+        }
+    }
+    assert!(expected.len() > 10 && expected.len() < 54);
+    assert_eq!(t.of(8, half), Ok(expected));
+}
+
+/// Modulo 2^4 sixteen times an input is nothing, and nothing times another input of its operand is affine.
+#[test]
+fn more_bits_than_are_needed_are_dropped() {
+    let mut t = Table::new(2);
+    let v = t.form(0, &[(V(0), 16)]);
+    let square = Term::Product(1, v);
+    assert_eq!(t.found(4, &[(square, 1)]), Ok(vec![]));
+    assert_eq!(t.found(5, &[(square, 1)]), Err(Mismatch::NotBilinear(square)));
+}
+
 #[test]
 fn modulo_other_numbers_nothing_is_rounded() {
     let mut t = Table::new(2);
