@@ -3,8 +3,11 @@
 //! Neon lacks what x86 has and has what x86 lacks, so operations are chosen for a few of the program's at a
 //! time ([`select`]); what is then left is written one by one ([`op`]), for each of the two halves.
 
+mod apart;
 mod op;
+mod reuse;
 mod select;
+mod words;
 
 use crate::Preamble;
 use crate::x86::{Machine, UNDOING, check, file};

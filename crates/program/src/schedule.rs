@@ -156,10 +156,29 @@ impl Schedule {
 
     /// The choices for a target where none are given: what its products ask for.
     pub fn of(target: &Target) -> Schedule {
-        match target.products {
+        let usual = match target.products {
             Products::Dots => Schedule::default(),
             Products::Words => Schedule::portable(),
+        };
+        // A test parses every description's text.
+        usual.with(target.schedule).unwrap_or(usual)
+    }
+
+    /// This schedule where a text says nothing else.
+    fn with(&self, text: &str) -> Result<Schedule, toml::de::Error> {
+        let mut all: toml::Table = toml::from_str(&self.to_string())?;
+        let given: toml::Table = toml::from_str(text)?;
+        for (key, value) in given {
+            match (all.get_mut(&key), value) {
+                (Some(toml::Value::Table(known)), toml::Value::Table(value)) if key == "limits" => {
+                    known.extend(value);
+                }
+                (_, value) => {
+                    all.insert(key, value);
+                }
+            }
         }
+        Schedule::parse(&all.to_string())
     }
 
     /// What a search found for a plan on a target and `schedules/PLAN.TARGET.toml` keeps; nothing where
@@ -191,19 +210,7 @@ impl Schedule {
     /// Where and what is no schedule, or out of range.
     pub fn parse_for(text: &str, target: &Target) -> Result<Schedule, toml::de::Error> {
         Schedule::parse(text)?; // whose errors know their place in the text
-        let mut all: toml::Table = toml::from_str(&Schedule::of(target).to_string())?;
-        let given: toml::Table = toml::from_str(text)?;
-        for (key, value) in given {
-            match (all.get_mut(&key), value) {
-                (Some(toml::Value::Table(known)), toml::Value::Table(value)) if key == "limits" => {
-                    known.extend(value);
-                }
-                (_, value) => {
-                    all.insert(key, value);
-                }
-            }
-        }
-        Schedule::parse(&all.to_string())
+        Schedule::of(target).with(text)
     }
 
     /// The first value that no program can go by, as a sentence.

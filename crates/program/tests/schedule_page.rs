@@ -97,3 +97,14 @@ fn what_a_text_leaves_out_is_the_targets_default() {
     let error = Schedule::parse_for("unroll = 2\ndepth = 4\n", &words).unwrap_err();
     assert_eq!(error.message(), "`depth` is 4; it lies in [1, 3]");
 }
+
+/// Every description's own text is one of a schedule, and its default says so.
+#[test]
+fn what_a_target_says_of_its_schedule_is_a_schedule() {
+    for target in ringforge_target::TARGETS {
+        let said = Schedule::parse_for(target.schedule, target).expect(target.name);
+        assert_eq!(said, Schedule::of(target), "{target}");
+    }
+    let neon = Schedule::of(&ringforge_target::NEON);
+    assert_ne!(neon, Schedule::of(&AVX2), "Neon's default is its own");
+}

@@ -1,17 +1,40 @@
 //! One operation as one intrinsic, or a few.
 
+use super::apart::falls_apart;
+use super::reuse::{Reuse, Source, reuse};
 use super::select::{Form, Selection, select};
-use crate::x86::{Place, address, factor, list};
+use super::words::{blended, cast, constant, literal, permuted, signed, unsigned, vector};
+use crate::x86::{Place, address, factor};
 use ringforge_program::ir::*;
 use std::fmt::Write;
 
 /// The operations of a block as declarations and stores.
 pub(super) fn block(out: &mut String, place: &Place, block: &Block, depth: usize) {
     let indent = "    ".repeat(depth);
-    let writer = Writer { place, block, chosen: select(block, place.bits) };
-    for (i, op) in block.ops.iter().enumerate().filter(|(i, _)| writer.chosen.live[*i]) {
-        for line in writer.lines(i, op) {
-            let _ = writeln!(out, "{indent}{line}");
+    let chosen = select(block, place.bits);
+    let loads = reuse(place, block, &chosen.live);
+    let mut loaded = vec![false; loads.registers.len()];
+    let apart = falls_apart(place, block, &chosen.live, &loads);
+    let passes: &[&[usize]] = if apart { &[&[0], &[1]] } else { &[&[0, 1]] };
+    let writer = Writer { place, block, chosen, loads };
+    let mut written = vec![false; block.ops.len()];
+    for halves in passes {
+        for (i, op) in block.ops.iter().enumerate().filter(|(i, _)| writer.chosen.live[*i]) {
+            if uniform(op) && std::mem::replace(&mut written[i], true) {
+                continue;
+            }
+            for register in writer.registers(i, op, halves) {
+                if !std::mem::replace(&mut loaded[register], true) {
+                    let (buffer, at) = &writer.loads.registers[register];
+                    let (kind, from) = (vector(place.bits), writer.at(*buffer, at));
+                    let bits = place.bits;
+                    let _ =
+                        writeln!(out, "{indent}const {kind} r{register} = vld1q_s{bits}({from});");
+                }
+            }
+            for line in writer.lines(i, op, halves) {
+                let _ = writeln!(out, "{indent}{line}");
+            }
         }
     }
 }
@@ -25,33 +48,11 @@ fn uniform(op: &Op) -> bool {
     }
 }
 
-/// The type of a register of words of `bits` bits.
-fn vector(bits: u8) -> &'static str {
-    match bits {
-        16 => "int16x8_t",
-        32 => "int32x4_t",
-        _ => "int64x2_t",
-    }
-}
-
-/// `text` of words of `from` bits as one of `to` bits.
-fn cast(text: String, from: u8, to: u8) -> String {
-    if from == to { text } else { format!("vreinterpretq_s{to}_s{from}({text})") }
-}
-
-/// The same of unsigned words.
-fn unsigned(text: &str, bits: u8) -> String {
-    format!("vreinterpretq_u{bits}_s{bits}({text})")
-}
-
-fn signed(text: &str, bits: u8) -> String {
-    format!("vreinterpretq_s{bits}_u{bits}({text})")
-}
-
 struct Writer<'a> {
     place: &'a Place<'a>,
     block: &'a Block,
     chosen: Selection,
+    loads: Reuse,
 }
 
 impl Writer<'_> {
@@ -83,14 +84,28 @@ impl Writer<'_> {
         self.get(v, half, self.place.bits)
     }
 
-    fn lines(&self, i: usize, op: &Op) -> Vec<String> {
-        if let Some(stores) = self.store(op) {
+    /// Registers that halves of an operation are cut out of.
+    fn registers(&self, i: usize, op: &Op, halves: &[usize]) -> Vec<usize> {
+        if uniform(op) {
+            return self.loads.pairs.get(&i).iter().map(|pair| pair.0).collect();
+        }
+        let sources = halves.iter().filter_map(|&half| self.loads.halves.get(&(i, half)));
+        sources
+            .flat_map(|source| match *source {
+                Source::Whole(r) => vec![r],
+                Source::Between(r, s, _) => vec![r, s],
+            })
+            .collect()
+    }
+
+    fn lines(&self, i: usize, op: &Op, halves: &[usize]) -> Vec<String> {
+        if let Some(stores) = self.store(op, halves) {
             return stores;
         }
         let v = Value(i as u32);
         let kind = vector(self.width(v));
         if let Form::Products { sum, a, b } = self.chosen.forms[i] {
-            return self.products(i, sum, a, b);
+            return self.products(i, (sum, a, b), halves);
         }
         if uniform(op) {
             let text = self.expression(i, op, 0);
@@ -99,15 +114,22 @@ impl Writer<'_> {
                 false => format!("const {kind} v{i} = {text};"),
             }];
         }
-        let [low, high] = [0, 1].map(|half| self.expression(i, op, half));
-        vec![format!("const {kind} v{i}l = {low}, v{i}h = {high};")]
+        let one =
+            |half: usize| format!("v{i}{} = {}", ["l", "h"][half], self.expression(i, op, half));
+        let all: Vec<String> = halves.iter().map(|&half| one(half)).collect();
+        vec![format!("const {kind} {};", all.join(", "))]
     }
 
     /// Products in two registers a half, and where they are wanted the sums of neighbours.
-    fn products(&self, i: usize, sum: Option<Value>, a: Value, b: Value) -> Vec<String> {
+    fn products(
+        &self,
+        i: usize,
+        (sum, a, b): (Option<Value>, Value, Value),
+        halves: &[usize],
+    ) -> Vec<String> {
         let (bits, kind) = (self.place.bits, vector(2 * self.place.bits));
         let mut lines = Vec::new();
-        for half in 0..2 {
+        for &half in halves {
             let h = ["l", "h"][half];
             let [x, y] = [a, b].map(|v| self.words(v, half));
             let low = |v: &str| format!("vget_low_s{bits}({v})");
@@ -125,7 +147,8 @@ impl Writer<'_> {
         }
         if self.chosen.summed[i] {
             let sum = |h: &str| format!("s{i}{h} = vpaddq_s{}(v{i}{h}0, v{i}{h}1)", 2 * bits);
-            lines.push(format!("const {kind} {}, {};", sum("l"), sum("h")));
+            let all: Vec<String> = halves.iter().map(|&half| sum(["l", "h"][half])).collect();
+            lines.push(format!("const {kind} {};", all.join(", ")));
         }
         lines
     }
@@ -170,7 +193,7 @@ impl Writer<'_> {
         text
     }
 
-    fn store(&self, op: &Op) -> Option<Vec<String>> {
+    fn store(&self, op: &Op, halves: &[usize]) -> Option<Vec<String>> {
         let bits = self.place.bits;
         let full = 128 / usize::from(bits);
         let whole = |id: &BufferId, at: &Index, v: Value, half: usize| {
@@ -189,7 +212,7 @@ impl Writer<'_> {
         };
         Some(match op {
             Op::Store { buffer, at, a } => {
-                (0..2).map(|half| whole(buffer, &at.plus(full * half), *a, half)).collect()
+                halves.iter().map(|&half| whole(buffer, &at.plus(full * half), *a, half)).collect()
             }
             Op::StoreParts { buffer, at, a } => {
                 at.iter().enumerate().map(|(half, at)| whole(buffer, at, *a, half)).collect()
@@ -277,6 +300,15 @@ impl Writer<'_> {
                 return two(if odd { "vtrn2" } else { "vtrn1" }, &a, &b);
             }
             Form::Own | Form::Products { .. } => {}
+        }
+        if let Some(&(register, pair)) = self.loads.pairs.get(&i) {
+            let pairs = format!("vreinterpretq_s32_s16(r{register})");
+            return format!("vreinterpretq_s16_s32(vdupq_laneq_s32({pairs}, {pair}))");
+        }
+        match self.loads.halves.get(&(i, half)) {
+            Some(Source::Whole(r)) => return format!("r{r}"),
+            Some(Source::Between(r, s, k)) => return format!("vextq_s{bits}(r{r}, r{s}, {k})"),
+            None => {}
         }
         match op {
             Op::Load { buffer, at } => self.part(*buffer, &at.plus(full * half), full),
@@ -386,81 +418,4 @@ impl Writer<'_> {
             | Op::StoreParts { .. } => unreachable!("expanded, products, or a statement"),
         }
     }
-}
-
-/// A word as C has it: -2^31 is no literal.
-fn literal(word: i32) -> String {
-    if word == i32::MIN { "INT32_MIN".into() } else { word.to_string() }
-}
-
-/// A register of constants.
-fn constant(words: &[i32], bits: u8) -> String {
-    match words.contains(&i32::MIN) {
-        true => {
-            let all: Vec<String> = words.iter().map(|&word| literal(word)).collect();
-            format!("({}){{{}}}", vector(bits), all.join(", "))
-        }
-        false => format!("({}){{{}}}", vector(bits), list(words)),
-    }
-}
-
-/// Words of `b` at the ones of a mask, of `a` elsewhere.
-fn blended(a: &str, b: &str, mask: u8, bits: u8) -> String {
-    let words = if bits == 16 { 8 } else { 4 };
-    let all = (1u16 << words) - 1;
-    let mask = u16::from(mask) & all;
-    let high = all >> (words / 2) << (words / 2);
-    let halves = |low: &str, high: &str| {
-        format!("vcombine_s{bits}(vget_low_s{bits}({low}), vget_high_s{bits}({high}))")
-    };
-    match mask {
-        0 => a.to_owned(),
-        m if m == all => b.to_owned(),
-        m if m == high => halves(a, b),
-        m if m == all - high => halves(b, a),
-        _ => {
-            let ones: Vec<i32> = (0..words).map(|i| -i32::from(mask >> i & 1)).collect();
-            format!("vbslq_s{bits}({}, {b}, {a})", unsigned(&constant(&ones, bits), bits))
-        }
-    }
-}
-
-/// The words of a half in another order.
-fn permuted(register: &str, pattern: &[u8], bits: u8) -> String {
-    let n = pattern.len() as u8;
-    let is = |f: &dyn Fn(u8) -> u8| (0..n).all(|i| pattern[usize::from(i)] == f(i));
-    let r = register;
-    if is(&|i| i) {
-        return r.to_owned();
-    }
-    if is(&|_| pattern[0]) {
-        return format!("vdupq_laneq_s{bits}({r}, {})", pattern[0]);
-    }
-    if is(&|i| (i + pattern[0]) % n) {
-        return format!("vextq_s{bits}({r}, {r}, {})", pattern[0]);
-    }
-    for span in [2, 4].into_iter().filter(|span| span * bits <= 64) {
-        if is(&|i| i / span * span + span - 1 - i % span) {
-            return format!("vrev{}q_s{bits}({r})", span * bits);
-        }
-    }
-    for (name, from) in [
-        ("zip1", (&|i: u8| i / 2) as &dyn Fn(u8) -> u8),
-        ("zip2", &|i| n / 2 + i / 2),
-        ("uzp1", &|i| 2 * i % n),
-        ("uzp2", &|i| (2 * i + 1) % n),
-        ("trn1", &|i| i / 2 * 2),
-        ("trn2", &|i| i / 2 * 2 + 1),
-    ] {
-        if is(from) {
-            return format!("v{name}q_s{bits}({r}, {r})");
-        }
-    }
-    let size = bits / 8;
-    let bytes = pattern.iter().flat_map(|&w| (0..size).map(move |k| size * w + k));
-    let bytes: Vec<String> = bytes.map(|b| b.to_string()).collect();
-    format!(
-        "vreinterpretq_s{bits}_u8(vqtbl1q_u8(vreinterpretq_u8_s{bits}({r}), (uint8x16_t){{{}}}))",
-        bytes.join(", ")
-    )
 }

@@ -1,0 +1,47 @@
+//! Whether a block can be computed for all low halves first and then for all high ones, so that half as many
+//! registers are in use at a time.
+
+use super::reuse::Reuse;
+use crate::x86::Place;
+use ringforge_program::ir::*;
+
+/// No operation takes words across, and no memory that one half writes is read or written by the other.
+pub(super) fn falls_apart(place: &Place, block: &Block, live: &[bool], loads: &Reuse) -> bool {
+    let full = (128 / usize::from(place.bits)) as i64;
+    let buffers = &place.procedure.buffers;
+    let parameter = |id: BufferId| buffers[id.0 as usize].role.is_parameter();
+    // Parameters may be one array, at the same place.
+    let alike = |a: BufferId, b: BufferId| a == b || parameter(a) && parameter(b);
+    let (mut read, mut written, mut uniform) = (Vec::new(), Vec::new(), Vec::new());
+    for (_, op) in block.ops.iter().enumerate().filter(|(i, _)| live[*i]) {
+        match op {
+            Op::Load { buffer, at } => read.push((*buffer, at)),
+            Op::Store { buffer, at, .. } => written.push((*buffer, at)),
+            Op::Broadcast { buffer, .. } | Op::BroadcastPair { buffer, .. } => {
+                uniform.push(*buffer)
+            }
+            Op::Parts { .. }
+            | Op::LoadPartial { .. }
+            | Op::LoadParts { .. }
+            | Op::StorePartial { .. }
+            | Op::StoreParts { .. }
+            | Op::StoreStrided { .. } => return false,
+            _ => {}
+        }
+    }
+    // What is loaded for several values, or for both halves, is loaded once: nothing may be written there.
+    let shared = loads.registers.iter().map(|(buffer, _)| *buffer).chain(uniform);
+    let shared: Vec<BufferId> = shared.collect();
+    written.iter().all(|&(to, at)| {
+        let apart = |&(other, index): &(BufferId, &Index)| {
+            let between = |a: i64, b: i64| (a - b).abs() >= full;
+            !alike(to, other)
+                || at.terms == index.terms
+                    && between(at.base, index.base + full)
+                    && between(at.base + full, index.base)
+        };
+        !shared.iter().any(|&buffer| alike(buffer, to))
+            && read.iter().all(apart)
+            && written.iter().all(apart)
+    })
+}
