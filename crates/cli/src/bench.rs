@@ -18,6 +18,7 @@ use crate::package::Tool;
 use crate::peers::{self, Built};
 use crate::plans;
 use crate::preset::{Job, resolve};
+use crate::reckoned;
 use crate::target::{self, Target};
 use crate::ui::{Failure, Ui};
 
@@ -39,6 +40,11 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
         return plans::run(ui, args);
     }
     let job = resolve(&args.subject, target::fastest(&args.target)?)?;
+    let foreign = |t: &&Target| !t.architecture.is_none_or(|a| a.is_host());
+    let targets = target::choose(&args.target)?;
+    if targets.iter().any(foreign) {
+        return reckoned::bench(ui, args, &job, &targets);
+    }
     let compilers = compilers(&args.cc)?;
     let host = Host::detect();
     let scratch =

@@ -2,11 +2,17 @@
 
 use std::path::Path;
 
+use comfy_table::{CellAlignment, Table, presets::UTF8_BORDERS_ONLY};
 use ringforge_toolchain::count::{Counts, count};
-use ringforge_toolchain::{Callee, Compiler, Signature};
+use ringforge_toolchain::{Callee, Compiler, Scratch, Signature};
 use serde::Serialize;
 
-use crate::ui::Failure;
+use crate::args::Bench;
+use crate::make;
+use crate::package::Tool;
+use crate::preset::Job;
+use crate::target::{self, Target};
+use crate::ui::{Failure, Ui};
 
 /// Counts of one call and what they mean. No time was measured.
 #[derive(Clone, Debug, Serialize)]
@@ -58,4 +64,95 @@ impl Reckoned {
             counts.executed, counts.moved
         )
     }
+}
+
+/// One line of the table.
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    compiled: String,
+    #[serde(flatten)]
+    reckoned: Reckoned,
+}
+
+/// `ringforge bench` where programs run in an emulator: instructions are counted and nothing is timed.
+///
+/// # Errors
+/// Bad input, nothing to count with, or no model of a core.
+pub fn bench(ui: &Ui, args: &Bench, job: &Job, targets: &[&'static Target]) -> Result<u8, Failure> {
+    let named = args.cc.iter().map(|name| target::compiler(targets, Some(name), None));
+    let compilers: Vec<Compiler> = match args.cc.is_empty() {
+        false => named.collect::<Result<_, _>>()?,
+        true => {
+            let clang = target::compiler(targets, Some("clang-19"), None).into_iter();
+            std::iter::once(target::compiler(targets, None, None)?).chain(clang).collect()
+        }
+    };
+    let scratch =
+        Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
+    let mut rows = Vec::new();
+    for target in targets {
+        let schedule = make::schedule(None, target, &job.plan.name)?;
+        let mut made = make::make(job, target, &schedule, &job.name)?;
+        let text = make::source(&made, "ringforge bench")?;
+        for (compiler, opt) in
+            compilers.iter().flat_map(|c| target.levels.iter().map(move |opt| (c, opt)))
+        {
+            made.compiled_by(compiler);
+            let bar = ui.spinner(&format!("counting {} by {}", target.name, compiler.name));
+            let [source, object] = ["c", "o"].map(|e| scratch.path().join(format!("b.{e}")));
+            std::fs::write(&source, &text)
+                .map_err(|e| Failure::failed(format!("cannot write {}: {e}", source.display())))?;
+            compiler
+                .compile(&source, &make::flags(opt), &object)
+                .map_err(|e| Failure::failed(e.to_string()))?;
+            let last = made.entries.len().saturating_sub(1);
+            for entry in made.entries.iter().skip(if args.entries { 0 } else { last }) {
+                let reckoned = Reckoned::of(compiler, &[&object], &entry.signature)?;
+                rows.extend(reckoned.map(|reckoned| Row {
+                    name: entry.signature.symbol.clone(),
+                    compiled: format!("{} {opt}", crate::bench::short(compiler)),
+                    reckoned,
+                }));
+            }
+            bar.finish_and_clear();
+        }
+    }
+    if rows.is_empty() {
+        return Err(Failure::input(
+            "there is no model of a core of this architecture, or no emulator that counts: nothing is timed there",
+        ));
+    }
+    ui.json(&serde_json::json!({
+        "ring": job.plan.ring.to_string(), "tool": Tool::THIS, "reckoned": rows,
+    }))?;
+    let core = rows[0].reckoned.core;
+    let mut table = Table::new();
+    table.load_preset(UTF8_BORDERS_ONLY).set_header([
+        "function",
+        "compiled by",
+        "executed",
+        "F0",
+        "other",
+        "R16",
+        &format!("model cycles ({core})"),
+    ]);
+    for row in &rows {
+        let Reckoned { counts, multiplier_slots, model_cycles, .. } = &row.reckoned;
+        table.add_row([
+            row.name.clone(),
+            row.compiled.clone(),
+            counts.executed.to_string(),
+            multiplier_slots.to_string(),
+            counts.other.to_string(),
+            counts.moved.to_string(),
+            model_cycles.to_string(),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    ui.say(table.to_string());
+    ui.say("instructions of one call, counted in an emulator; nothing was timed");
+    Ok(0)
 }
