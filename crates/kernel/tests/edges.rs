@@ -108,11 +108,13 @@ fn what_is_read_is_in_normal_form() {
 /// A node that no output depends on has no line.
 #[test]
 fn nodes_that_are_not_needed_are_not_visited() {
-    let mut b = Bench::new(&[X]).target(16, true, -100, 100);
+    let mut b = Bench::new(&[X]).target(16, true, -200, 200);
     let x = b.input(0);
-    b.node(16, Op::Add, &[x, x]);
-    let b = b.outputs(&[x]);
-    refused(&b, "input 0 0\nnode 1 0", 2, "is visited already, or never");
+    let unused = b.node(16, Op::Add, &[x, x]);
+    let y = b.node(16, Op::Shl(1), &[x]);
+    let b = b.outputs(&[y]);
+    assert!(unused < y);
+    refused(&b, &format!("input 0 0\nnode {unused} 0"), 2, "is visited already, or never");
 }
 
 /// A name counts as the atom that it is a name of, if it is that atom and nothing else.
