@@ -2,11 +2,12 @@
 //! random and on worst-case inputs, and proved.
 //!
 //! Each ring is printed when it is done: `ringforge forge 'RING' --target c --no-bench` does it again. Every day six in
-//! portable C and two for AVX2; left to `RINGFORGE_LONG=1`: all forty, and ten for AVX2.
+//! portable C and two for AVX2; left to `RINGFORGE_LONG=1`: all forty, ten for AVX2, and
+//! two hundred at default settings with gcc and clang: `RINGFORGE_LONG=1 cargo test --workspace --release --test any_ring`.
 
 mod common;
 
-use common::{Sandbox, sample};
+use common::{Sandbox, compilers, sample};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::sync::Mutex;
@@ -15,8 +16,11 @@ use std::sync::Mutex;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Modulus {
     Prime,
+    /// Of an odd prime.
+    Power,
     Composite,
     PowerOfTwo,
+    Two,
 }
 
 /// A ring with its operands.
@@ -38,6 +42,13 @@ fn is_prime(n: u64) -> bool {
 fn modulus(rng: &mut StdRng, kind: Modulus) -> u64 {
     match kind {
         Modulus::PowerOfTwo => 1 << rng.random_range(1..=16),
+        Modulus::Two => 2,
+        Modulus::Power => loop {
+            let (p, k) = (rng.random_range(3u64..=255), rng.random_range(2..=6));
+            if is_prime(p) && p.pow(k) <= 1 << 16 {
+                return p.pow(k);
+            }
+        },
         kind => loop {
             let bits = rng.random_range(2..=16);
             let q = rng.random_range(1 << (bits - 1)..1u64 << bits).max(2);
@@ -97,6 +108,29 @@ fn cases() -> Vec<Case> {
     all
 }
 
+/// Rings at default settings.
+const DEFAULT: usize = 200;
+
+/// Rings with a target and the number of a compiler: every class of moduli with each of the four, degrees from 16 to
+/// 400, every third f dense.
+fn default_cases() -> Vec<(Case, &'static str, usize)> {
+    let mut rng = StdRng::seed_from_u64(0x616e_7900);
+    let kinds =
+        [Modulus::Prime, Modulus::Power, Modulus::Composite, Modulus::PowerOfTwo, Modulus::Two];
+    let mut all = Vec::new();
+    for i in 0..DEFAULT {
+        let kind = kinds[i % kinds.len()];
+        let q = modulus(&mut rng, kind);
+        let log: f64 = 4.0 + 4.65 * f64::powi(rng.random_range(0.0..=1.0), 2);
+        let n = f64::exp2(log) as usize;
+        let f = polynomial(&mut rng, n, q, i % 3 == 2);
+        let rhs = if q > 3 && rng.random_bool(0.3) { "small" } else { "big" };
+        let target = if i % 4 < 2 { "avx2" } else { "c" };
+        all.push((Case { ring: format!("Z{q}[x]/({f})"), rhs, modulus: kind }, target, i % 2));
+    }
+    all
+}
+
 /// What became of a ring.
 enum Outcome {
     /// Forged, proved, and right on all inputs that it was run on.
@@ -107,17 +141,22 @@ enum Outcome {
     Wrong(String),
 }
 
-/// Forges one.
-fn forge(case: &Case, target: &str) -> Outcome {
-    tried(case, target).unwrap_or_else(Outcome::Wrong)
+/// Forges one; with a compiler at default settings, without any with no more than what a proof needs.
+fn forge(case: &Case, target: &str, compiler: Option<&str>) -> Outcome {
+    tried(case, target, compiler).unwrap_or_else(Outcome::Wrong)
 }
 
-fn tried(case: &Case, target: &str) -> Result<Outcome, String> {
+fn tried(case: &Case, target: &str, compiler: Option<&str>) -> Result<Outcome, String> {
     let dir = Sandbox::new();
     let (ring, rhs) = (case.ring.as_str(), format!("--rhs={}", case.rhs));
     let target = format!("--target={target}");
-    let args = ["--json", "forge", ring, &rhs, &target, "--no-bench", "--pairs=200", "--out=p"];
-    let run = dir.ringforge(&[&args[..], &["--try=2", "--patience=180", "--name=any"]].concat());
+    let args = ["--json", "forge", ring, &rhs, &target, "--pairs=200", "--out=p", "--name=any"];
+    let cc = compiler.map(|name| format!("--cc={name}"));
+    let more = match &cc {
+        Some(cc) => vec![cc.as_str()],
+        None => vec!["--no-bench", "--try=2", "--patience=180"],
+    };
+    let run = dir.ringforge(&[&args[..], &more].concat());
     let package: serde_json::Value =
         serde_json::from_str(&run.stdout).map_err(|e| format!("{e}: {run:?}"))?;
     let error = package["error"].as_str().unwrap_or_default();
@@ -150,19 +189,25 @@ fn tried(case: &Case, target: &str) -> Result<Outcome, String> {
     }
 }
 
+/// Forges all for one target; all must be proved, and nothing may be wrong.
+fn all(cases: &[Case], target: &'static str) {
+    let cases: Vec<_> = cases.iter().map(|case| (case.clone(), target, None)).collect();
+    each(&cases);
+}
+
 /// Forges all, two at a time; all must be proved, and nothing may be wrong.
-fn all(cases: &[Case], target: &str) {
+fn each(cases: &[(Case, &'static str, Option<&'static str>)]) {
     let next = Mutex::new(cases.iter().enumerate());
     let found = Mutex::new((Vec::new(), Vec::new()));
     let step = || next.lock().expect("nobody panics").next();
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                while let Some((i, case)) = step() {
+                while let Some((i, (case, target, compiler))) = step() {
                     let Case { ring, rhs, modulus } = case;
                     let shown: String = ring.chars().take(100).collect();
                     let started = std::time::Instant::now();
-                    let done = forge(case, target);
+                    let done = forge(case, target, *compiler);
                     let seconds = started.elapsed().as_secs_f64();
                     let (what, why) = match done {
                         Outcome::Proved => ("proved", None),
@@ -170,7 +215,8 @@ fn all(cases: &[Case], target: &str) {
                         Outcome::Wrong(why) => ("WRONG", Some((true, why))),
                     };
                     println!(
-                        "{i:2} {target} {modulus:?} {shown} big × {rhs}: {what}, {seconds:.1} s"
+                        "{i:2} {target} {} {modulus:?} {shown} big × {rhs}: {what}, {seconds:.1} s",
+                        compiler.unwrap_or_default()
                     );
                     let mut found = found.lock().expect("nobody panics");
                     if let Some((wrong, why)) = why {
@@ -212,4 +258,16 @@ fn rings_for_avx2_are_right_and_proved() {
     let some: Vec<Case> = cases().into_iter().skip(2).step_by(4).collect();
     assert_eq!(some.len(), 10);
     all(&sample(&some, &[1, 3]), "avx2");
+}
+
+#[test]
+#[ignore = "in the long run"]
+fn any_ring_ends_proved_at_default_settings() {
+    let compilers = compilers();
+    let with = |(case, target, i): (Case, &'static str, usize)| {
+        (case, target, Some(compilers[i % compilers.len()]))
+    };
+    let all: Vec<_> = default_cases().into_iter().map(with).collect();
+    assert_eq!(all.len(), DEFAULT);
+    each(&all);
 }

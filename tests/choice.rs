@@ -29,13 +29,21 @@ fn the_fastest_that_is_proved_is_taken() {
     let costs: Vec<f64> = trials.iter().filter_map(|t| t["cost"].as_f64()).collect();
     assert!(costs.len() == trials.len() && costs.is_sorted(), "{costs:?}");
     let timed: Vec<&Value> = trials.iter().filter(|t| t["cycles"].is_f64()).collect();
-    assert_eq!(timed.len(), 3, "as many as are to be tried");
+    let definition =
+        |t: &Value| t["why"].as_str().is_some_and(|why| why.ends_with("by definition"));
+    let tried = timed.iter().filter(|t| !definition(t)).count();
+    let unproved = trials.iter().filter(|t| t["reason"].is_string()).count();
+    assert!(tried >= 3 && tried <= 3 + unproved, "as many as are to be tried: {trials:?}");
     let taken: Vec<&Value> = trials.iter().filter(|t| t["taken"] == true).collect();
     let [taken] = taken[..] else { panic!("one is taken: {trials:?}") };
     assert!(taken["outcome"].as_str().is_some_and(|o| o.contains("proved")), "{taken}");
     for other in timed {
         let slower = other["cycles"].as_f64() >= taken["cycles"].as_f64();
-        assert!(slower || other["reason"].is_string(), "faster, and not a word why not: {other}");
+        let tie = other["outcome"].as_str().is_some_and(|outcome| outcome.contains("tie"));
+        assert!(
+            slower || tie || other["reason"].is_string(),
+            "faster, and not a word why not: {other}"
+        );
     }
     assert_eq!(package["plan"]["name"], taken["plan"]);
     // The plan's text makes the same package without a search.
@@ -49,7 +57,8 @@ fn the_fastest_that_is_proved_is_taken() {
 fn what_was_measured_is_remembered_by_ring_operands_and_flags() {
     let dir = Sandbox::new();
     let remembered = |ring: &str, more: &[&str]| {
-        let package = forge(&dir, "w.toml", ring, &[&["--try=2"], more].concat());
+        let tries: &[&str] = if more.contains(&"--try=1") { &[] } else { &["--try=2"] };
+        let package = forge(&dir, "w.toml", ring, &[tries, more].concat());
         package["choices"][0]["remembered"].is_string()
     };
     assert!(!remembered(RING, &[]));
@@ -59,10 +68,11 @@ fn what_was_measured_is_remembered_by_ring_operands_and_flags() {
     assert!(remembered(RING, &["--no-bench"]), "what is known needs no timing");
     assert_eq!(dir.read("w.toml"), first);
     assert!(!remembered(RING, &["--rhs=small"]));
+    assert!(!remembered(RING, &["--try=1"]), "among how many plans was searched");
     assert!(!remembered(RING, &["--opt=-O2"]));
     assert!(!remembered(RING, &["--fresh"]));
     let entries = dir.read("w.toml").matches("[[entry]]").count();
-    assert_eq!(entries, 3, "one for each key");
+    assert_eq!(entries, 4, "one for each key");
     // An entry whose plan makes other code by now is measured again.
     let code = |text: &str| -> Vec<String> {
         text.lines().filter(|l| l.starts_with("code = ")).map(str::to_owned).collect()
@@ -76,13 +86,24 @@ fn what_was_measured_is_remembered_by_ring_operands_and_flags() {
 }
 
 #[test]
-fn a_damaged_memory_is_refused_and_kept() {
+fn a_memory_that_is_damaged_or_cannot_be_written_is_a_warning_and_is_kept() {
     let dir = Sandbox::new();
-    dir.file("w.toml", "wisdom = 1\n[[entry]]\nring = 7\n");
-    let run = dir.ringforge_with("w.toml", &["forge", RING]);
-    run.fails(2, &["w.toml:3:", "no wisdom of ringforge", "RINGFORGE_WISDOM"]);
-    assert_eq!(dir.read("w.toml"), "wisdom = 1\n[[entry]]\nring = 7\n");
-    dir.holds_only(&["w.toml"]);
+    let damaged = "wisdom = 2\n[[entry]]\nring = 7\n";
+    dir.file("w.toml", damaged);
+    let args = ["forge", RING, "--out=p", "--target=c", "--pairs=10", "--try=1"];
+    let run = dir.ringforge_with("w.toml", &args).succeeds();
+    for words in ["warning: ", "w.toml:3:", "no wisdom of ringforge", "RINGFORGE_WISDOM"] {
+        assert!(run.stderr.contains(words), "{run:?}");
+    }
+    assert_eq!(dir.read("w.toml"), damaged);
+    // A file in the place of its directory.
+    let run = dir.ringforge_with("w.toml/w.toml", &args).succeeds();
+    assert!(run.stderr.contains("warning: "), "{run:?}");
+    // An older file knows nothing, and is replaced.
+    dir.file("old.toml", "wisdom = 1\n[[entry]]\nring = \"Z17[x]/(x^16 + 1)\"\n");
+    let run = dir.ringforge_with("old.toml", &args).succeeds();
+    assert!(!run.stderr.contains("warning"), "{run:?}");
+    assert!(dir.read("old.toml").contains("wisdom = 2") && dir.read("old.toml").contains("3329"));
 }
 
 #[test]

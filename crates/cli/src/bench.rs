@@ -99,6 +99,14 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
         "{} ({}); core cycles of one product, calibrated; {} fresh copies of {} samples, interleaved",
         host.processor, host.model, args.copies, args.samples
     ));
+    let (busy, samples) = rows
+        .iter()
+        .fold((0, 0), |(busy, all), row| (busy + row.timing.busy, all + row.timing.samples));
+    if busy > 0 {
+        ui.say(format!(
+            "{busy} of {samples} samples do not count: a neighbour was busy, or the clock changed"
+        ));
+    }
     for note in &notes {
         ui.say(format!("otherwise than the plan says: {note}"));
     }

@@ -61,7 +61,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     let ring = &wanted.ring;
     // A schedule of the user's own is no matter of wisdom.
     let search = wanted.plan.is_none() && path.is_none();
-    let wisdom = if search { choose::wisdom()? } else { None };
+    let wisdom = if search { choose::wisdom(ui) } else { None };
     let chooser = Chooser { ui, args, wanted: &wanted, compiler: &compiler, host: &host, wisdom };
     let mut choices = Vec::new();
     let mut made = Vec::new();

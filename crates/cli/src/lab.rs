@@ -46,6 +46,8 @@ pub struct Tried {
     pub object: PathBuf,
     /// SHA-256 of the C code.
     pub code: String,
+    /// Bytes of the object.
+    pub bytes: u64,
 }
 
 impl Lab<'_> {
@@ -103,7 +105,8 @@ impl Lab<'_> {
         self.compiler
             .compile(&source, &make::flags(self.opt), &object)
             .map_err(|e| Failure::failed(e.to_string()))?;
-        Ok(Tried { made, schedule, object, code })
+        let bytes = object.metadata().map_or(u64::MAX, |file| file.len());
+        Ok(Tried { made, schedule, object, code, bytes })
     }
 
     /// Proves the whole product, or gives up after `limit`.

@@ -24,6 +24,13 @@ impl Ui {
         }
     }
 
+    /// Says what went wrong and is no reason to end, on standard error; silent with `--quiet`.
+    pub fn warn(&self, text: impl AsRef<str>) {
+        if !self.quiet {
+            let _ = writeln!(anstream::stderr(), "warning: {}", text.as_ref().trim_end());
+        }
+    }
+
     /// Prints the result for machines, with `--json` only.
     pub fn json(&self, value: &impl Serialize) -> Result<(), Failure> {
         if self.json {

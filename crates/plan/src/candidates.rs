@@ -5,7 +5,7 @@
 //! length, with what is left over as a monomial factor [Chiu25 §3.1], or through x^N + 1 in halves
 //! [Seiler18 §2]: over q itself where q has the roots, else over primes that have them
 //! [Hwang24 §4.2]. Small primes are sought, as room above a residue spares reductions. Modulo powers
-//! of two there are Toeplitz matrices [Winograd80 §IV], for any f; for other q the product by its
+//! of two there are Toeplitz matrices [Winograd80 §IV], for any f; for all q the product by its
 //! definition, as the last resort.
 
 use crate::automatic::NoPlan;
@@ -173,11 +173,8 @@ impl Maker<'_> {
         }
         self.powers_of_two(&domain);
         // Slow to run and quick to prove: what is left where nothing else succeeds.
-        if !q.is_power_of_two() {
-            let tree = Form::list("schoolbook", []);
-            let tree = Form::list("lift", [Form::word(length), tree]);
-            self.tree(tree, [Operand::Big; 2], format!("over {q} itself, by definition"));
-        }
+        let tree = Form::list("lift", [Form::word(length), Form::list("schoolbook", [])]);
+        self.tree(tree, [Operand::Big; 2], format!("over {q} itself, by definition"));
     }
 
     /// Plans over q itself.

@@ -4,8 +4,13 @@
 //! cycle each) and divides, because the time-stamp counter is no core clock. Candidates are
 //! interleaved sample by sample, each in a process of its own (peers may define the same
 //! symbols). A *copy* is one set of fresh programs, each with the function at another place;
-//! a candidate whose samples spread too far in a copy loses that run. Report ratios: they
-//! survive a change of load and of clock, cycles do not.
+//! a candidate whose samples spread too far in a copy loses that run. Beside every sample runs a
+//! loop that fills the core: where a neighbour takes its share of that the sample is dropped, and
+//! counted. Report ratios: they survive a change of load and of clock, cycles do not.
+
+mod samples;
+
+pub use samples::{Measured, Recorded, Sample, order, summaries};
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -72,6 +77,13 @@ pub struct Timing {
     pub dropped: usize,
     /// No run was calm enough.
     pub noisy: bool,
+    /// Samples beside which a neighbour was busy, or the clock changed; they do not count.
+    pub busy: usize,
+    /// Samples of all copies.
+    pub samples: usize,
+    /// How far the medians of the runs that count are apart, or their samples where that is more; as a
+    /// share of the median.
+    pub noise: f64,
 }
 
 /// Why nothing could be timed.
@@ -109,7 +121,22 @@ pub fn measure(
     settings: &Settings,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Vec<Timing>, TimingError> {
-    let mut runs: Vec<Vec<Run>> = vec![Vec::new(); candidates.len()];
+    let recorded = record(compiler, candidates, settings, progress)?;
+    let names: Vec<&str> = candidates.iter().map(|c| c.name.as_str()).collect();
+    Ok(summaries(&names, &recorded, settings))
+}
+
+/// Every sample of `candidates`: for each of them, what each copy answered.
+///
+/// # Errors
+/// As [`measure`].
+pub fn record(
+    compiler: &Compiler,
+    candidates: &[Candidate],
+    settings: &Settings,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Vec<Vec<Recorded>>, TimingError> {
+    let mut recorded: Vec<Vec<Recorded>> = vec![Vec::new(); candidates.len()];
     // Slices of a copy, for the progress bar.
     let total = settings.copies * settings.samples;
     for copy in 0..settings.copies {
@@ -125,22 +152,18 @@ pub fn measure(
             let program = compiler.runner.place(&program)?;
             servers.push(Server::start(program, args, &candidate.name)?);
         }
-        let mut samples: Vec<Vec<f64>> = vec![Vec::new(); candidates.len()];
+        for (server, recorded) in servers.iter().zip(&mut recorded) {
+            let Server { batch, chain, .. } = *server;
+            recorded.push(Recorded { batch, chain, samples: Vec::new() });
+        }
         for sample in 0..settings.samples {
-            for (server, samples) in servers.iter_mut().zip(&mut samples) {
-                samples.extend(server.sample()?);
+            for (server, recorded) in servers.iter_mut().zip(&mut recorded) {
+                recorded[copy].samples.push(server.sample()?);
             }
             progress(copy * settings.samples + sample + 1, total);
         }
-        for (runs, samples) in runs.iter_mut().zip(samples) {
-            runs.push(Run::of(samples));
-        }
     }
-    Ok(candidates
-        .iter()
-        .zip(&runs)
-        .map(|(c, own)| summary(&c.name, own, &runs[0], settings))
-        .collect())
+    Ok(recorded)
 }
 
 fn prepare(
@@ -207,9 +230,13 @@ impl Server {
         server.chain = server.ask(0, 0)?[0];
         // Some 20,000 cycles a sample: long against the counter's step, short against a
         // time slice.
-        let first = (0..5).filter_map(|_| server.sample().transpose()).next();
-        if let Some(cycles) = first.transpose()? {
-            server.batch = (20_000.0 / cycles.max(1.0)).clamp(1.0, 10_000.0) as u32;
+        for _ in 0..5 {
+            let sample = server.sample()?;
+            if sample.is_steady() {
+                let cycles = sample.cycles(server.batch, server.chain);
+                server.batch = (20_000.0 / cycles.max(1.0)).clamp(1.0, 10_000.0) as u32;
+                break;
+            }
         }
         Ok(server)
     }
@@ -221,7 +248,7 @@ impl Server {
         let mut line = String::new();
         self.answers.read_line(&mut line).map_err(|e| silent(e.to_string()))?;
         let numbers: Vec<f64> = line.split_whitespace().flat_map(str::parse).collect();
-        if numbers.len() == if batch == 0 { 1 } else { 3 } {
+        if numbers.len() == if batch == 0 { 1 } else { 5 } {
             Ok(numbers)
         } else {
             let ended = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
@@ -229,63 +256,14 @@ impl Server {
         }
     }
 
-    /// Core cycles of one call, or nothing if the clock changed during the sample.
-    fn sample(&mut self) -> Result<Option<f64>, TimingError> {
+    fn sample(&mut self) -> Result<Sample, TimingError> {
         let answer = self.ask(self.batch, 2)?;
-        let (before, calls, after) = (answer[0], answer[1], answer[2]);
-        let steady = before > 0.0 && (before - after).abs() <= 0.03 * before.min(after);
-        Ok(steady.then(|| calls / f64::from(self.batch) * self.chain * 2.0 / (before + after)))
-    }
-}
-
-#[derive(Clone, Debug)]
-struct Run {
-    min: f64,
-    median: f64,
-    spread: f64,
-}
-
-impl Run {
-    fn of(mut samples: Vec<f64>) -> Run {
-        samples.sort_by(f64::total_cmp);
-        let at = |quarter: usize| samples.get(samples.len() * quarter / 4).copied();
-        match (samples.first(), at(1), at(2), at(3)) {
-            (Some(&min), Some(low), Some(median), Some(high)) => {
-                Run { min, median, spread: (high - low) / median }
+        match answer[..] {
+            [before, first, calls, second, after] => {
+                Ok(Sample { chain: [before, after], fill: [first, second], calls })
             }
-            _ => Run { min: f64::NAN, median: f64::NAN, spread: f64::INFINITY },
+            _ => Err(std::io::Error::other("the timing driver says too little").into()),
         }
-    }
-}
-
-fn summary(name: &str, own: &[Run], first: &[Run], settings: &Settings) -> Timing {
-    let calm = |run: &Run| run.spread <= settings.spread;
-    let mut kept: Vec<usize> = (0..own.len()).filter(|&i| calm(&own[i])).collect();
-    let noisy = kept.is_empty();
-    if noisy {
-        kept = (0..own.len())
-            .min_by(|&a, &b| own[a].spread.total_cmp(&own[b].spread))
-            .into_iter()
-            .collect();
-    }
-    let both: Vec<usize> = kept.iter().copied().filter(|&i| calm(&first[i])).collect();
-    let both = if both.is_empty() { &kept } else { &both };
-    Timing {
-        name: name.into(),
-        min: kept.iter().map(|&i| own[i].min).fold(f64::INFINITY, f64::min),
-        median: median(kept.iter().map(|&i| own[i].median).collect()),
-        ratio: median(both.iter().map(|&i| own[i].median / first[i].median).collect()),
-        runs: kept.len(),
-        dropped: own.len() - kept.len(),
-        noisy,
-    }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => f64::NAN,
-        n => (values[(n - 1) / 2] + values[n / 2]) / 2.0,
     }
 }
 
@@ -293,21 +271,6 @@ fn median(mut values: Vec<f64>) -> f64 {
 mod tests {
     use super::*;
     use crate::{Argument, Element, Role};
-
-    // Whether figures are plausible is tested; how fast anything is, is not.
-    #[test]
-    fn runs_are_kept_dropped_and_compared() {
-        let run = |median: f64, spread| Run { min: median - 1.0, median, spread };
-        let settings = Settings::default();
-        let first = [run(100.0, 0.01), run(110.0, 0.01), run(200.0, 0.5)];
-        let own = [run(50.0, 0.01), run(55.0, 0.02), run(400.0, 0.01)];
-        let timing = summary("x", &own, &first, &settings);
-        assert_eq!((timing.runs, timing.dropped, timing.noisy), (3, 0, false));
-        assert_eq!((timing.min, timing.median, timing.ratio), (49.0, 55.0, 0.5));
-        let noisy = summary("y", &[run(7.0, 0.9), run(9.0, 0.4)], &first, &settings);
-        assert_eq!((noisy.runs, noisy.dropped, noisy.noisy, noisy.median), (1, 1, true, 9.0));
-        assert!(Run::of(vec![]).median.is_nan());
-    }
 
     fn candidate(dir: &Path, cc: &Compiler, name: &str, body: &str) -> Candidate {
         let source = dir.join(format!("{name}.c"));
@@ -338,7 +301,9 @@ mod tests {
             measure(&cc, std::slice::from_ref(&good), &settings, &mut |a, b| last = (a, b))
                 .unwrap();
         assert_eq!(last, (40, 40));
+        // Whether figures are plausible is tested; how fast anything is, is not.
         assert!(timings[0].min > 0.0 && timings[0].ratio == 1.0, "{timings:?}");
+        assert!(timings[0].samples == 40 && timings[0].busy <= 40, "{timings:?}");
         let bad = candidate(dir.path(), &cc, "bad", "__builtin_trap();");
         let error = measure(&cc, &[good, bad], &settings, &mut |_, _| ()).unwrap_err();
         assert!(error.to_string().contains("`bad` does not answer"), "{error}");

@@ -1,10 +1,11 @@
 //! What was measured once need not be measured again: the plans that `ringforge forge` chose, in a
 //! TOML file.
 //!
-//! An entry answers for one ring, operands, target, compiler with its flags, and processor. It is *stale*
-//! where another version of ringforge wrote it, or where its plan makes other code by now
-//! ([`Entry::code`]); stale entries are measured again and replaced. A file that cannot be read as
-//! wisdom is refused with the line that is wrong, and never overwritten.
+//! An entry answers for one ring, operands, target, compiler with its flags, processor, and how long and
+//! among how many plans was searched. It is *stale* where another version of ringforge wrote it, or where its
+//! plan makes other code by now ([`Entry::code`]); stale entries are measured again and replaced. A file of
+//! an older format knows nothing and is replaced. Any other file that cannot be read as wisdom is refused
+//! with the line that is wrong, and never overwritten.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 /// The format that this module reads and writes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 const OPENING: &str = "\
 # Plans that `ringforge forge` measured and proved on this machine, the fastest for each key. It may be
@@ -37,6 +38,10 @@ pub struct Key {
     pub flags: String,
     /// The processor by name and model.
     pub processor: String,
+    /// How many candidates were made (`--try`).
+    pub tries: u16,
+    /// Seconds after which a proof was given up (`--patience`).
+    pub patience: u32,
 }
 
 /// One answer.
@@ -58,7 +63,7 @@ pub struct Entry {
 #[derive(Debug)]
 pub enum Known {
     /// A plan, checked, and the entry it is from.
-    Plan(Box<Plan>, Entry),
+    Plan(Box<Plan>, Box<Entry>),
     /// Nothing of use, and why.
     Stale(String),
     /// Nothing.
@@ -107,10 +112,19 @@ struct Raw {
     compiler: String,
     flags: String,
     processor: String,
+    #[serde(rename = "try")]
+    tries: u16,
+    patience: u32,
     tool: String,
     code: String,
     cycles: f64,
     plan: Spanned<String>,
+}
+
+/// The one word of a file that all formats have.
+#[derive(Deserialize)]
+struct RawFormat {
+    wisdom: u32,
 }
 
 /// The file.
@@ -161,17 +175,22 @@ impl Wisdom {
             let (path, line) = (path.to_owned(), line_at(text, at));
             WisdomError::Text { path, line, message }
         };
-        let raw: RawFile = toml::from_str(text).map_err(|e| {
+        let broken = |e: toml::de::Error| {
             refuse(e.span().map_or(0, |span| span.start), e.message().trim().to_owned())
-        })?;
+        };
+        if toml::from_str::<RawFormat>(text).is_ok_and(|raw| (1..FORMAT).contains(&raw.wisdom)) {
+            return Ok(Wisdom::default());
+        }
+        let raw: RawFile = toml::from_str(text).map_err(broken)?;
         if *raw.wisdom.get_ref() != FORMAT {
             let message = format!("format {} is not {FORMAT}", raw.wisdom.get_ref());
             return Err(refuse(raw.wisdom.span().start, message));
         }
         let entry = |raw: Raw| {
             let line = line_at(text, raw.plan.span().start);
-            let Raw { ring, operands, target, compiler, flags, processor, .. } = raw;
-            let key = Key { ring, operands, target, compiler, flags, processor };
+            let Raw { ring, operands, target, compiler, flags, processor, tries, patience, .. } =
+                raw;
+            let key = Key { ring, operands, target, compiler, flags, processor, tries, patience };
             let plan = raw.plan.into_inner();
             (Entry { key, tool: raw.tool, code: raw.code, cycles: raw.cycles, plan }, line)
         };
@@ -194,7 +213,7 @@ impl Wisdom {
         };
         match Plan::parse(&entry.plan) {
             Ok(plan) if plan.ring.to_string() == key.ring => {
-                Ok(Known::Plan(Box::new(plan), entry.clone()))
+                Ok(Known::Plan(Box::new(plan), Box::new(entry.clone())))
             }
             Ok(plan) => {
                 refuse(format!("the plan is for {}, the entry for {}", plan.ring, key.ring))
@@ -227,12 +246,14 @@ impl Wisdom {
             let operands = key.operands.map(|o| quote(&o.to_string())).join(", ");
             out += &format!(
                 "\n[[entry]]\nring = {}\noperands = [{operands}]\ntarget = {}\ncompiler = {}\nflags = {}\n\
-                 processor = {}\ntool = {}\ncode = {}\ncycles = {cycles:?}\nplan = {}\n",
+                 processor = {}\ntry = {}\npatience = {}\ntool = {}\ncode = {}\ncycles = {cycles:?}\nplan = {}\n",
                 quote(&key.ring),
                 quote(&key.target),
                 quote(&key.compiler),
                 quote(&key.flags),
                 quote(&key.processor),
+                key.tries,
+                key.patience,
                 quote(tool),
                 quote(code),
                 quote(plan),
@@ -274,6 +295,8 @@ mod tests {
             compiler: "gcc \"12\" \\ é".into(),
             flags: "-O3".into(),
             processor: "some '''processor'''".into(),
+            tries: 4,
+            patience: 300,
         }
     }
 
@@ -295,7 +318,7 @@ mod tests {
         let Known::Plan(plan, found) = wisdom.find(&file, &key("c"), "0.1.0").unwrap() else {
             panic!("not known: {}", wisdom.to_text());
         };
-        assert_eq!((found, plan.name.as_str()), (entry("c", 8.0), "p"));
+        assert_eq!((*found, plan.name.as_str()), (entry("c", 8.0), "p"));
         assert!(matches!(wisdom.find(&file, &key("sse41"), "0.1.0"), Ok(Known::Nothing)));
         let left = std::fs::read_dir(file.parent().unwrap()).unwrap().count();
         assert_eq!(left, 1, "nothing but the file");
@@ -313,6 +336,8 @@ mod tests {
             Key { compiler: "clang".into(), ..base.clone() },
             Key { flags: "-O2".into(), ..base.clone() },
             Key { processor: "another".into(), ..base.clone() },
+            Key { tries: 2, ..base.clone() },
+            Key { patience: 10, ..base.clone() },
         ];
         for other in others {
             let found = wisdom.find(Path::new("w"), &other, "0.1.0");
@@ -345,7 +370,7 @@ mod tests {
         let broken = [
             (good.replace("cycles = 1.0", "cycles = fast"), "cycles"),
             (good.replace("cycles = 1.0", "speed = 1.0"), "speed"),
-            (good.replace("wisdom = 1", "wisdom = 9"), "wisdom = "),
+            (good.replace("wisdom = 2", "wisdom = 9"), "wisdom = "),
             (good.replace("[\"big\", \"small\"]", "[\"big\", \"tiny\"]"), "operands"),
         ];
         for (text, word) in broken {
@@ -364,6 +389,10 @@ mod tests {
         }
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("w.toml");
+        std::fs::write(&file, good.replace("wisdom = 2", "wisdom = 1")).unwrap();
+        assert!(Wisdom::read(&file).unwrap().is_empty(), "an older file knows nothing");
+        remember(&file, entry("avx2", 1.0)).unwrap();
+        assert_eq!(Wisdom::read(&file).unwrap().len(), 1, "and is replaced");
         std::fs::write(&file, "no wisdom").unwrap();
         assert!(remember(&file, entry("c", 1.0)).is_err());
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "no wisdom");

@@ -3,12 +3,15 @@
  * in bench/ (which link their own `candidate`).
  *
  * Protocol: a line "B W" on stdin asks for one sample: W warm-up calls, then a chain of
- * dependent additions, B timed calls, the chain again. The answer is one line,
- * "chain_ticks call_ticks chain_ticks"; a request with B = 0 answers with the length of the
- * chain in cycles instead. End of file ends the process.
+ * dependent additions, a loop that fills the core, B timed calls, the loop and the chain again. The
+ * answer is one line of ticks, "chain fill calls fill chain"; a request with B = 0 answers with the
+ * length of the chain in cycles instead. End of file ends the process.
  *
  * Why a chain: the time-stamp counter does not run at the core's clock. A dependent addition
- * takes one core cycle on every processor that we know, so the chain is the yardstick. */
+ * takes one core cycle on every processor that we know, so the chain is the yardstick.
+ *
+ * Why a loop that fills the core: who shares a core leaves a chain its one operation a cycle, and takes
+ * from code that wants six. Samples beside which the loop runs slow say nothing of the function. */
 #include <stdint.h>
 #include <stdio.h>
 
@@ -17,6 +20,8 @@ void candidate(void);
 int timing_main(void);
 
 #define CHAIN 8192
+/* Rounds of six operations that do not wait for each other, some one cycle each. */
+#define FILL 4096
 
 #if defined(__x86_64__)
 static uint64_t ticks(void) {
@@ -39,6 +44,28 @@ static void chain(void) {
         : "r"(y)
         : "cc");
 }
+/* Four additions of whole registers and two of vectors a round: other ports, one front. */
+static void fill(void) {
+    uint64_t n = FILL / 16, a = 1, b = 2, c = 3, d = 4, y = 5;
+    __asm__ volatile(
+        "pxor %%xmm0, %%xmm0\n\t"
+        "pxor %%xmm1, %%xmm1\n\t"
+        "pxor %%xmm2, %%xmm2\n\t"
+        "1:\n\t"
+        ".rept 16\n\t"
+        "addq %5, %1\n\t"
+        "addq %5, %2\n\t"
+        "paddd %%xmm2, %%xmm0\n\t"
+        "addq %5, %3\n\t"
+        "addq %5, %4\n\t"
+        "paddd %%xmm2, %%xmm1\n\t"
+        ".endr\n\t"
+        "decq %0\n\t"
+        "jnz 1b"
+        : "+r"(n), "+r"(a), "+r"(b), "+r"(c), "+r"(d)
+        : "r"(y)
+        : "cc", "xmm0", "xmm1", "xmm2");
+}
 #elif defined(__aarch64__)
 static uint64_t ticks(void) {
     uint64_t t;
@@ -58,6 +85,27 @@ static void chain(void) {
         : "r"(y)
         : "cc");
 }
+static void fill(void) {
+    uint64_t n = FILL / 16, a = 1, b = 2, c = 3, d = 4, y = 5;
+    __asm__ volatile(
+        "movi v0.4s, #0\n\t"
+        "movi v1.4s, #0\n\t"
+        "movi v2.4s, #0\n\t"
+        "1:\n\t"
+        ".rept 16\n\t"
+        "add %1, %1, %5\n\t"
+        "add %2, %2, %5\n\t"
+        "add v0.4s, v0.4s, v2.4s\n\t"
+        "add %3, %3, %5\n\t"
+        "add %4, %4, %5\n\t"
+        "add v1.4s, v1.4s, v2.4s\n\t"
+        ".endr\n\t"
+        "subs %0, %0, #1\n\t"
+        "b.ne 1b"
+        : "+r"(n), "+r"(a), "+r"(b), "+r"(c), "+r"(d)
+        : "r"(y)
+        : "cc", "v0", "v1", "v2");
+}
 #else
 #error "no clock and no chain for this processor yet: add both here"
 #endif
@@ -67,7 +115,7 @@ int timing_main(void) {
     candidate_setup();
     while (scanf("%u %u", &batch, &warm) == 2) {
         unsigned i;
-        uint64_t t0, t1, t2, t3;
+        uint64_t t[6];
         if (batch == 0) {
             printf("%u\n", (unsigned)CHAIN);
             fflush(stdout);
@@ -75,15 +123,19 @@ int timing_main(void) {
         }
         for (i = 0; i < warm; i++) candidate();
         chain();
-        t0 = ticks();
+        t[0] = ticks();
         chain();
-        t1 = ticks();
+        t[1] = ticks();
+        fill();
+        t[2] = ticks();
         for (i = 0; i < batch; i++) candidate();
-        t2 = ticks();
+        t[3] = ticks();
+        fill();
+        t[4] = ticks();
         chain();
-        t3 = ticks();
-        printf("%llu %llu %llu\n", (unsigned long long)(t1 - t0), (unsigned long long)(t2 - t1),
-               (unsigned long long)(t3 - t2));
+        t[5] = ticks();
+        for (i = 0; i < 5; i++)
+            printf("%llu%c", (unsigned long long)(t[i + 1] - t[i]), i < 4 ? ' ' : '\n');
         fflush(stdout);
     }
     return 0;

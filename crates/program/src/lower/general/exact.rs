@@ -1,13 +1,15 @@
 //! Products by their definition modulo any q up to 2^16: exact sums of 32 bits, reduced modulo q where
-//! more terms would not fit.
+//! more terms would not fit; modulo powers of two sums of 16 bits, which may wrap.
 //!
 //! Coefficient k of a·b is Σ_i a_i·b_(k−i): a word of a, broadcast, times a register of b that starts i
 //! words earlier, with zeros on both sides of b. Nothing but low products, sums and shifts of words, so
 //! that every target has it, and no sum of sums that a reduction would have to be followed through: the
 //! terms of one round are reduced by themselves and then added. What is slow to run is quick to prove.
 
+use super::super::SHORT;
 use super::General;
 use super::residue::Residue;
+use crate::bounds::WORD;
 use crate::build::{Builder, repeat, repeat_unrolled};
 use crate::ir::*;
 use crate::method::{Modulus, ReduceMethod};
@@ -27,18 +29,24 @@ struct Sums {
     reduce: Option<ReduceMethod>,
     /// The largest coefficient that comes out.
     bound: i64,
+    /// Bits of the words.
+    bits: u8,
 }
 
 impl Sums {
     /// Sums of `n` products that are `product` at most.
     fn of(q: u64, n: usize, product: i64) -> Sums {
-        let word = i64::from(i32::MAX);
+        if q.is_power_of_two() {
+            return Sums { terms: n.min(TERMS), reduce: None, bound: WORD, bits: SHORT };
+        }
+        let (word, bits) = (i64::from(i32::MAX), 32);
         if n as i64 * product <= word {
-            return Sums { terms: n.min(TERMS), reduce: None, bound: n as i64 * product };
+            return Sums { terms: n.min(TERMS), reduce: None, bound: n as i64 * product, bits };
         }
         let terms = ((word / product) as usize).clamp(1, TERMS);
         let (method, rest) = ReduceMethod::low(q, terms as i64 * product);
-        Sums { terms, reduce: Some(method), bound: (n.div_ceil(terms) + PARTS) as i64 * rest }
+        let bound = (n.div_ceil(terms) + PARTS) as i64 * rest;
+        Sums { terms, reduce: Some(method), bound, bits }
     }
 }
 
@@ -46,7 +54,7 @@ impl Sums {
 pub(super) fn serves(node: &ProductRef, q: u64) -> bool {
     let free = matches!(node.domain().modulus, Reduction::Free { .. });
     let definition = matches!(node.structure(), Structure::Definition);
-    definition && free && q <= 1 << 16 && !q.is_power_of_two()
+    definition && free && q <= 1 << 16
 }
 
 impl General<'_> {
@@ -61,10 +69,13 @@ impl General<'_> {
         if !serves(node, q) {
             return None;
         }
-        let (n, words, lanes) = (self.n, self.words, self.registers.lanes(32));
+        let (n, words) = (self.n, self.words);
         let most = |(lo, hi): (i64, i64)| hi.max(-lo);
         let sums = Sums::of(q, n, most(ranges[0]) * most(ranges[1]));
-        let mut builder = Builder::new(name, None, Modulus { q, bits: 32 });
+        let lanes = self.registers.lanes(sums.bits);
+        // Words that wrap are right modulo all that they hold.
+        let all = if sums.bits == SHORT { 1 << SHORT } else { q };
+        let mut builder = Builder::new(name, None, Modulus { q: all, bits: sums.bits });
         let out = builder.buffer("out", Role::Scratch, words, ALIGNMENT);
         let operands = [("a", 0), ("b", 1)].map(|(name, i)| {
             let buffer = builder.ranged(name, Role::Input, n, 2, Some(ranges[i]));
@@ -85,7 +96,11 @@ impl General<'_> {
         zeros(&mut builder, &mut body, (b, 0), padded + 2 * room, lanes);
         copy(&mut builder, &mut body, (operands[0], a, 0), n, lanes);
         copy(&mut builder, &mut body, (operands[1], b, room), n, lanes);
-        builder.stage("both operands in words of 32 bits, zeros around b", "", body);
+        builder.stage(
+            &format!("both operands in words of {} bits, zeros around b", sums.bits),
+            "",
+            body,
+        );
         for number in 0..parts {
             let from = number * part;
             let first = from / lanes;
@@ -124,7 +139,7 @@ impl General<'_> {
         }
         self.borders.push(("product".into(), sums.bound));
         let procedure = self.push(builder.finish());
-        Some(Residue { procedure, bound: sums.bound, bits: 32 })
+        Some(Residue { procedure, bound: sums.bound, bits: sums.bits })
     }
 }
 

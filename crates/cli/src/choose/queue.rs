@@ -1,0 +1,289 @@
+//! The candidates of a ring on their way: made, timed side by side, proved, the fastest first.
+
+use std::cmp::Reverse;
+use std::time::Duration;
+
+use ringforge_plan::Candidate;
+use ringforge_program::schedule::Schedule;
+use ringforge_toolchain::timing::{Measured, Settings, order};
+
+use super::{Chooser, NOT_TRIED, Trial, untried};
+use crate::lab::{Lab, Tried, timed, unproved};
+use crate::target::{Target, is_timed};
+use crate::ui::Failure;
+
+/// Enough to tell which is faster, not to publish: copies, and samples of each.
+const QUICK: (usize, usize) = (3, 60);
+/// How many candidates may follow, one by one, for those that stayed unproved.
+const MORE: usize = 12;
+/// The product by its definition is timed with the others where the model says that it is not so many
+/// times slower than the cheapest: the model errs by that much.
+const NEAR: f64 = 4.0;
+/// The outcome of candidates that have no program for the target.
+pub(super) const NO_PROGRAM: &str = "no program";
+
+/// What was taken, with the number of its trial.
+type Taken = (usize, Tried);
+
+/// A candidate that was made.
+struct Queued {
+    /// The number of its trial.
+    trial: usize,
+    /// What was made.
+    tried: Tried,
+    /// What it takes, where that was measured.
+    measured: Option<Measured>,
+}
+
+/// One search for the fastest candidate that is proved.
+pub(super) struct Search<'a> {
+    chooser: &'a Chooser<'a>,
+    lab: &'a Lab<'a>,
+    target: &'static Target,
+    /// The candidates, the cheapest by model first.
+    all: &'a [Candidate],
+    /// Whether the first is a transform that makes a package alone.
+    whole: bool,
+    trials: Vec<Trial>,
+    /// Made and not proved yet, the fastest first.
+    queue: Vec<Queued>,
+    /// The first candidate that was not reached.
+    next: usize,
+    /// Candidates that were made, in their order or before it.
+    begun: Vec<usize>,
+    /// Trials whose easier schedules were made.
+    easier: Vec<usize>,
+}
+
+impl<'a> Search<'a> {
+    /// A search that has not begun.
+    pub fn new(
+        chooser: &'a Chooser<'a>,
+        lab: &'a Lab<'a>,
+        target: &'static Target,
+        all: &'a [Candidate],
+        whole: bool,
+    ) -> Search<'a> {
+        let trials = all.iter().map(untried).collect();
+        let (queue, begun, easier) = (Vec::new(), Vec::new(), Vec::new());
+        Search { chooser, lab, target, all, whole, trials, queue, next: 0, begun, easier }
+    }
+
+    /// What became of all candidates, and the one that was taken.
+    ///
+    /// # Errors
+    /// The compiler fails, or nothing can be timed.
+    pub fn run(mut self) -> Result<(Vec<Trial>, Option<Taken>), Failure> {
+        let Chooser { args, host, compiler, .. } = self.chooser;
+        let timed = !args.no_bench && is_timed(self.target, compiler, host);
+        let tries = usize::from(args.tries);
+        // Nothing to compare: the cheapest by model that is proved.
+        self.more(if timed { tries } else { 1 }, timed)?;
+        let mut left = if timed { MORE } else { tries - 1 + MORE };
+        let mut taken = None;
+        loop {
+            if self.queue.is_empty() {
+                if left == 0 || !self.more(1, timed)? {
+                    break;
+                }
+                left -= 1;
+                continue;
+            }
+            let one = self.queue.remove(0);
+            self.trials[one.trial].cycles = one.measured.map(|m| m.cycles);
+            if self.prove(&one)? {
+                taken = Some((one.trial, one.tried));
+                break;
+            }
+            if !self.easier.contains(&one.trial) {
+                self.easier.push(one.trial);
+                let (_, easier) = self.chooser.schedules(self.target, &one.tried.made.plan)?;
+                let made = self.make(one.trial, easier, "easier")?;
+                self.measure(made, timed)?;
+            }
+            // Who stays unproved makes room for the next.
+            if left > 0 && !self.queue.iter().any(|other| other.trial == one.trial) && timed {
+                left -= 1;
+                self.more(1, timed)?;
+            }
+        }
+        if taken.is_none() {
+            taken = self.last_resort(timed)?;
+        }
+        let best = taken.as_ref().and_then(|(trial, _)| self.trials[*trial].cycles);
+        for other in &self.queue {
+            let trial = &mut self.trials[other.trial];
+            if !trial.taken && trial.outcome.is_empty() {
+                trial.cycles = other.measured.map(|m| m.cycles);
+                let tie = trial.cycles < best;
+                trial.outcome = if tie { "a tie, larger code" } else { "slower" }.into();
+            }
+        }
+        let transforms = self.whole && self.trials[0].taken;
+        for trial in self.trials.iter_mut().filter(|trial| trial.outcome.is_empty()) {
+            trial.outcome = if transforms { "no transforms" } else { NOT_TRIED }.into();
+        }
+        Ok((self.trials, taken))
+    }
+
+    /// Where the product by its definition is among the candidates.
+    fn definition(&self) -> Option<usize> {
+        self.all.iter().position(Candidate::is_definition)
+    }
+
+    /// Makes the next `count` candidates that have a program, and times them; whether there was one.
+    fn more(&mut self, count: usize, timed: bool) -> Result<bool, Failure> {
+        let first = self.next == 0;
+        let bar = self.chooser.ui.bar(self.target.name, count as u64);
+        let mut made = Vec::new();
+        let mut found = 0;
+        while found < count && self.next < self.all.len() {
+            let i = self.next;
+            self.next += 1;
+            if self.begun.contains(&i) {
+                continue;
+            }
+            bar.set_message(format!("{}: making {}", self.target.name, self.trials[i].plan));
+            let one = self.usual(i)?;
+            found += usize::from(!one.is_empty());
+            bar.inc(u64::from(!one.is_empty()));
+            made.extend(one);
+            // A package of transforms has no rivals, unless it is not proved.
+            if self.whole && i == 0 && !made.is_empty() {
+                break;
+            }
+        }
+        if let Some(i) = self.definition().filter(|_| first && timed && !self.whole) {
+            let near = self.all[i].cost <= NEAR * self.all[0].cost;
+            if near && i >= self.next {
+                made.extend(self.usual(i)?);
+            }
+        }
+        bar.finish_and_clear();
+        self.measure(made, timed)?;
+        Ok(found > 0)
+    }
+
+    /// Makes a candidate with the schedules that are timed.
+    fn usual(&mut self, i: usize) -> Result<Vec<Queued>, Failure> {
+        self.begun.push(i);
+        let (usual, _) = self.chooser.schedules(self.target, &self.all[i].plan)?;
+        self.make(i, usual, "usual")
+    }
+
+    /// Makes and compiles a candidate with each of some schedules; nothing, and a word in its trial, where
+    /// none of them has a program.
+    fn make(
+        &mut self,
+        i: usize,
+        schedules: Vec<Schedule>,
+        what: &str,
+    ) -> Result<Vec<Queued>, Failure> {
+        let mut made: Vec<Queued> = Vec::new();
+        let mut why = None;
+        for (number, schedule) in schedules.into_iter().enumerate() {
+            let program = self.lab.program(self.target, &schedule, self.all[i].plan.clone());
+            match program.and_then(|made| Ok((Lab::code(&made)?, made))) {
+                Ok((code, _)) if made.iter().any(|other| other.tried.code == code.1) => {}
+                // The compiler is the same for all: if it fails here, it fails.
+                Ok((code, program)) => {
+                    let file = format!("{i}-{what}-{number}");
+                    let tried = self.lab.compile((program, schedule), &file, code)?;
+                    made.push(Queued { trial: i, tried, measured: None });
+                }
+                Err(e) => why = why.or(Some(e.message)),
+            }
+        }
+        let trial = &mut self.trials[i];
+        if let (true, Some(why), true) = (made.is_empty(), why, trial.outcome.is_empty()) {
+            trial.outcome = NO_PROGRAM.into();
+            // The plan's and the target's names stand in the table.
+            trial.reason = why.split_once("`: ").map(|(_, why)| why.to_owned()).unwrap_or(why);
+        }
+        Ok(made)
+    }
+
+    /// Times what was made side by side with the fastest that waits, and puts all in their order. One that
+    /// crashes is left out.
+    fn measure(&mut self, made: Vec<Queued>, timed_here: bool) -> Result<(), Failure> {
+        let alone = made.len() == 1 && self.queue.is_empty() && self.chooser.wisdom.is_none();
+        self.queue.extend(made);
+        if !timed_here || alone || self.queue.iter().all(|one| one.measured.is_some()) {
+            return Ok(());
+        }
+        let (copies, samples) = QUICK;
+        let settings = Settings { copies, samples, ..Settings::default() };
+        let name = |(at, one): (usize, &Queued)| self.lab.candidate(at.to_string(), &one.tried);
+        let all = self.queue.iter().enumerate().map(name).collect::<Result<Vec<_>, _>>()?;
+        for (name, timing) in timed(self.chooser.ui, self.chooser.compiler, all, &settings)? {
+            let Some(one) = name.parse().ok().and_then(|at: usize| self.queue.get_mut(at)) else {
+                continue;
+            };
+            match timing {
+                Ok(timing) => one.measured = Some(timing.measured(one.tried.bytes)),
+                Err(why) => {
+                    one.measured = None;
+                    let trial = &mut self.trials[one.trial];
+                    (trial.outcome, trial.reason) = ("crashes".into(), why);
+                }
+            }
+        }
+        self.queue.retain(|one| one.measured.is_some());
+        let all: Vec<Measured> = self.queue.iter().filter_map(|one| one.measured).collect();
+        let mut places = vec![0; all.len()];
+        for (place, at) in order(&all).into_iter().enumerate() {
+            places[at] = place;
+        }
+        let mut placed: Vec<(usize, Queued)> =
+            places.into_iter().zip(self.queue.drain(..)).collect();
+        placed.sort_by_key(|&(place, _)| Reverse(place));
+        while let Some((_, one)) = placed.pop() {
+            self.queue.push(one);
+        }
+        Ok(())
+    }
+
+    /// The product by its definition, where nothing else was proved and it was not tried: with its easier
+    /// schedules too.
+    fn last_resort(&mut self, timed: bool) -> Result<Option<Taken>, Failure> {
+        let Some(i) = self.definition().filter(|i| !self.begun.contains(i)) else {
+            return Ok(None);
+        };
+        let (mut usual, easier) = self.chooser.schedules(self.target, &self.all[i].plan)?;
+        usual.extend(easier);
+        let made = self.make(i, usual, "last")?;
+        self.measure(made, timed)?;
+        while !self.queue.is_empty() {
+            let one = self.queue.remove(0);
+            self.trials[i].cycles = one.measured.map(|m| m.cycles);
+            if self.prove(&one)? {
+                return Ok(Some((i, one.tried)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether one is proved, and so taken; its trial says so, or why not.
+    fn prove(&mut self, one: &Queued) -> Result<bool, Failure> {
+        let trial = &mut self.trials[one.trial];
+        if self.chooser.args.no_prove {
+            trial.taken = true;
+            trial.outcome = "taken, not proved".into();
+            return Ok(true);
+        }
+        let limit = Duration::from_secs(self.chooser.args.patience.into());
+        match self.lab.prove(&one.tried, limit) {
+            Ok(proof) if proof.report.is_proved() => {
+                trial.taken = true;
+                trial.outcome = format!("taken, proved in {:.1} s", proof.seconds());
+                trial.reason = String::new();
+            }
+            Ok(proof) => (trial.outcome, trial.reason) = (proof.verdict(), unproved(&proof)),
+            Err(e) => {
+                let place = e.excerpt.map_or(String::new(), |place| format!(": {}", place.label));
+                (trial.outcome, trial.reason) = ("no proof".into(), e.message + &place);
+            }
+        }
+        Ok(trial.taken)
+    }
+}

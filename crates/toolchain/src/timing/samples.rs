@@ -1,0 +1,196 @@
+//! From samples to figures: which of them count, what they say, and when two candidates are alike.
+//!
+//! A neighbour on the same core leaves a chain of additions alone and slows down what wants all ports. So
+//! samples are judged by the loop beside them that fills the core: its time in the chain's is the
+//! same in every quiet sample, whatever the clock, and what most samples of a measurement with little of it
+//! have is taken for quiet.
+
+use super::{Settings, Timing};
+
+/// How much longer than in quiet samples the loop may take.
+const BUSY: f64 = 1.06;
+/// The share of all samples that are as quiet as it gets.
+const QUIET: f64 = 0.1;
+/// A run with fewer samples than this share counts as noisy.
+const ENOUGH: f64 = 0.2;
+/// Differences below the first share are a tie, however calm the runs, and above the second none is, however
+/// noisy they are.
+const TIE: (f64, f64) = (0.01, 0.05);
+
+/// What one request was answered, in ticks of the counter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// The chain before and after.
+    pub chain: [f64; 2],
+    /// The loop that fills the core, before and after the calls.
+    pub fill: [f64; 2],
+    /// The calls.
+    pub calls: f64,
+}
+
+impl Sample {
+    /// Whether the clock was the same before and after, within 3 %.
+    pub fn is_steady(&self) -> bool {
+        let [before, after] = self.chain;
+        before > 0.0 && (before - after).abs() <= 0.03 * before.min(after)
+    }
+
+    /// Core cycles of one of `batch` calls, where the chain takes `chain`.
+    pub fn cycles(&self, batch: u32, chain: f64) -> f64 {
+        self.calls / f64::from(batch) * chain * 2.0 / (self.chain[0] + self.chain[1])
+    }
+
+    /// The slower of the two loops, in chains.
+    fn load(&self) -> f64 {
+        self.fill[0].max(self.fill[1]) * 2.0 / (self.chain[0] + self.chain[1])
+    }
+}
+
+/// The samples of one copy of a candidate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    /// Calls in a sample.
+    pub batch: u32,
+    /// Cycles of the chain.
+    pub chain: f64,
+    /// In the order in which they were taken.
+    pub samples: Vec<Sample>,
+}
+
+/// The figures of candidates, from what each copy of each answered; ratios refer to the first.
+pub fn summaries(names: &[&str], recorded: &[Vec<Recorded>], settings: &Settings) -> Vec<Timing> {
+    let quiet = quiet(recorded.iter().flatten());
+    let run = |copy: &Recorded| Run::of(copy, quiet);
+    let runs: Vec<Vec<Run>> = recorded.iter().map(|own| own.iter().map(run).collect()).collect();
+    names.iter().zip(&runs).map(|(name, own)| summary(name, own, &runs[0], settings)).collect()
+}
+
+/// What the loop takes where nobody is busy.
+fn quiet<'a>(all: impl Iterator<Item = &'a Recorded>) -> f64 {
+    let all = all.flat_map(|copy| &copy.samples);
+    let mut loads: Vec<f64> = all.filter(|s| s.is_steady()).map(Sample::load).collect();
+    loads.sort_by(f64::total_cmp);
+    loads.get((loads.len() as f64 * QUIET) as usize).copied().unwrap_or(0.0)
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    min: f64,
+    median: f64,
+    spread: f64,
+    samples: usize,
+    busy: usize,
+}
+
+impl Run {
+    /// The samples that are steady and quiet; where too few are, all that are steady, and the run is
+    /// noisy.
+    fn of(copy: &Recorded, quiet: f64) -> Run {
+        let steady: Vec<&Sample> = copy.samples.iter().filter(|s| s.is_steady()).collect();
+        let calm = |s: &&&Sample| s.load() <= BUSY * quiet;
+        let cycles = |s: &&Sample| s.cycles(copy.batch, copy.chain);
+        let mut kept: Vec<f64> = steady.iter().filter(calm).map(cycles).collect();
+        let (samples, busy) = (copy.samples.len(), copy.samples.len() - kept.len());
+        let enough = kept.len() as f64 >= ENOUGH * samples as f64;
+        if !enough {
+            kept = steady.iter().map(cycles).collect();
+        }
+        kept.sort_by(f64::total_cmp);
+        let at = |quarter: usize| kept.get(kept.len() * quarter / 4).copied();
+        match (kept.first(), at(1), at(2), at(3)) {
+            (Some(&min), Some(low), Some(median), Some(high)) => {
+                let spread = if enough { (high - low) / median } else { f64::INFINITY };
+                Run { min, median, spread, samples, busy }
+            }
+            _ => {
+                let (min, median, spread) = (f64::NAN, f64::NAN, f64::INFINITY);
+                Run { min, median, spread, samples, busy }
+            }
+        }
+    }
+}
+
+fn summary(name: &str, own: &[Run], first: &[Run], settings: &Settings) -> Timing {
+    let calm = |run: &Run| run.spread <= settings.spread;
+    let mut kept: Vec<usize> = (0..own.len()).filter(|&i| calm(&own[i])).collect();
+    let noisy = kept.is_empty();
+    if noisy {
+        kept = (0..own.len())
+            .min_by(|&a, &b| own[a].spread.total_cmp(&own[b].spread))
+            .into_iter()
+            .collect();
+    }
+    let both: Vec<usize> = kept.iter().copied().filter(|&i| calm(&first[i])).collect();
+    let both = if both.is_empty() { &kept } else { &both };
+    let medians = || kept.iter().map(|&i| own[i].median);
+    let (low, high) = (medians().fold(f64::INFINITY, f64::min), medians().fold(0.0, f64::max));
+    let middle = median(medians().collect());
+    let spreads = kept.iter().map(|&i| own[i].spread).filter(|spread| spread.is_finite());
+    Timing {
+        name: name.into(),
+        min: kept.iter().map(|&i| own[i].min).fold(f64::INFINITY, f64::min),
+        median: middle,
+        ratio: median(both.iter().map(|&i| own[i].median / first[i].median).collect()),
+        runs: kept.len(),
+        dropped: own.len() - kept.len(),
+        noisy,
+        busy: own.iter().map(|run| run.busy).sum(),
+        samples: own.iter().map(|run| run.samples).sum(),
+        noise: spreads.fold((high - low) / middle, f64::max),
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => f64::NAN,
+        n => (values[(n - 1) / 2] + values[n / 2]) / 2.0,
+    }
+}
+
+/// What a choice between candidates is made by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// Core cycles of one call.
+    pub cycles: f64,
+    /// The share of them that a difference has to exceed.
+    pub noise: f64,
+    /// Bytes of its object.
+    pub bytes: u64,
+}
+
+impl Timing {
+    /// This as what a choice is made by; `bytes` are the object's.
+    pub fn measured(&self, bytes: u64) -> Measured {
+        Measured { cycles: self.median, noise: self.noise, bytes }
+    }
+}
+
+/// Whether the slower of two is slower by more than the noise of both.
+fn slower(fast: &Measured, slow: &Measured) -> bool {
+    slow.cycles > fast.cycles * (1.0 + fast.noise.max(slow.noise).clamp(TIE.0, TIE.1))
+}
+
+/// The numbers of candidates, the best first: of those that tie with the fastest the smallest, and so on.
+///
+/// ```
+/// use ringforge_toolchain::timing::{Measured, order};
+/// let of = |cycles, bytes| Measured { cycles, noise: 0.02, bytes };
+/// assert_eq!(order(&[of(103.0, 10), of(100.0, 90), of(101.0, 20)]), [2, 1, 0]);
+/// ```
+pub fn order(all: &[Measured]) -> Vec<usize> {
+    let mut left: Vec<usize> = (0..all.len()).collect();
+    let mut out = Vec::new();
+    left.sort_by(|&a, &b| all[a].cycles.total_cmp(&all[b].cycles));
+    while let Some(&first) = left.first() {
+        let tied = left.iter().copied().filter(|&i| !slower(&all[first], &all[i]));
+        let Some(best) = tied.min_by_key(|&i| (all[i].bytes, i)) else { break };
+        left.retain(|&i| i != best);
+        out.push(best);
+    }
+    out
+}
+
+#[cfg(test)]
+#[path = "samples_tests.rs"]
+mod tests;
