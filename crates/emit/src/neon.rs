@@ -1,7 +1,7 @@
 //! C with Neon intrinsics, for AArch64: a register of 256 bits is two of 128.
 //!
 //! Neon lacks what x86 has and has what x86 lacks, so operations are chosen for a few of the program's at a
-//! time ([`select`]); what is then left is written one by one ([`op`]), for each of the two halves.
+//! time (`select`); what is then left is written one by one (`op`), for each of the two halves.
 
 mod apart;
 mod op;
