@@ -3,10 +3,11 @@
 use comfy_table::{CellAlignment, Table, presets::UTF8_BORDERS_ONLY};
 use ringforge_interpret::count::{Costs, Counts};
 use ringforge_interpret::range::{Interval, Ranges};
+use ringforge_interpret::simulate::{Simulated, simulate};
 
 use crate::args::{Explain, View};
 use crate::entry::Entry;
-use crate::make;
+use crate::make::{self, Made};
 use crate::preset::resolve;
 use crate::ui::{Failure, Ui};
 use crate::{picture, placement, target, views};
@@ -30,6 +31,12 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
         None => None,
     };
     let tree = job.plan.tree();
+    let simulated = match entry {
+        Some((made, entry)) if ui.json || matches!(args.view, View::All | View::Counts) => {
+            simulation(made, entry)?
+        }
+        _ => None,
+    };
     ui.json(&serde_json::json!({
         "ring": job.plan.ring.to_string(),
         "plan": job.plan.to_string(),
@@ -41,6 +48,9 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
         "entry": entry.map(|(_, e)| &e.procedure),
         "ranges": entry.map(|(_, e)| &e.ranges),
         "counts": entry.map(|(_, e)| &e.costs),
+        "simulated": simulated.as_ref().map(|(processor, simulated)| {
+            serde_json::json!({ "processor": processor, "cycles": simulated.cycles, "instructions": simulated.instructions })
+        }),
     }))?;
     let all = args.view == View::All;
     if all || args.view == View::Tree {
@@ -56,7 +66,10 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
         (Some((made, entry)), View::RangesSvg) => ui.say(picture::ranges(made, entry)),
         (Some((made, entry)), View::CountsSvg) => ui.say(picture::counts(made, entry)),
         (Some((_, entry)), View::Ranges) => say_ranges(ui, entry),
-        (Some((_, entry)), View::Counts) => say_counts(ui, entry),
+        (Some((_, entry)), View::Counts) => {
+            say_counts(ui, entry);
+            say_simulated(ui, simulated.as_ref());
+        }
         (Some((made, entry)), View::Run) => views::sample(ui, made, entry, &job.plan.ring)?,
         (Some((made, entry)), View::Formula) => views::formulas(ui, made, entry, &job.plan.ring)?,
         (Some((made, _)), View::C) => ui.say(make::source(made, "ringforge explain --as c")?),
@@ -67,6 +80,7 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
         (Some((_, entry)), View::All) => {
             say_ranges(ui, entry);
             say_counts(ui, entry);
+            say_simulated(ui, simulated.as_ref());
         }
         _ => {}
     }
@@ -76,6 +90,29 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
 fn say_ranges(ui: &Ui, entry: &Entry) {
     ui.say(format!("\nRanges by stage of {}, proven for the program:", entry.signature.symbol));
     ui.say(range_table(&entry.ranges).to_string());
+}
+
+/// What an entry point takes by simulation, and on which processor; nothing for targets that have none.
+///
+/// # Errors
+/// The program exports nothing: a fault of ringforge.
+pub fn simulation(
+    made: &Made,
+    entry: &Entry,
+) -> Result<Option<(&'static str, Simulated)>, Failure> {
+    let machine = made.target.machine;
+    let Some(processor) = machine.simulated else { return Ok(None) };
+    let simulated = simulate(&entry.program, machine, processor)
+        .map_err(|e| Failure::failed(format!("cannot simulate {}: {e}", entry.procedure)))?;
+    Ok(Some((processor.name, simulated)))
+}
+
+fn say_simulated(ui: &Ui, simulated: Option<&(&'static str, Simulated)>) {
+    if let Some((processor, Simulated { cycles, instructions })) = simulated {
+        ui.say(format!(
+            "Simulated on {processor}: {cycles} cycles, {instructions} instructions; compilers and neighbours not included."
+        ));
+    }
 }
 
 fn say_counts(ui: &Ui, entry: &Entry) {

@@ -13,6 +13,7 @@ use ringforge_toolchain::{Compiler, Host, Scratch, replace_file};
 use crate::args::Bench;
 use crate::bench;
 use crate::choose;
+use crate::explain::simulation;
 use crate::lab::{Lab, Tried, timed, unproved};
 use crate::package::Tool;
 use crate::peers::{self, Built};
@@ -21,7 +22,7 @@ use crate::target::{self, Target};
 use crate::ui::{Failure, Ui};
 
 use shape::{moduli, shape};
-use table::{Line, PeerLine, Plans, picture, print, saved};
+use table::{Line, PeerLine, Plans, picture, print, saved, simulated};
 
 /// Runs the command.
 ///
@@ -38,8 +39,9 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
         let json = serde_json::to_string_pretty(&table)
             .map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))?;
         let files = [("plans.json", json + "\n"), ("plans.md", text.clone() + "\n")];
-        let picture = [("plans.svg", picture(&table))];
-        for (name, content) in files.into_iter().chain(picture) {
+        let pictures = [("plans.svg", picture(&table))];
+        let simulated = simulated(&table).map(|picture| ("simulated.svg", picture));
+        for (name, content) in files.into_iter().chain(pictures).chain(simulated) {
             let write = replace_file(&dir.join(name), content);
             write.map_err(|e| Failure::input(e.to_string()))?;
         }
@@ -195,6 +197,7 @@ fn one(
         notes: Vec::new(),
         min: None,
         median: None,
+        simulated: None,
         noisy: false,
         of_peer: None,
     };
@@ -211,6 +214,7 @@ fn one(
             Err(_) => break,
         };
         let counts = made.entry(None)?.costs.total;
+        line.simulated = simulation(&made, made.entry(None)?)?.map(|(_, s)| s.cycles);
         line.notes.clone_from(&made.notes);
         let tried =
             lab.compile((made, schedule), &format!("{}-{}-{i}", plan.name, target.name), code)?;

@@ -9,6 +9,7 @@
 //! | [`range`] | an interval of integers | can anything overflow, and where? |
 //! | [`formula`] | an exact form mod q over the inputs | is it right for all inputs? |
 //! | [`count`] | nothing: it only counts | what does it cost, stage by stage? |
+//! | [`simulate`] | the cycle in which it is there | how long does it take on a processor? |
 //!
 //! [`ocaml`] prints a program in OCaml, [`unsigned`] gives all these meanings to the unsigned programs of seed
 //! 003. [`draw`] makes pictures of what they find, [`text`] the same for terminals.
@@ -20,6 +21,7 @@ pub mod formula;
 pub mod ocaml;
 pub mod range;
 pub mod run;
+pub mod simulate;
 pub mod text;
 pub mod unsigned;
 pub mod walk;

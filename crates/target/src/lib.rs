@@ -11,10 +11,12 @@
 
 mod architecture;
 mod costs;
+mod processors;
 mod registers;
 
 pub use architecture::{AARCH64, ARCHITECTURES, Architecture, Core, X86_64};
 pub use costs::{Costs, WordCosts};
+pub use processors::{Cache, Kind, Processor, Timing, ZEN4};
 pub use registers::Registers;
 
 /// Bytes that arrays are aligned to where nothing else is asked: those that caches move together.
@@ -55,6 +57,8 @@ pub struct Target {
     pub loops: bool,
     /// What operations are expected to take.
     pub costs: Costs,
+    /// The processor on which its programs are simulated, where one was measured.
+    pub simulated: Option<&'static Processor>,
     /// Optimisation levels that measurements compare.
     pub levels: &'static [&'static str],
     /// Features of the processor that the code needs, under the compilers' names.
@@ -75,6 +79,7 @@ pub const AVX2: Target = Target {
     schedule: "",
     loops: false,
     costs: costs::X86,
+    simulated: Some(&ZEN4),
     levels: &["-O3"],
     features: &["avx2"],
     usual: true,
@@ -88,6 +93,7 @@ pub const SSE41: Target = Target {
     count: 8,
     features: &["sse4.1"],
     usual: false,
+    simulated: None,
     ..AVX2
 };
 
@@ -101,6 +107,7 @@ pub const NEON: Target = Target {
     // Barrett's are shorter by two multiplications of six slots; the prover understands these everywhere.
     schedule: "reduce = \"montgomery\"",
     features: &[],
+    simulated: None,
     ..AVX2
 };
 
@@ -116,6 +123,7 @@ pub const C: Target = Target {
     levels: &["-O2", "-O3"],
     features: &[],
     usual: true,
+    simulated: None,
     ..AVX2
 };
 

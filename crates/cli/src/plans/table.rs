@@ -47,6 +47,9 @@ pub struct Line {
     /// Where the program does not compute as the plan says, and what it does instead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Cycles by simulation, for targets that have a processor to simulate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<u64>,
     pub min: Option<f64>,
     pub median: Option<f64>,
     #[serde(default)]
@@ -123,6 +126,7 @@ pub fn print(plans: &Plans, markdown: bool) -> Table {
         "code",
         "stack",
         "verdict",
+        "simulated",
         "min",
         "median",
         "of peer",
@@ -149,6 +153,7 @@ pub fn print(plans: &Plans, markdown: bool) -> Table {
                 "no program" => line.verdict.clone(),
                 verdict => format!("{verdict}, {:.1} s", line.seconds),
             },
+            line.simulated.map_or(String::new(), |cycles| cycles.to_string()),
             number(line.min),
             number(line.median) + noisy,
             line.of_peer.map_or(String::new(), |ratio| format!("{ratio:.2}")),
@@ -156,13 +161,13 @@ pub fn print(plans: &Plans, markdown: bool) -> Table {
     }
     for peer in &plans.peers {
         let mut row = vec![peer.name.clone(), peer.operands.clone()];
-        row.resize(13, String::new());
+        row.resize(14, String::new());
         let noisy = if peer.noisy { " (noisy)" } else { "" };
         row.extend([format!("{:.0}", peer.min), format!("{:.0}{noisy}", peer.median)]);
         row.push(String::new());
         table.add_row(row);
     }
-    for index in (5..12).chain(13..16) {
+    for index in (5..12).chain(13..17) {
         if let Some(column) = table.column_mut(index) {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -191,4 +196,20 @@ pub fn picture(plans: &Plans) -> String {
     let points: Vec<draw::Point> = plans.plans.iter().filter_map(point).collect();
     let caption = format!("Plans for {}, {}", plans.ring, plans.operands);
     draw::scatter(&points, &series, ["operations on registers", "core cycles, median"], &caption)
+}
+
+/// Simulated against measured cycles, of the plans that have both; nothing where there are none.
+pub fn simulated(plans: &Plans) -> Option<String> {
+    let series: Vec<&str> =
+        TARGETS.iter().filter(|t| t.machine.simulated.is_some()).map(|t| t.name).collect();
+    let point = |line: &Line| {
+        let (simulated, min) = (line.simulated?, line.min?);
+        let name = format!("{}, {}: {simulated} for {min:.0}", line.plan, line.target);
+        let series = series.iter().position(|name| *name == line.target)?;
+        Some(draw::Point { name, series, x: min, y: simulated as f64 })
+    };
+    let points: Vec<draw::Point> = plans.plans.iter().filter_map(point).collect();
+    let caption = format!("Plans for {}, {}, simulated", plans.ring, plans.operands);
+    let axes = ["core cycles, minimum", "simulated cycles"];
+    (!points.is_empty()).then(|| draw::scatter(&points, &series, axes, &caption))
 }

@@ -1,0 +1,245 @@
+//! What a program takes on a processor: its operations, in the order in which they are executed, through a model of
+//! ports, latencies and a window of instructions in flight.
+//!
+//! The program is walked as it will run, with the values of its counters and the words of its arrays. Each
+//! operation becomes the instructions that the target's emitter makes of it ([`spell`]); each of them
+//! enters in order, waits for its operands (for words of memory too: until they were stored), and takes
+//! the first cycle in which a unit that can do it is free. What compilers add where values are more than
+//! registers is added likewise: the value whose next use is furthest is stored and loaded again.
+//!
+//! Data beyond the first-level cache comes from the second; a first call fills it, and the second is the one
+//! that counts. No branch predictor, since trip counts are constants; no cost of fetching code.
+
+mod cache;
+mod pipeline;
+mod spell;
+
+use crate::run::exported;
+use crate::walk::Fault;
+use cache::Cache;
+use pipeline::Pipeline;
+use ringforge_program::ir::*;
+use ringforge_target::{Processor, Target};
+use spell::{Spelled, Step, spell};
+use std::collections::HashMap;
+
+/// What a simulation found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Simulated {
+    /// Cycles from the first instruction to the last result.
+    pub cycles: u64,
+    /// Instructions that entered the processor.
+    pub instructions: u64,
+}
+
+/// Simulates one call of the exported procedure on a processor, with code as a target's emitter writes it.
+///
+/// # Errors
+/// The program exports nothing.
+pub fn simulate(
+    program: &Program,
+    target: &Target,
+    processor: &Processor,
+) -> Result<Simulated, Fault> {
+    let expanded = program.expand();
+    let id = exported(&expanded)?;
+    let mut blocks = HashMap::new();
+    let mut code = 0;
+    for procedure in &expanded.procedures {
+        collect(&expanded, procedure, &procedure.body, target, processor, &mut blocks, &mut code);
+    }
+    let mut run = Run {
+        program: &expanded,
+        processor,
+        blocks,
+        arrays: Vec::new(),
+        top: 0,
+        tables: HashMap::new(),
+        cache: Cache::new(&processor.cache),
+        code: Cache::new(&processor.code),
+        pipeline: Pipeline::new(processor),
+    };
+    for (p, procedure) in expanded.procedures.iter().enumerate() {
+        for (b, buffer) in procedure.buffers.iter().enumerate() {
+            if matches!(buffer.role, Role::Table(_)) {
+                let table = run.array(buffer);
+                run.tables.insert((p, b), table);
+            }
+        }
+    }
+    let entry = id.0 as usize;
+    let arguments = expanded.procedures[entry].buffers.iter().filter(|b| b.role.is_parameter());
+    let arguments: Vec<(usize, i64)> = arguments.map(|b| (run.array(b), 0)).collect();
+    let mut simulated = Simulated { cycles: 0, instructions: 0 };
+    for _ in 0..2 {
+        let before = (run.pipeline.cycles(), run.pipeline.entered());
+        run.call(entry, &arguments);
+        simulated = Simulated {
+            cycles: run.pipeline.cycles() - before.0,
+            instructions: run.pipeline.entered() - before.1,
+        };
+    }
+    Ok(simulated)
+}
+
+/// Spells every block of a body; a block is known by where it stands.
+fn collect(
+    program: &Program,
+    procedure: &Procedure,
+    body: &[Stmt],
+    target: &Target,
+    processor: &Processor,
+    blocks: &mut HashMap<*const Block, Placed>,
+    code: &mut u64,
+) {
+    for stmt in body {
+        match stmt {
+            Stmt::Stage { body, .. } | Stmt::Loop { body, .. } => {
+                collect(program, procedure, body, target, processor, blocks, code);
+            }
+            Stmt::Block(block) => {
+                let spelled = spell(program, procedure, block, target, processor);
+                let from = *code;
+                *code += spelled.instructions() * processor.instruction;
+                blocks.insert(block, Placed { spelled, from, to: *code });
+            }
+            Stmt::Call { .. } => {}
+        }
+    }
+}
+
+/// A block's instructions and where they lie.
+struct Placed {
+    spelled: Spelled,
+    from: u64,
+    to: u64,
+}
+
+/// An array in memory.
+struct Array {
+    /// Where it starts.
+    base: u64,
+    /// Bytes of a word.
+    bytes: u64,
+    /// For each word the cycle in which a load can have it.
+    ready: Vec<u64>,
+}
+
+/// A program that runs.
+struct Run<'a> {
+    program: &'a Program,
+    processor: &'a Processor,
+    blocks: HashMap<*const Block, Placed>,
+    arrays: Vec<Array>,
+    /// Where the next array starts: what a call allocates is free after it.
+    top: u64,
+    tables: HashMap<(usize, usize), usize>,
+    cache: Cache,
+    code: Cache,
+    pipeline: Pipeline<'a>,
+}
+
+/// Where a procedure's buffers lie and where its counters stand.
+struct Frame {
+    buffers: Vec<(usize, i64)>,
+    counters: HashMap<LoopVar, i64>,
+}
+
+impl Frame {
+    fn at(&self, index: &Index) -> i64 {
+        index.eval(&|v| self.counters.get(&v).copied().unwrap_or(0))
+    }
+}
+
+impl Run<'_> {
+    fn array(&mut self, buffer: &Buffer) -> usize {
+        let bytes = u64::from(buffer.bits / 8);
+        let base = self.top.next_multiple_of(buffer.align.max(1) as u64);
+        self.top = base + bytes * buffer.words as u64;
+        self.arrays.push(Array { base, bytes, ready: vec![0; buffer.words] });
+        self.arrays.len() - 1
+    }
+
+    fn call(&mut self, number: usize, arguments: &[(usize, i64)]) {
+        let procedure = &self.program.procedures[number];
+        let kept = (self.arrays.len(), self.top);
+        let mut given = arguments.iter();
+        let mut buffers = Vec::with_capacity(procedure.buffers.len());
+        for (b, buffer) in procedure.buffers.iter().enumerate() {
+            buffers.push(match buffer.role {
+                Role::Local => (self.array(buffer), 0),
+                Role::Table(_) => (self.tables[&(number, b)], 0),
+                _ => given.next().copied().unwrap_or((0, 0)),
+            });
+        }
+        let mut frame = Frame { buffers, counters: HashMap::new() };
+        self.pipeline.overhead(self.processor.call);
+        self.statements(&procedure.body, &mut frame);
+        self.arrays.truncate(kept.0);
+        self.top = kept.1;
+    }
+
+    fn statements(&mut self, body: &[Stmt], frame: &mut Frame) {
+        for stmt in body {
+            match stmt {
+                Stmt::Stage { body, .. } => self.statements(body, frame),
+                Stmt::Block(block) => self.block(block, frame),
+                Stmt::Loop { counter, count, body } => {
+                    for i in 0..i64::from(*count) {
+                        frame.counters.insert(*counter, i);
+                        self.statements(body, frame);
+                        self.pipeline.overhead(self.processor.iteration);
+                    }
+                    frame.counters.remove(counter);
+                }
+                Stmt::Call { procedure, arguments } => {
+                    let place = |(buffer, index): &(BufferId, Index)| {
+                        let (array, start) = frame.buffers[buffer.0 as usize];
+                        (array, start + frame.at(index))
+                    };
+                    let arguments: Vec<(usize, i64)> = arguments.iter().map(place).collect();
+                    self.call(procedure.0 as usize, &arguments);
+                }
+            }
+        }
+    }
+
+    fn block(&mut self, block: &Block, frame: &Frame) {
+        let Run { blocks, arrays, cache, code, pipeline, .. } = self;
+        let Some(Placed { spelled, from, to }) = blocks.get(&std::ptr::from_ref(block)) else {
+            return;
+        };
+        pipeline.fetch(code.touch(*from, *to, false));
+        let mut ready: Vec<u64> = Vec::with_capacity(spelled.steps.len());
+        for Step { kind, alone, operands, access } in &spelled.steps {
+            let from = operands.iter().map(|&i| ready[i as usize]).max().unwrap_or(0);
+            let Some(access) = access else {
+                ready.push(pipeline.enter(*kind, *alone, from, None));
+                continue;
+            };
+            let (array, start) = frame.buffers[access.buffer.0 as usize];
+            let first = start + frame.at(&access.at);
+            let array = &mut arrays[array];
+            let words = (0..i64::from(access.count)).map(|k| first + k * access.stride);
+            let words = words.filter_map(|w| usize::try_from(w).ok());
+            let last = first + (i64::from(access.count) - 1) * access.stride;
+            let [from_byte, to_byte] =
+                [first, last + 1].map(|w| array.base + array.bytes * w.max(0) as u64);
+            let misses = cache.touch(from_byte, to_byte, access.store);
+            let there = pipeline.transfer(misses);
+            if access.store {
+                // A store waits in a buffer of its own, and nobody for it.
+                let done = pipeline.enter(*kind, *alone, from, None);
+                words.for_each(|w| {
+                    if let Some(cell) = array.ready.get_mut(w) {
+                        *cell = done;
+                    }
+                });
+                ready.push(done);
+            } else {
+                let stored = words.filter_map(|w| array.ready.get(w)).copied().max().unwrap_or(0);
+                ready.push(pipeline.enter(*kind, *alone, from.max(there), Some(stored)));
+            }
+        }
+    }
+}
