@@ -2,7 +2,7 @@
 //! ports, latencies and a window of instructions in flight.
 //!
 //! The program is walked as it will run, with the values of its counters and the words of its arrays. Each
-//! operation becomes the instructions that the target's emitter makes of it ([`spell`]); each of them
+//! operation becomes the instructions that the target's emitter makes of it (`spell`); each of them
 //! enters in order, waits for its operands (for words of memory too: until they were stored), and takes
 //! the first cycle in which a unit that can do it is free. What compilers add where values are more than
 //! registers is added likewise: the value whose next use is furthest is stored and loaded again.
