@@ -7,7 +7,7 @@
 
 use super::{Settings, Timing};
 
-/// How much longer than in quiet samples the loop may take.
+/// How much longer than in quiet samples the loop may take, or the chain.
 const BUSY: f64 = 1.06;
 /// The share of all samples that are as quiet as it gets.
 const QUIET: f64 = 0.1;
@@ -87,7 +87,8 @@ impl Run {
     /// noisy.
     fn of(copy: &Recorded, quiet: f64) -> Run {
         let steady: Vec<&Sample> = copy.samples.iter().filter(|s| s.is_steady()).collect();
-        let calm = |s: &&&Sample| s.load() <= BUSY * quiet;
+        // Where the loop seems fast the chain was slow, and what is told in chains is too little.
+        let calm = |s: &&&Sample| (quiet / BUSY..=quiet * BUSY).contains(&s.load());
         let cycles = |s: &&Sample| s.cycles(copy.batch, copy.chain);
         let mut kept: Vec<f64> = steady.iter().filter(calm).map(cycles).collect();
         let (samples, busy) = (copy.samples.len(), copy.samples.len() - kept.len());
