@@ -14,6 +14,7 @@
 //! halves alone; x18 may belong to the platform, so its use is an assumption of the report; linkers may put a veneer between a relocated branch and
 //! its target, which changes x16 and x17.
 
+mod bitwise;
 mod control;
 mod decode;
 mod flags;
@@ -25,6 +26,7 @@ mod operand;
 mod permute;
 mod structures;
 mod vector;
+mod words;
 
 use crate::byte::Byte;
 use crate::core::{Decoded, Entry, Fallible, InstructionSet};

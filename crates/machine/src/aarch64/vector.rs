@@ -1,97 +1,16 @@
 //! Lane-wise vector arithmetic, every rounding and saturation spelled out.
 
 use super::Machine;
+use super::words::{
+    average_signed, distance, doubled_high, down, halved, rounded, spread, widened,
+};
 use crate::byte::Byte;
 use crate::core::Fallible;
 use crate::core::arith::{absolute, average, minimum, product, product_unsigned, saturating};
-use crate::core::bits::{Bitwise, Shift, bitwise, is_mask, shift, shift_lane};
-use crate::fold::{gather, is_run, scatter, signed};
+use crate::core::bits::{Shift, shift, shift_lane};
+use crate::fold::{gather, scatter, signed};
 use crate::graph::{Graph, NodeId};
 use fARM64::{Instruction, Mnemonic as M, Operand};
-
-/// Both at twice their width.
-fn widened(g: &mut Graph, a: NodeId, b: NodeId, is_signed: bool) -> (NodeId, NodeId) {
-    let w = 2 * g.width(a);
-    if is_signed { (g.sext(a, w), g.sext(b, w)) } else { (g.zext(a, w), g.zext(b, w)) }
-}
-
-/// The upper half of twice the product, rounded or not. Twice the product of the least number by
-/// itself is the one that does not fit: it saturates. By any other constant every result fits.
-fn doubled_high(g: &mut Graph, a: NodeId, b: NodeId, rounds: bool) -> NodeId {
-    let w = g.width(a);
-    let mut p = product(g, a, b, 2 * w);
-    if rounds {
-        let half = g.constant(2 * w, 1 << (w - 2));
-        p = g.add(p, half);
-    }
-    let least = 1 << (w - 1);
-    if [a, b].into_iter().any(|x| g.value(x).is_some_and(|c| c != least)) {
-        return g.slice(p, w - 1, w);
-    }
-    let high = g.ashr(p, u64::from(w) - 1);
-    g.sat_s(high, w)
-}
-
-/// Half of the sum or difference, at the width of the operands.
-fn halved(g: &mut Graph, a: NodeId, b: NodeId, minus: bool, is_signed: bool) -> NodeId {
-    let w = g.width(a);
-    let (a, b) = widened(g, a, b, is_signed);
-    let r = if minus { g.sub(a, b) } else { g.add(a, b) };
-    g.slice(r, 1, w)
-}
-
-/// (a + b + 1) / 2 of signed numbers.
-fn average_signed(g: &mut Graph, a: NodeId, b: NodeId) -> NodeId {
-    let w = g.width(a);
-    let (a, b) = widened(g, a, b, true);
-    let sum = g.add(a, b);
-    let one = g.constant(2 * w, 1);
-    let sum = g.add(sum, one);
-    g.slice(sum, 1, w)
-}
-
-/// a shifted right, rounded: the sum with half of the last place is not cut to the width.
-fn rounded(g: &mut Graph, a: NodeId, by: u8, is_signed: bool) -> NodeId {
-    let w = g.width(a);
-    if w < 64 {
-        let wide = if is_signed { g.sext(a, 2 * w) } else { g.zext(a, 2 * w) };
-        let half = g.constant(2 * w, 1 << (by - 1));
-        let sum = g.add(wide, half);
-        return g.slice(sum, by, w);
-    }
-    let bit = g.slice(a, by - 1, 1);
-    let bit = g.zext(bit, w);
-    let kind = if is_signed { Shift::Arithmetic } else { Shift::Logical };
-    let floor = shift(g, kind, a, by.into());
-    g.add(floor, bit)
-}
-
-/// a shifted right by 1 to its width, rounded or not.
-fn down(g: &mut Graph, a: NodeId, by: u8, rounds: bool, is_signed: bool) -> NodeId {
-    if rounds {
-        return rounded(g, a, by, is_signed);
-    }
-    shift(g, if is_signed { Shift::Arithmetic } else { Shift::Logical }, a, by.into())
-}
-
-/// |a - b|.
-fn distance(g: &mut Graph, a: NodeId, b: NodeId, is_signed: bool) -> NodeId {
-    let most = minimum(g, a, b, true, is_signed);
-    let least = minimum(g, a, b, false, is_signed);
-    g.sub(most, least)
-}
-
-/// A comparison over the whole lane.
-fn spread(
-    g: &mut Graph,
-    a: NodeId,
-    b: NodeId,
-    test: fn(&mut Graph, NodeId, NodeId) -> NodeId,
-) -> NodeId {
-    let w = g.width(a);
-    let bit = test(g, a, b);
-    g.sext(bit, w)
-}
 
 impl Machine<'_> {
     pub(super) fn vector(&mut self, ins: &Instruction) -> Fallible<bool> {
@@ -431,7 +350,7 @@ impl Machine<'_> {
     }
 
     /// Whether two operands are one register.
-    fn is_same(&self, i: usize, j: usize) -> bool {
+    pub(super) fn is_same(&self, i: usize, j: usize) -> bool {
         let (a, b) = (self.now.ins.op(i), self.now.ins.op(j));
         a == b && matches!(a, Operand::Reg { lane: None, .. })
     }
@@ -602,132 +521,6 @@ impl Machine<'_> {
         }
         self.set_vector(&out)
     }
-
-    /// Bit by bit; with an immediate, of operand 0.
-    fn bitwise_vector(&mut self, m: M) -> Fallible<()> {
-        let (_, s) = self.shape(0)?;
-        let size = s.size();
-        if m == M::Mvn {
-            let a = self.vector_bytes(1)?;
-            return self.bits(Bitwise::Xor, &a, &vec![Byte::Const(0xff); size]);
-        }
-        if self.now.ins.op_count() == 2 {
-            // The immediate, in each lane.
-            let value = match self.now.ins.op(1) {
-                Operand::ImmShiftedMove { imm, lsl } if s.lane <= 8 => u64::from(imm) << lsl,
-                _ => return Err(self.form()),
-            };
-            let mask: Vec<Byte> = value.to_le_bytes()[..s.lane]
-                .repeat(s.count)
-                .into_iter()
-                .map(|b| Byte::Const(if m == M::Bic { !b } else { b }))
-                .collect();
-            let a = self.vector_bytes(0)?;
-            return match m {
-                M::Orr => self.bits(Bitwise::Or, &a, &mask),
-                M::Bic => self.bits(Bitwise::And, &a, &mask),
-                _ => Err(self.form()),
-            };
-        }
-        let (a, b) = (self.vector_bytes(1)?, self.vector_bytes(2)?);
-        if a.len() != size || b.len() != size {
-            return Err(self.form());
-        }
-        match m {
-            M::Eor if self.is_same(1, 2) => self.set_vector(&vec![Byte::Const(0); size]),
-            M::And | M::Orr if self.is_same(1, 2) => self.set_vector(&a),
-            M::And => self.bits(Bitwise::And, &a, &b),
-            M::Orr => self.bits(Bitwise::Or, &a, &b),
-            M::Eor => self.bits(Bitwise::Xor, &a, &b),
-            M::Bic => self.bits(Bitwise::AndNot, &b, &a),
-            _ => {
-                let mut other = vec![Byte::Undefined; size];
-                bitwise(self.g, Bitwise::Xor, &b, &vec![Byte::Const(0xff); size], &mut other);
-                self.bits(Bitwise::Or, &a, &other)
-            }
-        }
-    }
-
-    /// A bitwise operation into operand 0.
-    fn bits(&mut self, kind: Bitwise, a: &[Byte], b: &[Byte]) -> Fallible<()> {
-        let mut out = vec![Byte::Undefined; a.len()];
-        bitwise(self.g, kind, a, b, &mut out);
-        self.set_vector(&out)
-    }
-
-    /// Bits of one of two operands, by those of a third: BSL by operand 0, BIT and BIF by operand 2 into
-    /// operand 0.
-    fn choose(&mut self, m: M) -> Fallible<()> {
-        let size = self.shape(0)?.1.size();
-        let (old, a, b) = (self.vector_bytes(0)?, self.vector_bytes(1)?, self.vector_bytes(2)?);
-        if a.len() != size || b.len() != size {
-            return Err(self.form());
-        }
-        let (mask, yes, no) = match m {
-            M::Bsl => (&old, &a, &b),
-            M::Bit => (&b, &a, &old),
-            _ => (&b, &old, &a),
-        };
-        let mut out = vec![Byte::Undefined; size];
-        let mut at = 0;
-        while at < size {
-            // Where the mask is one condition over a lane, the lane is selected whole.
-            let mut done = 0;
-            for n in [8, 4, 2, 1] {
-                if at.is_multiple_of(n)
-                    && let Some((id, 0)) = is_run(&mask[at..at + n])
-                    && usize::from(self.g.width(id)) == 8 * n
-                    && is_mask(self.g, id)
-                {
-                    let top = self.g.slice(id, (8 * n - 1) as u8, 1);
-                    self.apply(
-                        &mut out[at..at + n],
-                        &[&yes[at..at + n], &no[at..at + n]],
-                        |g, x| g.select(top, x[0], x[1]),
-                    );
-                    done = n;
-                    break;
-                }
-            }
-            if done > 0 {
-                at += done;
-                continue;
-            }
-            // A part that ends where the next condition may begin.
-            let n = 8 - at % 8;
-            let n = match (1..n)
-                .find(|&k| (at + k).is_multiple_of(2) && matches!(mask[at + k], Byte::Node(_, 0)))
-            {
-                Some(k) => k,
-                None => n,
-            };
-            let range = at..at + n;
-            self.choose_bits(
-                &mask[range.clone()],
-                &yes[range.clone()],
-                &no[range.clone()],
-                &mut out[range],
-            );
-            at += n;
-        }
-        self.set_vector(&out)
-    }
-
-    /// (mask & yes) | (!mask & no), of bytes.
-    fn choose_bits(&mut self, mask: &[Byte], yes: &[Byte], no: &[Byte], out: &mut [Byte]) {
-        let pad = |x: &[Byte]| -> [Byte; 8] {
-            let mut whole = [Byte::Const(0); 8];
-            whole[..x.len()].copy_from_slice(x);
-            whole
-        };
-        let (mask, yes, no) = (pad(mask), pad(yes), pad(no));
-        let (mut taken, mut left, mut r) =
-            ([Byte::Undefined; 8], [Byte::Undefined; 8], [Byte::Undefined; 8]);
-        bitwise(self.g, Bitwise::And, &mask, &yes, &mut taken);
-        bitwise(self.g, Bitwise::AndNot, &mask, &no, &mut left);
-        bitwise(self.g, Bitwise::Or, &taken, &left, &mut r);
-        out.copy_from_slice(&r[..out.len()]);
-    }
 }
 
 /// Greatest or least, signed or not.
@@ -735,24 +528,4 @@ fn extreme(m: M) -> (bool, bool) {
     let max = matches!(m, M::Smax | M::Umax | M::Smaxp | M::Umaxp | M::Smaxv | M::Umaxv);
     let is_signed = matches!(m, M::Smin | M::Smax | M::Sminp | M::Smaxp | M::Sminv | M::Smaxv);
     (max, is_signed)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn doubled_high_products_saturate_once() {
-        let corners = [-32768i64, -32767, -9133, -1, 0, 1, 2, 4591, 32766, 32767];
-        for rounds in [false, true] {
-            for (a, b) in corners.iter().flat_map(|&a| corners.map(|b| (a, b))) {
-                let half = if rounds { 1 << 14 } else { 0 };
-                let want = ((a * b + half) >> 15).clamp(-32768, 32767);
-                let mut g = Graph::default();
-                let [x, y] = [a, b].map(|v| g.constant(16, v as u64));
-                let r = doubled_high(&mut g, x, y, rounds);
-                assert_eq!(g.value(r), Some(want as u64 & 0xffff), "{a}, {b}, {rounds}");
-            }
-        }
-    }
 }
