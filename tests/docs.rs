@@ -9,7 +9,7 @@ mod common;
 #[path = "common/shown.rs"]
 mod shown;
 
-use common::{Sandbox, figures};
+use common::{Sandbox, figures, simulated};
 use shown::Said;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -189,6 +189,23 @@ fn tables_are_made_from_measured_figures() {
             std::fs::write(root().join(&page), &made).expect("the page");
         }
         assert!(bless || made == text, "{page} is not what docs/figures/ says: RINGFORGE_BLESS=1");
+    }
+}
+
+/// What `plans.json` has recorded, of one row in nine.
+#[test]
+fn simulated_cycles_are_what_the_tool_says() {
+    let all = serde_json::from_str(&read("docs/figures/plans.json")).expect("JSON");
+    let rows = simulated::rows(&all);
+    assert!(rows.len() >= 40, "{}", rows.len());
+    let dir = Sandbox::new();
+    for row in rows.iter().step_by(9) {
+        let ring = row.plan.split('-').next().expect("a ring");
+        let (lhs, rhs) = row.operands.split_once(" × ").expect("two operands");
+        let args = ["--json", "explain", ring, "--plan", &row.plan, "--lhs", lhs, "--rhs", rhs];
+        let run = dir.ringforge(&[&args[..], &["--target", "avx2"]].concat());
+        let said: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+        assert_eq!(said["simulated"]["cycles"].as_f64(), Some(row.simulated), "{}", row.plan);
     }
 }
 

@@ -40,6 +40,7 @@ fn table(name: &str, read: Read) -> Result<String, String> {
         "kems" => Ok(super::kems::kems(&parse("kems.json")?)),
         "kem references" => Ok(super::kems::references(&parse("kem-references.json")?)),
         "kem phases" => Ok(super::kems::phases(&parse("kems.json")?)),
+        "simulated" => Ok(super::simulated::simulated(&parse("plans.json")?)),
         "plans of other rings" => Ok(plans(&parse("plans.json")?, None)),
         _ => match name.strip_prefix("plans ") {
             Some(ring) => Ok(plans(&parse("plans.json")?, Some(ring))),

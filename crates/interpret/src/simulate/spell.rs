@@ -111,7 +111,7 @@ fn spill(steps: &mut Vec<Step>, registers: usize) {
     let mut now: Vec<u32> = vec![0; steps.len()];
     let mut held: Vec<u32> = Vec::new();
     let mut stored: Vec<Option<u32>> = vec![None; steps.len()];
-    let kinds: Vec<bool> = steps.iter().map(|s| s.kind == Kind::Load).collect();
+    let loads: Vec<bool> = steps.iter().map(|s| s.kind == Kind::Load).collect();
     let taken = std::mem::take(steps);
     for (i, step) in taken.into_iter().enumerate() {
         for &v in &step.operands {
@@ -138,7 +138,7 @@ fn spill(steps: &mut Vec<Step>, registers: usize) {
             let Some((at, &v)) = furthest else { break };
             held.swap_remove(at);
             // What was loaded is loaded again.
-            if stored[v as usize].is_none() && !kinds[v as usize] {
+            if stored[v as usize].is_none() && !loads[v as usize] {
                 stored[v as usize] = Some(out.len() as u32);
                 out.push(Step {
                     kind: Kind::Store,
