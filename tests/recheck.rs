@@ -87,3 +87,31 @@ fn a_damaged_certificate_is_refused() {
     dir.ringforge(&["recheck", &object, "--contract", &contract, "--certificate", &bad])
         .fails(2, &["is no certificate"]);
 }
+
+/// What takes too long, or too much memory, is neither accepted nor refused.
+#[test]
+fn limits_end_a_replay() {
+    let dir = Sandbox::new();
+    let (object, contract, certificate) = proved(&dir);
+    // A function that has no pieces, at 2^33 points: some ten seconds.
+    let long =
+        "input 0 0\nlow 33 0 1 0 1\nfun 64 lin 0 1\nfun 64 mul 0 0\nfun 64 xor 0 1\nfunction 1 2\n";
+    let text =
+        unpacked(&certificate).replacen("case disjoint\n", &format!("case disjoint\n{long}"), 1);
+    let slow = dir.path().join("slow.gz").display().to_string();
+    pack(&slow, &text);
+    let command = ["--json", "recheck", &object, "--contract", &contract, "--certificate", &slow];
+    for (limit, reason) in [
+        (["--time-limit", "1"], "the time limit of 1 s was reached"),
+        (["--memory-limit", "1"], "the memory limit of 1 MB was reached"),
+    ] {
+        let run = dir.ringforge(&[&command[..], &limit].concat());
+        assert_eq!(run.status, 1, "{run:?}");
+        let found = run.json();
+        assert_eq!((&found["verdict"], &found["reason"]), (&"unknown".into(), &reason.into()));
+    }
+    // Without a limit that is met the honest certificate is accepted.
+    let limits = ["--time-limit", "60", "--memory-limit", "2000"];
+    let command = ["recheck", &object, "--contract", &contract, "--certificate", &certificate];
+    dir.ringforge(&[&command[..], &limits].concat()).succeeds();
+}

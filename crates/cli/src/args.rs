@@ -191,8 +191,9 @@ pub struct Prove {
     pub limits: Limits,
 }
 
-/// When a proof gives up: the verdict is `unknown` then, and says which limit it was.
-#[derive(Args, Debug)]
+/// When a proof, or the replay of a certificate, gives up: the verdict is `unknown` then, and says which limit it
+/// was.
+#[derive(Args, Clone, Debug)]
 pub struct Limits {
     /// Give up after so many seconds
     #[arg(long, default_value_t = 7200, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
@@ -228,6 +229,9 @@ pub struct Recheck {
     /// Recheck this symbol instead of the contract's
     #[arg(long, value_name = "NAME")]
     pub symbol: Option<String>,
+    /// When to give up.
+    #[command(flatten)]
+    pub limits: Limits,
 }
 
 /// `check`.

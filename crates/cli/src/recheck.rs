@@ -1,16 +1,19 @@
 //! `ringforge recheck`: the certificate of a proof, replayed by the kernel.
 //!
-//! Nothing here calls the prover: object, contract and certificate go to `ringforge_kernel`.
+//! Nothing here calls the search: object, contract and certificate go to `ringforge_kernel`.
 
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use ringforge_kernel::check::{Limits, recheck};
+use ringforge_kernel::check::{Accepted, Limits, Rejected, recheck};
 use ringforge_kernel::text::Certificate;
 use ringforge_machine::Object;
+use ringforge_prove::contract::Contract;
 
 use crate::args::Recheck;
 use crate::package::Tool;
@@ -47,6 +50,61 @@ fn unpacked(path: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
+/// How often time and memory are looked at.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What became of a certificate.
+enum Outcome {
+    /// Replayed to its end.
+    Done(Result<Accepted, Rejected>),
+    /// Not replayed to its end: why.
+    Stopped(String),
+}
+
+/// Does something on a thread of its own, until a limit is reached. That thread is left alone then: the command
+/// ends, whatever it is about.
+///
+/// # Errors
+/// Those of `compute`.
+fn limited(
+    limits: &crate::args::Limits,
+    compute: impl FnOnce() -> Result<Result<Accepted, Rejected>, Failure> + Send + 'static,
+) -> Result<Outcome, Failure> {
+    let (options, started) = (limits.options(), Instant::now());
+    let (send, receive) = channel();
+    let thread = std::thread::Builder::new().stack_size(64 << 20);
+    let spawned = thread.spawn(move || send.send(compute()));
+    spawned.map_err(|e| Failure::failed(format!("cannot begin a thread: {e}")))?;
+    loop {
+        match receive.recv_timeout(PAUSE) {
+            Ok(done) => return done.map(Outcome::Done),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(limit) = options.reached(started) {
+                    return Ok(Outcome::Stopped(limit));
+                }
+            }
+            // A panic, which the thread has told of, and which accepts nothing.
+            Err(RecvTimeoutError::Disconnected) => {
+                return Ok(Outcome::Stopped("an error of this tool, told above".into()));
+            }
+        }
+    }
+}
+
+/// Replays a certificate's file.
+///
+/// # Errors
+/// It is none.
+fn replayed(
+    contract: &Contract,
+    object: &Object,
+    path: &Path,
+) -> Result<Result<Accepted, Rejected>, Failure> {
+    let certificate = Certificate::parse(&unpacked(path)?)
+        .map_err(|e| Failure::input(format!("`{}`: {e}", path.display())))?;
+    Ok(recheck(contract, object, &certificate, Limits::default(), &|_| true))
+}
+
 /// Runs the command.
 ///
 /// # Errors
@@ -60,14 +118,13 @@ pub fn run(ui: &Ui, args: &Recheck) -> Result<u8, Failure> {
     let object = Object::parse(&bytes)
         .map_err(|e| Failure::input(format!("cannot read `{name}` as an object: {e}")))?;
     contract.abi.check(&object).map_err(|e| Failure::input(format!("`{name}`: {e}")))?;
-    let certificate = Certificate::parse(&unpacked(&args.certificate)?)
-        .map_err(|e| Failure::input(format!("`{}`: {e}", args.certificate.display())))?;
-    let bar = ui.spinner(&format!("rechecking {}", contract.symbol));
-    let result = recheck(&contract, &object, &certificate, Limits::default(), &|_| true);
+    let symbol = &contract.symbol.clone();
+    let bar = ui.spinner(&format!("rechecking {symbol}"));
+    let path: PathBuf = args.certificate.clone();
+    let outcome = limited(&args.limits, move || replayed(&contract, &object, &path));
     bar.finish_and_clear();
-    let symbol = &contract.symbol;
-    let status = match result {
-        Ok(done) => {
+    let status = match outcome? {
+        Outcome::Done(Ok(done)) => {
             ui.json(&serde_json::json!({
                 "verdict": "accepted", "tool": Tool::THIS, "symbol": symbol, "calls": done.calls,
                 "distinct": done.distinct, "replayed": done.replayed, "equations": done.equations,
@@ -84,7 +141,16 @@ pub fn run(ui: &Ui, args: &Recheck) -> Result<u8, Failure> {
             ));
             0
         }
-        Err(why) => {
+        Outcome::Stopped(why) => {
+            ui.json(&serde_json::json!({
+                "verdict": "unknown", "tool": Tool::THIS, "symbol": symbol, "reason": why,
+            }))?;
+            ui.say(format!(
+                "{name}: the certificate of {symbol} is not replayed to its end: {why}"
+            ));
+            1
+        }
+        Outcome::Done(Err(why)) => {
             let why = why.to_string();
             ui.json(&serde_json::json!({
                 "verdict": "refused", "tool": Tool::THIS, "symbol": symbol, "reason": why,

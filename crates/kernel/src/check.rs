@@ -3,6 +3,7 @@
 use crate::atom::{Atom, Congruence, Facts};
 use crate::certificate::Line;
 use crate::compare::{self, Mismatch, Residue, Rounded, Stats, Term, Values};
+use crate::guard::guarded;
 use crate::replay::{self, Case, Operand, Refused, Replayed, Target, Walked};
 use ringforge_contract::{CallCase, CallLimits, Contract, Executed, NotLifted};
 use ringforge_machine::graph::Graph;
@@ -143,8 +144,12 @@ pub fn compared(
     walked: &Walked,
     tick: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Stats, Mismatch> {
-    let outputs: Vec<Residue> = walked.outputs.iter().map(|o| residue(&walked.facts, o)).collect();
-    compare::compare(contract, call.tie, &walked.facts, &outputs, tick)
+    let compared = guarded(|| {
+        let outputs: Vec<Residue> =
+            walked.outputs.iter().map(|o| residue(&walked.facts, o)).collect();
+        compare::compare(contract, call.tie, &walked.facts, &outputs, tick)
+    });
+    compared.map_err(Mismatch::Panicked).flatten()
 }
 
 /// A congruence with its products told from other atoms.

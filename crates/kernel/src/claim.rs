@@ -38,7 +38,7 @@ const LARGE: &str = "numbers beyond 128 bits";
 
 impl Facts {
     /// `scale·S + Σ κ·Z`, which is `scale·S`.
-    fn seen(&self, s: &Form, by: &Witness) -> Result<Form, Why> {
+    fn seen(&mut self, s: &Form, by: &Witness) -> Result<Form, Why> {
         if by.scale < 1 {
             return Err("a scale that is not positive".into());
         }
@@ -47,9 +47,10 @@ impl Facts {
     }
 
     /// A form with multiples of zero added: the same integer.
-    pub(crate) fn with(&self, s: &Form, zeros: &[(Zero, i128)]) -> Result<Form, Why> {
+    pub(crate) fn with(&mut self, s: &Form, zeros: &[(Zero, i128)]) -> Result<Form, Why> {
         let mut out = s.clone();
         for &(zero, factor) in zeros {
+            self.enumerated.pay(out.t.len())?;
             out = match zero {
                 Zero::Name(a) => {
                     let Atom::Name(form) = self.get(a)? else {

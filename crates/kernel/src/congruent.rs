@@ -28,6 +28,7 @@ impl Facts {
         }
         let mut left = x.plus(y, -1);
         while let Some(&(latest, _)) = left.t.last() {
+            self.enumerated.pay(left.t.len())?;
             // The group of the latest base: functions of an atom are younger than the atom.
             let base = left.t.iter().map(|t| self.base(t.0)).max().unwrap_or(latest);
             let all = std::mem::take(&mut left.t).into_iter();
@@ -75,8 +76,10 @@ impl Facts {
         if funs.size(outer) > OPERATIONS || funs.len() > FUNCTIONS {
             return Err(long());
         }
+        let size = funs.size(outer);
         let fun = funs.compose(outer, inner);
-        if funs.size(fun) > OPERATIONS { Err(long()) } else { Ok(fun) }
+        self.enumerated.pay(size)?;
+        if self.enumerated.funs.size(fun) > OPERATIONS { Err(long()) } else { Ok(fun) }
     }
 
     /// The atom that an atom is, or is a function of.

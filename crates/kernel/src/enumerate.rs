@@ -33,7 +33,8 @@ struct Line {
 pub struct Enumerated {
     /// The functions.
     pub funs: Funs,
-    /// Point evaluations (points times operations) that remain.
+    /// Point evaluations (points times operations) that remain, of which terms and operations that are looked
+    /// at otherwise cost one each.
     pub budget: u64,
     /// Facts established so far.
     pub facts: usize,
@@ -135,6 +136,17 @@ impl Enumerated {
         Some((c, d))
     }
 
+    /// Takes work that is no enumeration from the budget: terms of forms that are looked at, or operations that
+    /// are composed.
+    ///
+    /// # Errors
+    /// If there is too little left.
+    pub fn pay(&mut self, work: usize) -> Result<(), String> {
+        let left = self.budget.checked_sub(work as u64);
+        self.budget = left.ok_or("the budget is spent")?;
+        Ok(())
+    }
+
     fn afford(&mut self, points: u64, f: FunId) -> bool {
         let size = self.funs.size(f);
         let work = points.saturating_mul(size as u64);
@@ -200,7 +212,7 @@ impl Enumerated {
             self.pieces.clear();
             self.kept = 0;
         }
-        let known = self.tables.get(&f).map(|t| (t.lo, t.lo + t.values.len() as i64 - 1));
+        let known = self.tables.get(&f).map(|t| (t.lo, t.lo + (t.values.len() as i64 - 1)));
         let inside = known.is_some_and(|(l, h)| l <= lo && hi <= h);
         if !inside {
             // What is known is evaluated again with the rest, if both are near.
@@ -279,7 +291,7 @@ fn all_on_line(at: i64, values: &[i64], m: u128, c: u64, d: u64) -> bool {
         return off == 0;
     }
     if m >= 1 << 31 {
-        return (at..).zip(values).all(|(x, &v)| on_line(v, x, m, c, d));
+        return each_on_line(at, values, m, c, d);
     }
     // v is a multiple of an odd m exactly if v/m modulo 2^64 is a number of size at most 2^63/m.
     let m = m as i64;
@@ -299,7 +311,11 @@ fn all_on_line(at: i64, values: &[i64], m: u128, c: u64, d: u64) -> bool {
             expected += c as i64;
         }
     }
-    ok || (at..).zip(values).all(|(x, &v)| on_line(v, x, m as u128, c, d))
+    ok || each_on_line(at, values, m as u128, c, d)
+}
+
+fn each_on_line(at: i64, values: &[i64], m: u128, c: u64, d: u64) -> bool {
+    values.iter().zip(0..).all(|(&v, i)| on_line(v, at + i, m, c, d))
 }
 
 /// Inverse of an odd number modulo 2^64.

@@ -19,6 +19,7 @@ mod enumerate;
 mod equal;
 pub mod form;
 pub mod fun;
+mod guard;
 mod modular;
 mod node;
 pub mod pieces;

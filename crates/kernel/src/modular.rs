@@ -54,6 +54,7 @@ impl Facts {
                 let told = self.moduli(a);
                 format!("{c}·atom {a} is left of a difference modulo {m}; told modulo {told:?}")
             })?;
+            self.enumerated.pay(known.t.len() + 1)?;
             k = (k + c * u64::from(known.k)) % modulus;
             for &(b, d) in &known.t {
                 let sum = left.entry(b).or_default();

@@ -98,9 +98,11 @@ impl Line {
     const fn constant(k: i128) -> Line {
         Line { k, c: 0 }
     }
-    fn ends(self, lo: i64, hi: i64) -> (i128, i128) {
-        let (a, b) = (self.k + self.c * i128::from(lo), self.k + self.c * i128::from(hi));
-        (a.min(b), a.max(b))
+    /// Least and greatest value; [`None`] beyond 128 bits.
+    fn ends(self, lo: i64, hi: i64) -> Option<(i128, i128)> {
+        let at = |x: i64| self.k.checked_add(self.c.checked_mul(x.into())?);
+        let (a, b) = (at(lo)?, at(hi)?);
+        Some((a.min(b), a.max(b)))
     }
 }
 
@@ -117,7 +119,7 @@ fn line(nodes: &[(Fun, SmallVec<[usize; 4]>)], lo: i64, hi: i64) -> Option<Line>
 
 /// The line minus the multiple of 2^width that puts all its values into `[from, from + 2^width)`.
 fn wrap(l: Line, width: u8, from: i128, lo: i64, hi: i64) -> Option<Line> {
-    let (min, max) = l.ends(lo, hi);
+    let (min, max) = l.ends(lo, hi)?;
     let j = (min - from) >> width;
     if lo == hi {
         return Some(Line::constant(min - (j << width)));
@@ -158,7 +160,7 @@ fn apply(
         FunOp::Slice(from) => {
             let (l, have) = arg(0);
             let l = unsigned(l, have, lo, hi)?;
-            let (min, max) = l.ends(lo, hi);
+            let (min, max) = l.ends(lo, hi)?;
             let part = if min >> from == max >> from {
                 Line::constant(min >> from)
             } else if l.c.trailing_zeros() >= u32::from(*from) {
@@ -173,8 +175,9 @@ fn apply(
             for i in 0..count {
                 let (l, have) = arg(i);
                 let l = unsigned(l, have, lo, hi)?;
-                sum.k += l.k << at;
-                sum.c += l.c << at;
+                let place = 1i128 << at;
+                sum.k = sum.k.checked_add(l.k.checked_mul(place)?)?;
+                sum.c = sum.c.checked_add(l.c.checked_mul(place)?)?;
                 at += have;
             }
             signed(sum, w, lo, hi)
@@ -221,7 +224,7 @@ fn apply(
         FunOp::Eq => {
             let (a, b) = (arg(0).0, arg(1).0);
             let d = Line { k: a.k - b.k, c: a.c - b.c };
-            let (min, max) = d.ends(lo, hi);
+            let (min, max) = d.ends(lo, hi)?;
             if min == 0 && max == 0 {
                 bit(true)
             } else if min > 0 || max < 0 {
@@ -236,7 +239,7 @@ fn apply(
                 FunOp::Slt => (a, b),
                 _ => (unsigned(a, wa, lo, hi)?, unsigned(b, wb, lo, hi)?),
             };
-            let (min, max) = Line { k: a.k - b.k, c: a.c - b.c }.ends(lo, hi);
+            let (min, max) = Line { k: a.k - b.k, c: a.c - b.c }.ends(lo, hi)?;
             if max < 0 {
                 bit(true)
             } else if min >= 0 {
@@ -255,7 +258,7 @@ fn apply(
                 FunOp::SatS => (-(1i128 << (w - 1)), (1i128 << (w - 1)) - 1),
                 _ => (0, (1i128 << w) - 1),
             };
-            let (min, max) = l.ends(lo, hi);
+            let (min, max) = l.ends(lo, hi)?;
             let l = if max <= bottom {
                 Line::constant(bottom)
             } else if min >= top {

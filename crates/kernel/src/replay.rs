@@ -7,6 +7,7 @@ use crate::chinese::Integers;
 use crate::claim::{Why, Witness, Zero};
 use crate::form::{AtomId, Form, Word};
 use crate::fun::{Fun, FunId, FunOp};
+use crate::guard::guarded;
 use crate::node::Visit;
 use ringforge_machine::graph::{Graph, Node, NodeId, Op};
 
@@ -94,29 +95,18 @@ pub fn walk(
     budget: u64,
     tick: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Walked, Refused> {
-    let ranges = case.operands.iter().map(|o| (o.lo, o.hi)).collect();
-    let size = case.outputs.iter().map(|o| o.0 as usize + 1).max().unwrap_or(0);
-    let mut this = Walk {
-        case,
-        facts: Facts::new(ranges, budget),
-        atoms: Vec::new(),
-        funs: Vec::new(),
-        uses: uses(case, size),
-        words: vec![Word::default(); size],
-        next: 0,
-        outputs: vec![None; case.outputs.len()],
-        replayed: Replayed { lines: lines.len(), ..Replayed::default() },
-    };
+    let refused = |line: usize| move |why: Why| Refused { line, why };
+    let mut this = guarded(|| Walk::new(case, lines.len(), budget)).map_err(refused(1))?;
     for (number, line) in lines.iter().enumerate() {
-        this.line(line, tick).map_err(|why| Refused { line: number + 1, why })?;
-        if number % 4096 == 0 && !tick(number as f64 / lines.len() as f64) {
-            return Err(Refused { line: number + 1, why: "stopped".into() });
-        }
+        let accepted = guarded(|| {
+            this.line(line, tick)?;
+            let go_on = number % 4096 != 0 || tick(number as f64 / lines.len() as f64);
+            if go_on { Ok(()) } else { Err(Why::from("stopped")) }
+        });
+        accepted.flatten().map_err(refused(number + 1))?;
     }
-    let end = |why: String| Refused { line: lines.len() + 1, why };
-    let missing = this.outputs.iter().position(Option::is_none);
-    if let Some(k) = missing {
-        return Err(end(format!("nothing is said of output {k}")));
+    if let Some(k) = this.outputs.iter().position(Option::is_none) {
+        return Err(refused(lines.len() + 1)(format!("nothing is said of output {k}")));
     }
     this.replayed.enumerated = this.facts.enumerated.facts;
     let outputs = this.outputs.into_iter().flatten().collect();
@@ -167,6 +157,22 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    fn new<'a>(case: &'a Case, lines: usize, budget: u64) -> Walk<'a> {
+        let ranges = case.operands.iter().map(|o| (o.lo, o.hi)).collect();
+        let size = case.outputs.iter().map(|o| o.0 as usize + 1).max().unwrap_or(0);
+        Walk {
+            case,
+            facts: Facts::new(ranges, budget),
+            atoms: Vec::new(),
+            funs: Vec::new(),
+            uses: uses(case, size),
+            words: vec![Word::default(); size],
+            next: 0,
+            outputs: vec![None; case.outputs.len()],
+            replayed: Replayed { lines, ..Replayed::default() },
+        }
+    }
+
     fn line(&mut self, line: &Line, tick: Tick) -> Result<(), Why> {
         match line {
             Line::Fun(fun) => self.fun(fun),

@@ -3,7 +3,11 @@
 mod common;
 
 use common::cases::case;
+use common::objects::compiled;
 use common::{Bench, Q, lines};
+use ringforge_kernel::check;
+use ringforge_kernel::compare::Mismatch;
+use ringforge_kernel::replay::{self, Case};
 use ringforge_machine::graph::Op;
 
 /// The line and the reason of a refusal.
@@ -277,4 +281,74 @@ fn long_functions_are_refused_at_once() {
     text += "bound 1 0 0 by 1 0\n";
     let (line, why) = refused(&b, &text);
     assert_eq!((line, why.contains("has no interval")), (205_005, true), "{line}: {why}");
+}
+
+/// Unfolding is paid for: a name of a name, 3,000 times, each with an input of its own beside it, leaves ever longer
+/// words.
+#[test]
+fn the_budget_ends_unfolding() {
+    let mut b = Bench::new(&[(-5, 5, 16)]);
+    let x = b.input(0);
+    let b = b.outputs(&[x]);
+    let mut text: String = (0..=3_000).map(|i| format!("input 0 {i}\n")).collect();
+    for i in 0..3_000 {
+        let (input, name) = (i + 1, if i == 0 { 0 } else { 3_000 + i });
+        text += &format!("name 0 2 {input} 1 {name} 1\n");
+    }
+    text += "node 0 0 is 16 0 1 6000 1\n";
+    for (budget, why) in [(1 << 20, "the budget is spent"), (1 << 26, "is left of a difference")] {
+        let e = b.replay_for(&lines(&text), budget).err().expect("x is no sum of others");
+        assert_eq!((e.line, e.why.contains(why)), (6002, true), "{e}");
+    }
+    // Of a witness with many equations each costs what there is by then.
+    let mut text = String::from("input 0 0\nname 0 1 0 1\n");
+    for i in 0..1_500 {
+        text += &format!("input 0 {}\nname 0 1 {} 1\n", i + 1, 2 * i + 2);
+    }
+    let zeros: String = (0..1_500).map(|i| format!(" name {} 1", 2 * i + 3)).collect();
+    text += &format!("bound 1 -5 5 by 1 1500{zeros}\n");
+    for (budget, why) in [(1 << 20, "the budget is spent"), (1 << 26, "is found")] {
+        let e = b.replay_for(&lines(&text), budget).err().expect("a wide interval");
+        assert_eq!((e.line, e.why.contains(why)), (3003, true), "{e}");
+    }
+}
+
+/// A number that does not fit its type ends the replay as a refusal, in release builds too: a slice from bit 255 on
+/// would else be one from bit 15 on.
+#[test]
+fn numbers_that_do_not_fit_are_refused() {
+    let mut b = Bench::new(&[(0, 9, 32)]);
+    let x = b.input(0);
+    let y = b.node(16, Op::Slice { lo: 255 }, &[x]);
+    let b = b.outputs(&[y]);
+    let (line, why) = refused(&b, &format!("input 0 0\nnode {y} 1 quotient -1 0 1 0 1 0 by 1 0"));
+    assert_eq!(line, 2, "{why}");
+    assert!(why.contains("the kernel cannot go on: attempt to add with overflow"), "{why}");
+}
+
+/// So does any other panic.
+#[test]
+fn panics_are_refusals() {
+    let object = compiled().swap_remove(0);
+    let bench = &object.bench;
+    let case = Case {
+        graph: &bench.graph,
+        operands: &bench.operands,
+        outputs: &bench.outputs,
+        target: bench.target,
+        q: bench.q,
+    };
+    let walked = replay::walk(&case, &object.lines, 1 << 30, &|_| panic!("while walking"));
+    let e = walked.err().expect("a panic");
+    assert_eq!((e.line, e.why.as_str()), (1, "the kernel cannot go on: while walking"));
+    let walked = bench.replay_for(&object.lines, 1 << 30).unwrap_or_else(|e| panic!("{e}"));
+    let compared =
+        check::compared(&object.contract, &object.call, &walked, &|_| panic!("while comparing"));
+    let told = "the kernel cannot go on: while comparing".to_string();
+    assert_eq!(compared, Err(Mismatch::Panicked(told)));
+    // Outputs that the graph does not have.
+    let outputs = [ringforge_machine::graph::NodeId(1 << 20)];
+    let case = Case { outputs: &outputs, ..case };
+    let e = replay::walk(&case, &[], 1 << 30, &|_| true).err().expect("no such node");
+    assert!(e.line == 1 && e.why.contains("out of bounds"), "{e}");
 }

@@ -97,7 +97,7 @@ impl Default for Options {
 
 impl Options {
     /// The limit that is reached by what began then, if one is.
-    pub(crate) fn reached(&self, started: Instant) -> Option<String> {
+    pub fn reached(&self, started: Instant) -> Option<String> {
         if let Some(t) = self.time_limit.filter(|&t| started.elapsed() > t) {
             return Some(format!("the time limit of {:.0} s was reached", t.as_secs_f64()));
         }

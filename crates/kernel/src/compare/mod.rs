@@ -177,6 +177,9 @@ pub enum Mismatch {
     /// The caller stopped it.
     #[error("stopped by the caller")]
     Cancelled,
+    /// A computation that panicked, in these words.
+    #[error("{0}")]
+    Panicked(String),
 }
 
 /// One of the two factors of products.
