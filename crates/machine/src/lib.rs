@@ -18,6 +18,9 @@ pub mod graph;
 mod lift;
 pub mod lifted;
 pub mod object;
+#[cfg(test)]
+#[allow(dead_code)] // until it executes
+mod thumb;
 mod x86_64;
 
 pub use call::{ArgSpec, CallSpec, Extent, ExternalFunction, Initial, RegionSpec};
