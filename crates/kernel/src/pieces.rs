@@ -284,7 +284,8 @@ mod tests {
         const WIDTHS: [u8; 8] = [1, 8, 13, 16, 20, 32, 40, 64];
         let mut all: Vec<FunId> = Vec::new();
         let near = |r: &mut StdRng, w: u8| {
-            let ends = [0i64, 1, -1, (1 << (w - 1)) - 1, 1 << (w.min(34) - 1), 1 << 17, -(1 << 20)];
+            let ends =
+                [0i64, 1, -1, i64::MAX >> (64 - w), 1 << (w.min(34) - 1), 1 << 17, -(1 << 20)];
             ends[r.random_range(0..ends.len())].wrapping_add(r.random_range(-2..=2))
         };
         for _ in 0..r.random_range(2..9) {
