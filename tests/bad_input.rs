@@ -230,6 +230,42 @@ fn an_unknown_compiler_lists_those_there_are_and_the_package() {
     dir.is_untouched();
 }
 
+/// Words behind a compiler's name belong to it, and may change the machine that it compiles for.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_compiler_is_asked_with_its_words() {
+    let dir = Sandbox::new();
+    let forge = |cc: &str| {
+        dir.ringforge(&["forge", "Z257[x]/(x^32 + 1)", "--target", "c", "--no-bench", "--cc", cc])
+    };
+    forge("gcc -m32").fails(2, &["`gcc -m32` compiles for i386", "32 bits", "`--cc gcc`"]);
+    forge("gcc -mx32").fails(2, &["compiles for x86_64 with pointers of 32 bits"]);
+    forge("gcc -nosuch").fails(2, &["gcc` does not work: with -nosuch", "-nosuch"]);
+    forge("gcc 'x").fails(2, &["quotation mark"]);
+    dir.is_untouched();
+    let run = forge("gcc -march=x86-64-v2").succeeds();
+    assert!(run.stdout.contains("proved"), "{run:?}");
+    let report = dir.read("out/z257_n32/report.html");
+    assert!(report.contains("gcc -march=x86-64-v2"), "the command that was run");
+}
+
+#[test]
+fn a_name_that_is_nearly_right_is_suggested() {
+    let dir = Sandbox::new();
+    for (args, meant) in [
+        (&["forge", "kyberl"][..], "did you mean `kyber1`?"),
+        (&["explain", "sntrup716"], "did you mean `sntrup761`?"),
+        (&["forge", "sntrup761", "--target", "avx-2"], "did you mean `avx2`?"),
+        (&["forge", "sntrup761", "--plan", "sntrup761-chui"], "did you mean `sntrup761-chiu`?"),
+        (&["package", "mlkem786", "-o", "x"], "did you mean `mlkem768`?"),
+    ] {
+        dir.ringforge(args).fails(2, &[meant]);
+    }
+    let far = dir.ringforge(&["forge", "somethingelse"]);
+    assert!(far.status == 2 && !far.stderr.contains("did you mean"), "{far:?}");
+    dir.is_untouched();
+}
+
 #[test]
 fn a_compiler_that_fails_is_shown_with_its_command_and_first_errors() {
     let dir = Sandbox::new();
@@ -390,6 +426,11 @@ fn errors_are_json_when_asked_for() {
     assert_eq!(run.status, 2);
     let value: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
     assert_eq!((value["exit"].as_u64(), value["at"].as_u64()), (Some(2), Some(7)), "{value}");
+    assert_eq!(
+        (value["in"].as_str(), value["there"].as_str()),
+        (Some("ring"), Some("expected `]` after the variable"))
+    );
+    assert_eq!(value["help"], "a ring looks like `Z4591[x]/(x^761 - x - 1)`");
 }
 
 /// On x86-64, where code for AArch64 wants a compiler and an emulator.

@@ -252,35 +252,6 @@ fn explain_shows_trees_ranges_counts_and_pictures() {
 }
 
 #[test]
-fn an_interrupt_leaves_nothing() {
-    let dir = Sandbox::new();
-    let temporary = Sandbox::new();
-    for patience in [30, 300, 1500, 4000] {
-        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_ringforge"))
-            .args(["--quiet", "forge", "sntrup761"])
-            .current_dir(dir.path())
-            .env("TMPDIR", temporary.path())
-            .env("RINGFORGE_WISDOM", "")
-            .spawn()
-            .expect("ringforge");
-        std::thread::sleep(std::time::Duration::from_millis(patience));
-        let pid = child.id().to_string();
-        let sent = std::process::Command::new("kill").args(["-INT", &pid]).status();
-        assert!(sent.expect("kill").success());
-        let status = child.wait().expect("ringforge ends");
-        if status.code() != Some(130) {
-            // It was done before the signal came.
-            assert!(status.code().is_some_and(|c| c <= 1), "{status}");
-            return;
-        }
-        dir.is_untouched();
-        // A compiler that was still running may hold files of its own for a moment.
-        let ours = temporary.names().into_iter().find(|name| name.starts_with("ringforge"));
-        assert_eq!(ours, None);
-    }
-}
-
-#[test]
 fn list_names_presets_targets_and_compilers() {
     let dir = Sandbox::new();
     let text = dir.ringforge(&["list"]).succeeds().stdout;

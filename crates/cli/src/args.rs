@@ -50,6 +50,12 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Write manual pages for man(1): one for the command, one for each subcommand
+    Manual {
+        /// The directory
+        #[arg(short, long, value_name = "DIR")]
+        out: String,
+    },
 }
 
 /// What is multiplied and how: shared by several commands.

@@ -228,7 +228,8 @@ pub fn short(compiler: &Compiler) -> String {
         ringforge_toolchain::Family::Clang => "clang",
         ringforge_toolchain::Family::Other => compiler.name.as_str(),
     };
-    format!("{family} {}", version.unwrap_or(&compiler.version))
+    let arguments = compiler.arguments.iter().map(|word| format!(" {word}"));
+    format!("{family} {}{}", version.unwrap_or(&compiler.version), arguments.collect::<String>())
 }
 
 fn table(rows: &[Row], markdown: bool) -> Table {

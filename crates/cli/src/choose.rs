@@ -190,7 +190,11 @@ impl Chooser<'_> {
             ring: self.wanted.ring.to_string(),
             operands: self.wanted.operands,
             target: target.name.into(),
-            compiler: self.compiler.version.clone(),
+            compiler: [self.compiler.version.as_str()]
+                .into_iter()
+                .chain(self.compiler.arguments.iter().map(String::as_str))
+                .collect::<Vec<_>>()
+                .join(" "),
             flags: self.args.make.opt.clone(),
             tries: self.args.tries,
             patience: self.args.patience,

@@ -1,6 +1,7 @@
 //! The `ringforge` command.
 //!
-//! Exit status: 0 proved (or done), 1 refuted, unknown or failed, 2 bad usage or input.
+//! Exit status: 0 proved (or done), 1 refuted, unknown or failed, 2 bad usage or input, 128 and a signal's number
+//! where that ended it.
 
 mod args;
 mod bench;
@@ -14,6 +15,7 @@ mod lab;
 mod library;
 mod list;
 mod make;
+mod manual;
 mod mutate;
 mod package;
 mod peers;
@@ -29,6 +31,7 @@ mod reckoned;
 mod report;
 mod safety;
 mod search;
+mod signals;
 mod summary;
 mod target;
 mod ui;
@@ -38,34 +41,36 @@ mod widen;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory as _, Parser as _};
 
 use args::{Cli, Command};
 use ui::{Failure, Ui};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(answer) => {
+            // Help and the version go to standard output, which may be full.
+            if let Err(error) = answer.print() {
+                ui::lost(&error);
+            }
+            return ui::status(u8::try_from(answer.exit_code()).unwrap_or(2));
+        }
+    };
     let ui = Ui { json: cli.json, quiet: cli.quiet };
-    // Without a handler an interrupt would leave the unfinished package behind.
-    let handler = ctrlc::set_handler(|| {
-        ringforge_toolchain::remove_unfinished();
-        std::process::exit(130);
-    });
-    if let Err(error) = handler {
+    if let Err(error) = signals::watch() {
         ui.fail(&Failure::failed(format!("cannot catch interrupts: {error}")));
         return ExitCode::from(1);
     }
     let done = match &cli.command {
         Command::List => list::run(&ui),
         Command::Completions { shell } => {
-            clap_complete::generate(
-                *shell,
-                &mut Cli::command(),
-                "ringforge",
-                &mut std::io::stdout(),
-            );
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "ringforge", &mut script);
+            ui::write(&script);
             Ok(0)
         }
+        Command::Manual { out } => manual::run(&ui, out),
         Command::Forge(args) => forge::run(&ui, args),
         Command::Package(args) => library::run(&ui, args),
         Command::Explain(args) => explain::run(&ui, args),
@@ -78,10 +83,10 @@ fn main() -> ExitCode {
         Command::Mutate(args) => mutate::run(&ui, args),
     };
     match done {
-        Ok(status) => ExitCode::from(status),
+        Ok(status) => ui::status(status),
         Err(failure) => {
             ui.fail(&failure);
-            ExitCode::from(failure.status)
+            ui::status(failure.status)
         }
     }
 }

@@ -5,7 +5,7 @@ use ringforge_ring::{ParseError, Ring};
 use ringforge_target::Target;
 
 use crate::args::Subject;
-use crate::ui::{Excerpt, Failure};
+use crate::ui::{self, Excerpt, Failure};
 
 /// A ring with the plan that multiplies in it.
 pub struct Job {
@@ -192,8 +192,9 @@ fn ring_failure(text: &str, error: ParseError) -> Failure {
     {
         let names: Vec<&str> = RingFile::names().collect();
         return Failure::input(format!(
-            "`{text}` is neither a preset ({}) nor a ring such as `Z4591[x]/(x^761 - x - 1)`",
-            names.join(", ")
+            "`{text}` is neither a preset ({}) nor a ring such as `Z4591[x]/(x^761 - x - 1)`{}",
+            names.join(", "),
+            ui::meant(text, names.iter().copied()),
         ));
     }
     let label = format!("expected {}", error.expected);
@@ -230,8 +231,9 @@ fn named_plan(plan: &str) -> Result<Plan, Failure> {
     let text = std::fs::read_to_string(plan).map_err(|error| {
         let names: Vec<&str> = Plan::names().collect();
         Failure::input(format!(
-            "`{plan}` is neither a plan of ringforge ({}) nor a readable file ({error})",
-            names.join(", ")
+            "`{plan}` is neither a plan of ringforge ({}) nor a readable file ({error}){}",
+            names.join(", "),
+            ui::meant(plan, names.iter().copied()),
         ))
     })?;
     Plan::parse(&text).map_err(|error| text_failure("plan", plan, &text, error))

@@ -8,7 +8,7 @@ use ringforge_program::schedule::Schedule;
 use ringforge_target::{Architecture, Target as Machine};
 use ringforge_toolchain::{Compiler, Host, Runner};
 
-use crate::ui::Failure;
+use crate::ui::{self, Failure};
 
 /// One target: its description, and what writes code for it.
 #[derive(Debug)]
@@ -161,5 +161,6 @@ pub fn is_timed(target: &Target, compiler: &Compiler, host: &Host) -> bool {
 
 fn unknown(name: &str) -> Failure {
     let names: Vec<&str> = TARGETS.iter().map(|t| t.name).collect();
-    Failure::input(format!("no target `{name}`; there are {} and `all`", names.join(", ")))
+    let meant = ui::meant(name, names.iter().copied());
+    Failure::input(format!("no target `{name}`; there are {} and `all`{meant}", names.join(", ")))
 }

@@ -1,11 +1,51 @@
 //! What people see: progress on standard error, results on standard output, errors with the
 //! place they are about.
 
-use std::io::{IsTerminal, Write};
+mod lines;
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
+
+/// Why a part of the output did not arrive, the first time: full disks and closed pipes.
+static LOST: OnceLock<io::ErrorKind> = OnceLock::new();
+
+/// Remembers that something could not be written to standard output. The work goes on: what a command leaves in files
+/// is whole; [`status`] tells.
+pub fn lost(error: &io::Error) {
+    if LOST.set(error.kind()).is_ok() && error.kind() != io::ErrorKind::BrokenPipe {
+        let _ = writeln!(anstream::stderr(), "error: cannot write to standard output: {error}");
+    }
+}
+
+/// Writes to standard output as it is.
+pub fn write(bytes: &[u8]) {
+    let mut out = io::stdout();
+    if let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) {
+        lost(&error);
+    }
+}
+
+/// The exit status: `status`, or 1 where output was lost that would have said 0. A closed pipe (`| head`) says nothing
+/// more; who closed it knows.
+pub fn status(status: u8) -> ExitCode {
+    ExitCode::from(if LOST.get().is_some() { status.max(1) } else { status })
+}
+
+/// The name that was meant, to follow a sentence: `; did you mean `sntrup761`?`, or nothing where none is near.
+pub fn meant<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let near = |name: &&str| {
+        let distance = strsim::damerau_levenshtein(&word.to_lowercase(), &name.to_lowercase());
+        // Half the word may be mistaken in a short one, a third in a long one.
+        (distance <= 1.max(name.len() / 3)).then_some(distance)
+    };
+    let best = names.into_iter().filter_map(|name| Some((near(&name)?, name))).min();
+    best.map_or_else(String::new, |(_, name)| format!("; did you mean `{name}`?"))
+}
 
 /// How to talk.
 #[derive(Clone, Copy, Debug)]
@@ -17,10 +57,13 @@ pub struct Ui {
 }
 
 impl Ui {
-    /// Prints a line of a result; silent with `--quiet` and `--json`. A closed pipe is no error.
+    /// Prints a line of a result; silent with `--quiet` and `--json`.
     pub fn say(&self, text: impl AsRef<str>) {
-        if !self.quiet && !self.json {
-            let _ = writeln!(anstream::stdout(), "{}", text.as_ref().trim_end());
+        if !self.quiet
+            && !self.json
+            && let Err(error) = writeln!(anstream::stdout(), "{}", text.as_ref().trim_end())
+        {
+            lost(&error);
         }
     }
 
@@ -36,16 +79,12 @@ impl Ui {
         if self.json {
             let text = serde_json::to_string_pretty(value)
                 .map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))?;
-            let _ = writeln!(std::io::stdout(), "{text}");
+            write(format!("{text}\n").as_bytes());
         }
         Ok(())
     }
 
-    fn shows_progress(&self) -> bool {
-        !self.quiet && !self.json && std::io::stderr().is_terminal()
-    }
-
-    /// A step without a known length; the returned bar is invisible when not on a terminal.
+    /// A step without a known length. Where standard error is no terminal, a long one says a line now and then.
     pub fn spinner(&self, what: &str) -> ProgressBar {
         self.start(ProgressBar::no_length(), "{spinner} {msg} {pos:.dim} ({elapsed})", what)
     }
@@ -60,15 +99,25 @@ impl Ui {
     }
 
     fn start(&self, bar: ProgressBar, template: &str, what: &str) -> ProgressBar {
-        if !self.shows_progress() {
+        if self.quiet || self.json {
             bar.set_draw_target(ProgressDrawTarget::hidden());
             return bar;
         }
+        let terminal = io::stderr().is_terminal();
+        let template = match (terminal, bar.length()) {
+            (true, _) => template,
+            (false, Some(_)) => "{msg}, {pos} of {len}, {elapsed}",
+            (false, None) => "{msg}, {elapsed}",
+        };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("━╸ "));
         }
+        if !terminal {
+            let target = ProgressDrawTarget::term_like_with_hz(Box::new(lines::Lines::new()), 1);
+            bar.set_draw_target(target);
+        }
         bar.set_message(what.to_owned());
-        bar.enable_steady_tick(Duration::from_millis(120));
+        bar.enable_steady_tick(Duration::from_millis(if terminal { 120 } else { 1000 }));
         bar
     }
 
@@ -77,11 +126,13 @@ impl Ui {
         if self.json {
             let value = serde_json::json!({
                 "error": failure.message,
+                "in": failure.excerpt.as_ref().map(|e| &e.name),
                 "at": failure.excerpt.as_ref().map(|e| e.at),
+                "there": failure.excerpt.as_ref().map(|e| &e.label),
                 "help": failure.excerpt.as_ref().and_then(|e| e.help.clone()),
                 "exit": failure.status,
             });
-            let _ = writeln!(std::io::stdout(), "{value:#}");
+            write(format!("{value:#}\n").as_bytes());
         }
         let text = failure.render(std::io::stderr().is_terminal());
         let _ = write!(anstream::stderr(), "{text}");

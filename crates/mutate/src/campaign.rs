@@ -7,7 +7,7 @@ use crate::native::{Native, Product};
 use crate::object::Layout;
 use crate::summary::Summary;
 use crate::{code_mutants, program_mutants, source_mutants, table_mutants, terms};
-use ringforge_toolchain::Compiler;
+use ringforge_toolchain::{Compiler, Scratch};
 
 /// What is mutated.
 pub struct Subject<'a> {
@@ -89,7 +89,7 @@ pub fn run(
 ) -> Result<Summary, String> {
     let all = all_mutants(subject)?;
     let chosen = choose(&all, choice);
-    let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let dir = Scratch::new().map_err(|e| e.to_string())?;
     let path = dir.path().join("original.o");
     std::fs::write(&path, &subject.object).map_err(|e| e.to_string())?;
     let native = Native::new(subject.compiler, &subject.product, &path)?;

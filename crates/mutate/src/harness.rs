@@ -6,7 +6,7 @@ use crate::native::{Behaviour, Native};
 use rayon::prelude::*;
 use ringforge_program::ir::Program;
 use ringforge_prove::Verdict;
-use ringforge_toolchain::Compiler;
+use ringforge_toolchain::{Compiler, Scratch};
 use serde::Serialize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -219,7 +219,7 @@ impl Harness<'_> {
                 emit(&edit.apply(program)).ok_or("the changed program cannot be emitted")?
             }
         };
-        let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
+        let dir = Scratch::new().map_err(|e| e.to_string())?;
         let (from, to) = (dir.path().join("mutant.c"), dir.path().join("mutant.o"));
         std::fs::write(&from, source).map_err(|e| e.to_string())?;
         self.compiler.compile(&from, self.flags, &to).map_err(|e| e.to_string())?;

@@ -3,7 +3,9 @@
 
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use ringforge_ring::Ring;
-use ringforge_toolchain::{Argument, CallError, Callee, Compiler, Element, Guard, Role, Signature};
+use ringforge_toolchain::{
+    Argument, CallError, Callee, Compiler, Element, Guard, Role, Scratch, Signature,
+};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -144,7 +146,7 @@ impl Native {
     /// # Errors
     /// It does not link.
     pub fn link(&self, object: &[u8]) -> Result<Callee, CallError> {
-        let dir = tempfile::tempdir()?;
+        let dir = Scratch::new()?;
         let path = dir.path().join("mutant.o");
         std::fs::write(&path, object)?;
         Callee::build(&self.compiler, &[&path], &self.product.signature(), &[])

@@ -95,10 +95,17 @@ fn term(cursor: &mut Cursor, q: u64) -> Result<(u64, usize), ParseError> {
     Ok((coefficient.unwrap_or(1) % q, exponent))
 }
 
+/// The sign as keyboards and as papers have it.
+fn minus(cursor: &mut Cursor) -> bool {
+    cursor.accept('-') || cursor.accept('−')
+}
+
 /// Parses a whole ring; see [`Ring::parse`].
 pub(crate) fn ring(text: &str) -> Result<Ring, ParseError> {
     let mut cursor = Cursor { text, at: 0 };
-    cursor.expect('Z', ": a ring looks like `Z4591[x]/(x^761 - x - 1)`")?;
+    if !cursor.accept('ℤ') {
+        cursor.expect('Z', ": a ring looks like `Z4591[x]/(x^761 - x - 1)`")?;
+    }
     cursor.accept('_');
     let q_at = cursor.at;
     let q = match cursor.number(MAX_Q, "a modulus q")? {
@@ -113,7 +120,7 @@ pub(crate) fn ring(text: &str) -> Result<Ring, ParseError> {
     cursor.peek();
     let f_at = cursor.at;
     let mut f: Vec<u64> = Vec::new();
-    let mut negative = cursor.accept('-');
+    let mut negative = minus(&mut cursor);
     loop {
         let (coefficient, exponent) = term(&mut cursor, q)?;
         if f.len() <= exponent {
@@ -121,7 +128,7 @@ pub(crate) fn ring(text: &str) -> Result<Ring, ParseError> {
         }
         let sign = if negative { q - coefficient } else { coefficient };
         f[exponent] = zq::add(f[exponent], sign, q);
-        if cursor.accept('-') {
+        if minus(&mut cursor) {
             negative = true;
         } else if cursor.accept('+') {
             negative = false;

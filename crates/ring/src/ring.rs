@@ -20,7 +20,8 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Parses `Z4591[x]/(x^761 - x - 1)`; spaces are free, `Z_4591` and `3*x^2` are understood.
+    /// Parses `Z4591[x]/(x^761 - x - 1)`; spaces are free, `Z_4591`, `ℤ4591`, `−` and
+    /// `3*x^2` are understood.
     ///
     /// ```
     /// use ringforge_ring::Ring;

@@ -75,9 +75,12 @@ pub enum CompilerError {
         /// The Debian packages.
         packages: &'static str,
     },
+    /// The words behind its name are no words of a shell.
+    #[error("`{0}` is no command: a quotation mark is not closed")]
+    Words(String),
     /// It compiles for another machine.
     #[error(
-        "`{name}` compiles for {found}, and this target is for {wanted}; `--cc {instead}`, or any clang"
+        "`{name}` compiles for {found}, and this target is for {wanted}; would work: {instead}"
     )]
     OtherMachine {
         /// What was asked for.
@@ -86,11 +89,11 @@ pub enum CompilerError {
         found: String,
         /// What is wanted.
         wanted: &'static str,
-        /// A compiler for that.
-        instead: &'static str,
+        /// What would work.
+        instead: String,
     },
-    /// It is there and does not answer `--version`.
-    #[error("`{path} --version` fails: {why}")]
+    /// It is there and does not answer.
+    #[error("`{path}` does not work: {why}")]
     Broken {
         /// The executable.
         path: String,
@@ -125,15 +128,24 @@ pub struct Compilation {
 }
 
 impl Compiler {
-    /// Finds a compiler by name on the `PATH` (`gcc`, `clang-19`) or by path.
+    /// Finds a compiler by name on the `PATH` (`gcc`, `clang-19`) or by path. Words behind the name are what it is
+    /// always called with (`gcc -march=native`), quoted as a shell has them.
     ///
     /// # Errors
     /// [`CompilerError::NotFound`] lists what is here and the package that would help.
     pub fn find(name: &str) -> Result<Compiler, CompilerError> {
-        let path = locate(name).ok_or_else(|| CompilerError::NotFound {
-            asked: name.to_owned(),
+        let (program, arguments) = match locate(name) {
+            Some(_) => (name.to_owned(), Vec::new()),
+            None => {
+                let words = shlex::split(name).ok_or_else(|| CompilerError::Words(name.into()))?;
+                let mut words = words.into_iter();
+                (words.next().unwrap_or_default(), words.collect())
+            }
+        };
+        let path = locate(&program).ok_or_else(|| CompilerError::NotFound {
+            asked: program.clone(),
             found: KNOWN.iter().filter(|n| locate(n).is_some()).map(|n| n.to_string()).collect(),
-            package: package(name),
+            package: package(&program),
         })?;
         let broken = |why: String| CompilerError::Broken { path: path.display().to_string(), why };
         let answer =
@@ -141,7 +153,7 @@ impl Compiler {
         let text = String::from_utf8_lossy(&answer.stdout);
         let version = text.lines().next().unwrap_or("").trim().to_owned();
         if !answer.status.success() || version.is_empty() {
-            return Err(broken(answer.status.to_string()));
+            return Err(broken(format!("`--version` fails: {}", answer.status)));
         }
         let family = if text.contains("clang") {
             Family::Clang
@@ -155,7 +167,7 @@ impl Compiler {
             path,
             family,
             version,
-            arguments: Vec::new(),
+            arguments,
             architecture: Architecture::host(),
             runner: Runner::native(),
         })
@@ -172,7 +184,11 @@ impl Compiler {
         architecture: Option<&'static Architecture>,
     ) -> Result<Compiler, CompilerError> {
         let Some(wanted) = architecture.filter(|a| !a.is_host()) else {
-            return name.map_or_else(Compiler::any, Compiler::find);
+            let found = name.map_or_else(Compiler::any, Compiler::find)?;
+            return match Architecture::host() {
+                Some(host) => found.compiling_for(host),
+                None => Ok(found),
+            };
         };
         let packages = wanted.packages;
         let none = CompilerError::NoCross { machine: wanted.name, packages };
@@ -192,21 +208,49 @@ impl Compiler {
             if !Path::new(wanted.root).is_dir() {
                 return Err(CompilerError::NoCross { machine: wanted.name, packages });
             }
-            found.arguments = vec![format!("--target={}", wanted.triple)];
-        } else {
-            let answer = Command::new(&found.path).arg("-dumpmachine").output();
-            let machine = answer.map_or_else(
-                |e| e.to_string(),
-                |a| String::from_utf8_lossy(&a.stdout).trim().to_owned(),
-            );
-            if machine.split('-').next() != Some(wanted.name) {
-                let (wanted, instead) = (wanted.name, wanted.compiler);
-                let name = name.to_owned();
-                return Err(CompilerError::OtherMachine { name, found: machine, wanted, instead });
+            if !found.arguments.iter().any(|word| word.contains("-target")) {
+                found.arguments.insert(0, format!("--target={}", wanted.triple));
             }
         }
         found.architecture = Some(wanted);
-        Ok(found)
+        found.compiling_for(wanted)
+    }
+
+    /// Itself, if its objects are for `wanted`: asked by the macros that it defines, since words such as `-m32` change
+    /// what it makes and not what it says of itself.
+    fn compiling_for(self, wanted: &'static Architecture) -> Result<Compiler, CompilerError> {
+        if self.family == Family::Other {
+            return Ok(self); // it may know no such question; the prover reads the object's header
+        }
+        let question = ["-dM", "-E", "-x", "c", "/dev/null"];
+        let answer = Command::new(&self.path).args(&self.arguments).args(question).output();
+        let broken =
+            |why: String| CompilerError::Broken { path: self.path.display().to_string(), why };
+        let answer = answer.map_err(|e| broken(e.to_string()))?;
+        if !answer.status.success() {
+            let complaint = first_errors(&String::from_utf8_lossy(&answer.stderr)).join("; ");
+            return Err(broken(format!("with {}: {complaint}", self.arguments.join(" "))));
+        }
+        let macros = String::from_utf8_lossy(&answer.stdout);
+        let is = |name: &str| macros.lines().any(|l| l.split(' ').nth(1) == Some(name));
+        let machine = match (is("__x86_64__"), is("__aarch64__")) {
+            (true, _) => "x86_64",
+            (_, true) => "aarch64",
+            _ if is("__i386__") => "i386",
+            _ if is("__arm__") => "arm",
+            _ => "another machine",
+        };
+        let found = match is("__LP64__") {
+            true if machine == wanted.name => return Ok(self),
+            true => machine.to_owned(),
+            false => format!("{machine} with pointers of 32 bits"),
+        };
+        let (name, wanted_name) = (self.name, wanted.name);
+        let instead = match wanted.is_host() {
+            true => "`--cc gcc`, or `--cc clang`, without such words".to_owned(),
+            false => format!("`--cc {}`, or any clang", wanted.compiler),
+        };
+        Err(CompilerError::OtherMachine { name, found, wanted: wanted_name, instead })
     }
 
     /// Runs the programs that it links behind `runner` from now on.

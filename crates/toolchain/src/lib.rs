@@ -6,6 +6,7 @@
 //! function that crashes or hangs is a report and not the end of ringforge.
 
 mod call;
+mod children;
 mod compiler;
 pub mod count;
 mod driver;
@@ -15,6 +16,7 @@ mod runner;
 pub mod timing;
 
 pub use call::{CallError, Callee, Guard};
+pub use children::stop_children;
 pub use compiler::{Compilation, CompileError, Compiler, CompilerError, Family};
 pub use driver::{Argument, Element, Role, Signature};
 pub use host::Host;

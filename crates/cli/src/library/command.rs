@@ -14,7 +14,7 @@ use crate::library::{file, kems, texts};
 use crate::make::unwritable;
 use crate::package::{File, Tool, VERSION};
 use crate::target;
-use crate::ui::{Failure, Ui};
+use crate::ui::{self, Failure, Ui};
 
 /// `proofs.json`.
 #[derive(Serialize)]
@@ -161,8 +161,11 @@ fn selection(args: &Package) -> Result<Selection, Failure> {
     let mut chosen: Vec<String> = Vec::new();
     for name in args.kems.iter().flat_map(|names| names.split(',')) {
         if name != "all" && !known.iter().any(|kem| kem == name) {
+            let meant = ui::meant(name, known.iter().map(String::as_str));
             let known = known.join(", ");
-            return Err(Failure::input(format!("no KEM `{name}`; there are {known}, and `all`")));
+            return Err(Failure::input(format!(
+                "no KEM `{name}`; there are {known}, and `all`{meant}"
+            )));
         }
         chosen.extend(known.iter().filter(|kem| name == "all" || *kem == name).cloned());
     }
