@@ -1,5 +1,6 @@
 //! The library's machine code is constant time and stays in bounds: whole operations of its KEMs, its sorting and
-//! its encoders, as gcc and clang make them, under the contracts of `lib/contracts`. And code that is not, is refused.
+//! its encoders, as gcc and clang make them, under the contracts of `lib/contracts`; and operations leave nothing secret
+//! on the stack or in registers. Code that is not so, is refused.
 //!
 //! Every day by clang at one level, and what is refused by gcc; left to `RINGFORGE_LONG=1`: the other levels, and both
 //! compilers each time.
@@ -144,6 +145,70 @@ fn is_refuted(cc: &str, level: &str, file: &str, change: (&str, &str), kind: &st
     let functions = report["objects"][0]["functions"].as_array().unwrap();
     let mut reasons = functions.iter().flat_map(|f| f["reasons"].as_array().unwrap());
     assert!(reasons.any(|r| r["kind"] == kind && r["instruction"].is_string()), "{context}");
+}
+
+/// sntrup761 alone, with a change of `wipe.h`: what stays is found.
+#[test]
+fn what_is_not_wiped_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let names = [
+        "common/cpu",
+        "common/sort",
+        "common/hash_builtin_sha2",
+        "prime/prime761",
+        "prime/hash",
+        "prime/mixed",
+    ];
+    let mut objects = vec![dir.path().join("mul.o")];
+    // The multipliers' code does not matter here.
+    let mul = "#include <stdint.h>\nvoid ringforge_sntrup761_mul_c(int16_t *c, const int16_t *a, const int16_t *b)\n\
+               {\nint i;\nfor (i = 0; i < 761; i++) c[i] = (int16_t)(a[i] ^ b[760 - i]);\n}\n\
+               void ringforge_sntrup761_mul_avx2(int16_t *c, const int16_t *a, const int16_t *b)\n\
+               { ringforge_sntrup761_mul_c(c, a, b); }\n";
+    std::fs::write(dir.path().join("mul.c"), mul).unwrap();
+    compile("gcc", "-O1", &dir.path().join("mul.c"), &objects[0]);
+    for name in names {
+        objects.push(dir.path().join(name.replace('/', "_")).with_extension("o"));
+        let source = library().join("src").join(name).with_extension("c");
+        compile("gcc", "-O1", &source, objects.last().unwrap());
+    }
+    let prime = objects[4].clone();
+    let all = dir.path().join("all.o");
+    let report = |changed: &[(&str, &str)]| {
+        let mut text = std::fs::read_to_string(library().join("src/common/wipe.h")).unwrap();
+        for (old, new) in changed {
+            assert_eq!(text.matches(old).count(), 1, "wipe.h has changed: `{old}`");
+            text = text.replace(old, new);
+        }
+        let text = text.replace("#include \"common.h\"", "");
+        // Its guard keeps the library's own out.
+        let own = library().join("src/prime/prime761.c").display().to_string();
+        let common = library().join("src/common/common.h").display().to_string();
+        let source = dir.path().join("changed.c");
+        std::fs::write(&source, format!("#include \"{common}\"\n{text}\n#include \"{own}\"\n"))
+            .unwrap();
+        compile("gcc", "-O1", &source, &prime);
+        run(Command::new("ld").args(["-r", "-o"]).arg(&all).args(&objects));
+        proved(&all, &contract("sntrup761"))
+    };
+    assert_eq!(report(&[])["verdict"], "proved");
+    let shorter = [("rf_zeroize(dead, sizeof dead)", "rf_zeroize(dead, sizeof dead - 16384)")];
+    let not_registers = [("\"xor %%r10d, %%r10d\\n\\txor %%r11d, %%r11d\"", "\"\"")];
+    let not_vectors = [("\"vzeroall\"", "\"\"")];
+    for (change, place) in
+        [(shorter, "the stack"), (not_registers, "registers"), (not_vectors, "registers")]
+    {
+        let report = report(&change);
+        assert_ne!(report["verdict"], "proved", "{change:?}");
+        let functions = report["objects"][0]["functions"].as_array().unwrap();
+        let reasons: Vec<_> =
+            functions.iter().flat_map(|f| f["reasons"].as_array().unwrap()).collect();
+        assert!(!reasons.is_empty());
+        for r in reasons {
+            assert_eq!(r["kind"], "residue", "{r:#}");
+            assert!(r["text"].as_str().unwrap().contains(place), "{change:?}: {r:#}");
+        }
+    }
 }
 
 #[test]

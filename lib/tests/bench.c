@@ -1,17 +1,48 @@
-/* Cycles of every KEM, as lines of JSON: bench avx2|portable [NAME…]. Random bytes cost next to
- * nothing. */
+/*
+ * Cycles of every KEM, as lines of JSON: bench avx2|portable [NAME…]. Random bytes cost next to nothing.
+ *
+ * bench wiping [NAME…]: of AVX2 code, each operation's minimum, and the same without wiping, in turns of one process.
+ */
 #include "test.h"
 
 #include "cycles.h"
 #include "fast_random.h"
 
 extern int NS(test_portable);
+extern int NS(test_no_wipe);
 #define BATCH 32
 
 int NS(randombytes)(uint8_t *out, size_t len)
 {
     fast_random(out, len);
     return 0;
+}
+
+#define TURNS 5
+/* The least of some turns' minima, with wiping and without. */
+#define BOTH(least, statement)                                                                     \
+    do {                                                                                           \
+        int turn_;                                                                                 \
+        double min_, median_;                                                                      \
+        for (turn_ = 0; turn_ < 2 * TURNS; turn_++) {                                              \
+            NS(test_no_wipe) = turn_ % 2;                                                          \
+            CYCLES(min_, median_, statement);                                                      \
+            (void)median_;                                                                         \
+            if (turn_ < 2 || min_ < (least)[turn_ % 2])                                            \
+                (least)[turn_ % 2] = min_;                                                         \
+        }                                                                                          \
+        NS(test_no_wipe) = 0;                                                                      \
+    } while (0)
+
+static void wiping(const struct kem *kem, uint8_t *pk, uint8_t *sk, uint8_t *ct, uint8_t *ss)
+{
+    double keygen[2], enc[2], dec[2];
+    BOTH(keygen, kem->keypair(pk, sk));
+    BOTH(enc, kem->enc(ct, ss, pk));
+    BOTH(dec, kem->dec(ss, ct, sk));
+    printf("{\"kem\":\"%s\",\"keygen\":[%.0f,%.0f],\"enc\":[%.0f,%.0f],\"dec\":[%.0f,%.0f]}\n", kem->name, keygen[0],
+           keygen[1], enc[0], enc[1], dec[0], dec[1]);
+    fflush(stdout);
 }
 
 int main(int argc, char **argv)
@@ -29,6 +60,10 @@ int main(int argc, char **argv)
             wanted |= strcmp(argv[k], kem->name) == 0;
         if (!wanted)
             continue;
+        if (argc > 1 && strcmp(argv[1], "wiping") == 0) {
+            wiping(kem, pk, sk, ct, ss);
+            continue;
+        }
         CYCLES(min[0], median[0], kem->keypair(pk, sk));
         CYCLES(min[1], median[1], kem->enc(ct, ss, pk));
         CYCLES(min[2], median[2], kem->dec(ss, ct, sk));

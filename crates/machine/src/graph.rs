@@ -4,6 +4,7 @@
 //! operations, so that `prove` has few cases and each traps-prone instruction (rounding,
 //! saturation, upper halves) is spelled out where it belongs: in the architecture's module.
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 /// Index of a node in its [`Graph`].
@@ -175,6 +176,20 @@ impl Graph {
     /// Whether an address lies below the node, so that it stands for no number.
     pub fn has_address(&self, id: NodeId) -> bool {
         self.pointer[id.0 as usize]
+    }
+    /// Whether an input, or an unknown, stands at or below the term.
+    pub fn has_input(&self, id: NodeId) -> bool {
+        let mut seen: FxHashSet<NodeId> = FxHashSet::default();
+        let mut stack = vec![id];
+        while let Some(id) = stack.pop() {
+            if matches!(self.node(id).op, Op::Input { .. }) {
+                return true;
+            }
+            if seen.insert(id) {
+                stack.extend_from_slice(&self.node(id).args);
+            }
+        }
+        false
     }
     /// Interns a node as it stands, without folding.
     pub fn intern(&mut self, node: Node, origin: Option<u64>) -> NodeId {

@@ -26,5 +26,5 @@ mod x86_64;
 pub use call::{ArgSpec, CallSpec, Extent, ExternalFunction, Initial, RegionSpec};
 pub use error::{LiftError, ObjectError, Place, Timing, Violation};
 pub use lift::lift;
-pub use lifted::{Case, Class, ElementError, FinalRegion, LiftStats, Lifted};
+pub use lifted::{Case, Class, ElementError, FinalRegion, Left, LiftStats, Lifted, Residue};
 pub use object::{Architecture, Object};

@@ -156,5 +156,6 @@ fn run<I: InstructionSet>(
         *stats.by_mnemonic.entry(d.mnemonic.clone()).or_default() += d.executed;
         stats.code_bytes += I::length(&d.instruction) as u64;
     }
-    Ok((Case { condition: conditions.join(", "), regions }, stats))
+    let residue = machine.residue();
+    Ok((Case { condition: conditions.join(", "), regions, residue }, stats))
 }

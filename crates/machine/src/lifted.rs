@@ -142,6 +142,26 @@ impl FinalRegion {
     }
 }
 
+/// A byte that a call leaves behind, and that is neither constant nor (part of) an address.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Left {
+    /// Where: `stack-24` (from the stack pointer at entry), `byte 3 of ymm2`.
+    pub place: String,
+    /// What it is: a term, or undefined.
+    pub byte: Byte,
+}
+
+/// What a call leaves where nobody looks for it: the stack below the stack pointer at entry, and registers that
+/// belong to no one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Residue {
+    /// On the stack, from the lowest address on. What was stored before anything unknown was read, and places that were
+    /// not written, are left out: they are the caller's.
+    pub stack: Vec<Left>,
+    /// In registers, but for the result's and the flags; [`None`] if that is not modelled.
+    pub registers: Option<Vec<Left>>,
+}
+
 /// One case of the caller's freedom: see [`Lifted::cases`].
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -149,6 +169,8 @@ pub struct Case {
     pub condition: String,
     /// Every region of the call, in its order, at return.
     pub regions: Vec<FinalRegion>,
+    /// What is left on the stack and in registers.
+    pub residue: Residue,
 }
 
 /// A lifted call.

@@ -76,6 +76,7 @@ pub fn judgement(report: &Report) -> Judgement {
         Some(ReasonKind::Memory) => "memory",
         Some(ReasonKind::Undefined) => "undefined value",
         Some(ReasonKind::Abi) => "calling convention",
+        Some(ReasonKind::Residue) => "residue",
         Some(ReasonKind::Range) => "range",
         Some(ReasonKind::Function) => "function",
         Some(ReasonKind::Unmodelled) => "not modelled",

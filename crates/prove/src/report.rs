@@ -28,6 +28,8 @@ pub enum ReasonKind {
     Undefined,
     /// Calling convention.
     Abi,
+    /// Something that depends on inputs is left on the stack or in registers.
+    Residue,
     /// A sum does not fit its word, or an output its range.
     Range,
     /// The outputs are not what the contract asks for.

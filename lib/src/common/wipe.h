@@ -1,5 +1,5 @@
 /*
- * wipe.h: nothing secret stays on the stack when an operation ends. Internal.
+ * wipe.h: nothing secret stays on the stack or in registers when an operation ends. Internal.
  *
  * An operation and all that it calls leave secrets below their caller's frame: locals, what the compiler
  * spilled, arguments, return values. They are set to zero once, by a function that has that much stack of its own.
@@ -47,12 +47,44 @@ extern int RF_NS(test_no_wipe); /* tests set it to see what would stay */
 #define rf_wipes() 1
 #endif
 
-/* Defines the function that sets so many bytes of dead stack to zero. */
+/* Sets registers to zero that belong to no one, where the compiler takes such text; elsewhere they stay as they are. */
+#if defined(__x86_64__) && defined(__SSE2__) && (defined(__GNUC__) || defined(__clang__))
+#define RF_XMM                                                                                     \
+    "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",       \
+        "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
+#define rf_clear_registers()                                                                       \
+    do {                                                                                           \
+        if (rf_avx2())                                                                             \
+            __asm__ __volatile__("vzeroall" : : : RF_XMM);                                         \
+        else                                                                                       \
+            __asm__ __volatile__(                                                                  \
+                "pxor %%xmm0, %%xmm0\n\tpxor %%xmm1, %%xmm1\n\tpxor %%xmm2, %%xmm2\n\t"            \
+                "pxor %%xmm3, %%xmm3\n\tpxor %%xmm4, %%xmm4\n\tpxor %%xmm5, %%xmm5\n\t"            \
+                "pxor %%xmm6, %%xmm6\n\tpxor %%xmm7, %%xmm7\n\tpxor %%xmm8, %%xmm8\n\t"            \
+                "pxor %%xmm9, %%xmm9\n\tpxor %%xmm10, %%xmm10\n\tpxor %%xmm11, %%xmm11\n\t"        \
+                "pxor %%xmm12, %%xmm12\n\tpxor %%xmm13, %%xmm13\n\tpxor %%xmm14, %%xmm14\n\t"      \
+                "pxor %%xmm15, %%xmm15"                                                            \
+                :                                                                                  \
+                :                                                                                  \
+                : RF_XMM);                                                                         \
+        __asm__ __volatile__("xor %%ecx, %%ecx\n\txor %%edx, %%edx\n\txor %%esi, %%esi\n\t"        \
+                             "xor %%edi, %%edi\n\txor %%r8d, %%r8d\n\txor %%r9d, %%r9d\n\t"        \
+                             "xor %%r10d, %%r10d\n\txor %%r11d, %%r11d"                            \
+                             :                                                                     \
+                             :                                                                     \
+                             : "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc");        \
+    } while (0)
+#else
+#define rf_clear_registers() ((void)0)
+#endif
+
+/* Defines the function that sets so many bytes of dead stack to zero, and then registers. */
 #define RF_WIPER(name, bytes)                                                                      \
     RF_ALONE static void name(void)                                                                \
     {                                                                                              \
         uint8_t dead[bytes];                                                                       \
         rf_zeroize(dead, sizeof dead);                                                             \
+        rf_clear_registers();                                                                      \
     }
 
 /*

@@ -79,7 +79,12 @@ impl<I: InstructionSet> Machine<'_, I> {
         }
         self.loaded += size;
         match self.regions[usize::from(region)].load(offset, out) {
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                // Of its own stack it reads back what it stored.
+                self.dead.began |=
+                    region != self.stack && !out.iter().all(|b| matches!(b, Byte::Const(_)));
+                Ok(())
+            }
             Err(fault) => Err(self.fault(fault, region, offset, size)),
         }
     }
@@ -150,6 +155,7 @@ impl<I: InstructionSet> Machine<'_, I> {
             }
             self.used = self.used.min(offset);
             self.deepest = self.deepest.min(offset);
+            self.dead.store(offset, bytes);
         }
         self.stored += size;
         match self.regions[usize::from(region)].store(offset, bytes) {

@@ -197,6 +197,9 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             returned: false,
             used: 0,
             deepest: 0,
+            dead: super::residue::DeadStack::new(
+                call.args.iter().any(|a| matches!(a, ArgSpec::Input { .. })),
+            ),
             decoded: FxHashMap::default(),
             code: Vec::new(),
             steps: 0,

@@ -16,6 +16,7 @@ mod links;
 mod memory;
 mod outside;
 mod pointers;
+mod residue;
 
 use crate::byte::Byte;
 use crate::call::ExternalFunction;
@@ -63,6 +64,12 @@ pub(crate) trait InstructionSet: Sized {
     fn saved(&self, i: usize) -> &[Byte];
     /// After a call of another object's function: the result, and nothing that it may change.
     fn after_call(&mut self, result: [Byte; 8]);
+
+    /// What a function may leave in registers as it likes, except for its result: each register's name and bytes. Halves
+    /// that no instruction of the call can have written are left out. [`None`] if that is not modelled.
+    fn scratch(_m: &Machine<'_, Self>) -> Option<Vec<(String, Vec<Byte>)>> {
+        None
+    }
 
     /// Decodes the instruction at `m.at` into `m.now`, or refuses it by name.
     fn decode(m: &mut Machine<'_, Self>) -> Fallible<Decoded<Self>>;
@@ -116,6 +123,8 @@ pub(crate) struct Machine<'a, I: InstructionSet> {
     /// Lowest stack offset that may hold something.
     used: i64,
     pub deepest: i64,
+    /// What will be left of it.
+    pub dead: residue::DeadStack,
     decoded: FxHashMap<(usize, u64), u32>,
     pub code: Vec<Decoded<I>>,
     pub steps: u64,

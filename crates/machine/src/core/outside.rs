@@ -115,6 +115,7 @@ impl<I: InstructionSet> Machine<'_, I> {
         }
         for &(at, length, writes) in &spans {
             self.charge(length as u64)?;
+            self.dead.began = true;
             let mut bytes = vec![Byte::Undefined; length];
             if writes {
                 for byte in &mut bytes {
@@ -135,6 +136,7 @@ impl<I: InstructionSet> Machine<'_, I> {
              depends on lengths alone",
             function.symbol
         ));
+        self.dead.began = true;
         let mut result = [Byte::Undefined; 8];
         let node = match function.returns {
             Some(value) => self.g.constant(64, value),

@@ -110,6 +110,24 @@ impl InstructionSet for X86_64 {
         self.flags = Flags::default();
     }
 
+    fn scratch(m: &Machine<'_>) -> Option<Vec<(String, Vec<Byte>)>> {
+        const NAMES: [&str; 8] = ["rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11"];
+        let general = NAMES.iter().zip(&CLOBBERED[1..]);
+        let mut all: Vec<(String, Vec<Byte>)> =
+            general.map(|(name, &r)| (name.to_string(), m.cpu.gpr[r].to_vec())).collect();
+        // Legacy instructions leave the upper halves as the caller had them.
+        let bytes =
+            if m.code.iter().any(|c| c.instruction.ins.code().encoding() == EncodingKind::VEX) {
+                32
+            } else {
+                16
+            };
+        all.extend(
+            m.cpu.vec.iter().enumerate().map(|(i, v)| (format!("ymm{i}"), v[..bytes].to_vec())),
+        );
+        Some(all)
+    }
+
     fn decode(m: &mut Machine<'_>) -> Fallible<Decoded<X86_64>> {
         let Some((ins, constants)) = decode::decode(m.object, m.at.0, m.at.1) else {
             return Err(m.unsupported("bytes that are no instruction"));

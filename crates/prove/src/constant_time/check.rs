@@ -1,5 +1,6 @@
 //! Running the functions of a contract.
 
+use super::clean::Clean;
 use super::contract::{Function, Parameter, SafetyContract};
 use crate::contract::Role;
 use crate::report::{Reason, ReasonKind, Verdict};
@@ -18,7 +19,7 @@ use std::time::Instant;
 /// Instructions of one call.
 const MOST_STEPS: u64 = 1 << 29;
 /// Instructions that are executed again with terms kept, to name what a leak depends on.
-const STEPS_WITH_TERMS: u64 = 4_000_000;
+pub(super) const STEPS_WITH_TERMS: u64 = 4_000_000;
 
 /// What was found of all functions of a contract in one object.
 #[derive(Clone, Debug, Serialize)]
@@ -57,9 +58,9 @@ pub struct FunctionReport {
 }
 
 /// One call to execute: the case in words, and which argument each region is.
-struct Call {
-    name: String,
-    spec: CallSpec,
+pub(super) struct Call {
+    pub name: String,
+    pub spec: CallSpec,
 }
 
 /// Checks that no branch, address or variable-time instruction of the contract's functions depends on
@@ -106,7 +107,11 @@ pub fn check(
         verdict,
         object_sha256: sha256(object),
         object_bytes: object.len(),
-        claims: claims.map(str::to_string).to_vec(),
+        claims: claims
+            .map(str::to_string)
+            .into_iter()
+            .chain(Clean::claims(&contract.functions))
+            .collect(),
         functions,
     }
 }
@@ -127,7 +132,7 @@ impl FunctionReport {
         }
     }
 
-    fn say(&mut self, kind: ReasonKind, text: String, at: Option<&Place>, call: &str) {
+    pub(super) fn say(&mut self, kind: ReasonKind, text: String, at: Option<&Place>, call: &str) {
         self.reasons.push(Reason {
             kind,
             text,
@@ -140,10 +145,10 @@ impl FunctionReport {
     }
 }
 
-struct Run<'a> {
+pub(super) struct Run<'a> {
     contract: &'a SafetyContract,
-    object: &'a Object,
-    function: &'a Function,
+    pub object: &'a Object,
+    pub function: &'a Function,
     progress: &'a dyn Progress,
     options: &'a Options,
     /// When the check of all functions began.
@@ -227,7 +232,7 @@ impl Run<'_> {
                 }
             }
         }
-        None
+        self.left(lifted, call, report)
     }
 
     fn failed(&self, e: &LiftError, call: &Call, report: &mut FunctionReport) -> Verdict {
@@ -286,7 +291,7 @@ impl Run<'_> {
         }
     }
 
-    fn inputs_below(&self, graph: &Graph, node: NodeId) -> String {
+    pub(super) fn inputs_below(&self, graph: &Graph, node: NodeId) -> String {
         let parameters = &self.function.parameters;
         let name = |operand: u16, index: u32| match parameters.get(usize::from(operand)) {
             Some(Parameter::Buffer(b)) => format!("byte {index} of {}", b.name),

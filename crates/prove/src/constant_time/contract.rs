@@ -3,7 +3,8 @@
 //! ```toml
 //! contract = 1
 //! abi = "sysv-x86-64"
-//! claims = "constant-time"      # in the place of a ring and what is computed
+//! claims = "constant-time"      # in the place of a ring and what is computed; with more claims a list:
+//!                               # ["constant-time", "clean-stack", "clean-registers"]
 //!
 //! [[function]]
 //! symbol = "sort"
@@ -16,6 +17,7 @@
 //! [[function]]
 //! symbol = "inverse"
 //! stack = 16384
+//! claims = "constant-time"      # if others than the contract's
 //! released_branches = 1         # may depend on content: whether there is an inverse is no secret
 //! arguments = [
 //!     { name = "out", role = "output", element = "i16", length = 761 },
@@ -38,6 +40,7 @@
 //!
 //! Content of memory is unknown, and so counts as secret, but for what is `known`.
 
+use super::clean::Clean;
 use crate::contract::{Abi, ContractError, Element, Role};
 use ringforge_machine::ExternalFunction;
 
@@ -63,6 +66,8 @@ pub struct Function {
     pub symbol: String,
     /// Bytes of stack that it may use below the stack pointer at entry.
     pub stack: u64,
+    /// What is claimed beyond constant time.
+    pub clean: Clean,
     /// Branches that may depend on content, since what they depend on is released on purpose (whether
     /// a draw must be repeated, say). Both ways are checked; the verdict names them.
     pub released_branches: usize,

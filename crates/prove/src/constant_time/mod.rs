@@ -7,10 +7,12 @@
 //! accesses stay inside; it costs some 0.1 to 1 µs for each instruction executed, and no memory.
 
 mod check;
+mod clean;
 pub mod contract;
 #[cfg(test)]
 mod tests;
 mod text;
 
 pub use check::{FunctionReport, SafetyReport, check};
+pub use clean::Clean;
 pub use contract::{Buffer, Data, Function, Parameter, SafetyContract};

@@ -79,6 +79,10 @@ fn a_text_says_what_it_must() {
             "bytes_of",
         ),
         (contract("").replace("constant-time", "speed"), "known is"),
+        (contract("").replace("\"constant-time\"", "[\"constant-time\", \"clean\"]"), "known is"),
+        (contract("").replace("constant-time", "clean-stack"), "is expected, once"),
+        (contract("").replace("\"constant-time\"", "[]"), "is expected, once"),
+        (contract("").replace("\"constant-time\"", "3"), "list of strings"),
         (contract("").replace("contract = 1", "contract = 2"), "contract = 1"),
     ] {
         let error = SafetyContract::parse(&text).expect_err(&text);
@@ -123,4 +127,90 @@ fn each_claim_is_checked() {
         check(&object("ret"), &other, &Options::default(), &Quiet).verdict,
         Verdict::Unknown
     );
+}
+
+/// The verdict on a function of ARRAYS (four words) that also claims `claim`, and the reason's text.
+fn clean(claim: &str, body: &str) -> (Verdict, String) {
+    let four = &ARRAYS.replace("values = [4, 3, 4]", "value = 4");
+    let claims = format!("[\"constant-time\", \"{claim}\"]");
+    let contract = contract(four).replace("\"constant-time\"", &claims);
+    let contract = SafetyContract::parse(&contract).unwrap();
+    let report = check(&object(body), &contract, &Options::default(), &Quiet);
+    let reasons = &report.functions[0].reasons;
+    assert!(reasons.iter().all(|r| r.kind == ReasonKind::Residue), "{reasons:?}");
+    let claimed = report.claims.iter().filter(|c| c.starts_with(&claim.replace('-', " "))).count();
+    assert_eq!(claimed, 1, "{:?}", report.claims);
+    (report.verdict, reasons.first().map_or_else(String::new, |r| r.text.clone()))
+}
+
+#[test]
+fn what_is_left_on_the_stack_is_seen() {
+    let copy = "mov rax, [rsi]\n mov [rdi], rax\n";
+    let proved = [
+        // Nothing; a constant; an address; the caller's own registers, before anything is read.
+        "ret",
+        "mov qword ptr [rsp-8], 7\n mov [rsp-16], rsi\n ret",
+        // A word that is overwritten, by parts or by another.
+        "push rax\n mov dword ptr [rsp], 0\n mov dword ptr [rsp+4], 0\n pop rcx\n ret",
+        // A function's frame that another function's covers.
+        "call 2f\n call 3f\n ret\n2: mov [rsp-40], rax\n ret\n3: mov qword ptr [rsp-40], 0\n ret",
+    ];
+    for body in proved {
+        assert_eq!(
+            clean("clean-stack", &format!("{copy}{body}")),
+            (Verdict::Proved, String::new()),
+            "{body}"
+        );
+    }
+    // What the caller had in its registers is the caller's.
+    let early = format!("push rax\n vmovdqu [rsp-48], ymm3\n {copy} pop rcx\n ret");
+    assert_eq!(clean("clean-stack", &early).0, Verdict::Proved);
+    let refuted = [
+        ("push rax\n pop rcx\n ret", "stack-8 to stack-1; stack-8 depends on byte 0 of in"),
+        // Seven of eight bytes are overwritten.
+        ("push rax\n mov dword ptr [rsp], 0\n mov dword ptr [rsp+3], 0\n pop rcx\n ret", "1 bytes"),
+        (
+            "call 2f\n call 3f\n ret\n2: mov [rsp-40], rax\n ret\n3: mov qword ptr [rsp-41], 0\n ret",
+            "stack-41 to stack-41",
+        ),
+        ("movzx ecx, al\n and ecx, 1\n neg ecx\n mov [rsp-4], ecx\n ret", "stack-4 to stack-1"),
+        ("vmovd xmm1, eax\n vmovdqu [rsp-64], ymm1\n ret", "4 bytes"),
+    ];
+    for (body, wanted) in refuted {
+        let (verdict, text) = clean("clean-stack", &format!("{copy}{body}"));
+        assert_eq!(verdict, Verdict::Refuted, "{body}: {text}");
+        assert!(text.contains(wanted), "{body}: {text}");
+    }
+    // Undefined, after something was read, may be anything that was read; a constant that only terms show to be one.
+    for body in ["push r8\n pop r8\n ret", "mov ecx, eax\n xor eax, ecx\n mov [rsp-4], eax\n ret"] {
+        assert_eq!(clean("clean-stack", &format!("{copy}{body}")).0, Verdict::Unknown, "{body}");
+    }
+}
+
+#[test]
+fn what_is_left_in_registers_is_seen() {
+    let copy = "mov rax, [rsi]\n mov [rdi], rax\n";
+    let general = "xor ecx, ecx\n xor edx, edx\n xor r8d, r8d\n xor r9d, r9d\n xor r10d, r10d\n xor r11d, r11d\n";
+    // The result may be anything.
+    assert_eq!(
+        clean("clean-registers", &format!("{copy}{general} vzeroall\n ret")),
+        (Verdict::Proved, String::new())
+    );
+    // Without vector instructions of AVX upper halves are the caller's.
+    let legacy: String = (0..16).map(|i| format!("pxor xmm{i}, xmm{i}\n")).collect();
+    assert_eq!(
+        clean("clean-registers", &format!("{copy}{general}{legacy} ret")).0,
+        Verdict::Proved
+    );
+    for (body, wanted, verdict) in [
+        (format!("{general} vzeroall\n mov r11, rax"), "byte 0 of r11", Verdict::Refuted),
+        (format!("{general} vzeroall\n movq xmm9, rax"), "byte 0 of ymm9", Verdict::Refuted),
+        (format!("{general} vmovq xmm1, rax\n {legacy}"), "byte 16 of ymm0", Verdict::Unknown),
+        (general.to_string(), "byte 0 of ymm0", Verdict::Unknown),
+    ] {
+        let body = format!("{copy}{body}\n ret");
+        let (found, text) = clean("clean-registers", &body);
+        assert_eq!(found, verdict, "{body}: {text}");
+        assert!(text.contains(wanted), "{body}: {text}");
+    }
 }

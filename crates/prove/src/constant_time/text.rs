@@ -1,5 +1,6 @@
 //! The text of a contract of constant time.
 
+use super::clean::Clean;
 use super::contract::{Buffer, Data, Function, Parameter, SafetyContract};
 use crate::contract::{Abi, ContractError, Element, Role};
 use ringforge_machine::{Extent, ExternalFunction};
@@ -18,7 +19,7 @@ const REGISTERS: usize = 6;
 struct Text {
     contract: Spanned<u64>,
     abi: Abi,
-    claims: Spanned<String>,
+    claims: Spanned<Claims>,
     function: Vec<Spanned<FunctionText>>,
     #[serde(default)]
     data: Vec<Spanned<DataText>>,
@@ -27,10 +28,18 @@ struct Text {
 }
 
 #[derive(Deserialize)]
+#[serde(untagged, expecting = "claims is a string, or a list of strings")]
+enum Claims {
+    One(String),
+    Many(Vec<String>),
+}
+
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FunctionText {
     symbol: String,
     stack: u64,
+    claims: Option<Spanned<Claims>>,
     #[serde(default)]
     released_branches: usize,
     arguments: Vec<Spanned<ArgumentText>>,
@@ -98,10 +107,8 @@ pub(super) fn parse(text: &str) -> Result<SafetyContract, ContractError> {
     if *parsed.contract.as_ref() != 1 {
         return Err(at(parsed.contract.span().start, "this tool reads `contract = 1`".into()));
     }
-    if parsed.claims.as_ref() != "constant-time" {
-        let m = format!("claims = {:?}: known is \"constant-time\"", parsed.claims.as_ref());
-        return Err(at(parsed.claims.span().start, m));
-    }
+    let claimed = |c: &Spanned<Claims>| clean(c.as_ref()).map_err(|m| at(c.span().start, m));
+    let all = claimed(&parsed.claims)?;
     let abi = parsed.abi;
     let mut contract =
         SafetyContract { abi, functions: Vec::new(), data: Vec::new(), externals: Vec::new() };
@@ -117,6 +124,7 @@ pub(super) fn parse(text: &str) -> Result<SafetyContract, ContractError> {
         let mut function = Function {
             symbol: f.symbol.clone(),
             stack: f.stack,
+            clean: f.claims.as_ref().map_or(Ok(all), claimed)?,
             released_branches: f.released_branches,
             parameters: Vec::new(),
         };
@@ -140,6 +148,34 @@ pub(super) fn parse(text: &str) -> Result<SafetyContract, ContractError> {
         return Err(at(0, "the contract names no [[function]]".into()));
     }
     Ok(contract)
+}
+
+/// What is claimed beyond constant time.
+fn clean(claims: &Claims) -> Result<Clean, String> {
+    let names = match claims {
+        Claims::One(name) => std::slice::from_ref(name),
+        Claims::Many(names) => names,
+    };
+    let mut clean = Clean::default();
+    for name in names {
+        match name.as_str() {
+            "constant-time" => {}
+            "clean-stack" => clean.stack = true,
+            "clean-registers" => clean.registers = true,
+            _ => {
+                return Err(format!(
+                    "claims = {name:?}: known is \"constant-time\", with it \"clean-stack\" and \"clean-registers\""
+                ));
+            }
+        }
+    }
+    match names.iter().filter(|n| *n == "constant-time").count() {
+        1 => Ok(clean),
+        _ => {
+            Err("claims: \"constant-time\" is expected, once; what is left is claimed beside it"
+                .into())
+        }
+    }
 }
 
 fn data(d: &DataText) -> Result<Data, String> {
