@@ -308,7 +308,7 @@ fn all_on_line(at: i64, values: &[i64], m: u128, c: u64, d: u64) -> bool {
             let off = v.wrapping_sub(expected);
             let t = off.wrapping_mul(inverse);
             ok &= (-bound <= t) & (t <= bound) & (off & even == 0) & !far;
-            expected += c as i64;
+            expected = expected.wrapping_add(c as i64);
         }
     }
     ok || each_on_line(at, values, m as u128, c, d)

@@ -348,12 +348,12 @@ fn apply<'a>(
         FunOp::And => two!(|a, b| a & b),
         FunOp::Or => two!(|a, b| a | b),
         FunOp::Xor => two!(|a, b| a ^ b),
-        FunOp::Eq => two!(|a, b| -i64::from(a == b)),
+        FunOp::Eq => two!(|a, b| i64::from(a == b).wrapping_neg()),
         FunOp::Ult => {
             let from = width(0);
-            two!(|a, b| -i64::from(unsigned(a, from) < unsigned(b, from)))
+            two!(|a, b| i64::from(unsigned(a, from) < unsigned(b, from)).wrapping_neg())
         }
-        FunOp::Slt => two!(|a, b| -i64::from(a < b)),
+        FunOp::Slt => two!(|a, b| i64::from(a < b).wrapping_neg()),
         FunOp::Select => {
             for (i, o) in out.iter_mut().enumerate() {
                 *o = if arg(0)[i] != 0 { arg(1)[i] } else { arg(2)[i] };

@@ -81,10 +81,16 @@ impl Arithmetic {
     /// The residue in `[0, m)`.
     #[inline(always)]
     fn reduced(self, x: u64) -> u32 {
-        // floor(2^64 / m) is short by less than one, so the quotient is by at most one.
-        let quotient = ((u128::from(x) * u128::from(self.inverse)) >> 64) as u64;
-        let r = x - quotient * self.m;
-        (if r >= self.m { r - self.m } else { r }) as u32
+        // floor(2^64 / m) is short by less than one, so the quotient is by at most one: nothing wraps.
+        let quotient = (u128::from(x).wrapping_mul(self.inverse.into()) >> 64) as u64;
+        let r = x.wrapping_sub(quotient.wrapping_mul(self.m));
+        (if r >= self.m { r.wrapping_sub(self.m) } else { r }) as u32
+    }
+
+    /// `a + c·v`, which fits as often as there is room.
+    #[inline(always)]
+    fn add(a: u64, c: u64, v: u32) -> u64 {
+        a.wrapping_add(c.wrapping_mul(v.into()))
     }
 }
 
@@ -204,14 +210,14 @@ pub(super) fn modular(
             match part {
                 Part::Sum(x) => {
                     let Some(values) = out.get(x, area) else { continue };
-                    acc.iter_mut().zip(values).for_each(|(a, &v)| *a += c * u64::from(v));
+                    acc.iter_mut().zip(values).for_each(|(a, &v)| *a = Arithmetic::add(*a, c, v));
                 }
                 Part::Product(x, y) => {
                     let (x, y) = (&left.rows[x as usize], &right.rows[y as usize]);
                     let (Some(column), Some(row)) = (x, y) else { continue };
                     for (&x, acc) in column.iter().zip(acc.chunks_exact_mut(width)) {
                         let x = u64::from(arithmetic.reduced(u64::from(x) * c));
-                        acc.iter_mut().zip(row).for_each(|(a, &v)| *a += x * u64::from(v));
+                        acc.iter_mut().zip(row).for_each(|(a, &v)| *a = Arithmetic::add(*a, x, v));
                     }
                 }
             }
