@@ -22,7 +22,7 @@ const FILES: &[&str] = &[
 
 fn main() -> io::Result<()> {
     let variable = |name: &str| env::var_os(name).map(PathBuf::from).unwrap_or_default();
-    let lib = fs::canonicalize(variable("CARGO_MANIFEST_DIR").join("../../lib"))?;
+    let lib = fs::canonicalize(variable("CARGO_MANIFEST_DIR").join("lib"))?; // a link
     let mut names: Vec<String> = FILES.iter().map(|&name| name.to_owned()).collect();
     for directory in DIRECTORIES {
         println!("cargo:rerun-if-changed={}", lib.join(directory).display());

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../lib");
+    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join("lib"); // a link to the repository's
     let feature = |name: &str| {
         env::var_os(format!("CARGO_FEATURE_{}", name.to_uppercase().replace('-', "_"))).is_some()
     };

@@ -28,7 +28,7 @@ fn table(name: &str, directory: &Path, extension: &str) -> io::Result<String> {
 
 fn main() -> io::Result<()> {
     let variable = |name: &str| env::var_os(name).map(PathBuf::from).unwrap_or_default();
-    let root = variable("CARGO_MANIFEST_DIR").join("../..");
+    let root = variable("CARGO_MANIFEST_DIR"); // links to the directories of the repository
     let rust = table("RINGS", &root.join("rings"), "toml")?
         + &table("PLANS", &root.join("plans"), "plan")?;
     fs::write(variable("OUT_DIR").join("catalog.rs"), rust)

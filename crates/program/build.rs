@@ -6,7 +6,7 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let variable = |name: &str| env::var_os(name).map(PathBuf::from).unwrap_or_default();
-    let directory = fs::canonicalize(variable("CARGO_MANIFEST_DIR").join("../../schedules"))?;
+    let directory = fs::canonicalize(variable("CARGO_MANIFEST_DIR").join("schedules"))?; // a link
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed={}", directory.display());
     let mut files: Vec<PathBuf> = Vec::new();

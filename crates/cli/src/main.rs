@@ -62,6 +62,10 @@ fn main() -> ExitCode {
         ui.fail(&Failure::failed(format!("cannot catch interrupts: {error}")));
         return ExitCode::from(1);
     }
+    if let Err(failure) = believable(&cli.command) {
+        ui.fail(&failure);
+        return ui::status(failure.status);
+    }
     let done = match &cli.command {
         Command::List => list::run(&ui),
         Command::Completions { shell } => {
@@ -89,4 +93,32 @@ fn main() -> ExitCode {
             ui::status(failure.status)
         }
     }
+}
+
+/// A command that says `proved` wants a kernel that is compiled with checks of overflow; others do without.
+fn believable(command: &Command) -> Result<(), Failure> {
+    let proves = matches!(
+        command,
+        Command::Forge(_)
+            | Command::Package(_)
+            | Command::Prove(_)
+            | Command::Recheck(_)
+            | Command::Mutate(_)
+    );
+    if !proves {
+        return Ok(());
+    }
+    // The question is a panic, which is to be silent. There are no other threads yet that could have one.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let checked = ringforge_kernel::overflow_is_a_panic();
+    std::panic::set_hook(hook);
+    if checked {
+        return Ok(());
+    }
+    Err(Failure::failed(
+        "this ringforge was built without checks of overflow in its kernel, so nothing that it accepts could be \
+         believed; build it in its repository, or with `cargo install ringforge --locked --config \
+         profile.release.package.ringforge-kernel.overflow-checks=true`",
+    ))
 }

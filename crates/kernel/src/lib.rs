@@ -25,3 +25,5 @@ mod node;
 pub mod pieces;
 pub mod replay;
 pub mod text;
+
+pub use guard::overflow_is_a_panic;
