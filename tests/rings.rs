@@ -1,6 +1,6 @@
-//! Rings x^n + 1 with all their entry points: forged, run, proved, and ranges that cannot be wider.
+//! Rings with all their entry points, x^n + 1 and x^n - x^(n/2) + 1: forged, run, proved, and ranges that cannot be wider.
 //!
-//! Every day one of the rings with one compiler, Saber's product, and the widening of some of one ring's ranges; left to
+//! Every day one of the rings of each kind with one compiler, Saber's product, and the widening of some of one ring's ranges; left to
 //! `RINGFORGE_LONG=1`: the other rings, both compilers for each, NTRU's products, the standards' orders, and rings with
 //! longer or incomplete transforms.
 
@@ -10,6 +10,7 @@ use common::{Sandbox, compilers, long, sample};
 use serde_json::Value;
 
 const RINGS: &[&str] = &["mlkem", "kyber1", "newhope512", "newhope1024", "mldsa"];
+const TRINOMIALS: &[&str] = &["ntruplus576", "ntruplus768", "ntruplus864", "ntruplus1152", "nttru"];
 const ENTRIES: &[&str] =
     &["forward", "inverse", "base", "accumulate", "to_standard", "from_standard", "mul"];
 
@@ -59,6 +60,17 @@ fn forge(dir: &Sandbox, ring: &str, more: &[&str]) -> Value {
 fn every_entry_point_of_every_ring_is_proved() {
     for (i, ring) in sample(RINGS, &[0]).into_iter().enumerate() {
         for (cc, opt) in builds_of(i) {
+            let dir = Sandbox::new();
+            all_proved(&forge(&dir, ring, &["--cc", cc, &format!("--opt={opt}")]));
+        }
+    }
+}
+
+/// The same of transforms in mixed radices.
+#[test]
+fn every_entry_point_of_every_trinomial_is_proved() {
+    for (i, ring) in sample(TRINOMIALS, &[0]).into_iter().enumerate() {
+        for (cc, opt) in builds_of(i + 1) {
             let dir = Sandbox::new();
             all_proved(&forge(&dir, ring, &["--cc", cc, &format!("--opt={opt}")]));
         }

@@ -6,9 +6,9 @@
 use crate::base::Base;
 use crate::change_modulus::ChangeModulus;
 use crate::domain::{Modulus, word_bits};
+use crate::levels::Levels;
 use crate::lift::Lift;
 use crate::network::Cost;
-use crate::ntt::Ntt;
 use crate::plan::Plan;
 use crate::product::Product;
 use crate::smooth::longest_phase;
@@ -80,7 +80,8 @@ impl Model<'_> {
             }
             Structure::Primes(change) => self.change_modulus(change),
             Structure::Blocks(part) => self.substitute(part),
-            Structure::Halves(ntt) => self.transform(ntt),
+            Structure::Halves(ntt) => self.transform(ntt, ntt.domain.q),
+            Structure::Levels(levels) => self.transform(levels, node.domain().q),
             Structure::Definition
                 if matches!(domain.modulus, Modulus::Free { .. }) && domain.q <= 1 << 16 =>
             {
@@ -176,17 +177,18 @@ impl Model<'_> {
         per_block * (transforms + memory + reductions) + small
     }
 
-    fn transform(&self, ntt: &Ntt) -> f64 {
-        let words = self.words(ntt.domain.q);
-        let registers = words.registers(ntt.len());
-        let levels = f64::from(ntt.levels);
+    fn transform(&self, ntt: &dyn Levels, q: u64) -> f64 {
+        let words = self.words(q);
+        let registers = words.registers(ntt.size());
+        // A level in three is one and a half in two.
+        let levels = ((ntt.size() / ntt.degree()) as f64).log2();
         // Half a multiplication and an addition per coefficient; the last levels lie within registers.
         let within = (words.lanes / ntt.degree() as f64).log2().max(0.0);
         let butterflies = registers
             * (levels * (words.costs.scale / 2.0 + self.costs.add) + words.costs.shuffle * within);
         let memory = registers * (levels / 3.0).ceil() * 2.0 * self.costs.memory;
         let reductions = registers * (levels / words.room.max(0.5)).floor() * self.costs.reduce;
-        let products = ntt.convolution.total_cost().products as f64 / words.lanes;
+        let products = ntt.products().total_cost().products as f64 / words.lanes;
         3.0 * (butterflies + memory + reductions)
             + registers * words.costs.scale
             + products * (words.costs.product + 2.0)

@@ -13,6 +13,7 @@
 use crate::base::{BaseSpec, Shape};
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
+use crate::levels::{Levels, Split};
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
@@ -176,19 +177,9 @@ impl Ntt {
         false
     }
 
-    /// d, the degree of the factors that are left.
-    pub fn degree(&self) -> usize {
-        self.len() >> self.levels
-    }
-
     /// The scale that so many levels there and back leave.
     pub fn halves(&self, levels: u32) -> Unit {
         self.two.pow(u64::from(levels))
-    }
-
-    /// w_i in standard order.
-    pub fn weights(&self) -> &[u64] {
-        &self.convolution.weights
     }
 
     /// The number that a forward butterfly of level `level` (0 the first, distance n/2) multiplies
@@ -237,62 +228,38 @@ impl Ntt {
             Butterflies::CooleyTukey => self.twist_factor(i).inverse(),
         }
     }
+}
 
-    /// One level in place; `distance` between the elements of a butterfly.
-    fn level(
-        &self,
-        f: &mut [u64],
-        distance: usize,
-        kind: Butterflies,
-        factor: &dyn Fn(usize) -> u64,
-    ) {
-        let q = self.domain.q;
-        for i in (0..f.len()).filter(|i| (i / distance).is_multiple_of(2)) {
-            let (a, b, w) = (f[i], f[i + distance], factor(i));
-            (f[i], f[i + distance]) = match kind {
-                Butterflies::CooleyTukey => {
-                    let t = zq::mul(w, b, q);
-                    (zq::add(a, t, q), zq::sub(a, t, q))
-                }
-                Butterflies::GentlemanSande => (zq::add(a, b, q), zq::mul(w, zq::sub(a, b, q), q)),
-            };
-        }
+impl Levels for Ntt {
+    fn q(&self) -> u64 {
+        self.domain.q
     }
-
-    /// The remainders by x^d − w_i, one after the other: n coefficients in `[0, q)` to n.
-    pub fn forward(&self, a: &[u64]) -> Vec<u64> {
-        let mut f = a.to_vec();
-        f.resize(self.len(), 0);
-        if self.twist {
-            for (i, c) in f.iter_mut().enumerate() {
-                *c = zq::mul(*c, self.twist_factor(i).value(), self.domain.q);
-            }
-        }
-        for level in 0..self.levels {
-            let factor = |i: usize| self.forward_factor(level, i).value();
-            self.level(&mut f, self.len() >> (level + 1), Butterflies::CooleyTukey, &factor);
-        }
-        f
+    fn size(&self) -> usize {
+        self.n
     }
-
-    /// The element with these remainders, times 2^levels.
-    pub fn inverse(&self, a: &[u64]) -> Vec<u64> {
-        let mut f = a.to_vec();
-        for level in 0..self.levels {
-            let factor = |i: usize| self.inverse_factor(level, i);
-            self.level(&mut f, self.degree() << level, self.inverse, &factor);
-        }
-        for (i, c) in f.iter_mut().enumerate() {
-            *c = zq::mul(*c, self.untwist_factor(i), self.domain.q);
-        }
-        f
+    fn splits(&self) -> Vec<Split> {
+        vec![Split::Halves; self.levels as usize]
     }
-
-    /// The products mod x^d − w_i.
-    pub fn base(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
-        let d = self.degree();
-        let leaves = self.weights().iter().zip(a.chunks(d).zip(b.chunks(d)));
-        leaves.flat_map(|(&w, (a, b))| self.convolution.method_for(w).convolve(w, a, b)).collect()
+    fn forward_constants(&self, level: usize, i: usize) -> Vec<u64> {
+        vec![self.forward_factor(level as u32, i).value()]
+    }
+    fn inverse_constants(&self, level: usize, i: usize) -> Vec<u64> {
+        vec![self.inverse_factor(self.levels - 1 - level as u32, i)]
+    }
+    fn backwards(&self) -> Butterflies {
+        self.inverse
+    }
+    fn enter(&self, i: usize) -> Option<Unit> {
+        self.twist.then(|| self.twist_factor(i))
+    }
+    fn leave(&self, i: usize) -> u64 {
+        self.untwist_factor(i)
+    }
+    fn left(&self) -> Unit {
+        self.halves(self.levels)
+    }
+    fn products(&self) -> &WeightedConvolution {
+        &self.convolution
     }
 }
 

@@ -123,6 +123,7 @@ pub static METHODS: &[&Method] = &[
     &crate::substitute::METHOD,
     &crate::schoenhage::METHOD,
     &crate::ntt::METHOD,
+    &crate::mixed_radix::METHOD,
     &crate::schoolbook::METHOD,
     &crate::toeplitz_matrix::METHOD,
     &crate::toeplitz_pair::METHOD,

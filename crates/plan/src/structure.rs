@@ -10,6 +10,7 @@ use crate::border::Border;
 use crate::change_modulus::ChangeModulus;
 use crate::if_square_root::IfSquareRoot;
 use crate::lift::Lift;
+use crate::mixed_radix::MixedRadix;
 use crate::monomial_crt::MonomialCrt;
 use crate::ntt::Ntt;
 use crate::schoenhage::Schoenhage;
@@ -36,6 +37,8 @@ pub enum Structure<'a> {
     Rotations(&'a Schoenhage),
     /// The same where the maps are levels of halves.
     Halves(&'a Ntt),
+    /// Levels of splits in two and in three of a whole ring.
+    Levels(&'a MixedRadix),
     /// One Toeplitz matrix of the one operand times the other one.
     Matrix(&'a ToeplitzMatrix),
     /// Two such matrices, for an unreduced product.

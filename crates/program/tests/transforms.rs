@@ -2,7 +2,7 @@
 //! ranges and on disorder.
 
 use ringforge_interpret::run::{run, run_in_place};
-use ringforge_plan::{Ntt, Plan, Structure};
+use ringforge_plan::{Levels, Plan, Structure};
 use ringforge_program::ir::{Computes, Procedure, Program, Role};
 use ringforge_program::lower::{LowerError, lower};
 use ringforge_program::schedule::{Order, Schedule};
@@ -31,7 +31,12 @@ fn operands(n: usize, most: i64, seed: u64) -> Vec<Vec<i64>> {
 }
 
 /// What an entry point is to leave, mod q.
-fn expected(ntt: &Ntt, program: &Program, computes: Computes, inputs: &[&[i64]]) -> Vec<u64> {
+fn expected(
+    ntt: &dyn Levels,
+    program: &Program,
+    computes: Computes,
+    inputs: &[&[i64]],
+) -> Vec<u64> {
     let q = program.q;
     let layout = program.transform.as_ref().unwrap();
     let enter = |a: &[i64]| a.iter().map(|&x| x.rem_euclid(q as i64) as u64).collect::<Vec<_>>();
@@ -50,8 +55,8 @@ fn expected(ntt: &Ntt, program: &Program, computes: Computes, inputs: &[&[i64]])
         }
         Computes::Forward { scale } => own(&scaled(ntt.forward(&all[0]), scale)),
         Computes::Inverse { scale } => {
-            let halved = zq::inv(1 << ntt.levels, q).unwrap();
-            scaled(ntt.inverse(&standard(&all[0])), zq::mul(scale, halved, q))
+            let back = zq::mul(scale, ntt.left().inverse(), q);
+            scaled(ntt.inverse(&standard(&all[0])), back)
         }
         Computes::BaseProduct { scale } => {
             own(&scaled(ntt.base(&standard(&all[0]), &standard(&all[1])), scale))
@@ -74,15 +79,24 @@ fn magnitude(procedure: &Procedure, role: &Role) -> i64 {
 }
 
 fn check(plan: &Plan, schedule: &Schedule) -> Program {
-    let Structure::Halves(ntt) = plan.root.structure() else { panic!("{}", plan.ring) };
+    let ntt: &dyn Levels = match plan.root.structure() {
+        Structure::Halves(ntt) => ntt,
+        Structure::Levels(levels) => levels,
+        _ => panic!("{}", plan.ring),
+    };
     let lowered =
         lower(plan, schedule, &AVX2, "x").unwrap_or_else(|e| panic!("{}: {e}", plan.ring));
     let program = lowered.program;
-    let (n, q) = (ntt.len(), program.q);
+    let (n, q) = (ntt.size(), program.q);
     for procedure in program.procedures.iter().filter(|p| p.exported) {
         let computes = procedure.computes.unwrap();
-        let what =
-            format!("{} {} of {}, {:?}", plan.ring, procedure.name, ntt.levels, schedule.order);
+        let what = format!(
+            "{} {} of {}, {:?}",
+            plan.ring,
+            procedure.name,
+            plan.root.to_form(),
+            schedule.order
+        );
         let entry = program.entry(&procedure.name).unwrap().expand();
         let inputs: Vec<Vec<Vec<i64>>> = procedure
             .buffers
@@ -212,6 +226,70 @@ fn kinds_and_levels() {
             check(&plan, &schedule);
             check(&plan, &Schedule { straight: 0, merge: 2, ..schedule });
         }
+    }
+}
+
+fn mixed(ring: &str, radices: &str) -> Plan {
+    let form = format!("(mixed-radix {radices} (weighted-convolution (toeplitz)))");
+    let plan = Plan::parse(&format!("(plan p (ring \"{ring}\") {form})"));
+    plan.unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// x^n ± x^(n/2) + 1 and x^n ± 1 by splits in two and in three: blocks of one register and of several, with
+/// every coefficient of a factor in a register of its own or transposed, and with words of 32 bits.
+#[test]
+fn splits_in_two_and_three() {
+    for name in ["nttru", "ntruplus576", "ntruplus768", "ntruplus864", "ntruplus1152"] {
+        let plan = Plan::find(name).unwrap();
+        schedules().iter().for_each(|schedule| {
+            check(&plan, schedule);
+        });
+        for merge in [1, 2] {
+            check(&plan, &Schedule { straight: 0, merge, depth: 2, ..Schedule::default() });
+        }
+    }
+    for (ring, radices) in [
+        ("Z3457[x]/(x^384 + x^192 + 1)", "2 3 2 2 2 2"), // x^4 - w
+        ("Z3457[x]/(x^576 - x^288 + 1)", "2 3 3 2"),     // whole registers, x^16 - w
+        ("Z7681[x]/(x^160 - x^80 + 1)", "2 2 2 2 2"),    // blocks of five registers, x^5 - w
+        ("Z3457[x]/(x^384 + 1)", "3 2 2 2 2 2"),
+        ("Z3457[x]/(x^768 - 1)", "3 2 2 2 2 2 2"),
+        ("Z8380417[x]/(x^384 + 1)", "3 2 2 2 2 2 2 2"),
+        ("Z8380417[x]/(x^768 + x^384 + 1)", "2 2 2 2 2 2 2 2"),
+    ] {
+        let plan = mixed(ring, radices);
+        for schedule in &schedules()[..2] {
+            check(&plan, schedule);
+        }
+    }
+}
+
+/// What has no passes is refused, and says what would have.
+#[test]
+fn splits_that_do_not_fit_registers_are_refused() {
+    for (ring, radices, why, would_work) in [
+        (
+            "Z3457[x]/(x^576 - x^288 + 1)",
+            "2 2 2 3 2",
+            "a level in three within 9 registers of 16 words",
+            "levels in three before those in two",
+        ),
+        (
+            "Z12289[x]/(x^768 - x^384 + 1)",
+            "2 2 2 2 2 2 2",
+            "factors of degree 6 within 3 registers",
+            "one more level in two",
+        ),
+        (
+            "Z3457[x]/(x^144 - x^72 + 1)",
+            "2 2 2 2",
+            "n = 144 does not fill pairs of registers of 16 words",
+            "n a multiple of 32",
+        ),
+    ] {
+        let plan = mixed(ring, radices);
+        let text = lower(&plan, &Schedule::default(), &AVX2, "x").unwrap_err().to_string();
+        assert!(text.contains(why) && text.contains(would_work), "{ring}: {text}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the table says of a plan by its tree alone.
 
-use ringforge_plan::{Plan, Product, Structure};
+use ringforge_plan::{Levels, Plan, Product, Structure};
 
 /// The moduli that a plan computes with: those that it changes to, or the ring's.
 pub fn moduli(plan: &Plan) -> Vec<u64> {
@@ -27,10 +27,16 @@ pub fn shape(node: &dyn Product) -> String {
         }
         Structure::Factors(crt) => format!("{} + x^{}", shape(crt.main.as_ref()), crt.low_degree),
         Structure::Blocks(part) => format!("{} × {}", part.blocks(), part.k),
-        Structure::Halves(ntt) => format!("{} × {}", ntt.len() / ntt.degree(), ntt.degree()),
+        Structure::Halves(ntt) => levels(ntt),
+        Structure::Levels(transform) => levels(transform),
         Structure::Matrix(matrix) => format!("Toeplitz matrix of {}", matrix.size),
         _ => node.name().to_owned(),
     }
+}
+
+fn levels(transform: &dyn Levels) -> String {
+    let degree = transform.degree();
+    format!("{} × {degree}", transform.size() / degree)
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use super::{LowerError, SHORT, general, ntt, registers, unsupported};
 use crate::schedule::Schedule;
 use ringforge_plan::{
-    Lift, MonomialCrt, Ntt, Plan, Schoenhage, Structure, Substitute, ToeplitzMatrix, ToeplitzPair,
-    word_bits,
+    Levels, Lift, MonomialCrt, Plan, Schoenhage, Structure, Substitute, ToeplitzMatrix,
+    ToeplitzPair, word_bits,
 };
 use ringforge_target::Target;
 
@@ -14,8 +14,8 @@ pub(super) enum Pipeline<'a> {
     Matrix(&'a ToeplitzMatrix),
     /// Two of them for an unreduced product, and its remainder.
     Matrices(&'a Lift, &'a ToeplitzPair),
-    /// A transform of x^n + 1 with all its entry points.
-    Transforms(&'a Ntt),
+    /// A transform of the whole ring with all its entry points.
+    Transforms(&'a dyn Levels),
     /// Blocks that fill a register, in words of 16 bits.
     Registers(&'a Lift, &'a Substitute, Option<&'a MonomialCrt>),
     /// Schönhage's transform, whose blocks fill two.
@@ -39,6 +39,7 @@ impl<'a> Pipeline<'a> {
         Ok(match plan.root.structure() {
             Structure::Matrix(matrix) => Pipeline::Matrix(matrix),
             Structure::Halves(ntt) if ntt::has_entries(ntt) => Pipeline::Transforms(ntt),
+            Structure::Levels(levels) => Pipeline::Transforms(levels),
             Structure::Halves(_) | Structure::Blocks(_) | Structure::Primes(_) => Pipeline::General,
             Structure::Definition => definition(plan),
             Structure::Lifted(lift) => return lifted(plan, lift, schedule, target),

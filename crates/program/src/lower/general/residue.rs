@@ -10,7 +10,9 @@ use crate::build::Builder;
 use crate::ir::*;
 use crate::method::{Modulus, MulMethod, NarrowMethod, ReduceMethod};
 use crate::schedule::{BaseProducts, Limits, Schedule};
-use ringforge_plan::{MonomialCrt, Product, ProductRef, Structure, Substitute, Unit, word_bits};
+use ringforge_plan::{
+    Levels, MonomialCrt, Product, ProductRef, Structure, Substitute, Unit, word_bits,
+};
 use ringforge_target::ALIGNMENT;
 use std::borrow::Cow;
 

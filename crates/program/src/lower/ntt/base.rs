@@ -71,10 +71,11 @@ impl Base<'_> {
     pub fn kind(&self) -> Kind {
         let d = self.machine.ntt.degree();
         match self.machine.shuffles {
-            _ if d >= self.shape().lanes() => Kind::Long,
+            _ if !self.machine.inside() => Kind::Long,
             Shuffles::Striding => Kind::Lanes { transposed: false },
             Shuffles::Interleaving if d == 2 && self.shape().bits == 16 => Kind::Pairs,
-            Shuffles::Interleaving => Kind::Lanes { transposed: d > 1 },
+            // Factors of odd degree have every coefficient in a register of its own.
+            Shuffles::Interleaving => Kind::Lanes { transposed: d.is_multiple_of(2) },
         }
     }
 
@@ -97,6 +98,16 @@ impl Base<'_> {
         self.words.words(a, b.max(self.weighted(b))).ok_or_else(|| self.refuse(a.max(b)))
     }
 
+    /// The largest sum of terms within `term` before a reduction: any word, unless the sum of all of them
+    /// is one that leaves an accumulation no room.
+    fn room(&self, term: i64) -> i64 {
+        let (most, all) = (self.words.most(), term * self.machine.ntt.degree() as i64);
+        match all <= most && self.words.closed(all).is_none() {
+            true => most - self.words.reduced(most),
+            false => most,
+        }
+    }
+
     /// The bound of the products, from those of the operands; an error where words overflow.
     pub fn bound(&self, a: i64, b: i64) -> Result<i64, LowerError> {
         let most = self.words.most();
@@ -115,8 +126,9 @@ impl Base<'_> {
                 let (d, reduced) = (self.machine.ntt.degree(), self.words.reduced(most));
                 let long = self.kind() == Kind::Long;
                 let (mut sum, mut worst) = (if long { reduced } else { 0 }, 0);
+                let room = if long { most } else { self.room(term) };
                 for _ in 0..d.min(UNROLLED) {
-                    if sum + term > most {
+                    if sum > 0 && sum + term > room {
                         sum = self.words.reduced(sum);
                     }
                     sum += term;
@@ -170,9 +182,10 @@ impl Base<'_> {
                 Kind::Pairs => vec![self.pair(&mut block, x[0], y[0], factors[0].clone())],
                 _ => self.lanes(&mut block, &hand, [&x, &y], bounds, &factors)?,
             };
-            // Interleaving all registers of a unit in turn undoes itself.
+            let (steps, places) = self.left(products.len());
             play(&mut block, &steps, &mut products);
-            for (r, mut value) in products.into_iter().enumerate() {
+            for (r, place) in places.into_iter().enumerate() {
+                let mut value = products[place];
                 let at = start.plus(r * lanes);
                 if let Some(buffer) = add {
                     let old = block.push(Op::Load { buffer, at: at.clone() });
@@ -188,9 +201,15 @@ impl Base<'_> {
 
     fn units(&self) -> Vec<Unit> {
         let lanes = self.shape().lanes();
+        let (d, part) = (self.machine.ntt.degree(), self.shape().part());
         let registers = match self.kind() {
-            Kind::Lanes { transposed: true } => self.shape().part(),
-            Kind::Lanes { transposed: false } if self.machine.ntt.degree() > 1 => lanes,
+            Kind::Lanes { transposed: true }
+                if self.index_at.len().is_multiple_of(part * lanes) =>
+            {
+                part
+            }
+            Kind::Lanes { transposed: true } => d,
+            Kind::Lanes { transposed: false } if d > 1 => self.machine.block_registers(),
             _ => 1,
         };
         let words = registers * lanes;
@@ -201,12 +220,16 @@ impl Base<'_> {
         self.index_at.chunks(words).enumerate().map(unit).collect()
     }
 
-    /// A unit's registers as they are multiplied, and the steps that make them so.
+    /// A unit's registers as they are multiplied, and the steps that make them so: as many rounds of
+    /// interleaving as a part's words have bits, on the registers' bits in turn, bring out the
+    /// lowest bits of the index.
     fn entered(&self, unit: &Unit) -> (Hand, Vec<Step>) {
         let mut hand = Hand::new(self.shape(), unit.registers.clone());
         if (self.kind() == Kind::Lanes { transposed: true }) {
             let count = hand.registers.len();
-            for bit in (0..).map(|k| 1 << k).take_while(|&bit| bit < count) {
+            let bits = count.trailing_zeros();
+            for round in 0..self.shape().part().trailing_zeros() {
+                let bit = 1 << (round % bits);
                 for r in (0..count).filter(|r| r & bit == 0) {
                     hand.interleave_pair(self.shape().bits, r, r | bit);
                 }
@@ -214,6 +237,24 @@ impl Base<'_> {
         }
         let steps = hand.steps().to_vec();
         (hand, steps)
+    }
+
+    /// The steps that undo those, and where each register of the unit is then: the bits that came
+    /// out go back in, the highest first, so that the registers' own come out in their order.
+    fn left(&self, count: usize) -> (Vec<Step>, Vec<usize>) {
+        if (self.kind() != Kind::Lanes { transposed: true }) {
+            return (Vec::new(), (0..count).collect());
+        }
+        let (bits, words) = (count.trailing_zeros(), self.shape().part().trailing_zeros());
+        let place = |bit: u32| (words - 1 - bit) % bits;
+        let mut steps = Vec::new();
+        for bit in (0..bits).rev().map(|bit| 1 << place(bit)) {
+            let low = (0..count).filter(|r| r & bit == 0);
+            let unit = self.shape().bits;
+            steps.extend(low.map(|a| Step::Interleave { a, b: a | bit, unit }));
+        }
+        let at = |r: usize| (0..bits).fold(0, |to, k| to | (r >> k & 1) << place(bits - 1 - k));
+        (steps, (0..count).map(at).collect())
     }
 
     /// The registers of each leaf (in each lane), coefficient by coefficient.
@@ -274,6 +315,7 @@ impl Base<'_> {
     ) -> Result<Vec<Value>, LowerError> {
         let d = self.machine.ntt.degree();
         let term = self.term(bounds)?;
+        let room = self.room(term);
         let mut products = x.to_vec();
         for (number, leaf) in self.leaves(hand).into_iter().enumerate() {
             let wrapped: Vec<Value> = (0..d)
@@ -292,7 +334,7 @@ impl Base<'_> {
                     let b = if i <= k { y[leaf[k - i]] } else { wrapped[d + k - i] };
                     let product =
                         block.push(Op::MulWords { a: x[leaf[i]], b, method: self.product });
-                    sum = Some(self.add(block, sum, product, term));
+                    sum = Some(self.add(block, sum, product, (term, room)));
                 }
                 if let Some(sum) = sum {
                     products[leaf[k]] = sum.value;
@@ -302,9 +344,16 @@ impl Base<'_> {
         Ok(products)
     }
 
-    pub(super) fn add(&self, block: &mut Block, sum: Option<Sum>, term: Value, bound: i64) -> Sum {
+    /// A sum and one more term within `bound`, the sum reduced first where both might exceed `room`.
+    pub(super) fn add(
+        &self,
+        block: &mut Block,
+        sum: Option<Sum>,
+        term: Value,
+        (bound, room): (i64, i64),
+    ) -> Sum {
         let Some(mut sum) = sum else { return Sum { value: term, bound } };
-        if sum.bound + bound > self.words.most() {
+        if sum.bound + bound > room {
             sum.value = block.push(Op::Reduce { a: sum.value, method: self.style.reduce });
             sum.bound = self.words.reduced(sum.bound);
         }

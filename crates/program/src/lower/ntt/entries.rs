@@ -14,7 +14,7 @@ impl Lowering<'_> {
     /// A caller's array with the range of its words.
     fn array(&self, builder: &mut Builder, name: &str, role: Role, most: i64) -> BufferId {
         let align = usize::from(self.words.modulus.bits) / 8;
-        builder.ranged(name, role, self.machine.ntt.len(), align, Some((-most, most)))
+        builder.ranged(name, role, self.machine.ntt.size(), align, Some((-most, most)))
     }
 
     /// Stages of passes from an array to another; between them local arrays.
@@ -35,7 +35,7 @@ impl Lowering<'_> {
             } else if ours && pass.in_place() {
                 at
             } else {
-                builder.unique("t", Role::Local, self.machine.ntt.len(), ALIGNMENT)
+                builder.unique("t", Role::Local, self.machine.ntt.size(), ALIGNMENT)
             };
             ours = true;
             let body = write::pass(builder, &style, pass, (at, next));
@@ -52,7 +52,7 @@ impl Lowering<'_> {
         ends: Ends,
         [h, out]: [i64; 2],
     ) -> Result<Vec<Procedure>, LowerError> {
-        let n = self.machine.ntt.len();
+        let n = self.machine.ntt.size();
         let (modulus, most) = (self.words.modulus, self.words.most());
         let r = inverse_of_r(self.words.modulus)?;
         let (r, back) = (r.value(), r.inverse());
@@ -115,8 +115,8 @@ impl Lowering<'_> {
         Ok(all)
     }
 
-    /// Stages of base products, on arrays of an entry's callers or our own; transposed arrays in
-    /// standard order are brought into our order.
+    /// Stages of base products, on arrays of an entry's callers or our own; arrays in
+    /// standard order are brought into our order where that has one coefficient in a register.
     fn products(
         &self,
         builder: &mut Builder,
@@ -127,12 +127,13 @@ impl Lowering<'_> {
         let style = self.style("base");
         let machine = self.machine;
         let striding = machine.shuffles == Shuffles::Striding;
-        let apart = striding && machine.standard && machine.inside() && machine.ntt.degree() > 1;
+        let together = machine.inside() && machine.ntt.degree() > 1;
+        let apart = machine.standard && together && (striding || machine.odd() > 1);
         if !apart {
             // Compilers vectorise portable loops only where arrays cannot overlap.
             let ours = striding && entry;
             let to = match ours {
-                true => builder.unique("r", Role::Local, machine.ntt.len(), ALIGNMENT),
+                true => builder.unique("r", Role::Local, machine.ntt.size(), ALIGNMENT),
                 false => c,
             };
             let body = self.base(&style, &self.own).stage(
@@ -149,7 +150,7 @@ impl Lowering<'_> {
             return Ok(());
         }
         let own = Machine { standard: false, ..machine.clone() };
-        let n = machine.ntt.len();
+        let n = machine.ntt.size();
         let enter = own.enter_order();
         let mut arrays = vec![(a, "ua"), (b, "ub")];
         if add {
@@ -171,7 +172,9 @@ impl Lowering<'_> {
         )?;
         builder.stage("base products", CITE, body);
         let leave = own.leave_order();
-        self.passes(builder, ("base", "reordering"), &leave[..1], to, c, true);
+        // The copy behind is needed only where it moves words.
+        let passes = if own.apart() == own.identity() { &leave[..1] } else { &leave[..] };
+        self.passes(builder, ("base", "reordering"), passes, to, c, true);
         Ok(())
     }
 }

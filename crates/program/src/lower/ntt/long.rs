@@ -59,7 +59,7 @@ impl Base<'_> {
             let from = at(1 + t, &[(k, lanes_i), (c, chunk as i64)]);
             let y = block.push(Op::Load { buffer: extended, at: from });
             let product = block.push(Op::MulWords { a: y, b: x, method: self.product });
-            sum = self.add(&mut block, Some(sum), product, term);
+            sum = self.add(&mut block, Some(sum), product, (term, self.words.most()));
         }
         let value = block.push(Op::Reduce { a: sum.value, method: self.style.reduce });
         block.push(Op::Store { buffer: sums, at: at(0, &[(k, lanes_i)]), a: value });

@@ -1,13 +1,15 @@
-//! Transforms of x^n + 1: a procedure for every entry point.
+//! Transforms of a whole ring: a procedure for every entry point.
 //!
 //! Ranges chain: what `forward` leaves, `base` and `accumulate` take; what those leave, `inverse`
 //! takes. Reductions are placed for centred operands; then every input's range is as wide as the
 //! code so placed allows.
 
+mod axes;
 mod base;
 mod entries;
 mod long;
 mod pass;
+mod passes;
 mod plan;
 mod ranges;
 mod reorder;
@@ -21,9 +23,10 @@ use crate::method::{FreezeMethod, Modulus, MulMethod, ProductMethod, ReduceMetho
 use crate::schedule::{BaseProducts, Order, Schedule};
 use base::Base;
 use pass::{Pass, Shape};
-use plan::{Ending, Machine, Shuffles};
+use passes::Ending;
+use plan::{Machine, Shuffles};
 use ranges::{Analysis, Choice, Placed};
-use ringforge_plan::{Ntt, Plan, Product, word_bits};
+use ringforge_plan::{Levels, Ntt, Plan, word_bits};
 use ringforge_target::{Registers, Target};
 use std::collections::BTreeSet;
 use words::Words;
@@ -63,13 +66,17 @@ pub(crate) fn has_entries(ntt: &Ntt) -> bool {
 /// Lowers a plan whose root is `ntt`.
 pub(crate) fn lower(
     plan: &Plan,
-    ntt: &Ntt,
+    ntt: &dyn Levels,
     (schedule, target): (&Schedule, &Target),
     name: &str,
 ) -> Result<Lowered, LowerError> {
-    if !is_direct(&ntt.convolution) {
+    if !is_direct(ntt.products()) {
         let why = "factors that are left are multiplied by their definition";
-        return Err(unsupported(ntt.convolution.base.to_form(), why, "(toeplitz)"));
+        return Err(unsupported(ntt.products().base.to_form(), why, "(toeplitz)"));
+    }
+    if ntt.size() < SHORTEST {
+        let why = format!("a transform of {} coefficients fills too few registers", ntt.size());
+        return Err(unsupported(plan.root.to_form(), why, format!("n of at least {SHORTEST}")));
     }
     let q = plan.ring.q();
     let tried = match word_bits(q) == 16 {
@@ -82,14 +89,14 @@ pub(crate) fn lower(
             with_words(plan, ntt, (schedule, target), name, 32).map_err(|error| match error {
                 LowerError::Word { .. } if schedule.reductions.is_none() => {
                     let why = format!("the modulus {q} leaves no room in words of 32 bits");
-                    unsupported(ntt.to_form(), why, "a modulus below 2^30")
+                    unsupported(plan.root.to_form(), why, "a modulus below 2^30")
                 }
                 other => other,
             })
         }
         Err(LowerError::Word { .. }) if q >= 1 << 31 => {
             let why = format!("the modulus {q} leaves no room in words of 32 bits");
-            Err(unsupported(ntt.to_form(), why, "a modulus below 2^30"))
+            Err(unsupported(plan.root.to_form(), why, "a modulus below 2^30"))
         }
         other => other,
     }
@@ -98,31 +105,40 @@ pub(crate) fn lower(
 /// Lowers with words of 16 or 32 bits.
 fn with_words(
     plan: &Plan,
-    ntt: &Ntt,
+    ntt: &dyn Levels,
     (schedule, target): (&Schedule, &Target),
     name: &str,
     bits: u8,
 ) -> Result<Lowered, LowerError> {
-    let (q, n) = (plan.ring.q(), ntt.len());
+    let (q, n) = (plan.ring.q(), ntt.size());
     let shuffles = match schedule.base {
         BaseProducts::BroadcastDot => Shuffles::Interleaving,
         BaseProducts::Lanes => Shuffles::Striding,
     };
-    let lanes = match shuffles {
-        Shuffles::Interleaving => target.registers.lanes(bits),
-        // Short loops: a part of short words, whatever the words are.
-        Shuffles::Striding => target.registers.part_lanes(16),
+    // Short loops: a part of short words, whatever the words are, or less where blocks are no multiple.
+    let part = target.registers.part_lanes(16);
+    let widths = match shuffles {
+        Shuffles::Interleaving => vec![target.registers.lanes(bits)],
+        Shuffles::Striding => vec![part, part / 2, part / 4],
     };
-    let registers = Registers { bits: lanes * usize::from(bits), ..target.registers };
     let modulus = Modulus { q, bits };
     let schedule = suited(schedule, modulus, shuffles);
-    let machine = Machine {
-        ntt,
-        shape: Shape { registers, bits },
-        shuffles,
-        standard: schedule.order == Order::Standard,
-        with: schedule.merge,
-        depth: schedule.depth.clamp(1, 3),
+    let mut machines = widths.into_iter().map(|lanes| {
+        let width = lanes * usize::from(bits);
+        let registers = Registers { bits: width, part: target.registers.part.min(width) };
+        Machine {
+            ntt,
+            shape: Shape { registers, bits },
+            shuffles,
+            standard: schedule.order == Order::Standard,
+            with: schedule.merge,
+            depth: schedule.depth.clamp(1, 3),
+        }
+    });
+    let first = machines.clone().find_map(|machine| machine.refused());
+    let Some(machine) = machines.find(|machine| machine.refused().is_none()) else {
+        let (why, would_work) = first.unwrap_or_default();
+        return Err(unsupported(plan.root.to_form(), why, would_work));
     };
     let wide = bits == 32 && shuffles == Shuffles::Interleaving;
     let given = schedule.reductions.clone().map(|all| all.into_iter().collect());
@@ -247,30 +263,15 @@ impl Lowering<'_> {
             shape: self.machine.shape,
             placed: Placed::default(),
         };
-        let bounds = analysis.run(passes, &vec![input; self.machine.ntt.len()])?;
+        let bounds = analysis.run(passes, &vec![input; self.machine.ntt.size()])?;
         Ok((largest(&bounds), analysis.placed))
     }
 
-    /// The closed range of a sum to which products within `product` are added.
-    fn closed(&self, product: i64) -> Option<i64> {
-        let mut sum = 0;
-        loop {
-            let next = self.words.reduced(sum + product);
-            if sum + product > self.words.most() {
-                return None;
-            }
-            if next <= sum {
-                return Some(sum);
-            }
-            sum = next;
-        }
-    }
-
     fn run(mut self, plan: &Plan, name: &str) -> Result<Lowered, LowerError> {
-        let (q, n) = (plan.ring.q(), self.machine.ntt.len());
+        let (q, n) = (plan.ring.q(), self.machine.ntt.size());
         let (h, most) = ((q as i64 - 1) / 2, self.words.most());
         let modulus = self.words.modulus;
-        let back = self.machine.ntt.scale().times(inverse_of_r(modulus)?).inverted();
+        let back = self.machine.ntt.left().times(inverse_of_r(modulus)?).inverted();
         let unfrozen = self.freeze.scale(modulus)?.inverted();
         let forward = self.machine.forward();
         let inverse = self.machine.inverse(Ending { factor: back.value(), freeze: false });
@@ -281,11 +282,12 @@ impl Lowering<'_> {
         let given = given.as_ref();
         let style = self.style("");
         let base = self.base(&style, &self.own);
-        let sums = |x: i64| base.bound(x, x).ok().and_then(|p| self.closed(p)).is_some();
+        let sums = |x: i64| base.bound(x, x).ok().and_then(|p| self.words.closed(p)).is_some();
         let base_most = widest(0, most, sums);
         let (out, forward_placed) = self.analysed("forward", &forward, (h, base_most), given)?;
         let product = base.bound(out, out)?;
         let sum = self
+            .words
             .closed(product)
             .ok_or(LowerError::Word { stage: "accumulate".into(), bound: product })?;
         let entry = product.max(sum);
@@ -303,7 +305,7 @@ impl Lowering<'_> {
             });
             ends.base_in = widest(out, base_most, |x| {
                 let product = base.bound(x, x).ok();
-                let sum = product.and_then(|p| self.closed(p));
+                let sum = product.and_then(|p| self.words.closed(p));
                 product.zip(sum).is_some_and(|(p, s)| p.max(s) <= ends.inverse_in)
             });
             ends.forward_in = widest(h, most, |x| {
@@ -315,7 +317,7 @@ impl Lowering<'_> {
         ends.inverse_out =
             fits("inverse", &inverse, (ends.inverse_in, most), &inverse_placed).unwrap_or(most);
         ends.base_out = base.bound(ends.base_in, ends.base_in)?;
-        ends.sum = self.closed(ends.base_out).unwrap_or(sum);
+        ends.sum = self.words.closed(ends.base_out).unwrap_or(sum);
 
         let mut placed = forward_placed;
         for more in [inverse_placed, last_placed] {

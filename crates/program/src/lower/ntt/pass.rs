@@ -6,24 +6,24 @@
 //! before, and so does the order that a transform leaves.
 
 use super::ranges::interleaved;
-use ringforge_plan::Butterflies;
+use ringforge_plan::{Butterflies, LevelSplit};
 use ringforge_target::Registers;
 
 /// What a step does to the registers of a group; registers are numbered within the group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A butterfly of level `level`, its multiplier by lane.
+    /// A butterfly of level `level`, its constants by lane.
     Butterfly {
         /// Level in the order of execution.
         level: u32,
-        /// Register of the lower elements.
-        low: usize,
-        /// Register of the elements at the level's distance.
-        high: usize,
+        /// The registers of its elements, the lowest first, as many as the split's radix.
+        registers: Vec<usize>,
+        /// What it splits.
+        split: LevelSplit,
         /// Which kind.
         kind: Butterflies,
-        /// The multiplier of each lane.
-        factor: Vec<u64>,
+        /// Its constants, each by lane.
+        factors: Vec<Vec<u64>>,
     },
     /// A product with a constant for each lane.
     Scale {
@@ -149,44 +149,45 @@ impl Hand {
         &self.steps
     }
 
-    /// Registers (low, high) that differ in one bit of the indices, all lanes alike.
-    fn pairs(&self, bit: u32) -> Vec<(usize, usize)> {
-        let distance = 1 << bit;
-        let mut pairs = Vec::new();
-        for (low, indices) in self.registers.iter().enumerate() {
-            if indices.iter().all(|i| i & distance == 0) {
-                let partner: Vec<usize> = indices.iter().map(|i| i | distance).collect();
-                let high = self.registers.iter().position(|r| *r == partner);
-                pairs.extend(high.map(|high| (low, high)));
+    /// Registers that differ in one digit of the indices, all lanes alike: `radix` of them,
+    /// `distance` apart, the lowest first.
+    fn together(&self, distance: usize, radix: usize) -> Vec<Vec<usize>> {
+        let mut all = Vec::new();
+        for indices in &self.registers {
+            if indices.iter().all(|i| (i / distance).is_multiple_of(radix)) {
+                let at = |k: usize| {
+                    let partner: Vec<usize> = indices.iter().map(|i| i + k * distance).collect();
+                    self.registers.iter().position(|r| *r == partner)
+                };
+                all.extend((0..radix).map(at).collect::<Option<Vec<usize>>>());
             }
         }
-        pairs
+        all
     }
 
-    /// Whether a level at this bit can be done as things lie.
-    pub fn ready(&self, bit: u32) -> bool {
-        2 * self.pairs(bit).len() == self.registers.len()
-    }
-
-    /// A level of butterflies at distance `2^bit`, the multiplier by the index of the lower one.
+    /// A level of butterflies, the constants by the index of the lowest element.
     pub fn level(
         &mut self,
-        level: u32,
-        bit: u32,
-        kind: Butterflies,
-        factor: &dyn Fn(usize) -> u64,
+        (level, distance): (u32, usize),
+        (split, kind): (LevelSplit, Butterflies),
+        constants: &dyn Fn(usize) -> Vec<u64>,
     ) {
-        debug_assert!(self.ready(bit), "level at bit {bit}");
-        for (low, high) in self.pairs(bit) {
-            let factor = self.registers[low].iter().map(|&i| factor(i)).collect();
-            self.steps.push(Step::Butterfly { level, low, high, kind, factor });
+        let together = self.together(distance, split.radix());
+        let met = together.len() * split.radix();
+        assert_eq!(met, self.registers.len(), "registers that meet at distance {distance}");
+        for registers in together {
+            let mut factors = vec![Vec::new(); split.factors()];
+            for &i in &self.registers[registers[0]] {
+                factors.iter_mut().zip(constants(i)).for_each(|(all, c)| all.push(c));
+            }
+            self.steps.push(Step::Butterfly { level, registers, split, kind, factors });
         }
     }
 
-    /// Interleaves the registers that differ in `bit`.
-    pub fn interleave(&mut self, unit: u8, bit: u32) {
-        for (a, b) in self.pairs(bit) {
-            self.interleave_pair(unit, a, b);
+    /// Interleaves the registers that are `distance` apart.
+    pub fn interleave(&mut self, unit: u8, distance: usize) {
+        for pair in self.together(distance, 2) {
+            self.interleave_pair(unit, pair[0], pair[1]);
         }
     }
 
@@ -210,13 +211,17 @@ impl Hand {
     pub fn scale_into_last(&mut self, level: u32, factor: &dyn Fn(usize) -> u64, q: u64) {
         let mut left: Vec<bool> = vec![true; self.registers.len()];
         for step in &mut self.steps {
-            if let Step::Butterfly { level: l, high, kind, factor: own, .. } = step
+            if let Step::Butterfly { level: l, registers, split, kind, factors } = step
                 && *l == level
                 && *kind == Butterflies::GentlemanSande
+                && !matches!(split, LevelSplit::Roots { .. })
             {
-                left[*high] = false;
-                for (c, &i) in own.iter_mut().zip(&self.registers[*high]) {
-                    *c = ringforge_ring::zq::mul(*c, factor(i), q);
+                // Output k is constant k - 1 times something.
+                for (&register, own) in registers[1..].iter().zip(factors) {
+                    left[register] = false;
+                    for (c, &i) in own.iter_mut().zip(&self.registers[register]) {
+                        *c = ringforge_ring::zq::mul(*c, factor(i), q);
+                    }
                 }
             }
         }
@@ -252,6 +257,6 @@ pub fn spot(shape: Shape, indices: &[usize], position: &dyn Fn(usize) -> usize) 
         return Spot::Parts(at.iter().step_by(shape.part()).copied().collect());
     }
     let stride = at[1].abs_diff(at[0]);
-    debug_assert!(stride > 1 && steps(&at, stride), "words at {at:?}");
+    assert!(stride > 1 && steps(&at, stride), "words at {at:?}");
     Spot::Strided(at[0], stride)
 }

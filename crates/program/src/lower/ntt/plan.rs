@@ -1,22 +1,28 @@
-//! The passes of the transforms on a machine.
+//! Transforms on a machine: which elements stand together in registers, and where arrays lie between
+//! passes.
 //!
-//! Levels whose distance is a register or more work on whole registers, up to three levels
-//! (eight registers) between load and store [Seiler18 §4]. For the levels within a register
-//! there are two ways.
+//! Levels whose distance is whole registers work on registers as they lie, some eight of them between load
+//! and store [Seiler18 §4]. What is left then are blocks of o registers, o odd (1 for powers of two). For the
+//! levels within them there are two ways.
 //!
-//! *Interleaving* (AVX2). A state is written [s | p2 p1 p0]: bits of the index that select the
-//! register of a pair, and those that select the word of a 128-bit part. Interleaving elements of
+//! *Interleaving* (AVX2). A state is written [s | p2 p1 p0]: a digit of the index that selects the
+//! register of a pair, and the bits that select the word of a 128-bit part. Interleaving elements of
 //! 2^k words brings p2 to s and puts s in below: [s | p2 p1 p0] becomes [p2 | s p1 p0], [p2 | p1 s
-//! p0] or [p2 | p1 p0 s]. From [b3 | b2 b1 b0] rounds of 16, 32 and 64 bits expose b2, b1 and b0 and
-//! leave [b0 | b1 b2 b3]; the same rounds expose b1, b2, b3 on the way back and end as it began.
-//! The bit that selects parts is one of the next pass: the pass before stores parts, which costs
-//! no vector slot. Where factors of degree d stay, the first log2(d) rounds are left out.
+//! p0] or [p2 | p1 p0 s]. The pass before stores parts, which costs no vector slot: a register holds the
+//! same part of two blocks, and one block is 2o registers. Its first level needs no shuffle. Each
+//! round of 16, 32 and 64 bits then brings the next bit out, in exchange for the digit whose level
+//! is done, so that registers an odd number o of halves, quarters, … apart meet: [d3 | b2 b1 b0] leaves
+//! [d0 | d1 d2 d3]. The same rounds on neighbours lead back: they expose d1, d2, d3 and end as it began.
+//! Where factors of degree d = o·2^u stay, the last u rounds are left out, and units are 2^u words.
 //!
-//! *Striding* (portable C): squares of `lanes` rows are transposed by strided stores.
+//! *Striding* (portable C): blocks lie side by side, a word of each in a register; strided stores
+//! transpose squares of `lanes` rows.
 
+use super::axes::{Axis, ascending, count, layout, spread};
 use super::pass::*;
-use ringforge_plan::{Butterflies, Ntt};
-use ringforge_ring::zq;
+use super::write::even;
+use ringforge_plan::{LevelSplit, Levels};
+use std::ops::Range;
 
 /// How words within a register are reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,20 +33,11 @@ pub enum Shuffles {
     Striding,
 }
 
-/// What an inverse does behind its levels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ending {
-    /// Every element is multiplied by this, apart from untwisting.
-    pub factor: u64,
-    /// Canonical residues, or what comes.
-    pub freeze: bool,
-}
-
 /// A transform on a machine: all passes follow from it.
 #[derive(Clone, Debug)]
 pub struct Machine<'a> {
     /// The transform.
-    pub ntt: &'a Ntt,
+    pub ntt: &'a dyn Levels,
     /// Registers.
     pub shape: Shape,
     /// How words within a register are reached.
@@ -49,114 +46,243 @@ pub struct Machine<'a> {
     pub standard: bool,
     /// Levels on whole registers that the pass with shuffles takes with it.
     pub with: u32,
-    /// Most levels on whole registers in one pass.
+    /// Most levels in two on whole registers in one pass.
     pub depth: u32,
 }
 
 /// Where index i lies.
-type Map = Vec<usize>;
+pub type Map = Vec<usize>;
+
+/// What a pass loads into a group of registers: together the three reach every index once.
+pub struct Reach<'a> {
+    /// The registers of a group differ in these.
+    pub chosen: &'a [Axis],
+    /// Lanes differ in these.
+    pub lanes: &'a [Axis],
+    /// Groups differ in these.
+    pub rest: &'a [Axis],
+}
 
 impl Machine<'_> {
-    fn n(&self) -> usize {
-        self.ntt.len()
+    fn lanes(&self) -> usize {
+        self.shape.lanes()
     }
 
-    /// log2 of n, of the words of a register, of the degree that stays.
-    pub(super) fn logs(&self) -> (u32, u32, u32) {
-        let log = |x: usize| x.trailing_zeros();
-        (log(self.n()), log(self.shape.lanes()), log(self.ntt.degree()))
-    }
-
-    /// Whether there are levels within a register.
-    pub fn inside(&self) -> bool {
-        self.ntt.degree() < self.shape.lanes()
-    }
-
-    /// Bits above the register that the shuffled pass takes with it.
-    fn extra(&self) -> u32 {
-        let (e, lanes, _) = self.logs();
-        match self.shuffles {
-            Shuffles::Striding => lanes,
-            Shuffles::Interleaving => self.with.min(e - lanes - 1),
-        }
-    }
-
-    /// Bits of the passes on whole registers, from the top, each at most `depth`.
-    fn outer_bits(&self) -> Vec<Vec<u32>> {
-        let (e, lanes, d) = self.logs();
-        let bottom = match (self.inside(), self.shuffles) {
-            (false, _) => d,
-            (true, Shuffles::Interleaving) => lanes + self.extra(),
-            (true, Shuffles::Striding) => 2 * lanes,
+    /// The digit that each level needs to meet, the first level first.
+    pub(super) fn levels(&self) -> Vec<Axis> {
+        let mut distance = self.ntt.size();
+        let axis = |split: LevelSplit| {
+            distance /= split.radix();
+            Axis { distance, radix: split.radix() }
         };
-        let bits: Vec<u32> = (bottom..e).rev().collect();
-        let passes = bits.len().div_ceil(self.depth as usize).max(1);
-        let mut all: Vec<Vec<u32>> =
-            bits.chunks(bits.len().div_ceil(passes).max(1)).map(<[u32]>::to_vec).collect();
-        if self.inside() && self.shuffles == Shuffles::Striding {
-            all.push((lanes..2 * lanes).rev().collect());
+        self.ntt.splits().into_iter().map(axis).collect()
+    }
+
+    /// How many levels have distances of whole registers.
+    pub(super) fn outside(&self) -> usize {
+        let whole = |level: &&Axis| level.distance.is_multiple_of(self.lanes());
+        self.levels().iter().take_while(whole).count()
+    }
+
+    /// Whether there are levels within blocks.
+    pub fn inside(&self) -> bool {
+        self.outside() < self.levels().len()
+    }
+
+    /// Words of the blocks that levels on whole registers leave.
+    pub fn block(&self) -> usize {
+        self.levels()[..self.outside()].last().map_or(self.ntt.size(), |level| level.distance)
+    }
+
+    /// o, the registers of a block that has levels within.
+    pub(super) fn odd(&self) -> usize {
+        self.block() / self.lanes()
+    }
+
+    /// The registers in which all coefficients of some factors stand, one in a lane, where none has
+    /// several coefficients of one.
+    pub fn block_registers(&self) -> usize {
+        match self.shuffles {
+            Shuffles::Interleaving => 2 * self.odd(),
+            Shuffles::Striding => self.block(),
         }
-        all
+    }
+
+    /// Why this transform has no passes here, and what would work.
+    pub fn refused(&self) -> Option<(String, String)> {
+        let (lanes, d) = (self.lanes(), self.ntt.degree());
+        if !self.ntt.size().is_multiple_of(2 * lanes) {
+            let why = format!(
+                "n = {} does not fill pairs of registers of {lanes} words",
+                self.ntt.size()
+            );
+            return Some((why, format!("n a multiple of {}", 2 * lanes)));
+        }
+        if !self.inside() {
+            return None;
+        }
+        let within = &self.levels()[self.outside()..];
+        if within.iter().any(|level| level.radix != 2) {
+            let why = format!("a level in three within {} registers of {lanes} words", self.odd());
+            return Some((why, "levels in three before those in two".into()));
+        }
+        let apart = d / self.odd();
+        if self.shuffles == Shuffles::Interleaving && self.odd() > 1 && apart > 1 {
+            let why = format!("factors of degree {d} within {} registers", self.odd());
+            return Some((why, "one more level in two".into()));
+        }
+        let needed = self.needed();
+        let side_by_side = self.side_by_side(0).len();
+        (side_by_side < needed).then(|| {
+            let why = format!(
+                "{needed} levels in two on whole registers are needed, and there are {side_by_side}"
+            );
+            (why, "levels in two where there are such in three".into())
+        })
+    }
+
+    /// How many levels in two put blocks side by side in a register.
+    fn needed(&self) -> usize {
+        match self.shuffles {
+            Shuffles::Interleaving => 1,
+            Shuffles::Striding => self.lanes().trailing_zeros() as usize,
+        }
+    }
+
+    /// The digits of blocks that lie side by side, the lowest levels in two but the `extra` last on whole
+    /// registers.
+    fn side_by_side(&self, extra: usize) -> Vec<Axis> {
+        let levels = self.levels();
+        let outer = levels[..self.outside() - extra].iter().rev();
+        outer.filter(|level| level.radix == 2).take(self.needed()).copied().collect()
+    }
+
+    /// Levels on whole registers that the shuffled pass takes with it.
+    pub(super) fn extra(&self) -> usize {
+        match self.shuffles {
+            Shuffles::Striding => 0,
+            Shuffles::Interleaving => {
+                let fits = |&k: &usize| self.side_by_side(k).len() == self.needed();
+                (0..=(self.with as usize).min(self.outside())).rev().find(fits).unwrap_or(0)
+            }
+        }
+    }
+
+    /// The levels of the passes on whole registers, each of at most 2^depth registers.
+    pub(super) fn outer_levels(&self) -> Vec<Range<usize>> {
+        let levels = self.levels();
+        let all = match self.inside() {
+            true => self.outside() - self.extra(),
+            false => levels.len(),
+        };
+        // The last pass before strided stores has the levels of the blocks side by side.
+        let mut cut = all;
+        if self.inside() && self.shuffles == Shuffles::Striding {
+            let beside = self.side_by_side(0);
+            while cut > 0 && beside.contains(&levels[cut - 1]) {
+                cut -= 1;
+            }
+        }
+        let most = 1 << self.depth;
+        let passes = |limit: usize| {
+            let mut passes: Vec<Range<usize>> = Vec::new();
+            for level in 0..cut {
+                match passes.last_mut() {
+                    Some(last) if count(&levels[last.start..=level]) <= limit => last.end += 1,
+                    _ => passes.push(level..level + 1),
+                }
+            }
+            passes
+        };
+        // As few as can be, and then as even as can be.
+        let fewest = passes(most).len();
+        let same = (2..most).map(passes).find(|all| all.len() == fewest);
+        let mut outer = same.unwrap_or_else(|| passes(most));
+        if cut < all {
+            outer.push(cut..all);
+        }
+        outer
     }
 
     pub(super) fn identity(&self) -> Map {
-        (0..self.n()).collect()
+        (0..self.ntt.size()).collect()
     }
 
     /// Where the shuffled pass finds its registers one after the other.
     pub(super) fn middle(&self) -> Map {
-        let (_, lanes, _) = self.logs();
-        let k = self.extra();
-        (0..self.n())
-            .map(|i| {
-                let bit = |b: u32| i >> b & 1;
-                match self.shuffles {
-                    _ if !self.inside() => i,
-                    Shuffles::Interleaving => {
-                        // Bit lanes + k to the parts' place, those below it one up.
-                        let low = (1 << (lanes - 1)) - 1;
-                        let mid = (i >> (lanes - 1)) & ((1 << (k + 1)) - 1);
-                        (i >> (lanes + k + 1) << (lanes + k + 1))
-                            | mid << lanes
-                            | bit(lanes + k) << (lanes - 1)
-                            | i & low
-                    }
-                    Shuffles::Striding => {
-                        let (low, mid) =
-                            (i % self.shape.lanes(), i >> lanes & (self.shape.lanes() - 1));
-                        i >> (2 * lanes) << (2 * lanes) | low << lanes | mid
-                    }
-                }
-            })
-            .collect()
+        if !self.inside() {
+            return self.identity();
+        }
+        let (chosen, lanes, rest) = self.shuffled();
+        layout(&[lanes, chosen, rest].concat())
     }
 
-    /// A pass on registers whose lanes have the index bits `lanes` and which differ in the bits
-    /// `chosen`; all other bits number the groups.
+    /// Where strided stores put blocks that lay side by side: one after the other.
+    pub(super) fn apart(&self) -> Map {
+        match self.shuffles {
+            Shuffles::Interleaving => self.identity(),
+            Shuffles::Striding => {
+                let (chosen, lanes, rest) = self.shuffled();
+                layout(&[chosen, lanes, rest].concat())
+            }
+        }
+    }
+
+    /// A pass on registers with these digits; `chosen` may get more registers where its groups
+    /// would not be the rounds of two loops otherwise.
     pub(super) fn pass(
         &self,
         title: &str,
-        chosen: &[u32],
-        lanes: &[u32],
+        reach: &Reach,
         from: &Map,
         to: Option<&Map>,
         work: &dyn Fn(&mut Hand),
     ) -> Pass {
-        let spread = |bits: &[u32], value: usize| {
-            bits.iter().enumerate().fold(0, |i, (k, &b)| i | (value >> k & 1) << b)
-        };
-        let mut ascending = chosen.to_vec();
-        ascending.sort_unstable();
-        let used = |b: &u32| !chosen.contains(b) && !lanes.contains(b);
-        let rest: Vec<u32> = (0..self.logs().0).filter(used).collect();
-        let top = chosen.iter().max().copied().unwrap_or(0);
-        let inner = rest.iter().filter(|&&b| b < top).count();
-        let groups = (0..1 << rest.len()).map(|g| {
-            let base = spread(&rest, g);
-            let registers: Vec<Vec<usize>> = (0..1 << chosen.len())
+        let top = reach.chosen.iter().map(|axis| axis.distance).max().unwrap_or(0);
+        let below = reach.rest.iter().filter(|axis| axis.distance < top).count();
+        // The loops that a power of two always has come first.
+        let cuts = [below].into_iter().chain((0..=reach.rest.len()).filter(|&cut| cut != below));
+        let mut first = None;
+        for cut in cuts {
+            let pass = self.pass_cut(title, reach, cut, (from, to), work);
+            if even(&pass) {
+                return pass;
+            }
+            first.get_or_insert(pass);
+        }
+        // Blocks side by side in the same group.
+        let beside = self.side_by_side(self.extra());
+        let (more, rest): (Vec<Axis>, Vec<Axis>) =
+            reach.rest.iter().partition(|axis| beside.contains(axis));
+        if !more.is_empty() {
+            let chosen = ascending([reach.chosen, &more].concat());
+            let reach = Reach { chosen: &chosen, lanes: reach.lanes, rest: &rest };
+            for cut in 0..=rest.len() {
+                let pass = self.pass_cut(title, &reach, cut, (from, to), work);
+                if even(&pass) {
+                    return pass;
+                }
+            }
+        }
+        first.unwrap_or_else(|| self.pass_cut(title, reach, 0, (from, to), work))
+    }
+
+    /// The pass whose inner loop has the first `cut` digits of the rest.
+    fn pass_cut(
+        &self,
+        title: &str,
+        reach: &Reach,
+        cut: usize,
+        (from, to): (&Map, Option<&Map>),
+        work: &dyn Fn(&mut Hand),
+    ) -> Pass {
+        let inner = count(&reach.rest[..cut]);
+        let groups = (0..count(reach.rest)).map(|g| {
+            let base = spread(reach.rest, g);
+            let registers: Vec<Vec<usize>> = (0..count(reach.chosen))
                 .map(|r| {
-                    let start = base | spread(&ascending, r);
-                    (0..self.shape.lanes()).map(|l| start | spread(lanes, l)).collect()
+                    let start = base + spread(reach.chosen, r);
+                    (0..self.lanes()).map(|l| start + spread(reach.lanes, l)).collect()
                 })
                 .collect();
             let loads: Vec<Spot> =
@@ -178,47 +304,71 @@ impl Machine<'_> {
                 }
             }
         });
-        Pass {
-            title: title.into(),
-            groups: groups.collect(),
-            outer: 1 << (rest.len() - inner),
-            inner: 1 << inner,
-        }
+        let groups: Vec<Group> = groups.collect();
+        Pass { title: title.into(), outer: groups.len() / inner, inner, groups }
     }
 
-    /// Bits of the shuffled pass: those that choose registers, and those of the lanes.
-    pub(super) fn shuffled_bits(&self) -> (Vec<u32>, Vec<u32>) {
-        let (_, lanes, _) = self.logs();
-        let k = self.extra();
+    /// The shuffled pass: what chooses its registers, what its lanes are, and the rest.
+    pub(super) fn shuffled(&self) -> (Vec<Axis>, Vec<Axis>, Vec<Axis>) {
+        let (levels, extra) = (self.levels(), self.extra());
+        let beside = self.side_by_side(extra);
+        let rest = levels[..self.outside() - extra].iter().filter(|level| !beside.contains(level));
+        let rest = ascending(rest.copied().collect());
         match self.shuffles {
-            Shuffles::Striding => ((0..lanes).rev().collect(), (lanes..2 * lanes).collect()),
-            Shuffles::Interleaving => (
-                (lanes - 1..lanes + k).rev().collect(),
-                (0..lanes - 1).chain([lanes + k]).collect(),
-            ),
+            Shuffles::Striding => (vec![Axis::neighbours(self.block())], ascending(beside), rest),
+            Shuffles::Interleaving => {
+                let half = self.lanes() / 2;
+                let mut chosen = vec![Axis { distance: half, radix: self.odd() }];
+                chosen.retain(|axis| axis.radix > 1);
+                chosen.push(Axis { distance: self.block() / 2, radix: 2 });
+                // The block is that of the last level outside; with extra levels still several.
+                chosen.extend(&levels[self.outside() - extra..self.outside()]);
+                let lanes = [vec![Axis::neighbours(half)], beside].concat();
+                (ascending(chosen), lanes, rest)
+            }
         }
     }
 
-    /// The rounds of interleaving: units and, on the way in, the bits whose registers meet.
-    fn rounds(&self) -> Vec<(u8, u32)> {
-        let (_, lanes, d) = self.logs();
-        if self.shuffles == Shuffles::Striding || d + 1 >= lanes {
+    /// Whole registers as they lie, those of a group differing in the digits of these levels.
+    pub(super) fn whole(&self, levels: &Range<usize>) -> (Vec<Axis>, Vec<Axis>, Vec<Axis>) {
+        let (all, lanes) = (self.levels(), self.lanes());
+        let outside = self.outside();
+        let chosen = ascending(all[levels.clone()].to_vec());
+        let mut rest = vec![Axis { distance: lanes, radix: self.block() / lanes }];
+        rest.retain(|axis| axis.radix > 1);
+        let others = (0..outside).filter(|level| !levels.contains(level));
+        rest.extend(others.map(|level| all[level]));
+        (chosen, vec![Axis::neighbours(lanes)], ascending(rest))
+    }
+
+    /// The rounds of interleaving, by the bits of their units.
+    pub(super) fn rounds(&self) -> Vec<u8> {
+        if self.shuffles == Shuffles::Striding || !self.inside() {
             return Vec::new();
         }
-        let first = self.shape.bits << d;
-        (0..lanes - 1 - d).map(|j| (first << j, lanes - 1 - j)).collect()
+        let first = self.shape.bits as usize * (self.ntt.degree() / self.odd());
+        let within = self.levels().len() - self.outside();
+        (0..within - 1).map(|round| (first << round) as u8).collect()
     }
 
-    /// The way in without butterflies.
+    /// The way in without butterflies: each round brings out a bit for the digit of the level before.
     pub(super) fn enter(&self, hand: &mut Hand) {
-        self.rounds().iter().for_each(|&(unit, bit)| hand.interleave(unit, bit));
+        let levels = self.levels();
+        for (round, unit) in self.rounds().into_iter().enumerate() {
+            hand.interleave(unit, levels[self.outside() + round].distance);
+        }
+    }
+
+    /// The distance of the registers that a round on the way out brings together: neighbours in
+    /// units of what has come back already.
+    pub(super) fn back(&self, round: usize) -> usize {
+        (self.ntt.degree() / self.odd()) << round
     }
 
     /// The way out without butterflies.
     pub(super) fn leave(&self, hand: &mut Hand) {
-        let d = self.logs().2;
-        for (j, (unit, _)) in self.rounds().into_iter().enumerate() {
-            hand.interleave(unit, d + j as u32);
+        for (round, unit) in self.rounds().into_iter().enumerate() {
+            hand.interleave(unit, self.back(round));
         }
     }
 
@@ -228,9 +378,10 @@ impl Machine<'_> {
         if standard || !inside {
             return self.identity();
         }
-        let (chosen, lanes) = self.shuffled_bits();
-        let mut map = vec![0; self.n()];
-        let pass = self.pass("", &chosen, &lanes, &self.middle(), None, &|hand| self.enter(hand));
+        let (chosen, lanes, rest) = self.shuffled();
+        let reach = Reach { chosen: &chosen, lanes: &lanes, rest: &rest };
+        let mut map = vec![0; self.ntt.size()];
+        let pass = self.pass("", &reach, &self.middle(), None, &|hand| self.enter(hand));
         // Play the indices through the steps.
         for (number, group) in pass.groups.iter().enumerate() {
             let mut hand = Hand::new(self.shape, self.registers_of(&pass, number));
@@ -249,128 +400,9 @@ impl Machine<'_> {
 
     /// The indices that a group of the shuffled pass loads.
     fn registers_of(&self, pass: &Pass, group: usize) -> Vec<Vec<usize>> {
-        let mut index_at = vec![0; self.n()];
+        let mut index_at = vec![0; self.ntt.size()];
         self.middle().iter().enumerate().for_each(|(i, &p)| index_at[p] = i);
         let loads = pass.groups[group].loads.iter();
-        loads.map(|s| index_at[s.bases()[0]..][..self.shape.lanes()].to_vec()).collect()
-    }
-
-    fn forward_level(&self, hand: &mut Hand, bit: u32) {
-        let level = self.logs().0 - 1 - bit;
-        let factor = |i: usize| self.ntt.forward_factor(level, i).value();
-        hand.level(level, bit, Butterflies::CooleyTukey, &factor);
-    }
-
-    fn inverse_level(&self, hand: &mut Hand, bit: u32) {
-        let level = bit - self.logs().2;
-        let factor = |i: usize| self.ntt.inverse_factor(level, i);
-        hand.level(level, bit, self.ntt.inverse, &factor);
-    }
-
-    pub(super) fn lanes_natural(&self) -> Vec<u32> {
-        (0..self.logs().1).collect()
-    }
-
-    /// From coefficients to a transformed array.
-    pub fn forward(&self) -> Vec<Pass> {
-        let (mut passes, outer) = (Vec::new(), self.outer_bits());
-        let d = self.logs().2;
-        for (number, bits) in outer.iter().enumerate() {
-            let last = number + 1 == outer.len();
-            let to = if last { self.middle() } else { self.identity() };
-            let title = format!("{} levels on whole registers", bits.len());
-            let lanes = self.lanes_natural();
-            passes.push(self.pass(&title, bits, &lanes, &self.identity(), Some(&to), &|hand| {
-                if number == 0 && self.ntt.twist {
-                    hand.scale(&|i| self.ntt.twist_factor(i).value());
-                }
-                bits.iter().for_each(|&bit| self.forward_level(hand, bit));
-            }));
-        }
-        if self.inside() {
-            let (chosen, lanes) = self.shuffled_bits();
-            let identity = self.identity();
-            let to = self.standard.then_some(&identity);
-            let title = format!("{} levels within registers", chosen.len() + self.rounds().len());
-            passes.push(self.pass(&title, &chosen, &lanes, &self.middle(), to, &|hand| {
-                chosen.iter().filter(|&&b| b >= d).for_each(|&bit| self.forward_level(hand, bit));
-                for (unit, bit) in self.rounds() {
-                    hand.interleave(unit, bit);
-                    self.forward_level(hand, bit - 1);
-                }
-                if self.standard {
-                    self.leave(hand);
-                }
-            }));
-        }
-        passes
-    }
-
-    /// From a transformed array to coefficients.
-    pub fn inverse(&self, ending: Ending) -> Vec<Pass> {
-        let (q, d) = (self.ntt.domain.q, self.logs().2);
-        let last_level = self.ntt.levels - 1;
-        let factor = |i: usize| zq::mul(ending.factor, self.ntt.untwist_factor(i), q);
-        let end = |hand: &mut Hand| {
-            match self.ntt.inverse {
-                Butterflies::GentlemanSande => hand.scale_into_last(last_level, &factor, q),
-                Butterflies::CooleyTukey => hand.scale(&factor),
-            }
-            if ending.freeze {
-                hand.freeze();
-            }
-        };
-        let mut passes = Vec::new();
-        let outer = self.outer_bits();
-        if self.inside() {
-            let (chosen, lanes) = self.shuffled_bits();
-            let striding = self.shuffles == Shuffles::Striding;
-            if striding && self.standard {
-                passes.push(self.transposition(true));
-            }
-            let identity = self.identity();
-            let from = if self.standard && !striding { &identity } else { &self.middle() };
-            let work = |hand: &mut Hand| {
-                let mut bits: Vec<u32> = chosen.iter().copied().filter(|&b| b >= d).collect();
-                bits.reverse();
-                if !striding {
-                    self.inverse_level(hand, d);
-                    for (j, (unit, _)) in self.rounds().into_iter().enumerate() {
-                        hand.interleave(unit, d + j as u32);
-                        self.inverse_level(hand, d + j as u32 + 1);
-                    }
-                    bits.retain(|&b| b >= self.logs().1);
-                }
-                bits.iter().for_each(|&bit| self.inverse_level(hand, bit));
-            };
-            let title = format!("{} levels within registers", chosen.len() + self.rounds().len());
-            let pass = self.pass(&title, &chosen, &lanes, from, Some(&identity), &|hand| {
-                self.enter(hand);
-                work(hand);
-            });
-            passes.push(if self.standard || striding { pass } else { self.without_entry(pass) });
-        }
-        for (number, bits) in outer.iter().rev().enumerate() {
-            let title = format!("{} levels on whole registers", bits.len());
-            let lanes = self.lanes_natural();
-            let identity = self.identity();
-            passes.push(self.pass(&title, bits, &lanes, &identity, Some(&identity), &|hand| {
-                bits.iter().rev().for_each(|&bit| self.inverse_level(hand, bit));
-                if number + 1 == outer.len() {
-                    end(hand);
-                }
-            }));
-        }
-        passes
-    }
-
-    /// A shuffled pass that finds its registers shuffled already: the rounds on the way in gone.
-    pub(super) fn without_entry(&self, mut pass: Pass) -> Pass {
-        let (chosen, _) = self.shuffled_bits();
-        let entry = self.rounds().len() << (chosen.len() - 1);
-        for group in &mut pass.groups {
-            group.steps.drain(..entry);
-        }
-        pass
+        loads.map(|s| index_at[s.bases()[0]..][..self.lanes()].to_vec()).collect()
     }
 }

@@ -6,7 +6,7 @@ use super::pass::*;
 use super::words::Words;
 use crate::lower::LowerError;
 use crate::method::FreezeMethod;
-use ringforge_plan::Butterflies;
+use ringforge_plan::{Butterflies, LevelSplit};
 use std::collections::BTreeSet;
 
 /// Which reductions stand, and all sites where one could.
@@ -31,6 +31,11 @@ pub enum Choice<'a> {
 /// The name of a site.
 pub fn site(stage: &str, level: u32, pair: usize, operand: &str) -> String {
     format!("{stage}.{level}.{pair}.{operand}")
+}
+
+/// What the elements of a butterfly are called in the names of sites, the lowest first.
+pub fn operands(radix: usize) -> &'static [&'static str] {
+    if radix == 3 { &["low", "middle", "high"] } else { &["low", "high"] }
 }
 
 /// The numbers of butterflies (or registers) of a pass in the names of sites: by level.
@@ -133,15 +138,15 @@ impl Analysis<'_> {
             groups[0].steps.iter().any(|s| matches!(s, Step::Scale { .. } | Step::Freeze { .. }));
         for number in 0..groups[0].steps.len() {
             match &groups[0].steps[number] {
-                Step::Butterfly { level, low, high, .. } => {
-                    let (level, low, high) = (*level, *low, *high);
+                Step::Butterfly { level, registers, .. } => {
+                    let level = *level;
                     // The last level's outputs are the pass's, where nothing follows it.
                     let limit = match last && Some(level) == top && !ends {
                         true => limit,
                         false => self.words.most(),
                     };
-                    let pair = numbers.next(level);
-                    self.butterfly(groups, &mut hands, number, (level, pair), (low, high), limit)?;
+                    let place = (level, numbers.next(level));
+                    self.butterfly(groups, &mut hands, number, place, registers, limit)?;
                 }
                 Step::Scale { .. } if plain(groups, number) => {}
                 Step::Scale { register, .. } => {
@@ -201,30 +206,54 @@ impl Analysis<'_> {
         }
     }
 
-    /// The bounds behind the butterfly that is step `number`, low and high by lane; `plain` where
-    /// nothing is multiplied.
+    /// The bounds behind the butterfly that is step `number`, of each of its registers by lane, from
+    /// those before it. A bound above the largest word, of a result or on the way to it, overflows.
     fn after(
         &self,
-        (group, number, plain): (&Group, usize, bool),
-        low: &[i64],
-        high: &[i64],
-    ) -> [Vec<i64>; 2] {
-        let Step::Butterfly { kind, factor, .. } = &group.steps[number] else {
-            return [low.to_vec(), high.to_vec()];
+        (group, number): (&Group, usize),
+        plain: &[bool],
+        x: &[Vec<i64>],
+    ) -> Vec<Vec<i64>> {
+        let Step::Butterfly { split, kind, factors, .. } = &group.steps[number] else {
+            return x.to_vec();
         };
-        let product = |c: u64, b: i64| if plain { b } else { self.words.product(c, b) };
-        let lanes = low.iter().zip(high).zip(factor);
-        lanes
-            .map(|((&a, &b), &c)| match kind {
-                Butterflies::CooleyTukey => {
-                    let t = product(c, b);
-                    (a + t, a + t)
+        let most = self.words.most();
+        let mut all = vec![Vec::with_capacity(x[0].len()); x.len()];
+        for lane in 0..x[0].len() {
+            // What does not fit a word before a product is no word behind it either.
+            let product = |k: usize, b: i64| match plain[k] || b > most {
+                true => b,
+                false => self.words.product(factors[k][lane], b),
+            };
+            let (a, b) = (x[0][lane], x[1][lane]);
+            let y = match (split, kind) {
+                (LevelSplit::Halves, Butterflies::CooleyTukey) => {
+                    let t = product(0, b);
+                    vec![a + t, a + t]
                 }
-                Butterflies::GentlemanSande if a + b > self.words.most() => (a + b, a + b),
-                Butterflies::GentlemanSande => (a + b, product(c, a + b)),
-            })
-            .unzip()
-            .into()
+                (LevelSplit::Halves, Butterflies::GentlemanSande) => vec![a + b, product(0, a + b)],
+                (LevelSplit::Thirds, Butterflies::CooleyTukey) => {
+                    let (b, c) = (product(0, b), product(1, x[2][lane]));
+                    let t = product(2, b + c);
+                    vec![a + b + c, a + c + t, a + b + t]
+                }
+                (LevelSplit::Thirds, Butterflies::GentlemanSande) => {
+                    let c = x[2][lane];
+                    let t = product(2, b + c);
+                    vec![a + b + c, product(0, a + b + t), product(1, a + c + t)]
+                }
+                (LevelSplit::Roots { .. }, Butterflies::CooleyTukey) => {
+                    let t = product(0, b);
+                    vec![a + t, a + b + t]
+                }
+                (LevelSplit::Roots { .. }, Butterflies::GentlemanSande) => {
+                    let t = product(0, a + b);
+                    vec![a + b + t, t]
+                }
+            };
+            all.iter_mut().zip(y).for_each(|(all, y)| all.push(y));
+        }
+        all
     }
 
     fn butterfly(
@@ -232,61 +261,72 @@ impl Analysis<'_> {
         groups: &[Group],
         hands: &mut [Vec<Vec<i64>>],
         number: usize,
-        (level, pair): (u32, usize),
-        (low, high): (usize, usize),
+        (level, place): (u32, usize),
+        registers: &[usize],
         limit: i64,
     ) -> Result<(), LowerError> {
-        let plain = plain(groups, number);
-        let worst =
-            |this: &Self, hands: &[Vec<Vec<i64>>], low_reduced: bool, high_reduced: bool| {
-                let mut most = 0;
-                for (group, hand) in groups.iter().zip(hands) {
-                    let pick = |r: usize, reduced: bool| -> Vec<i64> {
-                        let one = |&b: &i64| if reduced { this.words.reduced(b) } else { b };
-                        hand[r].iter().map(one).collect()
-                    };
-                    let [a, b] = this.after(
-                        (group, number, plain),
-                        &pick(low, low_reduced),
-                        &pick(high, high_reduced),
-                    );
-                    most = most.max(a.into_iter().chain(b).max().unwrap_or(0));
-                }
-                most
-            };
-        let options = [(false, false), (true, false), (false, true), (true, true)];
-        let fits: Vec<(bool, bool)> =
-            options.into_iter().filter(|&(l, h)| worst(self, hands, l, h) <= limit).collect();
-        let (need_low, need_high) = fits.first().copied().unwrap_or((true, true));
-        let low_site = site(self.stage, level, pair, "low");
-        let high_site = site(self.stage, level, pair, "high");
-        if self.decide(low_site.clone(), need_low) {
-            self.reduce(hands, low);
-        }
-        if self.decide(high_site, need_high) {
-            self.reduce(hands, high);
+        let plain = plain_factors(groups, number);
+        let worst = |this: &Self, hands: &[Vec<Vec<i64>>], reduced: usize| {
+            let mut most = 0;
+            for (group, hand) in groups.iter().zip(hands) {
+                let pick = |(k, &register): (usize, &usize)| -> Vec<i64> {
+                    let one =
+                        |&b: &i64| if reduced >> k & 1 == 1 { this.words.reduced(b) } else { b };
+                    hand[register].iter().map(one).collect()
+                };
+                let x: Vec<Vec<i64>> = registers.iter().enumerate().map(pick).collect();
+                let y = this.after((group, number), &plain, &x);
+                most = most.max(y.into_iter().flatten().max().unwrap_or(0));
+            }
+            most
+        };
+        // As few reductions as can be, of lower elements first.
+        let mut options: Vec<usize> = (0..1 << registers.len()).collect();
+        options.sort_by_key(|option| option.count_ones());
+        let fits = options.iter().find(|&&option| worst(self, hands, option) <= limit);
+        let needed = fits.copied().unwrap_or((1 << registers.len()) - 1);
+        let names = operands(registers.len());
+        for (k, (&register, operand)) in registers.iter().zip(names).enumerate() {
+            if self.decide(site(self.stage, level, place, operand), needed >> k & 1 == 1) {
+                self.reduce(hands, register);
+            }
         }
         let dropping = matches!(self.choice, Choice::Late(drop, _) if !drop.is_empty());
+        let low_site = site(self.stage, level, place, "low");
         for (group, hand) in groups.iter().zip(hands) {
-            let [a, b] = self.after((group, number, plain), &hand[low], &hand[high]);
-            if !dropping {
-                self.check(&low_site, &a, limit)?;
-                self.check(&low_site, &b, limit)?;
+            let x: Vec<Vec<i64>> = registers.iter().map(|&r| hand[r].clone()).collect();
+            let y = self.after((group, number), &plain, &x);
+            for (&register, bounds) in registers.iter().zip(y) {
+                if !dropping {
+                    self.check(&low_site, &bounds, limit)?;
+                }
+                // What overflows (a mutant's reduction is gone) may be any word.
+                hand[register] = bounds.into_iter().map(|b| b.min(self.words.most())).collect();
             }
-            // What overflows (a mutant's reduction is gone) may be any word.
-            let clamp = |v: Vec<i64>| v.into_iter().map(|b| b.min(self.words.most())).collect();
-            (hand[low], hand[high]) = (clamp(a), clamp(b));
         }
         Ok(())
     }
 }
 
+/// Whether each constant of a butterfly is 1 in all groups, which is left out.
+fn plain_factors(groups: &[Group], number: usize) -> Vec<bool> {
+    let count = match &groups[0].steps[number] {
+        Step::Butterfly { factors, .. } => factors.len(),
+        _ => 0,
+    };
+    let one = |k: usize| {
+        groups.iter().all(|group| match &group.steps[number] {
+            Step::Butterfly { factors, .. } => factors[k].iter().all(|&c| c == 1),
+            _ => true,
+        })
+    };
+    (0..count).map(one).collect()
+}
+
 /// Whether a step multiplies by 1 in all groups, which is left out.
 fn plain(groups: &[Group], number: usize) -> bool {
     groups.iter().all(|g| match &g.steps[number] {
-        Step::Butterfly { factor, .. } | Step::Scale { factor, .. } => {
-            factor.iter().all(|&c| c == 1)
-        }
+        Step::Scale { factor, .. } => factor.iter().all(|&c| c == 1),
         _ => true,
     })
 }

@@ -1,19 +1,37 @@
 //! Passes that reorder and do nothing else.
 
-use super::pass::Pass;
-use super::plan::{Machine, Shuffles};
+use super::axes::{Axis, ascending};
+use super::pass::{Pass, Spot};
+use super::plan::{Machine, Reach, Shuffles};
+use super::ranges::positions;
 
 impl Machine<'_> {
-    /// Strided: squares of the array transposed, on the way in or out.
+    /// Strided: squares of the array transposed, on the way in or out, where blocks then lie
+    /// [apart](Machine::apart).
     pub(super) fn transposition(&self, enter: bool) -> Pass {
-        let (_, lanes, _) = self.logs();
-        let (low, high): (Vec<u32>, Vec<u32>) =
-            ((0..lanes).collect(), (lanes..2 * lanes).collect());
-        let (identity, middle) = (self.identity(), self.middle());
-        match enter {
-            true => self.pass("transposition", &high, &low, &identity, Some(&middle), &|_| {}),
-            false => self.pass("transposition", &low, &high, &middle, Some(&identity), &|_| {}),
+        let (chosen, lanes, rest) = self.shuffled();
+        if !enter {
+            let reach = Reach { chosen: &chosen, lanes: &lanes, rest: &rest };
+            let (middle, apart) = (self.middle(), self.apart());
+            return self.pass("transposition", &reach, &middle, Some(&apart), &|_| {});
         }
+        let width = self.shape.lanes();
+        let mut rest = rest;
+        rest.push(Axis { distance: width, radix: self.block() / width });
+        rest.retain(|axis| axis.radix > 1);
+        let natural = [Axis::neighbours(width)];
+        let reach = Reach { chosen: &lanes, lanes: &natural, rest: &ascending(rest) };
+        self.pass("transposition", &reach, &self.identity(), Some(&self.middle()), &|_| {})
+    }
+
+    /// Whole registers from where `from` says to their places.
+    pub(super) fn copy(&self, from: &[usize]) -> Pass {
+        let (width, n) = (self.shape.lanes(), self.ntt.size());
+        let pair = [Axis { distance: width, radix: 2 }];
+        let mut rest = vec![Axis { distance: 2 * width, radix: n / (2 * width) }];
+        rest.retain(|axis| axis.radix > 1);
+        let reach = Reach { chosen: &pair, lanes: &[Axis::neighbours(width)], rest: &rest };
+        self.pass("copy", &reach, &from.to_vec(), Some(&self.identity()), &|_| {})
     }
 
     /// From the standard order to the program's.
@@ -29,31 +47,45 @@ impl Machine<'_> {
     fn reordering(&self, enter: bool) -> Vec<Pass> {
         let identity = self.identity();
         if self.standard || !self.inside() {
-            let (lanes, one) = (self.lanes_natural(), [self.logs().1]);
-            return vec![self.pass("copy", &one, &lanes, &identity, Some(&identity), &|_| {})];
+            return vec![self.copy(&identity)];
         }
         if self.shuffles == Shuffles::Striding {
             // Transposed elsewhere and copied, so that the arrays may be the same.
-            let (lanes, one) = (self.lanes_natural(), [self.logs().1]);
-            let copy = self.pass("copy", &one, &lanes, &identity, Some(&identity), &|_| {});
-            return vec![self.transposition(enter), copy];
+            let from = if enter { identity } else { self.apart() };
+            return vec![self.transposition(enter), self.copy(&from)];
         }
-        let (chosen, lanes) = self.shuffled_bits();
+        let (chosen, lanes, rest) = self.shuffled();
+        let reach = Reach { chosen: &chosen, lanes: &lanes, rest: &rest };
         let title = "words within registers";
-        vec![match enter {
+        let pass = match enter {
             // The registers stay where the middle order has them.
             true => {
                 let own = self.own();
-                self.pass(title, &chosen, &lanes, &identity, Some(&own), &|hand| self.enter(hand))
+                self.pass(title, &reach, &identity, Some(&own), &|hand| self.enter(hand))
             }
             false => {
-                let pass =
-                    self.pass(title, &chosen, &lanes, &self.middle(), Some(&identity), &|hand| {
-                        self.enter(hand);
-                        self.leave(hand);
-                    });
+                let pass = self.pass(title, &reach, &self.middle(), Some(&identity), &|hand| {
+                    self.enter(hand);
+                    self.leave(hand);
+                });
                 self.without_entry(pass)
             }
-        }]
+        };
+        // Where blocks that were far apart share registers, words move from group to group.
+        match self.stays(&pass) {
+            true => vec![pass],
+            false => vec![pass, self.copy(&identity)],
+        }
+    }
+
+    /// Whether each group stores the words that it loads.
+    fn stays(&self, pass: &Pass) -> bool {
+        let words = |spots: &[Spot]| {
+            let mut all = Vec::new();
+            spots.iter().for_each(|s| positions(s, self.shape.lanes(), |p| all.push(p)));
+            all.sort_unstable();
+            all
+        };
+        pass.groups.iter().all(|group| words(&group.loads) == words(&group.stores))
     }
 }

@@ -84,6 +84,22 @@ impl Words {
         (most < half).then_some(most as i64)
     }
 
+    /// The closed range of a sum to which products within `product` are added and which is reduced each
+    /// time; `None` where a sum may be no word.
+    pub fn closed(&self, product: i64) -> Option<i64> {
+        let mut sum = 0;
+        loop {
+            if sum + product > self.most() {
+                return None;
+            }
+            let next = self.reduced(sum + product);
+            if next <= sum {
+                return Some(sum);
+            }
+            sum = next;
+        }
+    }
+
     /// The bound of the product of two words.
     pub fn words(&self, a: i64, b: i64) -> Option<i64> {
         self.narrowed(i128::from(a) * i128::from(b))

@@ -1,11 +1,11 @@
 //! Passes as statements: straight-line code, or loops with tables of multipliers.
 
 use super::pass::*;
-use super::ranges::{Numbers, site};
+use super::ranges::{Numbers, operands, site};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::{FreezeMethod, MulMethod, ReduceMethod};
-use ringforge_plan::Butterflies;
+use ringforge_plan::{Butterflies, LevelSplit};
 use ringforge_target::TABLE_ALIGNMENT;
 use std::collections::BTreeSet;
 
@@ -44,16 +44,9 @@ impl Rounds {
     /// The index that is `at[u·inner + v]` in round (u, v), where such an index exists.
     pub fn index(&self, at: &[usize]) -> Option<Index> {
         let ((outer, u), (inner, v)) = (self.outer, self.inner);
-        let step = |by: usize, count: usize| match count {
-            1 => 0,
-            _ => at[by] as i64 - at[0] as i64,
-        };
-        let (by_u, by_v) = (step(inner, outer), step(1, inner));
-        let even = (0..outer * inner).all(|g| {
-            at[g] as i64 == at[0] as i64 + (g / inner) as i64 * by_u + (g % inner) as i64 * by_v
-        });
+        let (by_u, by_v) = steps(outer, inner, |g| at[g])?;
         let terms = [(u, by_u), (v, by_v)].into_iter().filter(|t| t.1 != 0).collect();
-        even.then(|| Index { base: at[0] as i64, terms })
+        Some(Index { base: at[0] as i64, terms })
     }
 
     /// The loops around a body.
@@ -184,6 +177,25 @@ fn looped(
     Some(rounds.around(vec![Stmt::Block(body)]))
 }
 
+/// Whether a pass's groups are the rounds of its two loops: all its places step evenly.
+pub fn even(pass: &Pass) -> bool {
+    let all: Vec<Vec<usize>> = pass.groups.iter().map(bases).collect();
+    (0..all[0].len()).all(|k| steps(pass.outer, pass.inner, |g| all[g][k]).is_some())
+}
+
+/// How far a place moves in a round of the outer and of the inner loop, where it moves evenly.
+fn steps(outer: usize, inner: usize, at: impl Fn(usize) -> usize) -> Option<(i64, i64)> {
+    let step = |by: usize, count: usize| match count {
+        1 => 0,
+        _ => at(by) as i64 - at(0) as i64,
+    };
+    let (by_u, by_v) = (step(inner, outer), step(1, inner));
+    let even = (0..outer * inner).all(|g| {
+        at(g) as i64 == at(0) as i64 + (g / inner) as i64 * by_u + (g % inner) as i64 * by_v
+    });
+    even.then_some((by_u, by_v))
+}
+
 /// All positions of a group's loads and stores.
 fn bases(group: &Group) -> Vec<usize> {
     group.loads.iter().chain(&group.stores).flat_map(Spot::bases).collect()
@@ -191,11 +203,67 @@ fn bases(group: &Group) -> Vec<usize> {
 
 /// The multipliers of a group, step by step.
 fn multipliers(group: &Group) -> Vec<&[u64]> {
-    let each = group.steps.iter().filter_map(|step| match step {
-        Step::Butterfly { factor, .. } | Step::Scale { factor, .. } => Some(factor.as_slice()),
-        _ => None,
+    let each = group.steps.iter().map(|step| match step {
+        Step::Butterfly { factors, .. } => factors.as_slice(),
+        Step::Scale { factor, .. } => std::slice::from_ref(factor),
+        _ => &[],
     });
-    each.collect()
+    each.flatten().map(Vec::as_slice).collect()
+}
+
+/// A butterfly as operations, as [`LevelSplit::butterfly`] says; `times` multiplies by
+/// one of its constants.
+fn butterfly(
+    block: &mut Block,
+    (split, kind): (LevelSplit, Butterflies),
+    x: &[Value],
+    times: &dyn Fn(&mut Block, usize, Value) -> Value,
+) -> Vec<Value> {
+    let add = |block: &mut Block, a, b| block.push(Op::Add(a, b));
+    let sub = |block: &mut Block, a, b| block.push(Op::Sub(a, b));
+    match (split, kind) {
+        (LevelSplit::Halves, Butterflies::CooleyTukey) => {
+            let t = times(block, 0, x[1]);
+            vec![add(block, x[0], t), sub(block, x[0], t)]
+        }
+        (LevelSplit::Halves, Butterflies::GentlemanSande) => {
+            let sum = add(block, x[0], x[1]);
+            let difference = sub(block, x[0], x[1]);
+            vec![sum, times(block, 0, difference)]
+        }
+        (LevelSplit::Thirds, Butterflies::CooleyTukey) => {
+            let (b, c) = (times(block, 0, x[1]), times(block, 1, x[2]));
+            let difference = sub(block, b, c);
+            let t = times(block, 2, difference);
+            let (sum, low, high) = (add(block, x[0], b), sub(block, x[0], c), sub(block, x[0], b));
+            vec![add(block, sum, c), add(block, low, t), sub(block, high, t)]
+        }
+        (LevelSplit::Thirds, Butterflies::GentlemanSande) => {
+            let [second, third] = [1, 2].map(|k| sub(block, x[0], x[k]));
+            let (sum, difference) = (add(block, x[0], x[1]), sub(block, x[2], x[1]));
+            let sum = add(block, sum, x[2]);
+            let t = times(block, 2, difference);
+            let (second, third) = (add(block, second, t), sub(block, third, t));
+            vec![sum, times(block, 0, second), times(block, 1, third)]
+        }
+        (LevelSplit::Roots { positive }, Butterflies::CooleyTukey) => {
+            let t = times(block, 0, x[1]);
+            let sum = match positive {
+                true => add(block, x[0], x[1]),
+                false => sub(block, x[0], x[1]),
+            };
+            vec![add(block, x[0], t), sub(block, sum, t)]
+        }
+        (LevelSplit::Roots { positive }, Butterflies::GentlemanSande) => {
+            let difference = sub(block, x[0], x[1]);
+            let (t, sum) = (times(block, 0, difference), add(block, x[0], x[1]));
+            let low = match positive {
+                true => sub(block, sum, t),
+                false => add(block, sum, t),
+            };
+            vec![low, t]
+        }
+    }
 }
 
 fn block(
@@ -226,27 +294,19 @@ fn block(
     };
     for step in &group.steps {
         match step {
-            Step::Butterfly { level, low, high, kind, .. } => {
-                let pair = numbers.next(*level);
-                for (register, operand) in [(*low, "low"), (*high, "high")] {
-                    if style.placed.contains(&site(style.stage, *level, pair, operand)) {
+            Step::Butterfly { level, registers, split, kind, .. } => {
+                let number = numbers.next(*level);
+                for (&register, operand) in registers.iter().zip(operands(registers.len())) {
+                    if style.placed.contains(&site(style.stage, *level, number, operand)) {
                         let a = hand[register];
                         hand[register] = block.push(Op::Reduce { a, method: style.reduce });
                     }
                 }
-                let (a, b) = (hand[*low], hand[*high]);
-                let factor = factor.next().flatten();
-                (hand[*low], hand[*high]) = match kind {
-                    Butterflies::CooleyTukey => {
-                        let t = product(&mut block, b, factor);
-                        (block.push(Op::Add(a, t)), block.push(Op::Sub(a, t)))
-                    }
-                    Butterflies::GentlemanSande => {
-                        let sum = block.push(Op::Add(a, b));
-                        let difference = block.push(Op::Sub(a, b));
-                        (sum, product(&mut block, difference, factor))
-                    }
-                };
+                let x: Vec<Value> = registers.iter().map(|&r| hand[r]).collect();
+                let mine: Vec<Option<Factor>> = factor.by_ref().take(split.factors()).collect();
+                let times = |block: &mut Block, k: usize, a| product(block, a, mine[k].clone());
+                let y = butterfly(&mut block, (*split, *kind), &x, &times);
+                registers.iter().zip(y).for_each(|(&register, y)| hand[register] = y);
             }
             Step::Scale { register, .. } => {
                 hand[*register] = product(&mut block, hand[*register], factor.next().flatten());
