@@ -81,7 +81,7 @@ pub fn forms(scheme: &Scheme, part: Part) -> Result<Forms, Refused> {
         |operand| -> Vec<_> { (0..scheme.n).map(|i| recorder.input(operand, i as u32)).collect() };
     let a = inputs(0);
     let b = if part == Part::Product { inputs(1) } else { a.clone() };
-    let domain = execute::Residues::new(recorder);
+    let domain = execute::Residues::new(recorder)?;
     let mut machine = Execute::new(scheme, domain, arrays(part, &a, &b));
     program(scheme, part, &mut machine)?;
     let outputs = machine.take(result(part))?;

@@ -1,4 +1,4 @@
-//! Lowered transforms under `formula` and `ocaml`: every entry point of the power-of-two rings.
+//! Lowered transforms under `formula` and `ocaml`: every entry point of the rings that have them.
 
 use ringforge_interpret::{formula, ocaml, run::run};
 use ringforge_plan::{Plan, RingFile};
@@ -24,7 +24,9 @@ fn entries(program: &Program) -> Vec<Program> {
 #[test]
 fn every_entry_point_of_every_ring_has_the_forms_of_its_definition() {
     for schedule in [Schedule::default(), Schedule::portable()] {
-        for name in ["mlkem", "kyber1", "newhope512", "newhope1024", "mldsa"] {
+        for name in
+            ["mlkem", "kyber1", "newhope512", "newhope1024", "mldsa", "nttru", "ntruplus864"]
+        {
             let program = preset(name, &schedule);
             let ring = Ring::parse(&program.ring).unwrap();
             for entry in entries(&program) {
@@ -39,6 +41,20 @@ fn every_entry_point_of_every_ring_has_the_forms_of_its_definition() {
             }
         }
     }
+}
+
+/// Where f has a factor twice, remainders do not say what an element is.
+#[test]
+fn a_double_factor_has_no_inverse() {
+    let program = preset("mlkem", &Schedule::default());
+    let entry = program.entry("inverse").unwrap();
+    let computes = entry.procedures.last().unwrap().computes.unwrap();
+    let forms = formula::forms(&entry).unwrap();
+    let mut layout = entry.transform.clone().unwrap();
+    layout.weights.fill(1);
+    let ring = Ring::parse("Z3329[x]/(x^256 - 2x^128 + 1)").unwrap();
+    let refused = forms.agrees(computes, Some(&layout), &ring).unwrap_err().to_string();
+    assert!(refused.contains("f has x^2 - 1 twice"), "{refused}");
 }
 
 /// A factor changed by one is found, wherever it stands.

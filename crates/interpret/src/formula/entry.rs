@@ -27,7 +27,10 @@ impl Forms {
             }
             Computes::Inverse { scale } => {
                 let at = Positions::new(layout()?, ring)?;
-                self.linear_agrees("the scaled inverse", ring, |i| at.inverse(i, scale))
+                let idempotents = at.idempotents()?;
+                self.linear_agrees("the scaled inverse", ring, |i| {
+                    at.inverse(i, scale, &idempotents)
+                })
             }
             Computes::ToStandard => {
                 let order = &layout()?.order;
@@ -272,25 +275,35 @@ impl<'l> Positions<'l> {
         self.weights.iter().enumerate().map(each).collect()
     }
 
-    /// scale·T⁻¹ of the basis vector at position p: the multiple g of f/(x^d − w) for which
-    /// g mod (x^d − w) is scale·x^u. It is found by long division of f and one evaluation.
-    fn inverse(&self, p: usize, scale: u64) -> Sparse {
-        let (q, d) = (self.q, self.degree);
-        let (leaf, u) = (self.order[p] as usize / d, self.order[p] as usize % d);
-        let w = self.weights[leaf];
-        let n = self.ring.degree();
-        // f as a polynomial in y = x^d, divided by y − w.
+    /// For each leaf the multiple g of f/(x^d − w) that is 1 modulo x^d − w, by its coefficients in x^d. It is
+    /// found by long division of f and one evaluation.
+    fn idempotents(&self) -> Result<Vec<Vec<u64>>, Mismatch> {
+        let (q, d, n) = (self.q, self.degree, self.ring.degree());
         let f = |k: usize| if k == n { 1 } else { zq::unsigned(self.ring.modulus()[k], q) };
-        let mut quotient = vec![0; n / d];
-        let mut carry = 0;
-        for m in (0..n / d).rev() {
-            carry = zq::add(f((m + 1) * d), zq::mul(carry, w, q), q);
-            quotient[m] = carry;
-        }
-        let value = quotient.iter().rev().fold(0, |v, &c| zq::add(zq::mul(v, w, q), c, q));
-        let factor = zq::mul(scale, zq::inv(value, q).unwrap_or(0), q);
-        let each = |(m, &c): (usize, &u64)| (m * d + u, zq::mul(c, factor, q));
-        quotient.iter().enumerate().map(each).collect()
+        let idempotent = |&w: &u64| {
+            // f as a polynomial in y = x^d, divided by y − w.
+            let mut quotient = vec![0; n / d];
+            let mut carry = 0;
+            for m in (0..n / d).rev() {
+                carry = zq::add(f((m + 1) * d), zq::mul(carry, w, q), q);
+                quotient[m] = carry;
+            }
+            let value = quotient.iter().rev().fold(0, |v, &c| zq::add(zq::mul(v, w, q), c, q));
+            let inverse = zq::inv(value, q).ok_or_else(|| {
+                let why = format!("f has x^{d} - {w} twice, so its remainders have no inverse");
+                Mismatch::Parameters(why)
+            })?;
+            Ok(quotient.into_iter().map(|c| zq::mul(c, inverse, q)).collect())
+        };
+        self.weights.iter().map(idempotent).collect()
+    }
+
+    /// scale·T⁻¹ of the basis vector at position p: scale·x^u times its leaf's idempotent.
+    fn inverse(&self, p: usize, scale: u64, idempotents: &[Vec<u64>]) -> Sparse {
+        let d = self.degree;
+        let (leaf, u) = (self.order[p] as usize / d, self.order[p] as usize % d);
+        let each = |(m, &c): (usize, &u64)| (m * d + u, zq::mul(c, scale, self.q));
+        idempotents[leaf].iter().enumerate().map(each).collect()
     }
 
     /// scale times the product of the basis vectors at positions i and j, leaf by leaf.

@@ -304,10 +304,18 @@ pub struct Residues {
 
 impl Residues {
     /// Over a recorder.
-    pub fn new(recorder: Recorder) -> Residues {
+    ///
+    /// # Errors
+    /// The modulus is even, so that no product can be divided by 2^18.
+    pub fn new(recorder: Recorder) -> Result<Residues, Refused> {
         let q = recorder.modulus();
         let r = zq::pow(2, u64::from(primitive::MONTGOMERY_BITS), q);
-        Residues { inverse_of_r: zq::inv(r, q).unwrap_or(0), recorder }
+        let inverse_of_r = zq::inv(r, q).ok_or_else(|| Refused {
+            stage: "Montgomery's products".into(),
+            counters: Vec::new(),
+            reason: format!("2^{} has no inverse mod {q}", primitive::MONTGOMERY_BITS),
+        })?;
+        Ok(Residues { inverse_of_r, recorder })
     }
 }
 
@@ -329,5 +337,17 @@ impl Domain for Residues {
     }
     fn reduce(&mut self, a: &Id, _: Kind) -> Result<Id, String> {
         Ok(*a)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_even_modulus_is_refused() {
+        assert!(Residues::new(Recorder::new(12289)).is_ok());
+        let refused = Residues::new(Recorder::new(12288)).err().expect("refused");
+        assert_eq!(refused.reason, "2^18 has no inverse mod 12288");
     }
 }
