@@ -173,7 +173,6 @@ impl Values for Facts {
 
     fn residue(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
         match self.wholes.get(&v).filter(|w| w.m.is_multiple_of(m)) {
-            Some(whole) if whole.m == m => Some(Cow::Borrowed(whole)),
             Some(whole) => {
                 let t = whole.t.iter().map(|&(t, c)| (t, c % m)).filter(|t| t.1 != 0).collect();
                 Some(Cow::Owned(Residue { m, k: whole.k % m, t }))

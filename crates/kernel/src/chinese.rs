@@ -154,7 +154,6 @@ impl Facts {
         of: &Integers,
         q: u32,
     ) -> Result<Residue, Why> {
-        let n = of.left.len().max(of.right.len());
         let low = |c: i128| c.rem_euclid(q.into()) as u32;
         let (mut k, mut lo, mut hi, mut t) = (0i128, 0i128, 0i128, Vec::new());
         let mut at = vec![0; found.len()];
@@ -168,8 +167,9 @@ impl Facts {
                 *at += usize::from(here.is_some());
             }
             let c = basis.least(&residues);
-            let left = of.left.get(usize::from(i)).filter(|_| usize::from(i) < n).copied();
-            let right = of.right.get(usize::from(j)).filter(|_| usize::from(j) < n).copied();
+            // The number after the last is that of the constant 1, of either side.
+            let left = of.left.get(usize::from(i)).copied();
+            let right = of.right.get(usize::from(j)).copied();
             // Over earlier atoms only, so that expanding it ends.
             if let Some(late) = [left, right].into_iter().flatten().find(|&a| a >= name) {
                 return Err(format!("atom {name} is an integer in atom {late}, which is later"));
@@ -212,5 +212,24 @@ impl Facts {
         }
         t.sort_unstable_by_key(|t| t.0);
         Ok(Residue { m: q, k: low(k), t })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_the_least_with_their_residues() {
+        for moduli in [&[5u32, 7][..], &[2, 3, 5], &[9, 8], &[11]] {
+            let basis = Basis::new(moduli).unwrap_or_else(|e| panic!("{e}"));
+            let product: i128 = moduli.iter().map(|&p| i128::from(p)).product();
+            assert_eq!(basis.product, product);
+            for x in -(product - 1) / 2..=product / 2 {
+                let low = |&p: &u32| x.rem_euclid(p.into()) as u32;
+                let residues: Vec<u32> = moduli.iter().map(low).collect();
+                assert_eq!(basis.least(&residues), x, "{moduli:?}");
+            }
+        }
     }
 }

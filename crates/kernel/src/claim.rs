@@ -154,10 +154,10 @@ impl Facts {
             let (c, d) =
                 line.ok_or_else(|| format!("functions of atom {base} are no line modulo {rest}"))?;
             let content = content.rem_euclid(modulus);
-            k = (k + content * i128::from(d)) % modulus;
-            t.push((base, content * i128::from(c) % modulus));
+            k += content * i128::from(d);
+            t.push((base, content * i128::from(c)));
         }
-        let scaled = |x: i128| (x as u64 % u64::from(m) * inverse % u64::from(m)) as u32;
+        let scaled = |x: i128| (x.rem_euclid(modulus) as u64 * inverse % u64::from(m)) as u32;
         let mut t: Vec<(AtomId, u32)> = t.into_iter().map(|(a, c)| (a, scaled(c))).collect();
         t.retain(|t| t.1 != 0);
         t.sort_unstable();
@@ -239,4 +239,80 @@ fn gcd(mut a: u128, mut b: u128) -> u128 {
         (a, b) = (b, a % b);
     }
     a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fun::{Fun, FunOp};
+
+    /// x in [-9, 9], y in [-5, 5], and atoms of x: 3x + 5, and x + 6 where x is negative.
+    fn facts() -> (Facts, [AtomId; 4]) {
+        let mut facts = Facts::new(vec![(-9, 9), (-5, 5)], 1 << 20);
+        let input = |facts: &mut Facts, operand| {
+            facts.atom(Atom::Input { operand, index: 0 }).expect("an input")
+        };
+        let (x, y) = (input(&mut facts, 0), input(&mut facts, 1));
+        let funs = &mut facts.enumerated.funs;
+        let line = funs.lin(16, 5, 3, &[]);
+        let (same, zero) = (funs.lin(16, 0, 1, &[]), funs.constant(16, 0));
+        let args = [same, zero].into_iter().collect();
+        let less = funs.intern(Fun { width: 1, op: FunOp::Slt, args });
+        let step = funs.lin(16, 0, 1, &[(less, -6)]);
+        let [f, g] = [line, step].map(|fun| facts.atom(Atom::Function { of: x, fun }));
+        (facts, [x, y, f.expect("a function"), g.expect("a function")])
+    }
+
+    fn form(k: i128, t: &[(AtomId, i128)]) -> Form {
+        Form { k, t: t.to_vec() }
+    }
+
+    #[test]
+    fn residues_are_those_of_the_sum() {
+        let (mut facts, [x, y, f, g]) = facts();
+        let is = |m, k, t: &[(AtomId, u32)]| Ok(Congruence { m, k, t: t.to_vec() });
+        let large = 1i128 << 70;
+        let cases = [
+            (form(4, &[(x, 2), (y, 3), (f, 7)]), 11, is(11, 6, &[(x, 1), (y, 3)])),
+            (form(-4, &[(x, -2), (y, 3), (f, -7)]), 11, is(11, 5, &[(x, 10), (y, 3)])),
+            // Of a multiple of 2 modulo 12, the rest modulo 6.
+            (form(4, &[(x, 4), (f, 14)]), 12, is(12, 2, &[(x, 10)])),
+            (form(0, &[(g, 2)]), 12, is(12, 0, &[(x, 2)])),
+            (form(3, &[(g, 12), (y, 1)]), 12, is(12, 3, &[(y, 1)])),
+            (form(1, &[(f, 1)]), 2, is(2, 0, &[(x, 1)])),
+            // What all are multiples of does not count for the size.
+            (form(0, &[(x, 2 * large), (f, large)]), 11, is(11, 5, &[(x, 5)])),
+        ];
+        for (form, m, want) in cases {
+            // Looked at as they stand, and as a multiple of themselves.
+            for scale in [1, 5, 35, 11 * 12 + 1] {
+                let by = Witness { scale, zeros: Vec::new() };
+                assert_eq!(facts.residue_by(&form, m, &by), want, "{form:?} by {scale}");
+            }
+        }
+        let plain = |facts: &mut Facts, form: &Form, m| facts.residue_by(form, m, &Witness::PLAIN);
+        assert!(plain(&mut facts, &form(0, &[(g, 1)]), 12).is_err());
+        assert!(plain(&mut facts, &form(0, &[(g, 3)]), 12).is_err());
+        // A function of a function has a residue over that one, which none may have.
+        let same = facts.enumerated.funs.lin(32, 0, 1, &[]);
+        let over = facts.atom(Atom::Function { of: f, fun: same }).expect("a function");
+        let told = plain(&mut facts, &form(0, &[(over, 1)]), 11);
+        assert!(told.is_err_and(|e| e.contains("is a quotient or a function")));
+    }
+
+    /// Functions of 16 bits, 2^46 times, and their argument, lie within 62 bits; twice that does not.
+    #[test]
+    fn what_is_enumerated_together_fits() {
+        let (mut facts, [x, _, f, _]) = facts();
+        for (c, fits) in [(1i128 << 46, true), (1 << 47, false)] {
+            let form = form(0, &[(x, 1), (f, c)]);
+            let found = facts.residue_by(&form, 11, &Witness::PLAIN);
+            assert_eq!(found.is_ok(), fits, "{found:?}");
+            assert_eq!(facts.interval(&form), Ok((-9 - 22 * c, 9 + 32 * c)));
+            // The interval is that of the sum, or of its terms.
+            let apart = Form { k: 0, t: vec![(x, -3 * c - 1), (f, c)] };
+            let width = facts.interval(&apart).map(|(l, h)| h - l);
+            assert_eq!(width, Ok(if fits { 18 } else { 54 * c + 54 * c + 18 }));
+        }
+    }
 }

@@ -48,7 +48,7 @@ impl Facts {
                 continue;
             }
             let bits = rest.bits;
-            let fun = self.group_function(base, &group, bits);
+            let fun = self.group_function(&group, bits);
             let (lo, hi) = self.domain_of(base)?;
             if let Some((c, d)) = self.enumerated.line(fun, lo, hi, 1 << bits) {
                 rest = rest.plus(&Word::constant(d as i64, bits), 1);
@@ -91,16 +91,11 @@ impl Facts {
     }
 
     /// Terms of one base as a function of it, modulo 2^bits.
-    pub(crate) fn group_function(
-        &mut self,
-        base: AtomId,
-        group: &[(AtomId, i64)],
-        bits: u8,
-    ) -> FunId {
+    pub(crate) fn group_function(&mut self, group: &[(AtomId, i64)], bits: u8) -> FunId {
         let (mut x, mut terms) = (0, Vec::new());
         for &(a, c) in group {
             match self.atoms[a as usize] {
-                Atom::Function { fun, of } if of == base => terms.push((fun, c)),
+                Atom::Function { fun, .. } => terms.push((fun, c)),
                 _ => x = c,
             }
         }
@@ -126,7 +121,7 @@ impl Facts {
             }
         }
         let word = Word::of(&form, 64);
-        let fun = self.group_function(base, &word.t, 64);
+        let fun = self.group_function(&word.t, 64);
         let whole = self.enumerated.funs.lin(64, word.k, 0, &[(fun, 1)]);
         if shift == 0 {
             return Ok(Some((base, whole)));
@@ -141,6 +136,61 @@ impl Facts {
 mod tests {
     use super::*;
     use crate::form::Form;
+
+    /// A remainder with a coefficient is its word for as many bits more as that has twos, and the whole difference is
+    /// looked at.
+    #[test]
+    fn a_remainder_is_its_word_for_all_bits() {
+        let mut facts = Facts::new(vec![(-1000, 1000)], 1 << 20);
+        let x = facts.atom(Atom::Input { operand: 0, index: 0 }).expect("an input");
+        let low = facts.atom(Atom::Low(Word::atom(x, 8).into())).expect("a remainder");
+        let word = |a: AtomId, c: i64, k: i64| Word { bits: 16, k, t: vec![(a, c)] };
+        for (c, k, same) in [(256, 0, true), (512, 0, true), (256, -32768, false), (128, 0, false)]
+        {
+            let is = facts.same_word(&word(low, c, k), &word(x, c, 0));
+            assert_eq!(is.is_ok(), same, "{c} {k}: {is:?}");
+        }
+    }
+
+    /// A function of a name that is a function of x is the composed function of x.
+    #[test]
+    fn functions_of_functions_are_composed() {
+        let mut facts = Facts::new(vec![(-1000, 1000)], 1 << 20);
+        let x = facts.atom(Atom::Input { operand: 0, index: 0 }).expect("an input");
+        let half = |facts: &mut Facts, of: AtomId, bits: u8| {
+            let whole = facts.enumerated.funs.lin(64, 0, 1, &[]);
+            let args = [whole].into_iter().collect();
+            let op = FunOp::Slice(bits);
+            let fun = facts.enumerated.funs.intern(Fun { width: 64 - bits, op, args });
+            facts.atom(Atom::Function { of, fun }).expect("a function")
+        };
+        let (first, eighth) = (half(&mut facts, x, 1), half(&mut facts, x, 3));
+        let name = Form { k: 0, t: vec![(first, 1)] };
+        let name = facts.atom(Atom::Name(name.into())).expect("a name");
+        let again = half(&mut facts, name, 2);
+        for (k, same) in [(0, true), (1, false)] {
+            let is = facts.same_word(&Word::atom(again, 32), &Word { k, ..Word::atom(eighth, 32) });
+            assert_eq!(is.is_ok(), same, "{is:?}");
+        }
+    }
+
+    /// A name is one modulo 2^64, whatever its interval; a quotient up to the last integer of 64 bits.
+    #[test]
+    fn names_are_functions_modulo_2_to_the_64() {
+        let mut facts = Facts::new(vec![(-1000, 1000)], 1 << 20);
+        let x = facts.atom(Atom::Input { operand: 0, index: 0 }).expect("an input");
+        let form = |k: i128, c: i128| Form { k, t: vec![(x, c)] }.into();
+        let name = facts.atom(Atom::Name(form(5, 1 << 62))).expect("a name");
+        let (base, fun) = facts.parent(name).expect("no error").expect("a function");
+        assert_eq!((base, facts.enumerated.funs.at(fun, 3)), (x, (5 + (3i128 << 62)) as i64));
+        for (more, is) in [(0, true), (1, false)] {
+            let (least, greatest) = (i128::from(i64::MIN) + 1000, i128::from(i64::MAX) - 1000);
+            for k in [least - more, greatest + more] {
+                let floor = facts.atom(Atom::Floor { form: form(k, 1), bits: 3 }).expect("one");
+                assert_eq!(facts.parent(floor).expect("no error").is_some(), is, "{k}");
+            }
+        }
+    }
 
     /// The quotient by 2^bits of `Σ c·x` over inputs x in [-1000, 1000], as a function of one of them.
     fn quotient(terms: &[i128], bits: u8) -> Option<(AtomId, FunId, Facts)> {

@@ -96,15 +96,8 @@ impl<'a> Job<'a> {
             return proved;
         }
         let contract = self.contract;
-        let in_ranges = case.input_ranges(contract);
         let t = Instant::now();
-        let mut walk = Walk::new(graph, contract.ring.q() as u32, in_ranges);
-        walk.cut.cones.max_points = self.options.max_points;
-        walk.cut.cones.budget = self.options.max_work;
-        let visited = walk.run(&case.outputs, &mut |done, total| {
-            self.tick("interpreting", done as f64 / total as f64)
-        });
-        let Some(visited) = visited else {
+        let Some((mut walk, visited)) = self.interpret(graph, case) else {
             self.time("interpret", t);
             self.stopped(&case.name);
             return false;
@@ -140,10 +133,12 @@ impl<'a> Job<'a> {
             }
         }
         let lines = walk.cut.record.finished();
+        // The kernel has tables of its own, as large as these: both at once would take twice the memory.
+        drop(walk);
         let Some(walked) = self.replay(graph, case, &lines) else {
             // Integers that are no others by what is known may be others indeed.
             if self.report.reasons.last().is_some_and(|r| r.kind == ReasonKind::Function) {
-                self.refute(graph, &mut walk, case, None);
+                self.refute_anew(graph, case, None);
             }
             return false;
         };
@@ -170,9 +165,33 @@ impl<'a> Job<'a> {
             }
             Err(m) => {
                 self.mismatch(&m, &case.name);
-                self.refute(graph, &mut walk, case, Some(&m));
+                drop(walked);
+                self.refute_anew(graph, case, Some(&m));
                 false
             }
+        }
+    }
+
+    /// Visits all nodes of a call, and counts them; [`None`] if it was stopped.
+    fn interpret<'g>(&mut self, graph: &'g Graph, case: &CallCase) -> Option<(Walk<'g>, usize)> {
+        let in_ranges = case.input_ranges(self.contract);
+        let mut walk = Walk::new(graph, self.contract.ring.q() as u32, in_ranges);
+        walk.cut.cones.max_points = self.options.max_points;
+        walk.cut.cones.budget = self.options.max_work;
+        let visited = walk.run(&case.outputs, &mut |done, total| {
+            self.tick("interpreting", done as f64 / total as f64)
+        })?;
+        Some((walk, visited))
+    }
+
+    /// Looks for inputs that show a failure which the kernel found, after the walk was dropped.
+    fn refute_anew(&mut self, graph: &Graph, case: &CallCase, m: Option<&Mismatch>) {
+        let t = Instant::now();
+        let walk = self.interpret(graph, case);
+        self.time("search", t);
+        match walk {
+            Some((mut walk, _)) => self.refute(graph, &mut walk, case, m),
+            None => self.stopped(&case.name),
         }
     }
 

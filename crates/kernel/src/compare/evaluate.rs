@@ -273,7 +273,7 @@ pub(super) fn wrapping<T: Wrapping>(
             }
             any = true;
         }
-        if any && sum.bits > 0 {
+        if sum.bits > 0 {
             let all = acc.iter().fold(0, |all, v| all | v.wide());
             if all & ((1 << sum.bits) - 1) != 0 {
                 return Err((sum.value, sum.bits));

@@ -54,7 +54,7 @@ pub(super) struct Forms {
     pub twos: Option<u8>,
     kinds: Vec<Kind>,
     errors: Vec<Errors>,
-    /// The number of the next error.
+    /// The number of the last error that is no value's own: these have the numbers of values, which are less.
     next: u32,
 }
 
@@ -145,12 +145,11 @@ impl Forms {
         if self.twos.is_some() { None } else { shift::stride(self, n) }
     }
 
-    /// Low bits that are needed of a term where `need` are of c times it; nothing, or something, modulo other
-    /// numbers.
+    /// Low bits that are needed of a term where `need` are of c times it; all, modulo other numbers.
     fn demand(&self, c: u32, need: u8) -> u8 {
         match self.twos {
             Some(_) => rounded::demand(c, need),
-            None => need * u8::from(!c.is_multiple_of(self.m)),
+            None => need,
         }
     }
 
@@ -210,7 +209,7 @@ impl Forms {
     /// An error of which nothing else is known.
     fn fresh(&mut self) -> u32 {
         self.next += 1;
-        self.next - 1
+        self.next
     }
 
     fn push_row(&mut self, side: Side, row: Row) -> Kind {

@@ -305,3 +305,72 @@ fn modulo_other_numbers_nothing_is_rounded() {
         assert_eq!(found, Err(Mismatch::Unknown(x, m)));
     }
 }
+
+/// One odd coefficient more, or less, in the same tile: an even number of them is no multiple either.
+#[test]
+fn odd_coefficients_do_not_cancel() {
+    let mut t = Table::new(4);
+    for pairs in [&[(0, 0), (1, 1)][..], &[(0, 0), (0, 1), (2, 3), (3, 3)], &[(3, 0), (3, 0)]] {
+        for (c, bits) in [(1, 1), (3, 1), (1, 2), (2, 2), (6, 3)] {
+            let terms: Vec<(Term, i64)> = pairs.iter().map(|&(i, j)| (t.pair(i, j), c)).collect();
+            let odd = pairs.len() != 2 || pairs[0] != pairs[1];
+            let x = t.floor(0, &if odd { terms } else { vec![terms[0]] }, bits);
+            assert_eq!(t.of(4, x), Err(Mismatch::NotMultiple { value: x, bits }));
+        }
+    }
+}
+
+/// Rows of rows: coefficients of coefficients, of what is multiplied afterwards.
+#[test]
+fn coefficients_of_values_of_values_are_multiplied() {
+    let mut t = Table::new(2);
+    let x = t.form(3, &[(V(0), 5), (V(1), 7)]);
+    let y = t.form(2, &[(V(x), 11), (V(0), 1)]);
+    let z = t.form(0, &[(V(2), 3)]);
+    let w = t.form(0, &[(V(z), 13)]);
+    let p = Term::Product(y, w);
+    let all = [entry(0, 0, 56 * 39), entry(1, 0, 77 * 39), entry(2, 0, 35 * 39)];
+    assert_eq!(t.found(16, &[(p, 1)]), Ok(all.to_vec()));
+    // The same modulo a prime.
+    let forms = [Form(0, vec![(p, 1)]).modulo(97)];
+    let found = coefficients(&t, 97, 2, &forms, 9, &|_| true);
+    let low = |e: Entry| Entry { c: e.c % 97, ..e };
+    assert_eq!(found, Ok(all.map(low).to_vec()));
+}
+
+/// Twice 2^15 times an input is nothing modulo 2^16: nothing times a product is affine.
+#[test]
+fn what_cancels_in_the_bits_that_are_needed_is_nothing() {
+    let mut t = Table::new(2);
+    let half = t.form(0, &[(V(0), 1 << 15)]);
+    let zero = t.form(0, &[(V(half), 1), (V(0), 1 << 15)]);
+    let ab = t.pair(0, 0);
+    let sum = t.form(0, &[(ab, 1), (V(1), 1)]);
+    let p = Term::Product(zero, sum);
+    assert_eq!(t.found(16, &[(p, 1)]), Ok(vec![]));
+    assert_eq!(t.found(17, &[(p, 1)]), Err(Mismatch::NotBilinear(p)));
+}
+
+/// The error of a product is no remainder's own, of whichever value: they never cancel.
+#[test]
+fn errors_of_products_are_not_those_of_values() {
+    for more in 0..6 {
+        let mut t = Table::new(2);
+        let x = t.low(&[(V(0), 1)], 6);
+        let products: Vec<(Term, i64)> = (0..=more).map(|_| (Term::Product(x, 2), 1)).collect();
+        let sums: Vec<u32> = products.iter().map(|p| t.form(0, &[*p])).collect();
+        let own: Vec<u32> = (0..3).map(|_| t.low(&[(Term::Product(0, 2), 1)], 6)).collect();
+        for (&s, &v) in sums.iter().flat_map(|s| own.iter().map(move |v| (s, v))) {
+            for c in [1, -1] {
+                let found = t.found(7, &[(V(s), 1), (V(v), c)]);
+                assert_eq!(found, Err(Mismatch::Bits { k: 0, known: 6, wanted: 7 }));
+            }
+            // As parts of the form itself.
+            let p = Term::Product(x, 2);
+            for c in [1, -1] {
+                let found = t.found(7, &[(p, 1), (V(v), c)]);
+                assert_eq!(found, Err(Mismatch::Bits { k: 0, known: 6, wanted: 7 }));
+            }
+        }
+    }
+}

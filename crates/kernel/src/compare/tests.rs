@@ -491,6 +491,108 @@ fn coefficients_are_those_of_the_polynomials() {
     assert_eq!(found, all.filter_map(entry).collect::<Vec<Entry>>());
 }
 
+/// Of many wrong coefficients the one that is told is the least output's, and of that the least elements', however
+/// they are grouped and whatever is found first; and progress is told as a fraction.
+#[test]
+fn the_first_wrong_coefficient_is_told() {
+    let n = 100;
+    let c = contract("Z4591[x]/(x^100 - x - 1)", n, "product", "");
+    let table = Table::new(4591, n as u32, 2);
+    let good = schoolbook(&c.ring, &table);
+    let told = std::sync::Mutex::new(0.0f64);
+    let tick = |f: f64| {
+        assert!((0.0..1.0).contains(&f), "{f}");
+        let mut most = told.lock().unwrap();
+        *most = most.max(f);
+        true
+    };
+    compare(&c, None, &table, &good, &tick).unwrap();
+    assert!(*told.lock().unwrap() > 0.5);
+    let wrong: [&[(usize, usize, usize)]; 6] = [
+        &[(1, 0, 0), (0, 0, 99)],
+        &[(0, 0, 0), (1, 0, 1), (0, 1, 1)],
+        &[(5, 99, 99), (5, 99, 0), (5, 0, 99), (4, 99, 99)],
+        &[(7, 3, 50), (7, 3, 49), (7, 4, 0)],
+        &[(2, 1, 98), (2, 1, 97), (2, 1, 99), (3, 0, 0)],
+        &[(9, 60, 1), (9, 60, 0), (9, 61, 0), (99, 0, 0)],
+    ];
+    for places in wrong {
+        let mut outputs = good.clone();
+        for &(k, i, j) in places {
+            let term = Term::Product(table.at(0, i as u32), table.at(1, j as u32));
+            add(&mut outputs[k], Some(term), 1);
+        }
+        let &(k, i, j) = places.iter().min().unwrap();
+        match compared(&c, &table, &outputs) {
+            Err(Mismatch::Coefficient { at, k: here, .. }) => {
+                assert_eq!((here, at), (k, vec![(0, i), (1, j)]))
+            }
+            other => panic!("{places:?}: {other:?}"),
+        }
+    }
+}
+
+/// What is counted: products of a value of each operand, and neither terms of one operand nor constants.
+#[test]
+fn products_of_two_values_are_counted() {
+    let (layout, n) = ("degree = 2\nweights = [4, 13]\norder = [0, 2, 1, 3]", 4u32);
+    let c = contract("Z17[x]/(x^4 + 1)", 4, "accumulate", &format!("[transform]\n{layout}"));
+    let table = Table::new(17, n, 3);
+    // The old value, and four products of two elements each: of one weight's two elements with each other.
+    let outputs: Vec<Residue> = (0..n)
+        .map(|k| {
+            let mut values = vec![vec![0i64; 4]; 3];
+            let mut form = table.form(0, &[(Term::Value(table.at(0, k)), 1)]);
+            for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                (values[1][i as usize], values[2][j as usize]) = (1, 1);
+                let c = zq::unsigned(expected(&c, &values)[k as usize], 17) as u32;
+                add(&mut form, Some(Term::Product(table.at(1, i), table.at(2, j))), c);
+                (values[1][i as usize], values[2][j as usize]) = (0, 0);
+            }
+            form
+        })
+        .collect();
+    let pairs: std::collections::BTreeSet<Term> = outputs
+        .iter()
+        .flat_map(|o| o.t.iter().map(|t| t.0))
+        .filter(|t| matches!(t, Term::Product(..)))
+        .collect();
+    assert_eq!(pairs.len(), 8);
+    assert_eq!(compared(&c, &table, &outputs).unwrap().products, 8);
+}
+
+/// A sum of k products: each operand has k times as many elements.
+#[test]
+fn several_pairs_are_summed() {
+    let head = "contract = 1\nsymbol = \"f\"\nabi = \"sysv-x86-64\"\nring = \"Z17[x]/(x^4 + 1)\"\ncomputes = \"base-product\"\npairs = 2\n[transform]\ndegree = 2\nweights = [4, 13]\n";
+    let argument = |name: &str, role: &str, n: usize| {
+        format!(
+            "[[argument]]\nname = \"{name}\"\nrole = \"{role}\"\nelement = \"i32\"\nlength = {n}\nrange = [-1, 1]\n"
+        )
+    };
+    let arguments =
+        [argument("c", "output", 4), argument("a", "input", 8), argument("b", "input", 8)];
+    let c = Contract::parse(&(head.to_string() + &arguments.concat())).unwrap();
+    let table = Table::new(17, 8, 2);
+    let mut outputs = vec![table.form(0, &[]); 4];
+    for (i, j) in (0..8).flat_map(|i| (0..8).map(move |j| (i, j))) {
+        let basis = |x: usize| (0..8).map(|y| i64::from(x == y)).collect::<Vec<i64>>();
+        for (k, x) in expected(&c, &[basis(i), basis(j)]).into_iter().enumerate() {
+            let term = Term::Product(table.at(0, i as u32), table.at(1, j as u32));
+            add(&mut outputs[k], Some(term), zq::unsigned(x, 17) as u32);
+        }
+    }
+    let stats = compared(&c, &table, &outputs).unwrap();
+    assert_eq!((stats.equations, stats.products), (9 * 9 * 4, 16));
+    for k in 0..4 {
+        for at in 0..outputs[k].t.len() {
+            let mut wrong = outputs.clone();
+            wrong[k].t.remove(at);
+            assert!(matches!(compared(&c, &table, &wrong), Err(Mismatch::Coefficient { .. })));
+        }
+    }
+}
+
 const LAYOUTS: [(&str, &str, usize); 4] = [
     ("Z17[x]/(x^4 + 1)", "degree = 1\nweights = [2, 15, 8, 9]\norder = [2, 0, 3, 1]", 4),
     ("Z17[x]/(x^4 + 1)", "degree = 2\nweights = [4, 13]\norder = [0, 2, 1, 3]", 4),
@@ -563,6 +665,16 @@ fn all_kinds_are_what_the_oracle_says() {
                 wrong[k].k = 1;
                 let constant = Mismatch::Coefficient { at: vec![], k, found: 1, expected: 0 };
                 assert_eq!(compared(&wrong), Err(constant));
+            }
+            if inputs == 3 && tie.is_none() {
+                // What is in c is not what is in a.
+                let mut wrong = outputs.clone();
+                for (form, i) in wrong.iter_mut().zip(0..) {
+                    let own = form.t.iter_mut().find(|t| t.0 == Term::Value(table.at(0, i)));
+                    own.expect("the old value").0 = Term::Value(table.at(1, i));
+                }
+                let error = compared(&wrong);
+                assert!(matches!(error, Err(Mismatch::Coefficient { k: 0, .. })), "{error:?}");
             }
             if inputs == 3 {
                 // c belongs to the side of a.

@@ -46,3 +46,14 @@ void forward(int16_t c[4], const int16_t a[4], const int16_t *table) {
     }
 }
 #endif
+
+#ifdef CALLS
+/* The product of PRODUCT, computed in one way where c is a, and in another where it is not. */
+void mul(int16_t c[2], const int16_t a[2], const int16_t b[2]) {
+    const int16_t *x = c == a ? b : a, *y = c == a ? a : b;
+    int16_t m0 = reduce((int32_t)x[0] * 1353), m1 = reduce((int32_t)x[1] * 1353);
+    int16_t y0 = y[0], y1 = y[1];
+    c[0] = reduce((int32_t)m0 * y0 - (int32_t)m1 * y1);
+    c[1] = reduce((int32_t)m0 * y1 + (int32_t)m1 * y0);
+}
+#endif
