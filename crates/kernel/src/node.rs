@@ -352,14 +352,12 @@ impl Visit<'_> {
             }
             _ => return Err("a node that is no sign of a word".into()),
         };
-        if upper > 0 {
-            // The same bit is the sign of what is above the lowest bits.
-            if upper >= w {
-                return Err(format!("bits from {upper} on of {w}"));
-            }
-            word = self.step(&word, w, Step::Slice { lo: upper, width: w - upper })?;
-            w -= upper;
+        // The same bit is the sign of what is above the lowest bits.
+        if upper >= w {
+            return Err(format!("bits from {upper} on of {w}"));
         }
+        word = self.step(&word, w, Step::Slice { lo: upper, width: w - upper })?;
+        w -= upper;
         if word.bits != w {
             return Err(format!("{} of {w} bits are known", word.bits));
         }

@@ -27,8 +27,14 @@ fn each_call_is_replayed_and_counted() {
     // The search wrote the same for both, a and b exchanged; nodes of the second come after those of the first.
     let (_, second) = CERTIFICATE.split_once("case c = a\n").expect("two cases");
     assert_eq!(begins("name "), 2 * second.lines().filter(|l| l.starts_with("name ")).count());
-    assert!(done.replayed.nodes >= begins("node ") && done.replayed.nodes % 2 == 0, "{done:?}");
-    assert!(done.replayed.enumerated >= 2 * 8 && done.replayed.enumerated % 2 == 0, "{done:?}");
+    assert!(
+        done.replayed.nodes >= begins("node ") && done.replayed.nodes.is_multiple_of(2),
+        "{done:?}"
+    );
+    assert!(
+        done.replayed.enumerated >= 2 * 8 && done.replayed.enumerated.is_multiple_of(2),
+        "{done:?}"
+    );
 }
 
 #[test]

@@ -1,0 +1,250 @@
+//! Steps of the walk whose numbers no other test looks at: each claim that is true is accepted, and one beside it is
+//! not.
+
+mod common;
+
+use common::{Bench, lines};
+use ringforge_machine::graph::Op;
+
+/// A bench whose output is the last node that `make` returns, of 16-bit inputs with these ranges.
+fn bench(inputs: &[(i64, i64, u8)], make: impl Fn(&mut Bench, &[u32]) -> u32) -> (Bench, u32) {
+    let mut b = Bench::new(inputs);
+    let all: Vec<u32> = (0..inputs.len()).map(|o| b.input(o as u16)).collect();
+    let node = make(&mut b, &all);
+    (b.outputs(&[node]), node)
+}
+
+/// The lines are right up to the end: only the output is missing.
+fn right(b: &Bench, text: &str) {
+    let e = b.replay(&lines(text)).err().expect("nothing is said of the output");
+    assert!(e.why.contains("nothing is said of output 0"), "{text}: {e}");
+}
+
+/// The last line is refused.
+fn wrong(b: &Bench, text: &str, why: &str) {
+    let all = lines(text);
+    let e = b.replay(&all).err().unwrap_or_else(|| panic!("accepted: {text}"));
+    assert!(e.line == all.len() && e.why.contains(why), "{text}: {e}");
+}
+
+const X: (i64, i64, u8) = (-100, 100, 16);
+const LEFT: &str = "left of a difference";
+
+#[test]
+fn parts_and_extensions_of_constants() {
+    type Make = fn(&mut Bench, u32) -> u32;
+    let cases: [(i64, Make, &str, &str); 5] = [
+        (-5, |b, c| b.node(8, Op::Slice { lo: 4 }, &[c]), "8 -1 0", "8 1 0"),
+        (0x1234, |b, c| b.node(8, Op::Slice { lo: 4 }, &[c]), "8 35 0", "8 52 0"),
+        (-5, |b, c| b.node(32, Op::Zext, &[c]), "32 65531 0", "32 -5 0"),
+        (-5, |b, c| b.node(32, Op::Sext, &[c]), "32 -5 0", "32 65531 0"),
+        (-5, |b, c| b.node(4, Op::Slice { lo: 12 }, &[c]), "4 -1 0", "4 7 0"),
+    ];
+    for (constant, make, is, other) in cases {
+        let (b, node) = bench(&[X], |b, _| {
+            let c = b.constant(16, constant);
+            make(b, c)
+        });
+        right(&b, &format!("node {node} 0 is {is}"));
+        wrong(&b, &format!("node {node} 0 is {other}"), LEFT);
+    }
+}
+
+/// Of quotients of quotients both powers count, and a constant in between.
+#[test]
+fn quotients_of_quotients_with_constants() {
+    let input = (-(1i64 << 30), 1 << 30, 32);
+    let (b, node) = bench(&[input], |b, x| {
+        let h = b.node(32, Op::Ashr(10), &[x[0]]);
+        b.node(32, Op::Ashr(12), &[h])
+    });
+    let text = |floor: &str| {
+        format!(
+            "input 0 0
+            floor 10 0 1 0 1
+            floor {floor}
+            node {} 1 quotient -1 0 1 0 1 0 by 1 0
+            node {node} 1 quotient -1 0 1 1 1 0 by 1 0 is 32 0 1 2 1",
+            node - 1
+        )
+    };
+    right(&b, &text("22 0 1 0 1"));
+    wrong(&b, &text("21 0 1 0 1"), LEFT);
+    let (b, node) = bench(&[X], |b, x| {
+        let (h, three) = (b.node(16, Op::Ashr(2), &[x[0]]), b.constant(16, 3));
+        let sum = b.node(16, Op::Add, &[h, three]);
+        b.node(16, Op::Ashr(3), &[sum])
+    });
+    let text = |floor: &str| {
+        format!(
+            "input 0 0
+            floor 2 0 1 0 1
+            floor {floor}
+            node 1 1 quotient -1 0 1 0 1 0 by 1 0
+            node {node} 1 quotient -1 3 1 1 1 0 by 1 0 is 16 0 1 2 1"
+        )
+    };
+    right(&b, &text("5 12 1 0 1"));
+    wrong(&b, &text("5 11 1 0 1"), LEFT);
+    wrong(&b, &text("5 3 1 0 1"), LEFT);
+}
+
+/// (x + 3)·(y + 5), each with its constant.
+#[test]
+fn products_of_sums_with_constants() {
+    let (b, node) = bench(&[X, X], |b, x| {
+        let (three, five) = (b.constant(16, 3), b.constant(16, 5));
+        let (s, t) = (b.node(16, Op::Add, &[x[0], three]), b.node(16, Op::Add, &[x[1], five]));
+        b.node(16, Op::Mul, &[s, t])
+    });
+    let text = |k: u32, x: u32, y: u32| {
+        format!(
+            "input 0 0
+            input 1 0
+            product 0 1
+            node {node} 1 product 16 3 1 0 1 16 5 1 1 1 is 16 {k} 3 0 {x} 1 {y} 2 1"
+        )
+    };
+    right(&b, &text(15, 5, 3));
+    for (k, x, y) in [(14, 5, 3), (30, 5, 3), (15, 3, 5), (15, 6, 3), (15, 5, 4)] {
+        wrong(&b, &text(k, x, y), LEFT);
+    }
+}
+
+/// The sign of a word that is told as an integer without sign: less the second quotient, of which the first is zero.
+#[test]
+fn signs_of_words_without_sign() {
+    let (b, node) = bench(&[(0, 60_000, 16)], |b, x| b.node(16, Op::Ashr(15), &[x[0]]));
+    let text = |c: i64| {
+        format!(
+            "input 0 0
+            floor 16 32768 1 0 1
+            node {node} 1 negative 0 -1 0 1 0 1 is 16 0 1 1 {c}"
+        )
+    };
+    right(&b, &text(-1));
+    wrong(&b, &text(1), LEFT);
+}
+
+/// The sign of a word is that of its upper half, by a rule of its own.
+#[test]
+fn signs_of_upper_halves() {
+    let (b, node) = bench(&[X], |b, x| b.node(16, Op::Ashr(15), &[x[0]]));
+    let quotient = |floor: &str| {
+        format!(
+            "input 0 0
+            floor 8 0 1 0 1
+            floor {floor}
+            node {node} 2 negative 8 -1 0 1 1 1 quotient -1 0 1 0 1 0 by 1 0 is 16 0 1 2 1"
+        )
+    };
+    right(&b, &quotient("16 0 1 0 1"));
+    wrong(&b, &quotient("15 0 1 0 1"), LEFT);
+    let function = |bits: u8| {
+        format!(
+            "input 0 0
+            fun 16 lin 0 1
+            fun 8 slice 8 0
+            function 0 1
+            floor 8 0 1 1 1
+            node {node} 2 negative 8 -1 0 1 1 1 function 0 1 {bits} 0 1 0 1 is 16 0 1 2 1"
+        )
+    };
+    right(&b, &function(16));
+    wrong(&b, &function(15), "too few bits are known");
+    for (upper, why) in [(16, "bits from 16 on of 16"), (17, "bits from 17 on of 16")] {
+        let text = format!(
+            "input 0 0
+            node {node} 2 negative {upper} -1 0 1 0 1 quotient -1 0 1 0 1 0 by 1 0"
+        );
+        wrong(&b, &text, why);
+    }
+}
+
+/// Bits in the middle of a word: a part, extended, in its place; of the highest bits nothing is extended.
+#[test]
+fn runs_of_ones_as_masks() {
+    for (w, mask, from, ones) in
+        [(16u8, 0x0ff0i64, 4u8, 8u8), (64, 0x0f00, 8, 4), (16, 0xff00, 8, 8)]
+    {
+        let input = (0, 30_000, w);
+        let (b, node) = bench(&[input], |b, x| {
+            let mask = b.constant(w, mask);
+            b.node(w, Op::And, &[x[0], mask])
+        });
+        let low =
+            |bits: u8| format!("floor {from} 0 1 0 1\nlow {ones} 0 1 1 1\nlow {bits} 0 1 1 1\n");
+        let start = format!("input 0 0\n{}", low(ones));
+        let times = 1i64 << from;
+        if from + ones < w {
+            let rules = "2 quotient -1 0 1 0 1 0 by 1 0 extend 0 1 2 1 by 1 0";
+            right(&b, &format!("{start}node {node} {rules} is {w} 0 1 2 {times}"));
+            wrong(&b, &format!("{start}node {node} {rules} is {w} 0 1 2 {}", 2 * times), LEFT);
+        } else {
+            let rule = "quotient -1 0 1 0 1 0 by 1 0";
+            right(&b, &format!("{start}node {node} 1 {rule} is {w} 0 1 1 {times}"));
+            let both = format!("{start}node {node} 2 {rule} extend 0 1 2 1 by 1 0");
+            wrong(&b, &both, "no step is left for no wrap");
+        }
+    }
+}
+
+/// Parts side by side as a function: of both parts, and not of one and whatever function was told first.
+#[test]
+fn side_by_side_as_a_function_needs_both() {
+    let (b, node) = bench(&[(0, 100, 8)], |b, x| {
+        let five = b.constant(8, 5);
+        b.node(16, Op::Concat, &[x[0], five])
+    });
+    let text = |second: &str, words: &str| {
+        format!(
+            "input 0 0
+            fun 8 lin 0 1
+            {second}
+            fun 16 concat 0 1
+            function 0 2
+            node {node} 1 function 0 {words} is 16 0 1 1 1"
+        )
+    };
+    right(&b, &text("fun 8 const 5", "2 8 0 1 0 1 8 5 0"));
+    wrong(&b, &text("fun 8 const 6", "2 8 0 1 0 1 8 5 0"), LEFT);
+    let twice = text("fun 8 lin 1 1", "1 8 0 1 0 1").replace("concat 0 1", "concat 0 0");
+    wrong(&b, &twice, LEFT);
+}
+
+/// Sums, differences and shifts as functions of one input.
+#[test]
+fn operations_as_functions() {
+    let cases: [(Op, &str, &str); 5] = [
+        (Op::Add, "fun 16 and 0 1\nfun 16 lin 0 1 2 1", "2 16 0 1 0 1 16 0 1 1 1"),
+        (Op::Sub, "fun 16 and 0 1\nfun 16 lin 0 1 2 -1", "2 16 0 1 0 1 16 0 1 1 1"),
+        (Op::Ashr(3), "fun 13 slice 3 0\nfun 16 sext 2", "1 16 0 1 0 1"),
+        (Op::Lshr(3), "fun 13 slice 3 0\nfun 16 zext 2", "1 16 0 1 0 1"),
+        (Op::Shl(3), "fun 16 and 0 1\nfun 16 lin 0 8", "1 16 0 1 0 1"),
+    ];
+    for (at, (op, function, words)) in cases.iter().enumerate() {
+        let (b, node) = bench(&[X], |b, x| {
+            let seven = b.constant(16, 7);
+            let low = b.node(16, Op::And, &[x[0], seven]);
+            let args = if at < 2 { vec![x[0], low] } else { vec![x[0]] };
+            b.node(16, op.clone(), &args)
+        });
+        // Functions 0 and 1 are x and 7, 2 and 3 those of the case; x & 7 is atom 1.
+        let text = |function: &str| {
+            let low = if at < 2 { "node 2 1 function 0 2 16 0 1 0 1 16 7 0" } else { "" };
+            format!(
+                "input 0 0
+                fun 16 lin 0 1
+                fun 16 const 7
+                {function}
+                function 0 2
+                function 0 3
+                {low}
+                node {node} 1 function 0 {words} is 16 0 1 2 1"
+            )
+        };
+        right(&b, &text(function));
+        let other = cases[[1, 0, 3, 2, 2][at]].1;
+        wrong(&b, &text(other), LEFT);
+    }
+}
