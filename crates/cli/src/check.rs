@@ -16,8 +16,13 @@ use crate::verify::{Oracle, Runs};
 pub fn run(ui: &Ui, args: &Check) -> Result<u8, Failure> {
     let origin = args.contract.display().to_string();
     let contract = proof::contract(&origin, &read(&origin)?, args.symbol.as_deref())?;
-    let architecture = Architecture::of_abi(contract.abi.name());
-    let compiler = target::compiler_for(architecture, None, args.runner.as_deref())?;
+    let Some(architecture) = Architecture::of_abi(contract.abi.name()) else {
+        let abi = contract.abi.name();
+        return Err(Failure::input(format!(
+            "nothing here runs code for the calling convention \"{abi}\""
+        )));
+    };
+    let compiler = target::compiler_for(Some(architecture), None, args.runner.as_deref())?;
     let mut all = Vec::new();
     for path in &args.objects {
         let failed = |e| Failure::input(format!("`{}`: {e}", path.display()));

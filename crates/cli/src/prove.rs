@@ -56,7 +56,12 @@ pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
             continue;
         }
         // Without a compiler the counterexample stays unconfirmed, and says so.
-        match target::compiler_for(Architecture::of_abi(contract.abi.name()), None, None) {
+        let Some(architecture) = Architecture::of_abi(contract.abi.name()) else {
+            let why = format!("unconfirmed: nothing here runs code of \"{}\"", contract.abi.name());
+            proof.confirmation = Some(why);
+            continue;
+        };
+        match target::compiler_for(Some(architecture), None, None) {
             Ok(compiler) => proof::confirm(proof, &compiler, path, &contract),
             Err(error) => proof.confirmation = Some(format!("unconfirmed: {}", error.message)),
         }

@@ -86,6 +86,9 @@ pub enum Abi {
     /// The procedure call standard of AArch64 [AAPCS64 §6]: Linux and the BSDs.
     #[serde(rename = "aapcs64")]
     Aapcs64,
+    /// The procedure call standard of Arm with arguments in general registers [AAPCS32 §6]: Cortex-M.
+    #[serde(rename = "aapcs")]
+    Aapcs,
 }
 
 impl Abi {
@@ -94,6 +97,7 @@ impl Abi {
         match self {
             Abi::SysVX8664 => "sysv-x86-64",
             Abi::Aapcs64 => "aapcs64",
+            Abi::Aapcs => "aapcs",
         }
     }
 
@@ -102,6 +106,7 @@ impl Abi {
         match architecture {
             Architecture::X86_64 => Abi::SysVX8664,
             Architecture::AArch64 => Abi::Aapcs64,
+            Architecture::Armv7EM => Abi::Aapcs,
         }
     }
 

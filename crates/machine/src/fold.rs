@@ -74,9 +74,11 @@ impl Graph {
     pub fn input(&mut self, width: u8, operand: u16, index: u32) -> NodeId {
         self.make(width, Op::Input { operand, index }, smallvec![])
     }
-    /// An address.
+    /// An address; offsets count modulo 2^width, and are kept as signed numbers.
     pub fn address(&mut self, region: u16, offset: i64) -> NodeId {
-        self.make(64, Op::Address { region, offset }, smallvec![])
+        let width = self.address_width();
+        let offset = signed(offset as u64, width);
+        self.make(width, Op::Address { region, offset }, smallvec![])
     }
 
     /// Bits `[lo, lo + width)` of `a`, which has them all.

@@ -26,7 +26,7 @@ pub enum Op {
         /// The element in it.
         index: u32,
     },
-    /// An address (width 64).
+    /// An address, as wide as the processor's registers (64 or 32 bits).
     Address {
         /// The region pointed into, numbered by the lift that made the node.
         region: u16,
@@ -104,6 +104,8 @@ pub struct Graph {
     blind: bool,
     /// The unknown of each width, once made.
     unknowns: Vec<Option<NodeId>>,
+    /// Whether addresses that are made have 32 bits.
+    short: bool,
 }
 
 impl Graph {
@@ -124,6 +126,15 @@ impl Graph {
     /// Whether the node depends on an unknown (in a [`Graph::blind`] graph).
     pub fn is_vague(&self, id: NodeId) -> bool {
         self.vague[id.0 as usize]
+    }
+    /// Bits of the addresses that [`Graph::address`] makes: 64, or 32.
+    pub fn address_width(&self) -> u8 {
+        if self.short { 32 } else { 64 }
+    }
+    /// Addresses that are made from here on have that many bits, 32 or 64.
+    pub(crate) fn set_address_width(&mut self, bits: u8) {
+        debug_assert!([32, 64].contains(&bits));
+        self.short = bits == 32;
     }
     /// Whether two nodes surely have one value.
     pub fn same(&self, a: NodeId, b: NodeId) -> bool {

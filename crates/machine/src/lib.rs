@@ -18,8 +18,6 @@ pub mod graph;
 mod lift;
 pub mod lifted;
 pub mod object;
-#[cfg(test)]
-#[allow(dead_code)] // until it executes
 mod thumb;
 mod x86_64;
 

@@ -7,6 +7,7 @@ use crate::error::LiftError;
 use crate::graph::Graph;
 use crate::lifted::{Case, FinalRegion, LiftStats, Lifted};
 use crate::object::{Architecture, Object};
+use crate::thumb::Thumb;
 use crate::x86_64::X86_64;
 
 /// Cases that one call may be split into.
@@ -29,6 +30,7 @@ pub fn lift(
     match object.architecture() {
         Architecture::X86_64 => all_cases::<X86_64>(object, call, graph, progress),
         Architecture::AArch64 => all_cases::<AArch64>(object, call, graph, progress),
+        Architecture::Armv7EM => all_cases::<Thumb>(object, call, graph, progress),
     }
 }
 

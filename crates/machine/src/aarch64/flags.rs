@@ -1,48 +1,16 @@
-//! The four flags, and conditions of them.
+//! Conditions that operands name, and comparisons under a condition.
 
 use super::Machine;
 use crate::core::Fallible;
+pub(crate) use crate::core::conditions::Flags;
 use crate::core::flags::Flag;
 use crate::graph::NodeId;
 use fARM64::{Condition, Operand};
 
-/// N, Z, C, V.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Flags {
-    pub sign: Flag,
-    pub zero: Flag,
-    /// The carry, or the borrow.
-    pub carry: Flag,
-    /// Whether `carry` is the borrow: C is its inverse.
-    pub borrow: bool,
-    pub overflow: Flag,
-}
-
-impl Flags {
-    /// Sign and zero of a result, with this carry and overflow.
-    pub fn of(r: NodeId, carry: Flag, borrow: bool, overflow: Flag) -> Flags {
-        Flags { sign: Flag::Sign(r), zero: Flag::Zero(r), carry, borrow, overflow }
-    }
-
-    /// Those of r = a - b.
-    pub fn difference(a: NodeId, b: NodeId, r: NodeId) -> Flags {
-        let zero = Flag::Equal(a, b);
-        let overflow = Flag::SubOverflow { a, b, r };
-        Flags { sign: Flag::Sign(r), zero, carry: Flag::Below(a, b), borrow: true, overflow }
-    }
-
-    /// Those of r = a + b.
-    pub fn sum(a: NodeId, b: NodeId, r: NodeId) -> Flags {
-        Flags::of(r, Flag::Below(r, a), false, Flag::AddOverflow { a, b, r })
-    }
-}
-
 impl Machine<'_> {
     /// The flag C, one bit.
     pub(super) fn carry(&mut self) -> Fallible<NodeId> {
-        let f = self.cpu.flags;
-        let bit = self.flag(f.carry)?;
-        Ok(if f.borrow { self.g.not(bit) } else { bit })
+        self.carry_of(self.cpu.flags)
     }
 
     /// The condition that is operand `i`, one bit.
@@ -53,69 +21,9 @@ impl Machine<'_> {
         }
     }
 
-    /// A condition, one bit.
+    /// A condition, one bit; the decoder numbers them as the architecture does.
     pub(super) fn condition(&mut self, code: Condition) -> Fallible<NodeId> {
-        use Condition as C;
-        let f = self.cpu.flags;
-        let (node, negate) = match code {
-            C::Eq => (self.flag(f.zero)?, false),
-            C::Ne => (self.flag(f.zero)?, true),
-            C::Cs => (self.flag(f.carry)?, f.borrow),
-            C::Cc => (self.flag(f.carry)?, !f.borrow),
-            C::Mi => (self.flag(f.sign)?, false),
-            C::Pl => (self.flag(f.sign)?, true),
-            C::Vs => (self.flag(f.overflow)?, false),
-            C::Vc => (self.flag(f.overflow)?, true),
-            C::Hi | C::Ls => {
-                let above = match (f.carry, f.zero) {
-                    // One comparison set both.
-                    (Flag::Below(a, b), zero)
-                        if f.borrow && zero == Flag::Equal(a, b) && self.known(&[a, b]) =>
-                    {
-                        self.ult(b, a)
-                    }
-                    _ => {
-                        let (c, z) = (self.carry()?, self.flag(f.zero)?);
-                        let other = self.g.not(z);
-                        self.g.and(c, other)
-                    }
-                };
-                (above, code == C::Ls)
-            }
-            C::Lt | C::Ge => (self.less(f)?, code == C::Ge),
-            C::Le | C::Gt => {
-                let most = match (f.overflow, f.zero) {
-                    (Flag::SubOverflow { a, b, r }, zero)
-                        if f.sign == Flag::Sign(r)
-                            && zero == Flag::Equal(a, b)
-                            && self.known(&[a, b, r]) =>
-                    {
-                        let greater = self.g.slt(b, a);
-                        self.g.not(greater)
-                    }
-                    _ => {
-                        let (l, z) = (self.less(f)?, self.flag(f.zero)?);
-                        self.g.or(l, z)
-                    }
-                };
-                (most, code == C::Gt)
-            }
-            C::Al | C::Nv => (self.g.constant(1, 1), false),
-        };
-        Ok(if negate { self.g.not(node) } else { node })
-    }
-
-    /// Sign differs from overflow.
-    fn less(&mut self, f: Flags) -> Fallible<NodeId> {
-        match f.overflow {
-            Flag::SubOverflow { a, b, r } if f.sign == Flag::Sign(r) && self.known(&[a, b, r]) => {
-                Ok(self.g.slt(a, b))
-            }
-            _ => {
-                let (s, o) = (self.flag(f.sign)?, self.flag(f.overflow)?);
-                Ok(self.g.xor(s, o))
-            }
-        }
+        self.condition_of_flags(self.cpu.flags, code as u8)
     }
 
     /// Flags of `set` where the condition holds, else the four bits of `otherwise` (N highest).

@@ -3,12 +3,12 @@
 use super::Machine;
 use super::flags::Flags;
 use crate::byte::Byte;
-use crate::core::arith::high_product;
+use crate::core::arith::{high_product, leading_zeros, reversed_bits};
 use crate::core::bits::{Bitwise, Shift, barrel, bit_byte, rotate_right, shift};
 use crate::core::flags::Flag;
 use crate::core::{Fallible, Value};
 use crate::error::Timing;
-use crate::fold::{gather, mask, scatter, signed};
+use crate::fold::{gather, scatter, signed};
 use crate::graph::NodeId;
 use fARM64::{Instruction, Mnemonic as M, Operand, Register};
 
@@ -134,10 +134,7 @@ impl Machine<'_> {
             M::Rbit => {
                 let w = self.width_of(0)?;
                 let a = self.value(1, w)?;
-                let r = a.map(|a| {
-                    let bits: Vec<NodeId> = (0..w).rev().map(|i| self.g.slice(a, i, 1)).collect();
-                    self.g.concat(&bits)
-                });
+                let r = a.map(|a| reversed_bits(self.g, a));
                 self.result(r)?;
             }
             M::Rev | M::Rev32 | M::Rev16 => {
@@ -492,19 +489,7 @@ impl Machine<'_> {
             let one = self.g.constant(w, 1);
             a = self.g.or(differs, one);
         }
-        // From the lowest bit up: a bit that is set overrides the count so far.
-        let mut r = self.g.constant(w, w.into());
-        if let Some(v) = self.g.value(a) {
-            r = self.g.constant(w, u64::from((v & mask(w)).leading_zeros()) - (64 - u64::from(w)));
-        } else if self.g.is_vague(a) {
-            r = self.g.mixed(&[a], w);
-        } else {
-            for i in 0..w {
-                let bit = self.g.slice(a, i, 1);
-                let here = self.g.constant(w, u64::from(w - 1 - i));
-                r = self.g.select(bit, here, r);
-            }
-        }
+        let r = leading_zeros(self.g, a);
         self.result(Some(r))
     }
 

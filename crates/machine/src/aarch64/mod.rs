@@ -69,6 +69,8 @@ pub(crate) type Machine<'a> = crate::core::Machine<'a, AArch64>;
 
 impl InstructionSet for AArch64 {
     type Instruction = Linked;
+    const WORD: usize = 8;
+    const STACK_ALIGN: u64 = 16;
     const RED_ZONE: i64 = 0;
     const RETURN_SLOT: i64 = 0;
     const ARGUMENTS: usize = 8;
@@ -91,11 +93,11 @@ impl InstructionSet for AArch64 {
         AArch64 { general, stack_pointer: entry.stack_pointer, vector, flags, pages: Vec::new() }
     }
 
-    fn stack_pointer(&self) -> &[Byte; 8] {
+    fn stack_pointer(&self) -> &[Byte] {
         &self.stack_pointer
     }
 
-    fn argument(&self, i: usize) -> &[Byte; 8] {
+    fn argument(&self, i: usize) -> &[Byte] {
         &self.general[i]
     }
 

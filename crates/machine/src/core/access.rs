@@ -16,7 +16,7 @@ impl<I: InstructionSet> Machine<'_, I> {
 
     /// A pointer value, by which `size` bytes are accessed, as region and offset.
     pub fn dereference(&mut self, address: Value, size: u64) -> Fallible<(u16, i64)> {
-        let Some(address) = address.filter(|&a| self.g.width(a) == 64) else {
+        let Some(address) = address.filter(|&a| self.g.width(a) == self.g.address_width()) else {
             return Err(self.undefined("a memory address"));
         };
         if let Some(found) = self.g.address_of(address) {

@@ -85,3 +85,28 @@ fn high_unsigned(g: &mut Graph, a: NodeId, b: NodeId) -> NodeId {
     let sum = g.add(p11, m1);
     g.add(sum, up)
 }
+
+/// How many bits above the highest one that is set; the width if none is.
+pub(crate) fn leading_zeros(g: &mut Graph, a: NodeId) -> NodeId {
+    let w = g.width(a);
+    if let Some(v) = g.value(a) {
+        return g.constant(w, u64::from(v.leading_zeros()) - (64 - u64::from(w)));
+    }
+    if g.is_vague(a) {
+        return g.mixed(&[a], w);
+    }
+    // From the lowest bit up: a bit that is set overrides the count so far.
+    let mut r = g.constant(w, w.into());
+    for i in 0..w {
+        let bit = g.slice(a, i, 1);
+        let here = g.constant(w, u64::from(w - 1 - i));
+        r = g.select(bit, here, r);
+    }
+    r
+}
+
+/// The bits in the other order.
+pub(crate) fn reversed_bits(g: &mut Graph, a: NodeId) -> NodeId {
+    let bits: Vec<NodeId> = (0..g.width(a)).rev().map(|i| g.slice(a, i, 1)).collect();
+    g.concat(&bits)
+}

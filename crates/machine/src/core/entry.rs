@@ -9,7 +9,7 @@ use crate::graph::{Graph, NodeId};
 use crate::object::{Entries, Object};
 use rustc_hash::FxHashMap;
 
-/// What a function finds in its registers.
+/// What a function finds in its registers, of which the first [`InstructionSet::WORD`] bytes count.
 pub(crate) struct Entry {
     pub stack_pointer: [Byte; 8],
     /// The return address, for instruction sets whose calls leave it in a register.
@@ -90,9 +90,11 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             return Err(LiftError::BadCall("too many regions".into()).into());
         }
         let stack = regions.len() as u16;
+        g.set_address_width(8 * I::WORD as u8);
+        let word = |node, k| if k < I::WORD { Byte::Node(node, k as u8) } else { Byte::Undefined };
         let pointer = |g: &mut Graph, region: u16, offset: i64| -> [Byte; 8] {
             let node = g.address(region, offset);
-            std::array::from_fn(|k| Byte::Node(node, k as u8))
+            std::array::from_fn(|k| word(node, k))
         };
         // Tokens stand behind the stack: the return address, then what belongs to the caller.
         let back = pointer(g, stack + 1, 0);
@@ -100,10 +102,17 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
         let mut arguments = Vec::new();
         for (i, arg) in call.args.iter().enumerate() {
             let value = match *arg {
-                ArgSpec::Constant(c) => c.to_le_bytes().map(Byte::Const),
+                ArgSpec::Constant(c) if c <= u64::MAX >> (64 - 8 * I::WORD) => {
+                    c.to_le_bytes().map(Byte::Const)
+                }
+                ArgSpec::Constant(c) => {
+                    let bits = 8 * I::WORD;
+                    let what = format!("argument {i}: {c} does not fit a register of {bits} bits");
+                    return Err(LiftError::BadCall(what).into());
+                }
                 ArgSpec::Input { operand } => {
-                    let node = g.input(64, operand, 0);
-                    std::array::from_fn(|k| Byte::Node(node, k as u8))
+                    let node = g.input(8 * I::WORD as u8, operand, 0);
+                    std::array::from_fn(|k| word(node, k))
                 }
                 ArgSpec::Pointer(r, offset) if r < call.regions.len() => {
                     pointer(g, r as u16, offset)
@@ -115,10 +124,10 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             if i < I::ARGUMENTS {
                 arguments.push(value);
             } else {
-                above.extend_from_slice(&value);
+                above.extend_from_slice(&value[..I::WORD]);
             }
         }
-        regions.push(Region::stack(above, I::RETURN_SLOT));
+        regions.push(Region::stack(above, I::RETURN_SLOT, I::STACK_ALIGN));
         let token = |name: &str| {
             let mut region = Region::new(name, RegionKind::Token, Vec::new());
             region.read = false;
@@ -226,7 +235,8 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
         }
         for (i, name) in I::SAVED.iter().enumerate() {
             let token = self.g.address(self.stack + 2 + i as u16, 0);
-            let kept = (0..8u8).all(|k| self.cpu.saved(i)[usize::from(k)] == Byte::Node(token, k));
+            let saved = self.cpu.saved(i);
+            let kept = (0..I::WORD).all(|k| saved[k] == Byte::Node(token, k as u8));
             if !kept {
                 return Err(changed(name, self));
             }

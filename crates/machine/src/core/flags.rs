@@ -14,6 +14,8 @@ pub(crate) enum Flag {
     Unmodelled,
     /// A node of one bit.
     Bit(NodeId),
+    /// A bit of a node.
+    At(NodeId, u8),
     /// `a < b` unsigned: the borrow of a - b.
     Below(NodeId, NodeId),
     /// `a == b`.
@@ -50,6 +52,7 @@ impl<I: InstructionSet> Machine<'_, I> {
             Flag::Undefined => return Err(self.undefined("a flag")),
             Flag::Unmodelled => return Err(self.unsupported("a flag that is not modelled is read")),
             Flag::Bit(b) => b,
+            Flag::At(x, k) => g.slice(x, k, 1),
             Flag::Below(a, b) => self.ult(a, b),
             Flag::Equal(a, b) => self.equal(a, b),
             Flag::Zero(r) => {

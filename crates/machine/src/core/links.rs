@@ -37,14 +37,14 @@ impl<I: InstructionSet> Machine<'_, I> {
                 self.assume(format!("`{}` holds what the contract says", symbol.name));
                 Ok(self.g.address(region, addend))
             }
-            &Place::Inside { section, offset, by_section, replaceable, .. } => {
+            &Place::Inside { section, offset, mark, by_section, replaceable, .. } => {
                 if replaceable {
                     self.assume(format!(
                         "`{}` is not replaced by another definition when linking",
                         symbol.name
                     ));
                 }
-                let to = (offset as i64).wrapping_add(addend);
+                let to = (offset as i64).wrapping_add(addend) | i64::from(mark);
                 let merged = object.sections[section].entries != crate::object::Entries::One;
                 if by_section && indirect && merged {
                     let why = "a distance into a section that the linker may merge, and no symbol \
@@ -60,7 +60,7 @@ impl<I: InstructionSet> Machine<'_, I> {
         }
     }
 
-    /// The node that the linker's eight bytes at `r`, in data of section `from`, hold.
+    /// The node that the linker's word at `r`, in data of section `from`, hold.
     pub fn linked_data(&mut self, from: usize, r: &Relocation) -> Fallible<NodeId> {
         if r.kind != I::ADDRESS {
             let place = self.object.tell(from, r);

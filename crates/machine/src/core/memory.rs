@@ -56,12 +56,12 @@ impl Region {
     }
 
     /// A stack that holds `above` (return address, stack arguments) from offset 0 on. What lies above
-    /// the return address's `slot` is a multiple of 16.
-    pub fn stack(above: Vec<Byte>, slot: i64) -> Region {
+    /// the return address's `slot` is a multiple of `align`.
+    pub fn stack(above: Vec<Byte>, slot: i64, align: u64) -> Region {
         let mut region = Region::new("stack", RegionKind::Stack, above);
         region.write = true;
         region.low = -STACK_LIMIT;
-        (region.align, region.residue) = (16, (-slot).rem_euclid(16) as u64);
+        (region.align, region.residue) = (align, (-slot).rem_euclid(align as i64) as u64);
         region
     }
 

@@ -9,6 +9,7 @@ mod access;
 pub(crate) mod arith;
 pub(crate) mod bits;
 mod cases;
+pub(crate) mod conditions;
 mod control;
 mod entry;
 pub(crate) mod flags;
@@ -28,6 +29,7 @@ pub(crate) use cases::{Choice, Fallible, MOST_ALIGNMENT, Order, Stop};
 pub(crate) use control::Destination;
 pub(crate) use entry::Entry;
 pub(crate) use memory::{Region, RegionKind};
+pub(crate) use outside::{Effect, Routine};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Terms beyond which a lift gives up: some 3 GB.
@@ -40,28 +42,35 @@ pub(crate) type Value = Option<NodeId>;
 pub(crate) trait InstructionSet: Sized {
     /// A decoded instruction with what the linker writes into it.
     type Instruction: Copy + Default;
+    /// Bytes of a general register, and of an address: 8 or 4.
+    const WORD: usize;
+    /// What the stack pointer is a multiple of where functions are called.
+    const STACK_ALIGN: u64;
     /// Bytes below the stack pointer that signal handlers leave alone.
     const RED_ZONE: i64;
-    /// Bytes of the return address that a call leaves at the stack pointer. A call's stack pointer,
-    /// before that, is a multiple of 16.
+    /// Bytes of the return address that a call leaves at the stack pointer.
     const RETURN_SLOT: i64;
     /// Arguments that are passed in registers.
     const ARGUMENTS: usize;
     /// The stack pointer's name.
     const STACK_POINTER: &'static str;
-    /// What a function hands back as it got it, besides the stack pointer: 8 bytes each.
+    /// What a function hands back as it got it, besides the stack pointer: a word each.
     const SAVED: &'static [&'static str];
-    /// The relocation type that fills 8 bytes of data with an address.
+    /// The relocation type that fills a word of data with an address.
     const ADDRESS: u32;
 
     /// The state at entry.
     fn at_entry(entry: &Entry) -> Self;
     /// The stack pointer.
-    fn stack_pointer(&self) -> &[Byte; 8];
+    fn stack_pointer(&self) -> &[Byte];
     /// The register of argument `i`, below [`InstructionSet::ARGUMENTS`].
-    fn argument(&self, i: usize) -> &[Byte; 8];
+    fn argument(&self, i: usize) -> &[Byte];
     /// What now stands where entry `i` of [`InstructionSet::SAVED`] was.
     fn saved(&self, i: usize) -> &[Byte];
+    /// What the C library's function of that name is, if compilers call it by themselves.
+    fn routine(name: &str) -> Option<Routine> {
+        Routine::of_c(name)
+    }
     /// After a call of another object's function: the result, and nothing that it may change.
     fn after_call(&mut self, result: [Byte; 8]);
 

@@ -12,33 +12,75 @@ use crate::graph::NodeId;
 /// Longest copy or buffer of an outside function.
 const MOST_BYTES: u64 = 1 << 28;
 
+/// What a function of the C library does to memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effect {
+    /// Copies; the buffers do not overlap.
+    Copy,
+    /// Copies; they may.
+    Move,
+    /// Fills with the low byte of an argument.
+    Fill {
+        /// Its position.
+        with: usize,
+    },
+    /// Fills with zero.
+    Clear,
+}
+
+/// A function of the C library that compilers call by themselves. Its target is argument 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Routine {
+    pub effect: Effect,
+    /// Position of the length in bytes.
+    pub length: usize,
+    /// What its pointers must be multiples of.
+    pub align: u64,
+    /// Whether it returns its target.
+    pub returns: bool,
+}
+
+impl Routine {
+    /// The three of the C standard.
+    pub fn of_c(name: &str) -> Option<Routine> {
+        let effect = match name {
+            "memcpy" => Effect::Copy,
+            "memmove" => Effect::Move,
+            "memset" => Effect::Fill { with: 1 },
+            _ => return None,
+        };
+        Some(Routine { effect, length: 2, align: 1, returns: true })
+    }
+}
+
 impl<I: InstructionSet> Machine<'_, I> {
     /// `memcpy`, `memmove` and `memset` by their C meaning, declared functions by their declaration;
     /// any other function is refused. The call leaves what the calling convention lets it change
     /// undefined, the stack below it too. `call`: this is a call, not a jump by which the function ends.
     pub fn outside(&mut self, name: &str, call: bool) -> Fallible<()> {
         let declared = self.functions.iter().find(|f| f.symbol == name).cloned();
-        let known = matches!(name, "memcpy" | "memmove" | "memset") || declared.is_some();
+        let routine = I::routine(name);
         if name == "__stack_chk_fail" {
             return Err(self.unsupported(
                 "the stack protector is not modelled; compile with -fno-stack-protector",
             ));
         }
-        if !known {
+        if declared.is_none() && routine.is_none() {
             return Err(self.unsupported(format!(
                 "`{name}` is defined by another object and is not known; link it in (ld -r)"
             )));
         }
-        // Aligned to 16 before a call leaves its return address.
+        // Aligned before a call leaves its return address.
         let slot = if call { 0 } else { I::RETURN_SLOT };
         let top = self.stack_pointer()? + slot;
-        match self.regions[usize::from(self.stack)].aligned(top, 16) {
+        match self.regions[usize::from(self.stack)].aligned(top, I::STACK_ALIGN) {
             Some(true) => {}
             _ => return Err(self.unsupported("a call with a misaligned stack pointer")),
         }
-        let result = match declared {
-            Some(function) => self.declared(&function)?,
-            None => self.copied(name)?,
+        let result = match (declared, routine) {
+            (Some(function), _) => self.declared(&function)?,
+            (None, Some(routine)) => self.copied(name, routine)?,
+            (None, None) => return Err(self.unsupported("a function that is not known")),
         };
         self.cpu.after_call(result);
         self.forget_stack(top - slot);
@@ -51,30 +93,38 @@ impl<I: InstructionSet> Machine<'_, I> {
         gather(self.g, self.cpu.argument(i))
     }
 
-    /// `memcpy`, `memmove` or `memset`; what it returns.
-    fn copied(&mut self, name: &str) -> Fallible<[Byte; 8]> {
-        let length = self.passed(2);
+    /// A function of the C library; what it returns.
+    fn copied(&mut self, name: &str, routine: Routine) -> Fallible<[Byte; 8]> {
+        let length = self.passed(routine.length);
         let length = self.concrete(length, Timing::Address, "a length")?;
         if length > MOST_BYTES {
             return Err(self.unsupported(format!("{name} of {length} bytes")));
         }
         self.charge(length)?;
-        let target_value = *self.cpu.argument(0);
-        let target = gather(self.g, &target_value);
-        let source = self.passed(1);
+        let mut result = [Byte::Undefined; 8];
+        if routine.returns {
+            result[..I::WORD].copy_from_slice(self.cpu.argument(0));
+        }
+        let (target, source) = (self.passed(0), self.passed(1));
         if length > 0 {
             let to = self.dereference(target, length)?;
-            let mut bytes = vec![self.cpu.argument(1)[0]; length as usize];
-            if name != "memset" {
+            self.require_alignment(to, length, routine.align)?;
+            let fill = match routine.effect {
+                Effect::Fill { with } => self.cpu.argument(with)[0],
+                _ => Byte::Const(0),
+            };
+            let mut bytes = vec![fill; length as usize];
+            if matches!(routine.effect, Effect::Copy | Effect::Move) {
                 let from = self.dereference(source, length)?;
+                self.require_alignment(from, length, routine.align)?;
                 let apart = from.0 != to.0 || from.1.abs_diff(to.1) >= length || from.1 == to.1;
-                if name == "memcpy" && !apart {
+                if routine.effect == Effect::Copy && !apart {
                     return Err(LiftError::from(Violation::Memory {
                         at: self.place(),
                         region: self.regions[usize::from(to.0)].name.clone(),
                         offset: to.1,
                         size: length,
-                        why: "memcpy between overlapping buffers".into(),
+                        why: format!("{name} between overlapping buffers"),
                     })
                     .into());
                 }
@@ -83,7 +133,7 @@ impl<I: InstructionSet> Machine<'_, I> {
             self.store(to, &bytes)?;
         }
         self.assume(format!("the linked `{name}` does what the C standard says, in time that depends on the length alone"));
-        Ok(target_value)
+        Ok(result)
     }
 
     /// An input that is no other: inputs are numbered by terms made so far.
@@ -138,11 +188,12 @@ impl<I: InstructionSet> Machine<'_, I> {
         ));
         self.dead.began = true;
         let mut result = [Byte::Undefined; 8];
+        let bits = 8 * I::WORD as u8;
         let node = match function.returns {
-            Some(value) => self.g.constant(64, value),
-            None => self.fresh(64),
+            Some(value) => self.g.constant(bits, value),
+            None => self.fresh(bits),
         };
-        crate::fold::scatter(self.g, node, &mut result);
+        crate::fold::scatter(self.g, node, &mut result[..I::WORD]);
         Ok(result)
     }
 }

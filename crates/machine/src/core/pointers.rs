@@ -11,6 +11,7 @@
 use super::memory::RegionKind;
 use super::{Fallible, InstructionSet, Machine, Order, Stop};
 use crate::error::LiftError;
+use crate::fold::signed;
 use crate::graph::{NodeId, Op};
 use rustc_hash::FxHashMap;
 
@@ -79,8 +80,10 @@ impl<I: InstructionSet> Machine<'_, I> {
                 _ => p,
             };
             let Some((region, offset)) = self.g.address_of(whole) else { continue };
-            let low = bits & bits.wrapping_neg();
-            let keeps_high = w == 64 && bits != 0 && bits.wrapping_neg() == low;
+            let whole_bits = signed(bits, w) as u64;
+            let low = whole_bits & whole_bits.wrapping_neg();
+            let keeps_high =
+                w == self.g.address_width() && bits != 0 && whole_bits.wrapping_neg() == low;
             let modulus = if keeps_high {
                 low
             } else if bits < 1 << 12 {
@@ -225,6 +228,10 @@ impl<I: InstructionSet> Machine<'_, I> {
 
     /// The two regions of a comparison, the lower number first.
     fn compared(&self, condition: NodeId) -> Option<(u16, u16)> {
+        // Arrays may lie in the upper half of 32 bits, where distances do not say who lies above.
+        if self.g.address_width() < 64 {
+            return None;
+        }
         let (a, b) = match self.sides(condition)? {
             (_, Side::Pointer(a, _), Side::Pointer(b, _))
             | (_, Side::Distance(a, b, _), Side::Number(_))

@@ -143,8 +143,8 @@ impl Graph {
         if let (Some((r, x)), Some((s, y))) = (self.address_of(a), self.address_of(b)) {
             let difference = x.wrapping_sub(y);
             let (p, q) = (self.address(r, 0), self.address(s, 0));
-            let base = self.binary(64, Op::Sub, p, q);
-            let c = self.constant(64, difference as u64);
+            let base = self.binary(width, Op::Sub, p, q);
+            let c = self.constant(width, difference as u64);
             return self.add(base, c);
         }
         self.binary(width, Op::Sub, a, b)

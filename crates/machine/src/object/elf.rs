@@ -1,4 +1,4 @@
-//! The structures of a 64-bit little-endian ELF file, read as they stand: no meaning is given to them
+//! The structures of a little-endian ELF file, of 64 or 32 bits, read as they stand: no meaning is given to them
 //! here, but every offset and every number of entries is checked.
 
 use super::Architecture;
@@ -8,6 +8,8 @@ use crate::error::ObjectError;
 pub const ET_REL: u16 = 1;
 /// `e_machine` of x86-64.
 pub const EM_X86_64: u16 = 62;
+/// `e_machine` of Arm with registers of 32 bits.
+pub const EM_ARM: u16 = 40;
 /// `e_machine` of AArch64.
 pub const EM_AARCH64: u16 = 183;
 
@@ -26,6 +28,8 @@ pub const SHT_GROUP: u32 = 17;
 pub const SHT_LLVM_ADDRSIG: u32 = 0x6fff_4c03;
 pub const SHT_GNU_SFRAME: u32 = 0x6fff_fff4;
 pub const SHT_X86_64_UNWIND: u32 = 0x7000_0001;
+pub const SHT_ARM_EXIDX: u32 = 0x7000_0001;
+pub const SHT_ARM_ATTRIBUTES: u32 = 0x7000_0003;
 
 /// Section flags.
 pub const SHF_WRITE: u64 = 1;
@@ -84,18 +88,20 @@ pub struct RawSymbol {
     pub size: u64,
 }
 
-/// A relocation with addend.
+/// A relocation; its addend, unless that stands in its field.
 #[derive(Clone, Copy, Debug)]
 pub struct RawRelocation {
     pub offset: u64,
     pub kind: u32,
     pub symbol: u32,
-    pub addend: i64,
+    pub addend: Option<i64>,
 }
 
 /// A file whose header was accepted, and its section headers.
 pub struct File<'a> {
     pub architecture: Architecture,
+    /// Whether it is of 64 bits, not of 32.
+    wide: bool,
     bytes: &'a [u8],
     pub sections: Vec<Header>,
 }
@@ -148,7 +154,7 @@ impl<'a> File<'a> {
     /// Reads the file's header and its section headers.
     ///
     /// # Errors
-    /// If the file is no relocatable x86-64 object, or a header is not what assemblers write.
+    /// If the file is no relocatable object of a known instruction set, or a header is not what assemblers write.
     pub fn parse(bytes: &'a [u8]) -> Result<File<'a>, ObjectError> {
         if !bytes.starts_with(b"\x7fELF") {
             let what = guess(bytes).unwrap_or("it does not start with the ELF magic number");
@@ -156,18 +162,22 @@ impl<'a> File<'a> {
         }
         let header = bytes.get(..64).ok_or_else(|| not_elf("its header is cut off"))?;
         let at = |offset: u64| half(header, offset).unwrap_or_default();
-        if header[4] != 2 || header[5] != 1 || header[6] != 1 {
-            return Err(not_elf("it is not of 64 bits, little endian, version 1"));
+        let wide = header[4] == 2;
+        if !wide && header[4] != 1 || header[5] != 1 || header[6] != 1 {
+            return Err(not_elf("it is not of 32 or 64 bits, little endian, version 1"));
         }
         let Some(architecture) = Architecture::of(at(18)) else {
             let name = match at(18) {
                 3 => "i386",
-                40 => "Arm",
                 243 => "RISC-V",
                 _ => "unknown",
             };
             return Err(not_elf(format!("its processor is {name} (e_machine {})", at(18))));
         };
+        if wide != architecture.is_wide() {
+            let (bits, name) = (if wide { 64 } else { 32 }, architecture);
+            return Err(not_elf(format!("it is of {bits} bits, which objects for {name} are not")));
+        }
         if at(16) != ET_REL {
             let kind = match at(16) {
                 2 | 3 => "linked (an executable or a shared library)",
@@ -179,39 +189,47 @@ impl<'a> File<'a> {
                 at(16)
             )));
         }
+        // The fields behind the entry point are four bytes nearer for each shorter one before them.
+        let (flags, ehsize) = if wide { (48, 52) } else { (36, 40) };
+        let long = |wide_at: u64, short_at: u64| match wide {
+            true => long(header, wide_at),
+            false => word(header, short_at).map(u64::from),
+        };
+        let (of_header, of_section) = if wide { (64, 64) } else { (52, 40) };
         // System V or GNU; the rest is fixed for relocatable objects.
         let fixed = [
             ("EI_OSABI", u64::from(header[7]) & !3, 0),
             ("EI_ABIVERSION", u64::from(header[8]), 0),
             ("e_version", u64::from(word(header, 20).unwrap_or_default()), 1),
-            ("e_entry", long(header, 24).unwrap_or_default(), 0),
-            ("e_phoff", long(header, 32).unwrap_or_default(), 0),
-            ("e_flags", u64::from(word(header, 48).unwrap_or_default()), 0),
-            ("e_ehsize", u64::from(at(52)), 64),
-            ("e_phentsize", u64::from(at(54)), 0),
-            ("e_phnum", u64::from(at(56)), 0),
-            ("e_shentsize", u64::from(at(58)), 64),
+            ("e_entry", long(24, 24).unwrap_or_default(), 0),
+            ("e_phoff", long(32, 28).unwrap_or_default(), 0),
+            ("e_flags", u64::from(word(header, flags).unwrap_or_default()), architecture.flags()),
+            ("e_ehsize", u64::from(at(ehsize)), of_header),
+            ("e_phentsize", u64::from(at(ehsize + 2)), 0),
+            ("e_phnum", u64::from(at(ehsize + 4)), 0),
+            ("e_shentsize", u64::from(at(ehsize + 6)), of_section),
         ];
         if let Some((name, found, wanted)) = fixed.iter().find(|f| f.1 != f.2) {
             return Err(not_elf(format!(
                 "{name} is {found} in its header, and {wanted} in objects that assemblers write"
             )));
         }
-        let (start, count) = (long(header, 40).unwrap_or_default(), u64::from(at(60)));
+        let (start, count) = (long(40, 32).unwrap_or_default(), u64::from(at(ehsize + 8)));
         let mut sections = Vec::new();
         for i in 0..count {
-            let header = start.checked_add(64 * i).and_then(|at| section_header(bytes, at));
+            let header = start.checked_add(of_section * i);
+            let header = header.and_then(|at| section_header(bytes, at, wide));
             let header = header.ok_or_else(|| not_elf("its section headers are cut off"))?;
             sections.push(header);
         }
         if sections.first().is_none_or(|(_, h)| h.kind != 0 || h.size != 0) {
             return Err(not_elf("it has no section headers, or a first one that is not empty"));
         }
-        let names = usize::from(at(62));
+        let names = usize::from(at(ehsize + 10));
         let names = sections.get(names).map(|(_, h)| h.clone());
         let names = names.filter(|h| h.kind == SHT_STRTAB);
         let names = names.ok_or_else(|| not_elf("its section names are missing"))?;
-        let mut file = File { architecture, bytes, sections: Vec::new() };
+        let mut file = File { architecture, wide, bytes, sections: Vec::new() };
         for (name, mut header) in sections {
             header.name = file.string(&names, name)?;
             file.sections.push(header);
@@ -261,16 +279,21 @@ impl<'a> File<'a> {
         let names = self.sections.get(table.link as usize).filter(|h| h.kind == SHT_STRTAB);
         let names = names.ok_or_else(|| damaged(&table.name, 0, "its names are missing"))?;
         let mut symbols = Vec::new();
-        for (at, e) in self.entries(table)? {
-            let fields = (word(e, 0), half(e, 6), long(e, 8), long(e, 16));
+        for (at, e) in self.entries(table, if self.wide { 24 } else { 16 })? {
+            let short = |at| word(e, at).map(u64::from);
+            let (fields, info) = if self.wide {
+                ((word(e, 0), half(e, 6), long(e, 8), long(e, 16)), 4)
+            } else {
+                ((word(e, 0), half(e, 14), short(4), short(8)), 12)
+            };
             let (Some(name), Some(section), Some(value), Some(size)) = fields else {
                 return Err(damaged(&table.name, at, "a symbol that is cut off"));
             };
             symbols.push(RawSymbol {
                 name: self.string(names, name)?,
-                kind: e[4] & 15,
-                binding: e[4] >> 4,
-                other: e[5],
+                kind: e[info] & 15,
+                binding: e[info] >> 4,
+                other: e[info + 1],
                 section,
                 value,
                 size,
@@ -279,28 +302,39 @@ impl<'a> File<'a> {
         Ok((at, symbols, table.info as usize))
     }
 
-    /// The entries of a table of relocations with addends.
+    /// The entries of a table of relocations: with addends in files of 64 bits, without them in those of
+    /// 32.
     pub fn relocations(&self, table: &Header) -> Result<Vec<RawRelocation>, ObjectError> {
         let mut out = Vec::new();
-        for (at, e) in self.entries(table)? {
+        for (at, e) in self.entries(table, if self.wide { 24 } else { 8 })? {
+            if !self.wide {
+                let (Some(offset), Some(info)) = (word(e, 0), word(e, 4)) else {
+                    return Err(damaged(&table.name, at, "a relocation that is cut off"));
+                };
+                let (kind, symbol) = (info & 0xff, info >> 8);
+                out.push(RawRelocation { offset: offset.into(), kind, symbol, addend: None });
+                continue;
+            }
             let fields = (long(e, 0), word(e, 8), word(e, 12), long(e, 16));
             let (Some(offset), Some(kind), Some(symbol), Some(addend)) = fields else {
                 return Err(damaged(&table.name, at, "a relocation that is cut off"));
             };
-            out.push(RawRelocation { offset, kind, symbol, addend: addend as i64 });
+            out.push(RawRelocation { offset, kind, symbol, addend: Some(addend as i64) });
         }
         Ok(out)
     }
 
-    /// Entries of 24 bytes (symbols and relocations), with their offsets.
+    /// Entries of that many bytes (symbols and relocations), with their offsets.
     fn entries(
         &self,
         table: &Header,
+        size: u64,
     ) -> Result<impl Iterator<Item = (u64, &'a [u8])> + use<'a>, ObjectError> {
-        if table.entry != 24 || !table.size.is_multiple_of(24) {
-            return Err(damaged(&table.name, 0, "its entries are not of 24 bytes"));
+        if table.entry != size || !table.size.is_multiple_of(size) {
+            return Err(damaged(&table.name, 0, format!("its entries are not of {size} bytes")));
         }
-        Ok(self.content(table)?.chunks_exact(24).enumerate().map(|(i, e)| (24 * i as u64, e)))
+        let entries = self.content(table)?.chunks_exact(size as usize).enumerate();
+        Ok(entries.map(move |(i, e)| (size * i as u64, e)))
     }
 
     /// Numbers of the sections that are members of some group.
@@ -315,20 +349,38 @@ impl<'a> File<'a> {
 }
 
 /// The header at `at`, its name still a number.
-fn section_header(bytes: &[u8], at: u64) -> Option<(u32, Header)> {
+fn section_header(bytes: &[u8], at: u64, wide: bool) -> Option<(u32, Header)> {
     let word = |o: u64| word(bytes, at.checked_add(o)?);
     let long = |o: u64| long(bytes, at.checked_add(o)?);
-    let header = Header {
-        name: String::new(),
-        kind: word(4)?,
-        flags: long(8)?,
-        address: long(16)?,
-        offset: long(24)?,
-        size: long(32)?,
-        link: word(40)?,
-        info: word(44)?,
-        align: long(48)?,
-        entry: long(56)?,
+    let short = |o: u64| word(o).map(u64::from);
+    let name = String::new();
+    let kind = word(4)?;
+    let header = if wide {
+        Header {
+            name,
+            kind,
+            flags: long(8)?,
+            address: long(16)?,
+            offset: long(24)?,
+            size: long(32)?,
+            link: word(40)?,
+            info: word(44)?,
+            align: long(48)?,
+            entry: long(56)?,
+        }
+    } else {
+        Header {
+            name,
+            kind,
+            flags: short(8)?,
+            address: short(12)?,
+            offset: short(16)?,
+            size: short(20)?,
+            link: word(24)?,
+            info: word(28)?,
+            align: short(32)?,
+            entry: short(36)?,
+        }
     };
     Some((word(0)?, header))
 }

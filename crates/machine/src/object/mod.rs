@@ -8,6 +8,7 @@
 //! meaning of anything else, or where execution meets it.
 
 pub(crate) mod aarch64;
+pub(crate) mod arm;
 mod elf;
 mod relocations;
 mod sections;
@@ -27,6 +28,8 @@ pub enum Architecture {
     X86_64,
     /// AArch64, little endian.
     AArch64,
+    /// Armv7E-M: Thumb-2 with the DSP extension, as in the processors Cortex-M4 and M7, little endian.
+    Armv7EM,
 }
 
 impl Architecture {
@@ -35,6 +38,7 @@ impl Architecture {
         match machine {
             elf::EM_X86_64 => Some(Architecture::X86_64),
             elf::EM_AARCH64 => Some(Architecture::AArch64),
+            elf::EM_ARM => Some(Architecture::Armv7EM),
             _ => None,
         }
     }
@@ -44,7 +48,26 @@ impl Architecture {
         match self {
             Architecture::X86_64 => x86_64::types,
             Architecture::AArch64 => aarch64::types,
+            Architecture::Armv7EM => arm::types,
         }
+    }
+
+    /// How addends stand in fields, where relocations have none of their own.
+    fn addends(self) -> Option<relocations::Addends> {
+        match self {
+            Architecture::X86_64 | Architecture::AArch64 => None,
+            Architecture::Armv7EM => Some(arm::addend),
+        }
+    }
+
+    /// Whether its objects are ELF files of 64 bits.
+    fn is_wide(self) -> bool {
+        self != Architecture::Armv7EM
+    }
+
+    /// `e_flags` of its objects.
+    fn flags(self) -> u64 {
+        if self == Architecture::Armv7EM { arm::EABI_5 } else { 0 }
     }
 }
 
@@ -53,6 +76,7 @@ impl std::fmt::Display for Architecture {
         f.write_str(match self {
             Architecture::X86_64 => "x86-64",
             Architecture::AArch64 => "AArch64",
+            Architecture::Armv7EM => "Armv7E-M",
         })
     }
 }
@@ -67,6 +91,8 @@ pub struct Object {
     pub(crate) sections: Vec<Section>,
     symbols: Vec<Symbol>,
     functions: Vec<Function>,
+    /// Where code (true) and data begin in each section, by offset, where symbols say so.
+    mapping: Vec<Vec<(u64, bool)>>,
     /// Names of functions that cannot be called, and why.
     refused: Vec<(String, String)>,
 }
@@ -104,10 +130,16 @@ impl Object {
             sections.push(section);
         }
         let (table, raw, locals) = file.symbols()?;
-        let symbols = symbols::read(&raw, locals, &sections, &position)?;
-        relocations::read(&file, table, &symbols, &mut sections, &position, architecture.types())?;
-        let mut object =
-            Object { architecture, sections, symbols, functions: Vec::new(), refused: Vec::new() };
+        let thumb = architecture == Architecture::Armv7EM;
+        if thumb {
+            arm::attributes(&file)?;
+        }
+        let symbols = symbols::read(&raw, locals, &sections, &position, thumb)?;
+        let kinds = (architecture.types(), architecture.addends());
+        relocations::read(&file, table, &symbols, &mut sections, &position, kinds)?;
+        let mapping = arm::mapping(&raw, &sections, &position);
+        let (functions, refused) = (Vec::new(), Vec::new());
+        let mut object = Object { architecture, sections, symbols, functions, mapping, refused };
         for (symbol, raw) in object.symbols.iter().zip(&raw) {
             let callable = [elf::STT_FUNC, elf::STT_NOTYPE, elf::STT_GNU_IFUNC].contains(&raw.kind);
             // `$x` and `$d` say where code and data begin.
@@ -116,6 +148,8 @@ impl Object {
                 continue;
             }
             match &symbol.place {
+                // Of other labels in Thumb code it is not said that they are functions.
+                &Place::Inside { mark: 0, .. } if thumb => {}
                 &Place::Inside { section, offset, local, .. } => {
                     let s = &object.sections[section];
                     if s.executable && offset < s.size {
@@ -218,7 +252,16 @@ impl Object {
         match self.architecture {
             Architecture::X86_64 => crate::x86_64::disassemble(self, section, offset),
             Architecture::AArch64 => crate::aarch64::disassemble(self, section, offset),
+            Architecture::Armv7EM => crate::thumb::disassemble(self, section, offset),
         }
+    }
+
+    /// Whether the mapping symbols say that code stands there.
+    pub(crate) fn is_code(&self, section: usize, offset: u64) -> bool {
+        let all = &self.mapping[section];
+        let end = all.partition_point(|m| m.0 <= offset);
+        let Some(&(last, _)) = all[..end].last() else { return false };
+        all[..end].iter().rev().take_while(|m| m.0 == last).all(|m| m.1)
     }
 
     /// The bytes of the instruction at an address (up to 15, fewer at the section's end).

@@ -45,6 +45,9 @@ pub(crate) struct Type {
 /// The types of an instruction set that assemblers write; [`None`] for others.
 pub(crate) type Types = fn(u32) -> Option<Type>;
 
+/// The addend that stands in a field, by its type and bytes.
+pub(crate) type Addends = fn(u32, &[u8]) -> i64;
+
 /// Reads the relocations of all loaded sections.
 pub(crate) fn read(
     file: &File<'_>,
@@ -52,7 +55,7 @@ pub(crate) fn read(
     symbols: &[Symbol],
     sections: &mut [Section],
     position: &FxHashMap<usize, usize>,
-    types: Types,
+    (types, addends): (Types, Option<Addends>),
 ) -> Result<(), ObjectError> {
     let mut done = vec![false; sections.len()];
     for table in &file.sections {
@@ -66,8 +69,9 @@ pub(crate) fn read(
             continue;
         };
         let section = &mut sections[here];
-        if table.kind == elf::SHT_REL {
-            let what = format!("relocations without addends for {}", section.name);
+        if (table.kind == elf::SHT_REL) != addends.is_some() {
+            let which = if addends.is_some() { "with" } else { "without" };
+            let what = format!("relocations {which} addends for {}", section.name);
             return Err(damaged(&table.name, 0, what));
         }
         if std::mem::replace(&mut done[here], true) {
@@ -77,7 +81,7 @@ pub(crate) fn read(
         if table.link as usize != table_of_symbols {
             return Err(damaged(&table.name, 0, "relocations that name another symbol table"));
         }
-        section.relocations = one(file, table, section, symbols, types)?;
+        section.relocations = one(file, table, section, symbols, types, addends)?;
     }
     Ok(())
 }
@@ -89,6 +93,7 @@ fn one(
     section: &Section,
     symbols: &[Symbol],
     types: Types,
+    addends: Option<Addends>,
 ) -> Result<Vec<Relocation>, ObjectError> {
     let mut all = Vec::new();
     for raw in file.relocations(table)? {
@@ -109,11 +114,14 @@ fn one(
             let what = format!("{} against `{}` past the section's end", kind.name, target.name);
             return Err(damaged(&section.name, raw.offset, what));
         }
+        // Sections whose content is not known are not read, so their fields do not matter.
+        let field = raw.offset as usize..(raw.offset + kind.width) as usize;
+        let in_place = addends.and_then(|of| Some(of(raw.kind, section.data.get(field)?)));
         all.push(Relocation {
             offset: raw.offset,
             kind: raw.kind,
             symbol,
-            addend: raw.addend,
+            addend: raw.addend.or(in_place).unwrap_or(0),
             width: kind.width,
             reach: kind.reach,
         });

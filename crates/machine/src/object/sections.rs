@@ -179,7 +179,10 @@ fn known_type(h: &Header) -> bool {
         elf::SHT_FINI_ARRAY => named(".fini_array"),
         elf::SHT_PREINIT_ARRAY => named(".preinit_array"),
         elf::SHT_LLVM_ADDRSIG => !loaded,
-        elf::SHT_X86_64_UNWIND => named(".eh_frame"),
+        // One number, two meanings.
+        elf::SHT_X86_64_UNWIND if named(".eh_frame") => true,
+        elf::SHT_ARM_EXIDX => named(".ARM.exidx"),
+        elf::SHT_ARM_ATTRIBUTES => !loaded && h.name == ".ARM.attributes",
         elf::SHT_GNU_SFRAME => named(".sframe"),
         _ => false,
     }

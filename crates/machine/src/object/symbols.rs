@@ -20,6 +20,8 @@ pub(crate) enum Place {
     Inside {
         section: usize,
         offset: u64,
+        /// What is added to the address of a function: the lowest bit that says Thumb.
+        mark: u8,
         /// Whether the symbol is the section's own. Then the addend says what is meant.
         by_section: bool,
         /// Whether no other object can name it.
@@ -39,6 +41,7 @@ pub(crate) fn read(
     locals: usize,
     sections: &[Section],
     position: &FxHashMap<usize, usize>,
+    thumb: bool,
 ) -> Result<Vec<Symbol>, ObjectError> {
     let mut seen: FxHashSet<&str> = FxHashSet::default();
     for (i, s) in raw.iter().enumerate() {
@@ -59,7 +62,7 @@ pub(crate) fn read(
             return Err(damaged("symbol table", 24 * i as u64, what));
         }
     }
-    let place = |s: &RawSymbol| match place(s, sections, position) {
+    let place = |s: &RawSymbol| match place(s, sections, position, thumb) {
         Ok(place) => place,
         Err(why) => Place::Refused(why),
     };
@@ -79,6 +82,7 @@ fn place(
     s: &RawSymbol,
     sections: &[Section],
     position: &FxHashMap<usize, usize>,
+    thumb: bool,
 ) -> Result<Place, String> {
     let binding = match s.binding {
         elf::STB_LOCAL | elf::STB_GLOBAL | elf::STB_WEAK => s.binding,
@@ -114,7 +118,14 @@ fn place(
     let Some(&section) = position.get(&usize::from(s.section)) else {
         return Err("its section is not loaded".into());
     };
-    if s.value > sections[section].size {
+    let function = thumb && kind == elf::STT_FUNC;
+    if function && s.value & 1 == 0 {
+        return Err(
+            "it is a function in Arm state, which processors of the M profile do not have".into()
+        );
+    }
+    let (value, mark) = if function { (s.value - 1, 1) } else { (s.value, 0) };
+    if value > sections[section].size {
         return Err(format!("it lies outside its section {}", sections[section].name));
     }
     let by_section = kind == elf::STT_SECTION;
@@ -124,5 +135,5 @@ fn place(
     }
     let visible = s.other & 3 == 0;
     let replaceable = binding == elf::STB_WEAK || (binding == elf::STB_GLOBAL && visible);
-    Ok(Place::Inside { section, offset: s.value, by_section, local, replaceable })
+    Ok(Place::Inside { section, offset: value, mark, by_section, local, replaceable })
 }

@@ -1,5 +1,273 @@
-//! Thumb-2 with the DSP extension.
+//! Thumb-2 with the DSP extension (Armv7E-M), as in the processors Cortex-M4 and M7.
+//!
+//! Instructions are a whitelist: the decoder's tables have what is known, and each operation there has its
+//! meaning here. Registers and addresses have 32 bits.
+//!
+//! *Undefined* data: as for x86-64, a scalar instruction having one lane, an instruction on halves two.
+//!
+//! What is easily got wrong: inside an IT block narrow instructions do not set flags, and a condition that
+//! depends on inputs is a selection (`select.rs`); a subtraction's carry is the inverted borrow; shifts by a
+//! register take its low byte; products of halves are added modulo 2^32 (the flag Q, which says otherwise,
+//! and the flags GE are read by nothing on the list); code addresses are odd; LDM, STM, LDRD and STRD fault
+//! on addresses that are no multiples of 4, while other accesses take them where the system allows it,
+//! which is an assumption of the report; a linker may put a veneer between a relocated branch and its
+//! target, which changes r12.
 
+mod bits;
 pub(crate) mod conditions;
+mod control;
+mod data;
 pub(crate) mod decode;
+#[cfg(test)]
+mod emulator_tests;
+mod lanes;
+mod links;
+mod memory;
+mod multiply;
 pub(crate) mod operation;
+mod select;
+
+use crate::byte::Byte;
+use crate::core::conditions::Flags;
+use crate::core::{Decoded, Effect, Entry, Fallible, InstructionSet, Routine, Value};
+use crate::fold::{gather, scatter};
+use crate::graph::NodeId;
+use crate::lifted::Class;
+use crate::object::Object;
+use crate::object::arm::R_ABS32;
+use decode::{Instruction, Refused, Sets};
+use links::Link;
+use operation::Op;
+
+/// A register.
+pub(crate) type Word = [Byte; 4];
+
+/// The stack pointer, the link register and the program counter.
+const SP: u8 = 13;
+const LINK: u8 = 14;
+const PC: u8 = 15;
+
+/// Registers that belong to the caller: r4 to r11.
+const SAVED: std::ops::RangeInclusive<usize> = 4..=11;
+
+/// A decoded instruction with what its relocation says.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Linked {
+    pub ins: Instruction,
+    pub link: Option<Link>,
+}
+
+/// Registers and flags.
+pub(crate) struct Thumb {
+    /// r0 to r14.
+    pub general: [Word; 15],
+    pub flags: Flags,
+    /// The state of an IT block, and whether the current instruction stands in one.
+    pub block: u8,
+    pub conditional: bool,
+}
+
+/// The processor and its memory.
+pub(crate) type Machine<'a> = crate::core::Machine<'a, Thumb>;
+
+/// The first bytes of what fills a register.
+fn word(bytes: &[Byte]) -> Word {
+    bytes[..4].try_into().expect("four bytes")
+}
+
+impl InstructionSet for Thumb {
+    type Instruction = Linked;
+    const WORD: usize = 4;
+    const STACK_ALIGN: u64 = 8;
+    const RED_ZONE: i64 = 0;
+    const RETURN_SLOT: i64 = 0;
+    const ARGUMENTS: usize = 4;
+    const STACK_POINTER: &'static str = "sp";
+    const SAVED: &'static [&'static str] = &["r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11"];
+    const ADDRESS: u32 = R_ABS32;
+
+    fn at_entry(entry: &Entry) -> Thumb {
+        let mut general = [[Byte::Undefined; 4]; 15];
+        general.iter_mut().zip(&entry.arguments).for_each(|(r, value)| *r = word(value));
+        SAVED.zip(&entry.saved).for_each(|(r, value)| general[r] = word(value));
+        general[usize::from(SP)] = word(&entry.stack_pointer);
+        general[usize::from(LINK)] = word(&entry.back);
+        Thumb { general, flags: Flags::default(), block: 0, conditional: false }
+    }
+
+    fn stack_pointer(&self) -> &[Byte] {
+        &self.general[usize::from(SP)]
+    }
+
+    fn argument(&self, i: usize) -> &[Byte] {
+        &self.general[i]
+    }
+
+    fn saved(&self, i: usize) -> &[Byte] {
+        &self.general[SAVED.start() + i]
+    }
+
+    /// The C library's, and the helpers of Arm's run-time ABI [RTABI32 §4.3.4], of which filling takes the
+    /// length before the byte.
+    fn routine(name: &str) -> Option<Routine> {
+        let Some(name) = name.strip_prefix("__aeabi_") else { return Routine::of_c(name) };
+        let (name, align) = match name.strip_suffix(['4', '8']) {
+            Some(base) if name.ends_with('4') => (base, 4),
+            Some(base) => (base, 8),
+            None => (name, 1),
+        };
+        let (effect, length) = match name {
+            "memcpy" => (Effect::Copy, 2),
+            "memmove" => (Effect::Move, 2),
+            "memset" => (Effect::Fill { with: 2 }, 1),
+            "memclr" => (Effect::Clear, 1),
+            _ => return None,
+        };
+        Some(Routine { effect, length, align, returns: false })
+    }
+
+    fn after_call(&mut self, result: [Byte; 8]) {
+        for r in [0, 1, 2, 3, 12, usize::from(LINK)] {
+            self.general[r] = [Byte::Undefined; 4];
+        }
+        self.general[0] = word(&result);
+        self.flags = Flags::default();
+    }
+
+    fn decode(m: &mut Machine<'_>) -> Fallible<Decoded<Thumb>> {
+        let (section, offset) = m.at;
+        if !m.object.is_code(section, offset) || !offset.is_multiple_of(2) {
+            return Err(m.unsupported("bytes that no symbol $t marks as Thumb code"));
+        }
+        let data = &m.object.sections[section].data;
+        let start = usize::try_from(offset).ok().filter(|&at| at <= data.len());
+        let ins = match decode::decode(start.map_or(&[], |at| &data[at..])) {
+            Ok(ins) => ins,
+            Err(Refused::CutOff) => return Err(m.unsupported("an instruction that is cut off")),
+            Err(Refused::Unlisted) => {
+                return Err(m.unsupported("this encoding is not on the whitelist of Armv7E-M"));
+            }
+            Err(Refused::Condition(name)) => {
+                return Err(m.unsupported(format!(
+                    "what `{name}` does with these operands is left open by the architecture, or not on \
+                     the whitelist"
+                )));
+            }
+        };
+        m.now.ins = ins;
+        m.now.link = m.link(&ins)?;
+        Ok(Decoded {
+            instruction: m.now,
+            class: classify(&ins),
+            mnemonic: ins.mnemonic(),
+            executed: 0,
+        })
+    }
+
+    fn length(instruction: &Linked) -> usize {
+        instruction.ins.length.into()
+    }
+
+    fn step(m: &mut Machine<'_>) -> Fallible<()> {
+        let ins = m.now.ins;
+        match conditions::current(m.cpu.block) {
+            15 => m.execute(&ins),
+            condition => m.in_block(&ins, condition),
+        }
+    }
+}
+
+/// The instruction at an offset of a section as text.
+pub(crate) fn disassemble(object: &Object, section: usize, offset: u64) -> Option<String> {
+    let bytes = object.sections[section].data.get(usize::try_from(offset).ok()?..)?;
+    decode::decode(bytes).ok().map(|ins| ins.text())
+}
+
+/// The class of an instruction, for counting.
+fn classify(ins: &Instruction) -> Class {
+    match ins.op {
+        Op::Load { .. } | Op::LoadPair | Op::LoadMany { .. } => Class::ScalarLoad,
+        Op::Store { .. } | Op::StorePair | Op::StoreMany { .. } => Class::ScalarStore,
+        Op::Branch | Op::BranchIf | Op::CompareBranch { .. } | Op::Call | Op::Exchange { .. } => {
+            Class::Branch
+        }
+        Op::Nop | Op::IfThen => Class::Other,
+        _ => Class::Scalar,
+    }
+}
+
+impl Machine<'_> {
+    /// The current instruction, whose condition holds.
+    fn execute(&mut self, ins: &Instruction) -> Fallible<()> {
+        let done = self.data(ins)?
+            || self.bits(ins)?
+            || self.multiply(ins)?
+            || self.lanes(ins)?
+            || self.memory(ins)?
+            || self.control(ins)?;
+        if done {
+            Ok(())
+        } else {
+            Err(self.unsupported("this instruction is not on the whitelist"))
+        }
+    }
+
+    /// Whether the instruction sets the flags where it stands.
+    fn sets(&self, ins: &Instruction) -> bool {
+        match ins.sets {
+            Sets::Never => false,
+            Sets::Always => true,
+            Sets::OutsideIt => !self.cpu.conditional,
+        }
+    }
+
+    /// A register's value; of the program counter there is none here.
+    fn value(&mut self, r: u8) -> Fallible<Value> {
+        if r == PC {
+            return Err(self.unsupported("the program counter as an operand"));
+        }
+        Ok(gather(self.g, &self.cpu.general[usize::from(r)]))
+    }
+
+    /// Writes a register.
+    fn set_bytes(&mut self, r: u8, bytes: Word) -> Fallible<()> {
+        match r {
+            PC => return Err(self.unsupported("the program counter as a destination")),
+            9 => self.assume(
+                "r9 is a register like others, as where no platform uses it as a static base or for \
+                 threads"
+                    .into(),
+            ),
+            _ => {}
+        }
+        self.cpu.general[usize::from(r)] = bytes;
+        if r == SP {
+            // Its two lowest bits do not exist.
+            let top = self.stack_pointer()?;
+            if self.regions[usize::from(self.stack)].aligned(top, 4) != Some(true) {
+                return Err(self.unsupported("a stack pointer that is no multiple of 4"));
+            }
+            self.stack_moved()?;
+        }
+        Ok(())
+    }
+
+    /// Writes a register; [`None`] is undefined.
+    fn put(&mut self, r: u8, value: Value) -> Fallible<()> {
+        let mut bytes = [Byte::Undefined; 4];
+        if let Some(node) = value {
+            scatter(self.g, node, &mut bytes);
+        }
+        self.set_bytes(r, bytes)
+    }
+
+    /// Something of two values, undefined if one is.
+    fn both(
+        &mut self,
+        a: Value,
+        b: Value,
+        f: impl FnOnce(&mut Self, NodeId, NodeId) -> NodeId,
+    ) -> Value {
+        Some(f(self, a?, b?))
+    }
+}

@@ -74,6 +74,8 @@ pub(crate) type Machine<'a> = crate::core::Machine<'a, X86_64>;
 
 impl InstructionSet for X86_64 {
     type Instruction = Linked;
+    const WORD: usize = 8;
+    const STACK_ALIGN: u64 = 16;
     const RED_ZONE: i64 = 128;
     const RETURN_SLOT: i64 = 8;
     const ARGUMENTS: usize = ARGUMENTS.len();
@@ -89,11 +91,11 @@ impl InstructionSet for X86_64 {
         X86_64 { gpr, vec: [[Byte::Undefined; 32]; 16], flags: Flags::default() }
     }
 
-    fn stack_pointer(&self) -> &[Byte; 8] {
+    fn stack_pointer(&self) -> &[Byte] {
         &self.gpr[RSP]
     }
 
-    fn argument(&self, i: usize) -> &[Byte; 8] {
+    fn argument(&self, i: usize) -> &[Byte] {
         &self.gpr[ARGUMENTS[i]]
     }
 

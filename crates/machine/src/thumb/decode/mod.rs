@@ -5,7 +5,7 @@
 //! one are part of the pattern. Tests compare every word of 16 bits and many of 32 with LLVM's reading.
 
 #[cfg(test)]
-mod against_llvm;
+mod llvm_tests;
 mod narrow;
 mod print;
 mod row;
@@ -105,6 +105,12 @@ fn tables() -> &'static [Vec<(Row, Parsed)>; 2] {
     TABLES.get_or_init(|| [read(narrow::ROWS), read(&wide::rows())])
 }
 
+/// All rows with their patterns.
+#[cfg(test)]
+pub(crate) fn all_rows() -> impl Iterator<Item = &'static (Row, Parsed)> {
+    tables().iter().flatten()
+}
+
 /// The instruction that starts with these bytes.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Instruction, Refused> {
     let half = |at: usize| {
@@ -167,6 +173,9 @@ fn fill(ins: &mut Instruction, parsed: &Parsed, row: &Row) -> Option<()> {
     (ins.before, ins.back) = (row.before || flag('p'), row.back || flag('w'));
     if row.op == (Op::LoadMany { down: false }) && !ins.is_wide && row.base.is_none() {
         ins.back = ins.list >> ins.n & 1 == 0;
+    }
+    if matches!(row.op, Op::LoadMany { .. }) && parsed.width('l') == 0 {
+        ins.list = 1 << 15;
     }
     (ins.x, ins.y) = (flag('x'), flag('y'));
     ins.turn = field('z') as u8;

@@ -10,7 +10,7 @@ use crate::thumb::operation::Op;
 /// branches) an immediate, `k` a kind of shift, `s` whether flags are set, `c` a condition, `l L P` a list of
 /// registers, LR and PC in it, `p v w` before, plus, write back, `x y` halves, `z` a rotation, `q` a last field.
 #[derive(Clone, Copy)]
-pub(super) struct Row {
+pub(crate) struct Row {
     pub bits: &'static str,
     pub op: Op,
     /// Its text in unified syntax, see `print.rs`.
@@ -107,10 +107,23 @@ impl Row {
     }
 }
 
+impl Row {
+    /// Whether one register stands in two fields.
+    #[cfg(test)]
+    pub fn names_twice(&self) -> bool {
+        matches!(
+            self.op,
+            Op::Reverse | Op::ReverseHalves | Op::ReverseLow | Op::ReverseBits | Op::LeadingZeros
+        )
+    }
+}
+
 /// A pattern, read.
-pub(super) struct Parsed {
+pub(crate) struct Parsed {
     pub mask: u32,
     pub value: u32,
+    #[cfg(test)]
+    length: u32,
     /// Fields: the letter and its runs of bits, the highest first: lowest bit and length.
     fields: Vec<(char, Vec<(u32, u32)>)>,
 }
@@ -119,7 +132,13 @@ impl Parsed {
     pub fn of(row: &Row) -> Parsed {
         let bits: Vec<char> = row.bits.chars().filter(|c| *c != ' ').collect();
         assert!(bits.len() == 16 || bits.len() == 32, "{} has {} bits", row.text, bits.len());
-        let mut parsed = Parsed { mask: 0, value: 0, fields: Vec::new() };
+        let mut parsed = Parsed {
+            mask: 0,
+            value: 0,
+            #[cfg(test)]
+            length: bits.len() as u32,
+            fields: Vec::new(),
+        };
         let mut last = ' ';
         for (i, &c) in bits.iter().enumerate() {
             let at = (bits.len() - 1 - i) as u32;
@@ -157,5 +176,24 @@ impl Parsed {
     pub fn width(&self, letter: char) -> u32 {
         let runs = self.fields.iter().find(|f| f.0 == letter);
         runs.map_or(0, |f| f.1.iter().map(|run| run.1).sum())
+    }
+
+    /// The word with that field; what does not fit is dropped, a field that is not there changes nothing.
+    #[cfg(test)]
+    pub fn with(&self, letter: char, value: u32, word: u32) -> u32 {
+        let runs = self.fields.iter().find(|f| f.0 == letter).map_or(&[][..], |f| &f.1);
+        let (mut word, mut left) = (word, value);
+        for &(at, length) in runs.iter().rev() {
+            let mask = ((1u32 << length) - 1) << at;
+            word = word & !mask | left << at & mask;
+            left >>= length;
+        }
+        word
+    }
+
+    /// Bits of the whole pattern.
+    #[cfg(test)]
+    pub fn length(&self) -> u32 {
+        self.length
     }
 }

@@ -175,7 +175,7 @@ fn wide_words_are_read_alike_sample() {
     wide_words_are_read_alike(10);
 }
 
-/// A million of them: `RINGFORGE_LONG=1 cargo test --workspace --release --lib against_llvm -- --ignored`.
+/// A million of them: `RINGFORGE_LONG=1 cargo test --workspace --release --lib llvm_tests -- --ignored`.
 #[test]
 #[ignore = "long: with RINGFORGE_LONG"]
 fn wide_words_are_read_alike_a_million() {
