@@ -6,6 +6,8 @@ pub use rand_core;
 
 mod error;
 mod hooks;
+#[cfg(feature = "hybrids")]
+pub mod hybrid;
 #[macro_use]
 mod macros;
 mod kems;

@@ -1,12 +1,18 @@
-//! Our KEM against OpenSSH's own server: keys agreed, host signature checked, one encrypted packet accepted each way;
+//! Our hybrid against OpenSSH's own server and client: keys agreed, host signature checked, one encrypted packet accepted each way;
 //! and one changed byte anywhere is noticed.
 
 #[path = "../examples/ssh/exchange.rs"]
 mod exchange;
+#[path = "../examples/ssh/method.rs"]
+mod method;
+#[path = "../examples/ssh/serve.rs"]
+mod serve;
 #[path = "../examples/ssh/wire.rs"]
 mod wire;
 
-use exchange::{Damage, METHODS, exchange};
+use exchange::{Damage, exchange};
+use method::METHODS;
+use ring::signature::Ed25519KeyPair;
 use ringforge_kem::sntrup761::PublicKey;
 use std::net::TcpListener;
 use std::path::Path;
@@ -187,8 +193,89 @@ fn what_is_no_server_or_another_host_is_named() {
         let _ = stream.write_all(b"220 mail\r\nSSH-1.5-old\r\n");
     });
     let old = exchange(("127.0.0.1", port), METHODS, None, Damage::None).unwrap_err();
-    assert_eq!(old.0, "the server speaks another version of SSH: SSH-1.5-old");
+    assert_eq!(old.0, "the other side speaks another version of SSH: SSH-1.5-old");
     answer.join().unwrap();
     let gone = exchange(("127.0.0.1", port), METHODS, None, Damage::None).unwrap_err();
     assert!(gone.0.starts_with("cannot connect to 127.0.0.1:"), "{gone}");
+}
+
+/// OpenSSH's client, which knows our host key, at a server of ours: what both say, and the method.
+fn client(methods: &str, damage: Damage) -> (String, Result<&'static str, Failure>) {
+    let random = ring::rand::SystemRandom::new();
+    let key = Ed25519KeyPair::generate_pkcs8(&random).unwrap();
+    let key = Ed25519KeyPair::from_pkcs8(key.as_ref()).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let known = dir.path().join("known");
+    let line = format!("[127.0.0.1]:{port} ssh-ed25519 {}\n", to_base64(&serve::host_blob(&key)));
+    std::fs::write(&known, line).unwrap();
+    let server = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        serve::serve(stream, &key, damage).map(|(client, method)| {
+            assert!(client.starts_with("SSH-2.0-OpenSSH"), "{client}");
+            method
+        })
+    });
+    let said = Command::new("ssh")
+        .args(["-v", "-F", "none", "-p", &port.to_string(), "-o", "BatchMode=yes"])
+        .args(["-o", "StrictHostKeyChecking=yes", "-o", "GlobalKnownHostsFile=none"])
+        .args(["-o", &format!("UserKnownHostsFile={}", known.display())])
+        .args(["-o", &format!("KexAlgorithms={methods}")])
+        .args(["127.0.0.1", "true"])
+        .stdin(Stdio::null())
+        .output()
+        .expect("no ssh; apt-get install openssh-client");
+    (String::from_utf8_lossy(&said.stderr).into_owned(), server.join().unwrap())
+}
+
+fn to_base64(bytes: &[u8]) -> String {
+    let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for three in bytes.chunks(3) {
+        let bits =
+            three.iter().fold(0u32, |n, &b| n << 8 | u32::from(b)) << (8 * (3 - three.len()));
+        for i in 0..4 {
+            let digit = digits[(bits >> (18 - 6 * i) & 63) as usize];
+            text.push(if i <= three.len() { char::from(digit) } else { '=' });
+        }
+    }
+    text
+}
+
+#[test]
+fn the_client_of_openssh_agrees_with_our_server() {
+    let (said, served) = client("sntrup761x25519-sha512@openssh.com", Damage::None);
+    assert_eq!(served, Ok("sntrup761x25519-sha512@openssh.com"), "{said}");
+    for line in ["SSH2_MSG_NEWKEYS received", "SSH2_MSG_SERVICE_ACCEPT received", serve::FAREWELL] {
+        assert!(said.contains(line), "no {line} in {said}");
+    }
+    // In the ciphertext, in X25519's key, in the signature.
+    for damage in [Damage::Sent(0), Damage::Sent(1070), Damage::Signature(40)] {
+        let (said, served) = client("sntrup761x25519-sha512@openssh.com", damage);
+        assert!(served.is_err() && said.contains("incorrect signature"), "{damage:?}: {said}");
+    }
+    let (_, none) = client("curve25519-sha256", Damage::None);
+    let why = none.unwrap_err().0;
+    assert!(why.starts_with("the client has none of sntrup761x25519-sha512, "), "{why}");
+}
+
+/// A method that this machine's OpenSSH may not have yet, between both sides of ours.
+#[test]
+fn our_sides_agree_by_every_method() {
+    for method in METHODS {
+        let random = ring::rand::SystemRandom::new();
+        let key = Ed25519KeyPair::generate_pkcs8(&random).unwrap();
+        let key = Ed25519KeyPair::from_pkcs8(key.as_ref()).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            let (stream, _) = listener.accept().unwrap();
+            serve::serve(stream, &key, Damage::None).map(|(_, method)| method)
+        });
+        // The farewell may come instead of what the client waits for at last, not before.
+        let agreed = exchange(address, &[method], None, Damage::None);
+        assert_eq!(server.join().unwrap().as_deref(), Ok(*method));
+        assert_eq!(agreed.unwrap().method, *method);
+    }
 }

@@ -1,36 +1,31 @@
-//! The key exchange of SSH by sntrup761 and X25519 [draft-ietf-sshm-ntruprime-ssh]: our KEM, everything else from
-//! `ring`. It ends after the first encrypted packet that both sides accept; nobody logs in.
+//! The key exchange of SSH, the client's side: our hybrid, everything else from `ring`. It ends after the first
+//! encrypted packet that both sides accept; nobody logs in.
 
-use crate::wire::{Cipher, Connection, Failure, Fields, fail, put_string};
-use ring::agreement::{EphemeralPrivateKey, UnparsedPublicKey, X25519, agree_ephemeral};
-use ring::digest::{SHA512, digest};
+use crate::method::{Method, Transcript};
+use crate::wire::{Connection, Failure, Fields, fail, put_string};
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::signature;
-use ringforge_kem::sntrup761::{self, Ciphertext};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-/// The methods, one algorithm under two names.
-pub const METHODS: &[&str] = &["sntrup761x25519-sha512", "sntrup761x25519-sha512@openssh.com"];
-
-const HOST_KEY: &str = "ssh-ed25519";
+pub const HOST_KEY: &str = "ssh-ed25519";
 const CIPHER: &str = "aes256-gcm@openssh.com";
 
-const SERVICE_REQUEST: u8 = 5;
-const SERVICE_ACCEPT: u8 = 6;
+pub const SERVICE_REQUEST: u8 = 5;
+pub const SERVICE_ACCEPT: u8 = 6;
 const KEXINIT: u8 = 20;
-const NEWKEYS: u8 = 21;
-const KEX_ECDH_INIT: u8 = 30;
-const KEX_ECDH_REPLY: u8 = 31;
+pub const NEWKEYS: u8 = 21;
+pub const KEX_ECDH_INIT: u8 = 30;
+pub const KEX_ECDH_REPLY: u8 = 31;
 
 /// A byte that is changed on the way, to see that it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
     /// Nothing is changed.
     None,
-    /// This byte of what we send: public key of sntrup761, then of X25519.
+    /// This byte of what we send: public key of the KEM, then of X25519.
     Sent(usize),
-    /// This byte of what the server sends: ciphertext of sntrup761, then public key of X25519.
+    /// This byte of what the server sends: ciphertext of the KEM, then public key of X25519.
     Received(usize),
     /// This byte of the server's signature, its kind in front.
     Signature(usize),
@@ -76,18 +71,16 @@ pub fn exchange(
     connection.send(&our_init)?;
     let their_init = expect(&mut connection, KEXINIT, "its list of algorithms")?;
     let offered = offered(&their_init)?;
-    let Some(method) = methods.iter().find(|m| offered.iter().any(|o| o == *m)) else {
+    let Some(name) = methods.iter().find(|m| offered.iter().any(|o| o == *m)) else {
         let (none, there) = (methods.join(", "), offered.join(", "));
         return fail(format!("the server has none of {none}; it has {there}"));
     };
+    let Some(method) = Method::find(name) else {
+        return fail(format!("{name} is none of ours"));
+    };
 
     // Our half: two public keys.
-    let random = SystemRandom::new();
-    let broken = |_| Failure("the system has no random bytes".into());
-    let (secret, public) = sntrup761::keypair(&mut ringforge_kem::system_rng());
-    let secret_x = EphemeralPrivateKey::generate(&X25519, &random).map_err(broken)?;
-    let public_x = secret_x.compute_public_key().map_err(broken)?;
-    let half = [&public.as_bytes()[..], public_x.as_ref()].concat();
+    let (agree, half) = (method.offer)();
     let mut message = vec![KEX_ECDH_INIT];
     put_string(&mut message, &half);
     if let Damage::Sent(at) = damage {
@@ -106,39 +99,21 @@ pub fn exchange(
         Damage::Signature(at) => flip(&mut signed, at)?,
         Damage::None | Damage::Sent(_) => {}
     }
-    let Some((ciphertext, their_x)) = their_half.split_at_checked(Ciphertext::BYTES) else {
-        return fail(format!("the server's half is {} bytes, too short", their_half.len()));
-    };
-    let ciphertext = Ciphertext::try_from(ciphertext).map_err(|e| Failure(e.to_string()))?;
-    let inner = secret.decap(&ciphertext);
-    let key = agree_ephemeral(secret_x, &UnparsedPublicKey::new(&X25519, their_x), |outer| {
-        digest(&SHA512, &[&inner.as_bytes()[..], outer].concat())
-    });
-    let key = key.map_err(|_| Failure("the server's X25519 key is no key".into()))?;
+    let key = agree(&their_half).map_err(|e| Failure(format!("the server's half: {e}")))?;
 
     // What the server signs: everything that was said, and the key.
-    let mut said = Vec::new();
-    for part in
-        [ours.as_bytes(), server.as_bytes(), &our_init, &their_init, host, &half, &their_half]
-    {
-        put_string(&mut said, part);
-    }
-    let mut shared = Vec::new();
-    put_string(&mut shared, key.as_ref());
-    said.extend(&shared);
-    let hash = digest(&SHA512, &said);
-    let host_key = verify(host, &signed, hash.as_ref())?;
+    let said =
+        [ours.as_bytes(), server.as_bytes(), &our_init, &their_init, host, &half, &their_half];
+    let transcript = Transcript::new(&method, said, &key);
+    let host_key = verify(host, &signed, &transcript.exchange)?;
     if known_host.is_some_and(|known| known != host_key) {
         return fail("the server's signature is right, but its key is not that of the known host");
     }
 
     connection.send(&[NEWKEYS])?;
     expect(&mut connection, NEWKEYS, "its change to new keys")?;
-    // Letters name what is derived [RFC4253 §7.2]: A and B nonces, C and D keys, ours first.
-    let derive =
-        |letter: u8| digest(&SHA512, &[&shared, hash.as_ref(), &[letter], hash.as_ref()].concat());
-    connection.sealing = Some(Cipher::new(derive(b'C').as_ref(), derive(b'A').as_ref())?);
-    connection.opening = Some(Cipher::new(derive(b'D').as_ref(), derive(b'B').as_ref())?);
+    let [sealing, opening] = transcript.ciphers()?;
+    (connection.sealing, connection.opening) = (Some(sealing), Some(opening));
 
     let mut request = vec![SERVICE_REQUEST];
     put_string(&mut request, b"ssh-userauth");
@@ -147,11 +122,11 @@ pub fn exchange(
     if Fields(&accepted[1..]).string()? != b"ssh-userauth" {
         return fail("the server accepts another service than was asked for");
     }
-    Ok(Agreed { method: method.to_string(), offered, server, host_key })
+    Ok(Agreed { method: name.to_string(), offered, server, host_key })
 }
 
 /// Changes one bit of byte `at`.
-fn flip(bytes: &mut [u8], at: usize) -> Result<(), Failure> {
+pub fn flip(bytes: &mut [u8], at: usize) -> Result<(), Failure> {
     match bytes.get_mut(at) {
         Some(byte) => *byte ^= 1,
         None => return fail(format!("there is no byte {at} to change, only {}", bytes.len())),
@@ -160,15 +135,15 @@ fn flip(bytes: &mut [u8], at: usize) -> Result<(), Failure> {
 }
 
 /// The next packet, which must be of one kind.
-fn expect(connection: &mut Connection, kind: u8, what: &str) -> Result<Vec<u8>, Failure> {
+pub fn expect(connection: &mut Connection, kind: u8, what: &str) -> Result<Vec<u8>, Failure> {
     let packet = connection.receive()?;
     if packet[0] == kind {
         return Ok(packet);
     }
-    fail(format!("the server sent message {} instead of {what} ({kind})", packet[0]))
+    fail(format!("the other side sent message {} instead of {what} ({kind})", packet[0]))
 }
 
-fn kexinit(methods: &[&str]) -> Result<Vec<u8>, Failure> {
+pub fn kexinit(methods: &[&str]) -> Result<Vec<u8>, Failure> {
     let mut packet = vec![KEXINIT];
     let mut cookie = [0; 16];
     let filled = SystemRandom::new().fill(&mut cookie);
@@ -185,8 +160,8 @@ fn kexinit(methods: &[&str]) -> Result<Vec<u8>, Failure> {
     Ok(packet)
 }
 
-/// The server's methods; that it has our host key, cipher and no compression is seen here too.
-fn offered(init: &[u8]) -> Result<Vec<String>, Failure> {
+/// The other side's methods; that it has our host key, cipher and no compression is seen here too.
+pub fn offered(init: &[u8]) -> Result<Vec<String>, Failure> {
     let mut fields = Fields(&init[1..]);
     fields.take(16)?;
     let mut lists = Vec::new();
@@ -196,7 +171,10 @@ fn offered(init: &[u8]) -> Result<Vec<String>, Failure> {
     let wanted = [(1, HOST_KEY), (2, CIPHER), (3, CIPHER), (6, "none"), (7, "none")];
     for (list, name) in wanted {
         if !lists[list].iter().any(|offer| offer == name) {
-            return fail(format!("the server has no {name}; it has {}", lists[list].join(", ")));
+            return fail(format!(
+                "the other side has no {name}; it has {}",
+                lists[list].join(", ")
+            ));
         }
     }
     Ok(lists.swap_remove(0))

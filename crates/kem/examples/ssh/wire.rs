@@ -20,8 +20,8 @@ impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Failure {
         use std::io::ErrorKind::{TimedOut, UnexpectedEof, WouldBlock};
         Failure(match error.kind() {
-            TimedOut | WouldBlock => "the server does not answer in time".into(),
-            UnexpectedEof => "the server closed the connection".into(),
+            TimedOut | WouldBlock => "the other side does not answer in time".into(),
+            UnexpectedEof => "the other side closed the connection".into(),
             _ => format!("the connection broke: {error}"),
         })
     }
@@ -45,7 +45,7 @@ impl<'a> Fields<'a> {
     /// The next `n` bytes.
     pub fn take(&mut self, n: usize) -> Result<&'a [u8], Failure> {
         let Some((head, rest)) = self.0.split_at_checked(n) else {
-            return fail("the server sent a packet that ends too early");
+            return fail("the other side sent a packet that ends too early");
         };
         self.0 = rest;
         Ok(head)
@@ -116,7 +116,7 @@ impl Connection {
         Connection { reader: BufReader::new(stream), sealing: None, opening: None }
     }
 
-    /// Sends our line, and reads the server's, which others may precede [RFC4253 §4.2].
+    /// Sends our line, and reads the other side's, which others may precede [RFC4253 §4.2].
     pub fn greet(&mut self, ours: &str) -> Result<String, Failure> {
         self.reader.get_mut().write_all(format!("{ours}\r\n").as_bytes())?;
         for _ in 0..100 {
@@ -131,10 +131,10 @@ impl Connection {
                 return Ok(line);
             }
             if line.starts_with("SSH-") {
-                return fail(format!("the server speaks another version of SSH: {line}"));
+                return fail(format!("the other side speaks another version of SSH: {line}"));
             }
         }
-        fail("this is no SSH server")
+        fail("the other side speaks no SSH")
     }
 
     /// Sends one packet.
@@ -165,11 +165,13 @@ impl Connection {
                 Some(1) => {
                     let mut fields = Fields(&payload[1..]);
                     let (code, why) = (fields.number()?, fields.text()?);
-                    return fail(format!("the server ended the connection: {why} (code {code})"));
+                    return fail(format!(
+                        "the other side ended the connection: {why} (code {code})"
+                    ));
                 }
                 Some(2..=4) => {} // to be ignored, not understood, for debugging
                 Some(_) => return Ok(payload),
-                None => return fail("the server sent an empty packet"),
+                None => return fail("the other side sent an empty packet"),
             }
         }
     }
@@ -179,7 +181,7 @@ impl Connection {
         self.reader.read_exact(&mut length)?;
         let len = u32::from_be_bytes(length) as usize;
         if !(2..=LONGEST).contains(&len) {
-            return fail(format!("the server sent a packet of {len} bytes"));
+            return fail(format!("the other side sent a packet of {len} bytes"));
         }
         let tag = if self.opening.is_some() { AES_256_GCM.tag_len() } else { 0 };
         let mut body = vec![0; len + tag];
@@ -188,13 +190,15 @@ impl Connection {
             let nonce = cipher.next();
             let opened = cipher.key.open_in_place(nonce, Aad::from(length), &mut body);
             if opened.is_err() {
-                return fail("an encrypted packet of the server is not authentic: the keys differ");
+                return fail(
+                    "an encrypted packet of the other side is not authentic: the keys differ",
+                );
             }
             body.truncate(len);
         }
         let padding = usize::from(body[0]);
         if padding + 1 > body.len() {
-            return fail("the server sent a packet with more padding than bytes");
+            return fail("the other side sent a packet with more padding than bytes");
         }
         Ok(body[1..body.len() - padding].to_vec())
     }
