@@ -188,19 +188,11 @@ impl Facts {
         self.congruences[a as usize].push(Arc::new(is));
     }
 
-    /// The numbers modulo which facts tell what an atom is.
-    pub(crate) fn moduli(&self, a: AtomId) -> Vec<u32> {
-        self.congruences[a as usize].iter().map(|c| c.m).collect()
-    }
-
     /// What an atom that is no input is modulo m, over earlier atoms: by a fact, or by its definition where
     /// that is linear over inputs, names, remainders and products.
     pub fn congruence(&self, a: AtomId, m: u32) -> Option<Arc<Congruence>> {
         let known = self.congruences[a as usize].iter().rfind(|c| c.m.is_multiple_of(m));
         if let Some(known) = known {
-            if known.m == m {
-                return Some(known.clone());
-            }
             let t = known.t.iter().map(|&(a, c)| (a, c % m)).filter(|t| t.1 != 0).collect();
             return Some(Arc::new(Congruence { m, k: known.k % m, t }));
         }
@@ -276,4 +268,68 @@ pub(crate) fn product(square: bool, x: (i128, i128), y: (i128, i128)) -> Option<
     }
     let (lo, hi) = (*all.iter().min()?, *all.iter().max()?);
     Some(if square { (lo.max(0), hi) } else { (lo, hi) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// x in [-9, 9], what is left of it modulo 2^8, its quotient by 2^3, and the value of a node.
+    fn facts() -> (Facts, [AtomId; 4]) {
+        let mut facts = Facts::new(vec![(-9, 9)], 1 << 20);
+        let x = facts.atom(Atom::Input { operand: 0, index: 0 }).expect("an input");
+        let word = Word { bits: 8, k: -7, t: vec![(x, 5)] };
+        let form = Form { k: 7, t: vec![(x, -13)] };
+        let low = facts.atom(Atom::Low(word.clone().into())).expect("a remainder");
+        let floor = facts.atom(Atom::Floor { form: form.into(), bits: 3 }).expect("a quotient");
+        let value = facts.atom(Atom::Value { node: 0, bits: 16 }).expect("a value");
+        facts.tell(value, word).expect("earlier atoms");
+        (facts, [x, low, floor, value])
+    }
+
+    fn is(m: u32, k: u32, t: &[(AtomId, u32)]) -> Option<Congruence> {
+        Some(Congruence { m, k, t: t.to_vec() })
+    }
+
+    #[test]
+    fn what_is_known_modulo_a_number_is_known_modulo_its_divisors() {
+        let (mut facts, [x, low, ..]) = facts();
+        let name = Form { k: 17, t: vec![(x, 3), (low, -5)] };
+        let name = facts.atom(Atom::Name(name.into())).expect("a name");
+        let found = |facts: &Facts, m| facts.congruence(name, m).map(|c| (*c).clone());
+        assert_eq!(found(&facts, 5), is(5, 2, &[(x, 3)]));
+        facts.congruent(name, Congruence { m: 35, k: 33, t: vec![(x, 21), (low, 34)] });
+        assert_eq!(found(&facts, 35), is(35, 33, &[(x, 21), (low, 34)]));
+        assert_eq!(found(&facts, 7), is(7, 5, &[(low, 6)]));
+        assert_eq!(found(&facts, 5), is(5, 3, &[(x, 1), (low, 4)]));
+        // Of others by its definition, and of those that are told the last one counts.
+        assert_eq!(found(&facts, 2), is(2, 1, &[(x, 1), (low, 1)]));
+        facts.congruent(name, Congruence { m: 7, k: 1, t: vec![] });
+        assert_eq!(found(&facts, 7), is(7, 1, &[]));
+    }
+
+    #[test]
+    fn remainders_and_quotients_are_known_modulo_powers_of_two() {
+        let (mut facts, [x, low, floor, value]) = facts();
+        for a in [low, value] {
+            let found = |m| facts.congruence(a, m).map(|c| (*c).clone());
+            assert_eq!(found(256), is(256, 249, &[(x, 5)]));
+            assert_eq!(found(4), is(4, 1, &[(x, 1)]));
+            assert_eq!((found(512), found(3), found(24)), (None, None, None));
+            // More bits of what they are of are those of the integer that the word is written as.
+            assert_eq!(facts.before_rounding(a, 512), is(512, 505, &[(x, 5)]));
+        }
+        assert!(facts.congruence(floor, 4).is_none());
+        assert_eq!(facts.before_rounding(floor, 16), is(16, 7, &[(x, 3)]));
+        assert_eq!(facts.before_rounding(x, 16), None);
+        // Names of quotients have residues modulo powers of two alone, names of functions none.
+        let fun = facts.enumerated.funs.lin(16, 1, 1, &[]);
+        let function = facts.atom(Atom::Function { of: x, fun }).expect("a function");
+        for (part, of) in [(floor, [Some(2), None]), (function, [None, None])] {
+            let form = Form { k: 2, t: vec![(x, 1), (part, 1)] };
+            let name = facts.atom(Atom::Name(form.into())).expect("a name");
+            let found = [4, 3].map(|m| facts.congruence(name, m).map(|c| c.k));
+            assert_eq!(found, of);
+        }
+    }
 }

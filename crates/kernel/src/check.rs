@@ -212,6 +212,21 @@ mod tests {
     use crate::form::Form;
     use crate::fun::{Fun, FunOp};
 
+    #[test]
+    fn values_are_rounded_as_their_atoms_say() {
+        let mut facts = Facts::new(vec![(-9, 9)], 1 << 10);
+        let x = facts.atom(Atom::Input { operand: 0, index: 0 }).expect("an input");
+        let low = crate::form::Word::atom(x, 8);
+        let low = facts.atom(Atom::Low(low.into())).expect("a remainder");
+        let floor = Atom::Floor { form: Form::atom(low).into(), bits: 3 };
+        let floor = facts.atom(floor).expect("a quotient");
+        let told = [x, low, floor].map(|v| facts.rounded(v));
+        assert_eq!(told, [None, Some(Rounded::Low(8)), Some(Rounded::Floor(3))]);
+        let of = |v, m| Values::before_rounding(&facts, v, m).map(Cow::into_owned);
+        let one = |m, v| Some(Residue { m, k: 0, t: vec![(Term::Value(v), 1)] });
+        assert_eq!([of(x, 16), of(low, 16), of(floor, 32)], [None, one(16, x), one(32, low)]);
+    }
+
     /// What is known modulo 8 is known modulo 4 and 2, and not modulo 16 or 3.
     #[test]
     fn integers_are_known_modulo_divisors() {

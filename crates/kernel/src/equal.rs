@@ -41,9 +41,8 @@ impl Facts {
                 "the form lies in [{lo}, {hi}], and may be another multiple of 2^{bits}"
             ));
         }
-        if bits > 0 {
-            self.same_word(&Word::of(form, bits), &Word::constant(0, bits))?;
-        }
+        // Of no bits all words are the same.
+        self.same_word(&Word::of(form, bits), &Word::constant(0, bits))?;
         self.zero.push(form.clone());
         Ok(())
     }

@@ -373,3 +373,7 @@ fn apply<'a>(
         }
     }
 }
+
+#[cfg(test)]
+#[path = "fun_tests.rs"]
+mod tests;

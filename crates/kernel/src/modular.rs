@@ -50,10 +50,8 @@ impl Facts {
                 continue;
             }
             let known = self.congruence(a, m);
-            let known = known.ok_or_else(|| {
-                let told = self.moduli(a);
-                format!("{c}·atom {a} is left of a difference modulo {m}; told modulo {told:?}")
-            })?;
+            let known =
+                known.ok_or_else(|| format!("{c}·atom {a} is left of a difference modulo {m}"))?;
             self.enumerated.pay(known.t.len() + 1)?;
             k = (k + c * u64::from(known.k)) % modulus;
             for &(b, d) in &known.t {

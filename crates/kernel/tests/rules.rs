@@ -254,13 +254,23 @@ fn malformed_functions() {
         "fun 32 mul 0 0",
         "fun 2 eq 0 0",
         "fun 16 select 0 0 0",
+        "fun 1 slice 0 0\nfun 8 slice 0 0\nfun 16 select 1 0 2",
+        "fun 1 slice 0 0\nfun 8 slice 0 0\nfun 16 select 1 2 0",
+        "fun 1 slice 0 0\nfun 8 slice 0 0\nfun 16 select 2 0 0",
+        "fun 8 slice 0 0\nfun 16 sats 1",
+        "fun 8 slice 0 0\nfun 1 eq 0 1",
+        "fun 8 slice 0 0\nfun 16 xor 0 1",
+        "fun 8 slice 0 0\nfun 16 xor 1 0",
+        "fun 16 lin 0 1 0 1\nfun 16 satu 0 0",
         "fun 16 and 0",
     ] {
         let known = case("conditional addition");
         let mut all = known.lines.clone();
-        all.splice(2..2, lines(text));
+        let put = lines(text);
+        let at = 2 + put.len();
+        all.splice(2..2, put);
         let e = known.bench.replay(&all).err().unwrap_or_else(|| panic!("{text} is accepted"));
-        assert!(e.line == 3 && e.why.contains("malformed function"), "{text}: {e}");
+        assert!(e.line == at && e.why.contains("malformed function"), "{text}: {e}");
     }
     refuses(&[("conditional addition", 3, "fun 1 slice 15 1", 3, "that are not there yet")]);
 }

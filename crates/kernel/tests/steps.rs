@@ -248,3 +248,86 @@ fn operations_as_functions() {
         wrong(&b, &text(other), LEFT);
     }
 }
+
+/// A saturation as a function, and constants of functions that are read in their own width.
+#[test]
+fn functions_are_of_their_width() {
+    let (b, node) = bench(&[(-500, 500, 16)], |b, x| b.node(8, Op::SatS, &[x[0]]));
+    let text = |function: &str| {
+        format!(
+            "input 0 0
+            fun 16 lin 0 1
+            {function}
+            function 0 1
+            node {node} 1 function 0 1 16 0 1 0 1 is 8 0 1 1 1"
+        )
+    };
+    right(&b, &text("fun 8 sats 0"));
+    wrong(&b, &text("fun 8 satu 0"), LEFT);
+    wrong(&b, &text("fun 8 slice 0 0"), LEFT);
+    for (fun, lo, hi) in [("const 300", 44, 44), ("lin 300 0", 44, 44), ("lin 300 256", 44, 44)] {
+        let b = bench(&[X], |_, x| x[0]).0;
+        let text = |lo: i32, hi: i32| {
+            format!(
+                "input 0 0\nfun 8 {fun}\nfunction 0 0\nname 0 2 0 1 1 1\nbound 2 {lo} {hi} by 1 0"
+            )
+        };
+        right(&b, &text(lo - 100, hi + 100));
+        wrong(&b, &text(lo - 99, hi + 100), "is found");
+        wrong(&b, &text(lo - 100, hi + 99), "is found");
+    }
+}
+
+/// The least modulus, and the most bits.
+#[test]
+fn numbers_at_the_ends_of_what_is_allowed() {
+    let (b, _) = bench(&[X], |_, x| x[0]);
+    right(&b, "input 0 0\nname 3 1 0 2\nmodulo 1 2 1 0 0");
+    wrong(&b, "input 0 0\nname 3 1 0 2\nmodulo 1 2 0 0 0", "is left of a difference");
+    right(&b, "input 0 0\nname 3 1 0 2\nresidue 1 2 by 1 0");
+    right(&b, "input 0 0\nnear 64 0 0 by 1 0");
+    right(&b, "input 0 0\nname 0 1 0 1\nnear 0 0 0 by 1 0");
+    wrong(&b, "input 0 0\nnear 65 0 0 by 1 0", "a malformed equation");
+    let (b, node) = bench(&[(-100, 100, 64)], |_, x| x[0]);
+    right(&b, &format!("input 0 0\nname 0 1 0 1\nnode {node} 0 is 64 0 1 1 1"));
+}
+
+/// What is counted, and what the caller is told: nodes that an output depends on, names, facts, and the fraction done.
+#[test]
+fn counts_and_progress() {
+    let (mut b, node) = bench(&[X], |b, x| {
+        let unused = b.node(16, Op::Add, &[x[0], x[0]]);
+        let _ = b.node(16, Op::Add, &[unused, x[0]]);
+        b.node(16, Op::Shl(1), &[x[0]])
+    });
+    b.target.lo = -200;
+    let output = format!("node {node} 0\noutput 0 1 extend 0 1 0 2 by 1 0 is 0 1 0 2 by 1 0");
+    let walked = b.replay(&lines(&format!("input 0 0\nname 0 1 0 1\n{output}")));
+    let done = walked.unwrap_or_else(|e| panic!("{e}")).replayed;
+    assert_eq!((done.lines, done.nodes, done.names, done.enumerated), (4, 2, 1, 0));
+    let walked = b.replay(&lines(&format!(
+        "input 0 0\nfun 16 lin 1 1\nfun 15 slice 1 0\nfunction 0 0\nfunction 0 1\n{output}"
+    )));
+    let done = walked.unwrap_or_else(|e| panic!("{e}")).replayed;
+    assert_eq!((done.lines, done.nodes, done.names, done.enumerated), (7, 2, 0, 2));
+    // Every 4,096 lines.
+    let mut text = "input 0 0\n".repeat(10_000);
+    text += &output;
+    let told = std::sync::Mutex::new(Vec::new());
+    let case = ringforge_kernel::replay::Case {
+        graph: &b.graph,
+        operands: &b.operands,
+        outputs: &b.outputs,
+        target: b.target,
+        q: b.q,
+    };
+    let walked = ringforge_kernel::replay::walk(&case, &lines(&text), 1 << 20, &|f| {
+        told.lock().expect("one thread").push((f * 10_002.0).round());
+        true
+    });
+    assert!(walked.is_ok());
+    assert_eq!(told.into_inner().expect("one thread"), [0.0, 4096.0, 8192.0]);
+    let stopped = ringforge_kernel::replay::walk(&case, &lines(&text), 1 << 20, &|f| f < 0.4);
+    let e = stopped.err().expect("stopped");
+    assert_eq!((e.line, e.why.as_str()), (4097, "stopped"));
+}

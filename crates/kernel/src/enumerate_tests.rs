@@ -1,0 +1,263 @@
+//! Ranges and lines against what each point says, and what they cost.
+
+use super::*;
+use crate::fun::{Fun, FunOp};
+
+fn table() -> Enumerated {
+    Enumerated::new(1 << 30)
+}
+
+/// x - q·round(x·v / 2^16), a Barrett reduction of 16 bits.
+fn barrett(e: &mut Enumerated, q: i64) -> FunId {
+    let v = (65536 + q / 2) / q;
+    let wide = e.funs.lin(32, 1 << 15, v, &[]);
+    let op = FunOp::Slice(16);
+    let quotient = e.funs.intern(Fun { width: 16, op, args: [wide].into_iter().collect() });
+    e.funs.lin(16, 0, 1, &[(quotient, -q)])
+}
+
+#[test]
+fn a_reduction_is_a_line_modulo_q_and_narrow() {
+    let mut e = table();
+    let f = barrett(&mut e, 4591);
+    let (lo, hi) = e.range(f, -20000, 20000).unwrap();
+    assert!(lo < -2295 && hi > 2295 && hi - lo < 6000);
+    for m in [4591u128, 2 * 4591] {
+        assert_eq!(e.line(f, -20000, 20000, m), (m == 4591).then_some((1, 0)), "{m}");
+    }
+    assert_eq!(e.line(f, 0, 100, 1 << 16), Some((1, 0)));
+    // Growing to either side keeps the line, or refutes it.
+    assert_eq!(e.line(f, -100, 100, 1 << 16), Some((1, 0)));
+    assert_eq!(e.line(f, -5000, 100, 1 << 16), None);
+}
+
+#[test]
+fn every_point_counts() {
+    for at in [0i64, 1, 2, 511, 512, 1023, 1024, 4000] {
+        for m in [97u128, 96, 1 << 20, (1 << 40) + 15] {
+            let mut e = table();
+            // 5x + 3 but at one point.
+            let x = e.funs.lin(64, 0, 1, &[]);
+            let there = e.funs.constant(64, at);
+            let args = [x, there].into_iter().collect();
+            let eq = e.funs.intern(Fun { width: 1, op: FunOp::Eq, args });
+            let f = e.funs.lin(64, 3, 5, &[(eq, 1)]);
+            assert_eq!(e.line(f, 0, 4000, m), None, "{at} {m}");
+            assert!(e.line(f, at + 1, 9000, m).is_some());
+        }
+    }
+}
+
+#[test]
+fn values_at_the_ends_of_64_bits_are_not_mistaken() {
+    for v in [i64::MIN, i64::MAX, i64::MIN + 1, (1 << 62) + 5] {
+        let m = 4591;
+        let ok = all_on_line(0, &[v], m, 0, 0);
+        assert_eq!(ok, i128::from(v) % 4591 == 0, "{v}");
+        let d = i128::from(v).rem_euclid(4591) as u64;
+        assert!(all_on_line(0, &[v], m, 0, d));
+    }
+    // What is a multiple of 4591 if it wraps, and else is none.
+    let d = ((1u64 << 63) % 4591) as i64;
+    for (v, d) in [(i64::MIN, d), (i64::MIN + 1, (d + 1) % 4591)] {
+        assert_eq!(v.wrapping_sub(d) % 4591, 0);
+        assert!(!all_on_line(0, &[v], 4591, 0, d as u64), "{v}");
+    }
+    // Of an even modulus its odd half is no multiple.
+    for m in [2 * 4591u128, 6, 96] {
+        assert!(!all_on_line(0, &[(m / 2) as i64], m, 0, 0), "{m}");
+        assert!(all_on_line(0, &[3 * m as i64], m, 0, 0), "{m}");
+    }
+}
+
+#[test]
+fn wide_intervals_go_by_pieces_and_the_budget_ends() {
+    let mut e = table();
+    let f = e.funs.lin(32, 7, 3, &[]);
+    assert_eq!(e.range(f, -(1 << 29), 1 << 29), Some((7 - (3 << 29), 7 + (3 << 29))));
+    assert_eq!(e.line(f, -(1 << 29), 1 << 29, 97), Some((3, 7)));
+    let mut e = Enumerated::new(1000);
+    let f = barrett(&mut e, 4591);
+    assert_eq!(e.range(f, 0, 5000), None);
+    assert_eq!(e.line(f, 0, 5000, 4591), None);
+    assert!(e.range(f, 0, 10).is_some());
+}
+
+/// |x| is x on one side and -x on the other: one common point decides nothing.
+#[test]
+fn lines_are_extended_by_two_common_points() {
+    let mut e = table();
+    let (x, zero) = (e.funs.lin(32, 0, 1, &[]), e.funs.constant(32, 0));
+    let args = [x, zero].into_iter().collect();
+    let less = e.funs.intern(Fun { width: 1, op: FunOp::Slt, args });
+    let minus = e.funs.lin(32, 0, -1, &[]);
+    let args = [less, minus, x].into_iter().collect();
+    let f = e.funs.intern(Fun { width: 32, op: FunOp::Select, args });
+    assert_eq!(e.line(f, 0, 100, 97), Some((1, 0)));
+    assert_eq!(e.line(f, -100, 0, 97), Some((96, 0)));
+    assert_eq!(e.line(f, -100, -1, 97), Some((96, 0)));
+    assert_eq!(e.line(f, -1, 0, 97), Some((96, 0)));
+    assert_eq!(e.line(f, -1, 1, 97), None);
+    // Over wide intervals too, where it is taken apart into pieces.
+    assert_eq!(e.line(f, -(1 << 20), 0, 97), Some((96, 0)));
+    assert_eq!(e.line(f, -(1 << 20), 1 << 20, 97), None);
+    assert_eq!(e.range(f, -(1 << 20), 1 << 21), Some((0, 1 << 21)));
+}
+
+/// One value by itself, whatever it is: all residues of small numbers, and those around multiples of others.
+#[test]
+fn a_single_value_is_on_the_line_or_not() {
+    for (m, c, d) in [(7u128, 3u64, 5u64), (12, 7, 11), (97, 0, 96), (4591, 4590, 17)] {
+        for at in [-5i64, 0, 3, 1 << 40] {
+            let line = |v: i64| {
+                let on = i128::from(c) * i128::from(at) + i128::from(d);
+                (i128::from(v) - on) % m as i128 == 0
+            };
+            for v in -2 * m as i64..2 * m as i64 {
+                assert_eq!(all_on_line(at, &[v], m, c, d), line(v), "{v} at {at} modulo {m}");
+            }
+        }
+    }
+    // Larger moduli, those of the slow path among them.
+    for m in [(1u128 << 31) - 1, 1 << 31, (1 << 31) + 11, (1 << 40) + 15, 3 << 45] {
+        for v in [1, m as i64 - 1, m as i64, m as i64 + 1, -(m as i64), -1, 0] {
+            let multiple = i128::from(v) % m as i128 == 0;
+            assert_eq!(all_on_line(0, &[v], m, 0, 0), multiple, "{v} modulo {m}");
+            assert_eq!(all_on_line(1, &[v], m, 1, m as u64 - 1), multiple, "{v} modulo {m}");
+        }
+    }
+}
+
+/// x to the middle of an interval, and from there on 2x less the middle: of that piece the first point is on the
+/// line of the others, and so are the ends and all points that are tried first.
+#[test]
+fn of_a_piece_the_slope_counts() {
+    let (middle, m) = (97 * 3000 + 1, 97);
+    let mut e = table();
+    let (x, a) = (e.funs.lin(32, 0, 1, &[]), e.funs.constant(32, middle + 1));
+    let args = [x, a].into_iter().collect();
+    let less = e.funs.intern(Fun { width: 1, op: FunOp::Slt, args });
+    let steep = e.funs.lin(32, -middle - 1, 2, &[]);
+    let args = [less, x, steep].into_iter().collect();
+    let f = e.funs.intern(Fun { width: 32, op: FunOp::Select, args });
+    let all = pieces(&mut e.funs, f, 0, 2 * middle, &mut (1 << 30)).expect("pieces");
+    assert_eq!(all.len(), 2);
+    assert_eq!(e.line(f, 0, 2 * middle, m), None);
+    assert_eq!(e.line(f, 0, middle + 1, m), Some((1, 0)));
+}
+
+/// A table that is kept grows to either side, and tells of its ends what is there.
+#[test]
+fn tables_grow_to_either_side() {
+    let mut e = table();
+    let x = e.funs.lin(32, 0, 1, &[]);
+    let args = [x, x].into_iter().collect();
+    let f = e.funs.intern(Fun { width: 32, op: FunOp::Mul, args });
+    for (lo, hi) in [(0, 9), (0, 10), (0, 11), (-1, 5), (-30, 30), (-30, 31), (-31, 0), (40, 50)] {
+        let all = (lo..=hi).map(|x: i64| x * x);
+        let range = (all.clone().min().unwrap(), all.max().unwrap());
+        assert_eq!(e.range(f, lo, hi), Some(range), "[{lo}, {hi}]");
+    }
+    // What lies far away is another table: the way there is not evaluated.
+    let before = e.budget;
+    let far = 1 << 28;
+    assert_eq!(e.range(f, far, far + 1), Some((0, (2i64 << 28) + 1)));
+    assert!(before - e.budget < 100);
+}
+
+#[test]
+fn one_point_is_looked_at() {
+    let mut e = table();
+    let f = e.funs.lin(64, 3, 5, &[]);
+    assert_eq!(e.range(f, 4, 4), Some((23, 23)));
+    // Whatever the slope is: the least one.
+    for m in [2u128, 7, 100, 1 << 10] {
+        assert_eq!(e.line(f, 4, 4, m), Some((0, 23 % m as u64)));
+    }
+    let end = e.funs.lin(64, 0, 1, &[]);
+    assert_eq!(e.line(end, i64::MAX, i64::MAX, 7), Some((0, i64::MAX as u64 % 7)));
+    assert_eq!(e.range(end, i64::MAX, i64::MAX), Some((i64::MAX, i64::MAX)));
+}
+
+/// Intervals one after the other, that touch, overlap, or lie within each other, give what each gives alone.
+#[test]
+fn what_is_kept_is_what_would_be_found() {
+    let intervals =
+        [(0, 100), (-100, -1), (0, 200), (0, 201), (-1, 201), (50, 60), (-300, 0), (7, 7)];
+    for skip in 0..intervals.len() {
+        let order = || intervals.iter().cycle().skip(skip).take(intervals.len());
+        // |x|, and where it is taken to be negative.
+        let mut e = table();
+        let (x, zero) = (e.funs.lin(32, 0, 1, &[]), e.funs.constant(32, 0));
+        let args = [x, zero].into_iter().collect();
+        let less = e.funs.intern(Fun { width: 1, op: FunOp::Slt, args });
+        let minus = e.funs.lin(32, 0, -1, &[]);
+        let args = [less, minus, x].into_iter().collect();
+        let f = e.funs.intern(Fun { width: 32, op: FunOp::Select, args });
+        for &(lo, hi) in order() {
+            let size = |x: i64| x.abs();
+            let all = (lo..=hi).map(size);
+            let range = (all.clone().min().unwrap(), all.max().unwrap());
+            assert_eq!(e.range(f, lo, hi), Some(range), "[{lo}, {hi}]");
+            let line = match (lo, hi) {
+                (lo, hi) if lo == hi => Some((0, size(lo) as u64)),
+                (0.., _) => Some((1, 0)),
+                (_, ..=0) => Some((96, 0)),
+                _ => None,
+            };
+            assert_eq!(e.line(f, lo, hi, 97), line, "[{lo}, {hi}] after others");
+        }
+    }
+}
+
+/// Each question costs its points, of all together the budget is enough or not; the same one costs nothing.
+#[test]
+fn work_adds_up() {
+    let mut e = Enumerated::new(10_000);
+    let squares: Vec<FunId> = (0..8)
+        .map(|k| {
+            let x = e.funs.lin(32, k, 1, &[]);
+            let args = [x, x].into_iter().collect();
+            e.funs.intern(Fun { width: 32, op: FunOp::Mul, args })
+        })
+        .collect();
+    // Two operations at each of 1,000 points.
+    for (i, &f) in squares.iter().enumerate() {
+        let (lo, hi) = (-i128::from(i as u64), 999);
+        let greatest = (i64::from(hi) - lo as i64) * (i64::from(hi) - lo as i64);
+        let found = e.range(f, 0, 999);
+        assert_eq!(found.map(|r| r.1), (i < 5).then_some(greatest), "{i}");
+        assert_eq!(e.budget, 10_000 - 2_000 * (i as u64 + 1).min(5));
+    }
+    assert_eq!((e.range(squares[0], 0, 999), e.facts), (Some((0, 999 * 999)), 8));
+    // Of a wide interval without pieces, and without a table of its values.
+    let wide = 1i64 << 23;
+    let cost = 2 * (wide as u64 + 1);
+    let mut e = Enumerated::new(0);
+    let x = e.funs.lin(64, 0, 1, &[]);
+    let args = [x, x].into_iter().collect();
+    let f = e.funs.intern(Fun { width: 64, op: FunOp::Mul, args });
+    let mut spent = 1 << 40;
+    assert!(pieces(&mut e.funs, f, -wide / 2, wide / 2, &mut spent).is_none());
+    let tried = (1 << 40) - spent;
+    for (budget, found) in [(cost + tried, Some((0, 1i64 << 44))), (cost + tried - 1, None)] {
+        (e.budget, e.ranges) = (budget, FxHashMap::default());
+        e.pieces.clear();
+        assert_eq!(e.range(f, -wide / 2, wide / 2), found);
+    }
+    // Too wide for that: nothing is known.
+    e.budget = 1 << 60;
+    assert_eq!(e.range(f, 0, 1 << 36), None);
+}
+
+#[test]
+fn moduli_out_of_range_are_refused() {
+    let mut e = table();
+    let f = e.funs.lin(64, 0, 1, &[]);
+    for m in [0, 1, (1 << 62) + 1, 1 << 65] {
+        assert_eq!(e.line(f, 0, 9, m), None);
+    }
+    assert_eq!(e.line(f, 0, 9, 1 << 64), Some((1, 0)));
+    assert_eq!(e.line(f, 9, 0, 7), None);
+    assert_eq!(e.range(f, 9, 0), None);
+}

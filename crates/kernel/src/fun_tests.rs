@@ -1,0 +1,137 @@
+//! Functions against what they are on words, and sums in one form.
+
+use super::*;
+
+/// What an operation is, of the values of a and b, and X.
+type Is = fn(i128, i128, i64) -> i128;
+
+/// All operations of two functions a and b of X, of 6 bits each, with what they are: by the unsigned values of
+/// a and b, modulo 2^width.
+fn operations(funs: &mut Funs) -> Vec<(FunId, Is)> {
+    fn signed(x: i128) -> i128 {
+        if x >= 32 { x - 64 } else { x }
+    }
+    let (a, b) = (funs.lin(6, 5, 3, &[]), funs.lin(6, -1, -7, &[]));
+    let bit = |funs: &mut Funs, op, x, y| {
+        funs.intern(Fun { width: 1, op, args: [x, y].into_iter().collect() })
+    };
+    let less = bit(funs, FunOp::Slt, a, b);
+    let mut all: Vec<(FunId, Is)> = vec![
+        (a, |a, _, _| a),
+        (bit(funs, FunOp::Eq, a, b), |a, b, _| (a == b).into()),
+        (bit(funs, FunOp::Ult, a, b), |a, b, _| (a < b).into()),
+        (less, |a, b, _| (signed(a) < signed(b)).into()),
+        (funs.constant(6, 77), |_, _, _| 13),
+        (funs.lin(9, 300, -2, &[(a, 5), (b, -1), (a, 2)]), |a, b, x| {
+            300 - 2 * i128::from(x) + 7 * signed(a) - signed(b)
+        }),
+        (funs.lin(64, 1, 1 << 40, &[(a, 1 << 50)]), |a, _, x| {
+            1 + (i128::from(x) << 40) + (signed(a) << 50)
+        }),
+    ];
+    let mut op = |width, op, args: &[FunId], is| {
+        let args = args.iter().copied().collect();
+        all.push((funs.intern(Fun { width, op, args }), is));
+    };
+    op(6, FunOp::Mul, &[a, b], |a, b, _| a * b);
+    op(6, FunOp::And, &[a, b], |a, b, _| a & b);
+    op(6, FunOp::Or, &[a, b], |a, b, _| a | b);
+    op(6, FunOp::Xor, &[a, b], |a, b, _| a ^ b);
+    op(6, FunOp::Select, &[less, a, b], |a, b, _| if signed(a) < signed(b) { a } else { b });
+    op(3, FunOp::Slice(2), &[a], |a, _, _| a >> 2);
+    op(4, FunOp::Slice(2), &[a], |a, _, _| a >> 2);
+    op(12, FunOp::Concat, &[a, b], |a, b, _| a + 64 * b);
+    op(13, FunOp::Concat, &[b, less, a], |a, b, _| {
+        b + 64 * i128::from(signed(a) < signed(b)) + 128 * a
+    });
+    op(11, FunOp::Sext, &[a], |a, _, _| signed(a));
+    op(11, FunOp::Zext, &[a], |a, _, _| a);
+    op(4, FunOp::SatS, &[a], |a, _, _| signed(a).clamp(-8, 7));
+    op(4, FunOp::SatU, &[a], |a, _, _| signed(a).clamp(0, 15));
+    op(6, FunOp::SatU, &[a], |a, _, _| signed(a).clamp(0, 63));
+    all
+}
+
+#[test]
+fn operations_are_what_they_are_on_words() {
+    let mut funs = Funs::default();
+    for (f, is) in operations(&mut funs) {
+        let width = funs.get(f).width;
+        let want = |x: i64| {
+            let (a, b) = (3 * i128::from(x) + 5, -7 * i128::from(x) - 1);
+            let word = is(a.rem_euclid(64), b.rem_euclid(64), x);
+            centre(word as i64, width)
+        };
+        let bits = funs.bits(f);
+        funs.enumerate(f, -100, 700, |at, values| {
+            for (x, &v) in (at..).zip(values) {
+                assert_eq!(v, want(x), "function {} at {x}", f.0);
+                assert_eq!(centre(v, bits), v, "{bits} bits");
+            }
+            true
+        });
+        assert_eq!(funs.at(f, 12), want(12));
+    }
+}
+
+/// All points, each once and in order, however many there are, and up to the last integer; and none after one
+/// that is enough.
+#[test]
+fn every_point_is_visited_once() {
+    let mut funs = Funs::default();
+    let f = funs.lin(64, 0, 1, &[]);
+    let lengths = (1..5).chain(510..515).chain(1022..1028);
+    for n in lengths {
+        for lo in [0, -7, i64::MAX - n + 1, i64::MIN] {
+            let mut seen = Vec::new();
+            funs.enumerate(f, lo, lo + (n - 1), |at, values| {
+                assert_eq!(at, values[0]);
+                seen.extend_from_slice(values);
+                true
+            });
+            let all: Vec<i64> = (0..n).map(|i| lo + i).collect();
+            assert!(seen == all, "{n} from {lo}: {}", seen.len());
+        }
+    }
+    let mut blocks = 0;
+    funs.enumerate(f, 0, 10_000, |_, _| {
+        blocks += 1;
+        blocks < 3
+    });
+    assert_eq!(blocks, 3);
+}
+
+#[test]
+fn sums_are_one_function_however_they_are_written() {
+    let mut funs = Funs::default();
+    let (x, y) = (funs.lin(16, 0, 1, &[]), funs.lin(16, 3, 5, &[]));
+    let f = funs.intern(Fun { width: 16, op: FunOp::Mul, args: [x, y].into_iter().collect() });
+    let one = funs.lin(16, 7, 2, &[(f, 3), (y, -1)]);
+    assert_eq!(one, funs.lin(16, 7 + (1 << 16), 2, &[(y, -1), (f, 1), (f, 2)]));
+    assert_eq!(one, funs.lin(16, 7, 2 - (1 << 16), &[(y, (1 << 16) - 1), (f, 3), (x, 1 << 16)]));
+    assert_eq!(f, funs.lin(16, 0, 0, &[(f, 1)]));
+    assert_eq!(funs.constant(16, 9), funs.lin(16, 9, 0, &[(f, 2), (f, -2)]));
+    for (width, k, x) in [(16, 1, 0), (16, 0, 1), (8, 0, 0), (32, 0, 0)] {
+        assert_ne!(f, funs.lin(width, k, x, &[(f, 1)]), "{width} {k} {x}");
+    }
+    assert_ne!(f, funs.lin(16, 0, 0, &[(f, 2)]));
+}
+
+#[test]
+fn few_bits_hold_constants_and_extensions() {
+    let mut funs = Funs::default();
+    for (c, bits) in [(0, 1), (-1, 1), (1, 2), (-2, 2), (2, 3), (127, 8), (-128, 8), (128, 9)] {
+        let f = funs.constant(32, c);
+        assert_eq!(funs.bits(f), bits, "{c}");
+    }
+    let eight = funs.lin(8, 0, 1, &[]);
+    let mut extended = |op, width, f| {
+        let id = funs.intern(Fun { width, op, args: [f].into_iter().collect() });
+        (id, funs.bits(id))
+    };
+    let (wide, bits) = extended(FunOp::Zext, 16, eight);
+    assert_eq!(bits, 9);
+    assert_eq!(extended(FunOp::Zext, 9, eight).1, 9);
+    assert_eq!(extended(FunOp::Sext, 16, eight).1, 8);
+    assert_eq!(extended(FunOp::Sext, 32, wide).1, 9);
+}
