@@ -68,10 +68,10 @@
  * mlkem_forward_c: a[i] in [-2218, 2218]; then c[i] in [-14849, 14849]. Ranges by stage, proven for the program by interval analysis:
  *   [-5648, 5648] forward transform: 2 levels on whole registers
  *   [-11023, 11023] forward transform: 3 levels on whole registers
- *   [-14826, 14826] forward transform: 3 levels within registers
+ *   [-14826, 14826] forward transform: 2 levels within registers
  *   Operations on registers of 8 words: 336 multiplies, 336 additions, 0 shifts and logic, 0 shuffles, 256 loads, 96 stores; 0 reductions, 112 modular products.
  * mlkem_inverse_c: a[i] in [-10080, 10080]; then c[i] in [-2489, 2489]. Ranges by stage, proven for the program by interval analysis:
- *   [-22111, 22111] inverse transform: 3 levels within registers
+ *   [-22111, 22111] inverse transform: 2 levels within registers
  *   [-28302, 28302] inverse transform: 3 levels on whole registers
  *   [-32766, 32766] inverse transform: 2 levels on whole registers
  *   Operations on registers of 8 words: 384 multiplies, 352 additions, 0 shifts and logic, 0 shuffles, 224 loads, 96 stores; 8 reductions, 120 modular products.
@@ -94,9 +94,9 @@
  * mlkem_mul_c: a[i] in [-1664, 1664], b[i] in [-1664, 1664]; then c[i] in [-1664, 1664]. Ranges by stage, proven for the program by interval analysis:
  *   [-5078, 5078] forward transform: 2 levels on whole registers
  *   [-10423, 10423] forward transform: 3 levels on whole registers
- *   [-14206, 14206] forward transform: 3 levels within registers
+ *   [-14206, 14206] forward transform: 2 levels within registers
  *   [-14206, 14206] base products
- *   [-20903, 20903] inverse transform: 3 levels within registers
+ *   [-20903, 20903] inverse transform: 2 levels within registers
  *   [-26799, 26799] inverse transform: 3 levels on whole registers
  *   [-30838, 30838] inverse transform: 2 levels on whole registers
  *   Operations on registers of 8 words: 1408 multiplies, 1168 additions, 0 shifts and logic, 0 shuffles, 832 loads, 320 stores; 8 reductions, 424 modular products.
@@ -738,7 +738,7 @@ static void forward_c(int16_t c[256], const int16_t a[256])
             }
         }
     }
-    /* forward transform: 3 levels within registers [Seiler18 §4] */
+    /* forward transform: 2 levels within registers [Seiler18 §4] */
     for (int i4 = 0; i4 < 4; i4++) {
         {
             int16_t *const p0 = t2 + 64 * i4;
@@ -887,7 +887,7 @@ void mlkem_inverse_c(int16_t c[256], const int16_t a[256])
         -14745, -14745, -10690, -10690, -13525, -13525, 20907, 20907
     };
     int16_t t[256];
-    /* inverse transform: 3 levels within registers [Seiler18 §4] */
+    /* inverse transform: 2 levels within registers [Seiler18 §4] */
     for (int i0 = 0; i0 < 4; i0++) {
         {
             const int16_t *const p0 = a + 64 * i0;
@@ -1791,7 +1791,7 @@ void mlkem_mul_c(int16_t c[256], const int16_t a[256], const int16_t b[256])
             }
         }
     }
-    /* inverse transform: 3 levels within registers [Seiler18 §4] */
+    /* inverse transform: 2 levels within registers [Seiler18 §4] */
     for (int i2 = 0; i2 < 4; i2++) {
         {
             int16_t *const p0 = ta + 64 * i2;

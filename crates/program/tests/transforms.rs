@@ -3,11 +3,12 @@
 
 use ringforge_interpret::run::{run, run_in_place};
 use ringforge_plan::{Levels, Plan, Structure};
-use ringforge_program::ir::{Computes, Procedure, Program, Role};
+use ringforge_program::ir::{Computes, Op, Procedure, Program, Role, Stmt};
 use ringforge_program::lower::{LowerError, lower};
+use ringforge_program::method::NarrowMethod;
 use ringforge_program::schedule::{Order, Schedule};
 use ringforge_ring::{Ring, zq};
-use ringforge_target::AVX2;
+use ringforge_target::{AVX2, C};
 
 fn automatic(q: u64, n: usize) -> Plan {
     let ring = Ring::parse(&format!("Z{q}[x]/(x^{n} + 1)")).unwrap();
@@ -166,6 +167,48 @@ fn standard_order_is_that_of_the_standards() {
 fn what_does_not_fit_is_refused() {
     let error = lower(&automatic(2013265921, 256), &Schedule::default(), &AVX2, "x").unwrap_err();
     assert!(error.to_string().contains("2013265921 leaves no room in words of 32 bits"), "{error}");
+}
+
+/// The methods of all operations that narrow sums.
+fn narrowed(program: &Program) -> Vec<NarrowMethod> {
+    fn walk(body: &[Stmt], found: &mut Vec<NarrowMethod>) {
+        for statement in body {
+            match statement {
+                Stmt::Stage { body, .. } | Stmt::Loop { body, .. } => walk(body, found),
+                Stmt::Call { .. } => {}
+                Stmt::Block(block) => found.extend(block.ops.iter().filter_map(|op| match op {
+                    Op::Narrow { method, .. } => Some(*method),
+                    _ => None,
+                })),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    program.procedures.iter().for_each(|procedure| walk(&procedure.body, &mut found));
+    found
+}
+
+/// `narrow = "barrett"`: dot products are narrowed by it, without a scale. By lanes there is nothing to
+/// narrow, of transforms and of other products.
+#[test]
+fn narrowing_by_barrett() {
+    let barrett = |schedule: Schedule| Schedule { narrow: NarrowMethod::Barrett, ..schedule };
+    let find = |name: &str| Plan::find(name).unwrap();
+    let program = check(&find("mlkem"), &barrett(Schedule::default()));
+    let found = narrowed(&program);
+    assert!(!found.is_empty() && found.iter().all(|&m| m == NarrowMethod::Barrett));
+    let base = program.procedures.iter().find(|p| p.name == "base").unwrap();
+    assert_eq!(base.computes, Some(Computes::BaseProduct { scale: 1 }));
+    // Sums below 2^27 want operands that the last level modulo 7681 does not leave.
+    let refused = lower(&find("kyber1"), &barrett(Schedule::default()), &AVX2, "x").unwrap_err();
+    assert!(refused.to_string().starts_with("stage `forward.6"), "{refused}");
+    for name in ["mlkem", "nttru", "sntrup761", "sntrup761-chiu"] {
+        let plan = find(name);
+        let by = |schedule: &Schedule| lower(&plan, schedule, &C, "x").unwrap().program;
+        let (one, other) = (by(&Schedule::portable()), by(&barrett(Schedule::portable())));
+        assert!(narrowed(&other).is_empty(), "{name}");
+        assert_eq!(one.procedures, other.procedures, "{name}");
+    }
 }
 
 /// Rings whose transforms have no program as they are, n being below 128.

@@ -298,7 +298,14 @@ impl Lowering<'_> {
         });
         let at = Index::at(place);
         block.push(Op::Store { buffer: full, at, a });
-        let bound = self.narrow_bound("low", h * h)?;
+        let bound = match by_lanes {
+            true => {
+                let most = ProductMethod::Montgomery.range((-h, h), (-h, h), self.q);
+                let bound = LowerError::Wide { stage: "low".into(), bound: h * h };
+                most.map(|(lo, hi)| hi.max(-lo)).ok_or(bound)?
+            }
+            false => self.narrow_bound("low", h * h)?,
+        };
         self.builder.stage(
             "low part: top coefficient",
             "[Chiu25 §3.2.2]",

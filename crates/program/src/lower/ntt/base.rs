@@ -13,7 +13,8 @@ use super::write::{Rounds, Style, factors};
 use crate::build::Builder;
 use crate::ir::*;
 use crate::lower::LowerError;
-use crate::method::{NarrowMethod, ProductMethod};
+use crate::method::{EvenModulus, NarrowMethod, ProductMethod};
+use ringforge_plan::Unit;
 
 /// Terms of a long leaf's sums that are straight-line code.
 pub(super) const UNROLLED: usize = 16;
@@ -44,12 +45,14 @@ pub struct Base<'a> {
     pub product: ProductMethod,
     /// How wide sums are narrowed.
     pub narrow: NarrowMethod,
+    /// Whether sums are reduced early enough that any of them can be accumulated.
+    pub tight: bool,
     /// The index of each position.
     pub index_at: Vec<usize>,
 }
 
 /// Registers that are multiplied together.
-struct Unit {
+struct Registers {
     /// First position.
     start: usize,
     /// The indices in its registers, as they are loaded.
@@ -79,6 +82,14 @@ impl Base<'_> {
         }
     }
 
+    /// What products are multiplied with on their way to words.
+    pub fn scale(&self) -> Result<Unit, EvenModulus> {
+        match self.kind() {
+            Kind::Pairs => self.narrow.scale(self.words.modulus),
+            Kind::Lanes { .. } | Kind::Long => self.product.scale(self.words.modulus),
+        }
+    }
+
     fn weight(&self, index: usize) -> u64 {
         self.machine.ntt.weights()[index / self.machine.ntt.degree()]
     }
@@ -98,14 +109,10 @@ impl Base<'_> {
         self.words.words(a, b.max(self.weighted(b))).ok_or_else(|| self.refuse(a.max(b)))
     }
 
-    /// The largest sum of terms within `term` before a reduction: any word, unless the sum of all of them
-    /// is one that leaves an accumulation no room.
-    fn room(&self, term: i64) -> i64 {
-        let (most, all) = (self.words.most(), term * self.machine.ntt.degree() as i64);
-        match all <= most && self.words.closed(all).is_none() {
-            true => most - self.words.reduced(most),
-            false => most,
-        }
+    /// The largest sum of terms before a reduction: any word, unless accumulations need room beside it.
+    fn room(&self) -> i64 {
+        let most = self.words.most();
+        if self.tight { most - self.words.reduced(most) } else { most }
     }
 
     /// The bound of the products, from those of the operands; an error where words overflow.
@@ -119,16 +126,16 @@ impl Base<'_> {
             Kind::Pairs => {
                 let one = self.words.product(1, b);
                 let wide = (a * (one + weighted)).max(2 * a * b);
-                self.words.narrowed(i128::from(wide)).ok_or_else(|| self.refuse(a))
+                self.words.narrowed_by(self.narrow, wide).ok_or_else(|| self.refuse(a))
             }
             _ => {
                 let term = self.words.words(a, b.max(weighted)).ok_or_else(|| self.refuse(a))?;
                 let (d, reduced) = (self.machine.ntt.degree(), self.words.reduced(most));
                 let long = self.kind() == Kind::Long;
                 let (mut sum, mut worst) = (if long { reduced } else { 0 }, 0);
-                let room = if long { most } else { self.room(term) };
+                let room = if long { most } else { self.room() };
                 for _ in 0..d.min(UNROLLED) {
-                    if sum > 0 && sum + term > room {
+                    if sum + term > room {
                         sum = self.words.reduced(sum);
                     }
                     sum += term;
@@ -199,7 +206,7 @@ impl Base<'_> {
         Ok(rounds.around(body))
     }
 
-    fn units(&self) -> Vec<Unit> {
+    fn units(&self) -> Vec<Registers> {
         let lanes = self.shape().lanes();
         let (d, part) = (self.machine.ntt.degree(), self.shape().part());
         let registers = match self.kind() {
@@ -213,7 +220,7 @@ impl Base<'_> {
             _ => 1,
         };
         let words = registers * lanes;
-        let unit = |(k, all): (usize, &[usize])| Unit {
+        let unit = |(k, all): (usize, &[usize])| Registers {
             start: k * words,
             registers: all.chunks(lanes).map(<[usize]>::to_vec).collect(),
         };
@@ -223,7 +230,7 @@ impl Base<'_> {
     /// A unit's registers as they are multiplied, and the steps that make them so: as many rounds of
     /// interleaving as a part's words have bits, on the registers' bits in turn, bring out the
     /// lowest bits of the index.
-    fn entered(&self, unit: &Unit) -> (Hand, Vec<Step>) {
+    fn entered(&self, unit: &Registers) -> (Hand, Vec<Step>) {
         let mut hand = Hand::new(self.shape(), unit.registers.clone());
         if (self.kind() == Kind::Lanes { transposed: true }) {
             let count = hand.registers.len();
@@ -278,7 +285,7 @@ impl Base<'_> {
     }
 
     /// The multipliers of b's registers, site by site.
-    fn weights(&self, unit: &Unit) -> Vec<Vec<u64>> {
+    fn weights(&self, unit: &Registers) -> Vec<Vec<u64>> {
         let d = self.machine.ntt.degree();
         if self.kind() == Kind::Pairs {
             let odd = |&i: &usize| if i.is_multiple_of(d) { 1 } else { self.weight(i) };
@@ -315,7 +322,7 @@ impl Base<'_> {
     ) -> Result<Vec<Value>, LowerError> {
         let d = self.machine.ntt.degree();
         let term = self.term(bounds)?;
-        let room = self.room(term);
+        let room = self.room();
         let mut products = x.to_vec();
         for (number, leaf) in self.leaves(hand).into_iter().enumerate() {
             let wrapped: Vec<Value> = (0..d)

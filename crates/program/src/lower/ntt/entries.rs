@@ -5,7 +5,6 @@ use super::plan::{Machine, Shuffles};
 use super::{Ends, LowerError, Lowering, write};
 use crate::build::Builder;
 use crate::ir::*;
-use crate::method::inverse_of_r;
 use ringforge_target::ALIGNMENT;
 
 const CITE: &str = "[Seiler18 §4]";
@@ -54,7 +53,7 @@ impl Lowering<'_> {
     ) -> Result<Vec<Procedure>, LowerError> {
         let n = self.machine.ntt.size();
         let (modulus, most) = (self.words.modulus, self.words.most());
-        let r = inverse_of_r(self.words.modulus)?;
+        let r = self.base(&self.style(""), &self.own).scale()?;
         let (r, back) = (r.value(), r.inverse());
         let mut all = Vec::new();
 

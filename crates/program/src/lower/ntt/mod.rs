@@ -19,7 +19,7 @@ mod write;
 use super::small::is_direct;
 use super::{LowerError, Lowered, unsupported};
 use crate::ir::*;
-use crate::method::{FreezeMethod, Modulus, MulMethod, ProductMethod, ReduceMethod, inverse_of_r};
+use crate::method::{FreezeMethod, Modulus, MulMethod, ProductMethod, ReduceMethod};
 use crate::schedule::{BaseProducts, Order, Schedule};
 use base::Base;
 use pass::{Pass, Shape};
@@ -57,6 +57,9 @@ fn suited(schedule: &Schedule, modulus: Modulus, shuffles: Shuffles) -> Schedule
 
 /// The shortest transform that has entry points: short ones fill too few registers.
 const SHORTEST: usize = 128;
+
+/// The entry point that adds base products to what is there, as errors name it.
+const ACCUMULATE: &str = "accumulate";
 
 /// Whether a transform of the whole ring has entry points; others are blocks of a product.
 pub(crate) fn has_entries(ntt: &Ntt) -> bool {
@@ -142,19 +145,25 @@ fn with_words(
     };
     let wide = bits == 32 && shuffles == Shuffles::Interleaving;
     let given = schedule.reductions.clone().map(|all| all.into_iter().collect());
-    let lowering = Lowering {
+    let lowering = |tight| Lowering {
         machine: &machine,
         words: Words::new(modulus, &schedule),
         rolled: shuffles == Shuffles::Striding || n > schedule.straight as usize,
         product: if wide { ProductMethod::MontgomeryLow } else { ProductMethod::Montgomery },
         freeze: freeze(modulus, &schedule),
-        given,
+        given: given.clone(),
         schedule: &schedule,
+        tight,
         own: machine.own(),
         placed: Placed::default(),
         borders: Vec::new(),
     };
-    lowering.run(plan, name)
+    match lowering(false).run(plan, name) {
+        Err(LowerError::Word { stage, .. }) if stage == ACCUMULATE => {
+            lowering(true).run(plan, name)
+        }
+        other => other,
+    }
 }
 
 /// The cheapest last step that takes what a product with a constant leaves.
@@ -178,6 +187,8 @@ struct Lowering<'a> {
     product: ProductMethod,
     freeze: FreezeMethod,
     given: Option<BTreeSet<String>>,
+    /// Whether base products leave accumulations room at the cost of more reductions.
+    tight: bool,
     /// Where index i lies.
     own: Vec<usize>,
     placed: Placed,
@@ -237,6 +248,7 @@ impl Lowering<'_> {
             style,
             product: self.product,
             narrow: self.schedule.narrow,
+            tight: self.tight,
             index_at,
         }
     }
@@ -271,7 +283,8 @@ impl Lowering<'_> {
         let (q, n) = (plan.ring.q(), self.machine.ntt.size());
         let (h, most) = ((q as i64 - 1) / 2, self.words.most());
         let modulus = self.words.modulus;
-        let back = self.machine.ntt.left().times(inverse_of_r(modulus)?).inverted();
+        let made = self.base(&self.style(""), &self.own).scale()?;
+        let back = self.machine.ntt.left().times(made).inverted();
         let unfrozen = self.freeze.scale(modulus)?.inverted();
         let forward = self.machine.forward();
         let inverse = self.machine.inverse(Ending { factor: back.value(), freeze: false });
@@ -289,7 +302,7 @@ impl Lowering<'_> {
         let sum = self
             .words
             .closed(product)
-            .ok_or(LowerError::Word { stage: "accumulate".into(), bound: product })?;
+            .ok_or(LowerError::Word { stage: ACCUMULATE.into(), bound: product })?;
         let entry = product.max(sum);
         let (_, inverse_placed) = self.analysed("inverse", &inverse, (entry, most), given)?;
         let (_, last_placed) = self.analysed("mul.inverse", &last, (product, most), given)?;

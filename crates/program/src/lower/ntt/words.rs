@@ -4,7 +4,7 @@
 //! rounding.
 
 use crate::bounds::Bounds;
-use crate::method::{Modulus, MulMethod, ReduceMethod, rounding_shift};
+use crate::method::{Modulus, MulMethod, NarrowMethod, ReduceMethod, rounding_shift};
 use crate::schedule::Schedule;
 use ringforge_ring::zq;
 use std::cell::RefCell;
@@ -97,6 +97,17 @@ impl Words {
                 return Some(sum);
             }
             sum = next;
+        }
+    }
+
+    /// The bound of double words within `bound` that a method narrows; `None` where it is no word.
+    pub fn narrowed_by(&self, method: NarrowMethod, bound: i64) -> Option<i64> {
+        match method {
+            NarrowMethod::Montgomery => self.narrowed(i128::from(bound)),
+            NarrowMethod::Barrett => {
+                let (lo, hi) = method.range((-bound, bound), self.modulus)?;
+                Some(hi.max(-lo) + self.slack())
+            }
         }
     }
 
