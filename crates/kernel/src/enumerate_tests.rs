@@ -128,6 +128,34 @@ fn a_single_value_is_on_the_line_or_not() {
     }
 }
 
+/// Of great moduli a line is not followed by adding: the ninth value is on the line modulo 2^64 alone.
+#[test]
+fn lines_of_great_moduli_do_not_wrap() {
+    let (m, c) = ((1u128 << 61) + 1, 1u64 << 61);
+    let least = |j: i128| {
+        let x = (j << 61).rem_euclid(m as i128);
+        (if 2 * x > m as i128 { x - m as i128 } else { x }) as i64
+    };
+    let mut values: Vec<i64> = (0..9).map(least).collect();
+    assert!(all_on_line(0, &values, m, c, 0));
+    assert_eq!(values[8], -8);
+    values[8] = 0;
+    assert!(!all_on_line(0, &values, m, c, 0));
+}
+
+/// What is found counts, and what is known already does not.
+#[test]
+fn facts_are_counted_once() {
+    let mut e = table();
+    let f = e.funs.lin(64, 0, 1, &[]);
+    for (hi, facts) in [(9, 1), (9, 1), (20, 2), (15, 2), (20, 2)] {
+        assert_eq!(e.line(f, 0, hi, 7), Some((1, 0)));
+        assert_eq!(e.facts, facts, "up to {hi}");
+    }
+    assert_eq!((e.range(f, 0, 9), e.facts), (Some((0, 9)), 3));
+    assert_eq!((e.range(f, 0, 9), e.facts), (Some((0, 9)), 3));
+}
+
 /// x to the middle of an interval, and from there on 2x less the middle: of that piece the first point is on the
 /// line of the others, and so are the ends and all points that are tried first.
 #[test]

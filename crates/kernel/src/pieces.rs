@@ -121,9 +121,6 @@ fn line(nodes: &[(Fun, SmallVec<[usize; 4]>)], lo: i64, hi: i64) -> Option<Line>
 fn wrap(l: Line, width: u8, from: i128, lo: i64, hi: i64) -> Option<Line> {
     let (min, max) = l.ends(lo, hi)?;
     let j = (min - from) >> width;
-    if lo == hi {
-        return Some(Line::constant(min - (j << width)));
-    }
     ((max - from) >> width == j).then_some(Line { k: l.k - (j << width), c: l.c })
 }
 

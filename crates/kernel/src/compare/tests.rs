@@ -559,6 +559,14 @@ fn products_of_two_values_are_counted() {
         .collect();
     assert_eq!(pairs.len(), 8);
     assert_eq!(compared(&c, &table, &outputs).unwrap().products, 8);
+    // An element of b by itself, which is taken away again.
+    let (mut table, mut outputs) = (table, outputs);
+    let alone = Term::Value(table.at(2, 0));
+    let product = outputs[0].t.pop().expect("a product");
+    let sum = table.value(table.form(0, &[(product.0, product.1.into()), (alone, 1)]));
+    add(&mut outputs[0], Some(Term::Value(sum)), 1);
+    add(&mut outputs[0], Some(alone), 16);
+    assert_eq!(compared(&c, &table, &outputs).unwrap().products, 8);
 }
 
 /// A sum of k products: each operand has k times as many elements.
