@@ -172,6 +172,9 @@ pub struct Package {
     /// Make the multipliers of the library instead, into DIR
     #[arg(long, value_name = "DIR", hide = true, conflicts_with_all = ["kems", "out"])]
     pub multipliers: Option<PathBuf>,
+    /// Write the library's contracts of constant time instead, into DIR
+    #[arg(long, value_name = "DIR", hide = true, conflicts_with_all = ["kems", "out", "multipliers"])]
+    pub contracts: Option<PathBuf>,
 }
 
 /// `prove`.

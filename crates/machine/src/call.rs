@@ -67,9 +67,11 @@ pub enum Extent {
     Argument(usize),
 }
 
-/// A function that another object defines: it reads and writes the buffers named here and nothing
-/// else. What it writes and returns is not known afterwards: inputs of operand 65535.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A function that is not executed: it reads and writes the buffers named here and nothing else. What it
+/// writes and returns is not known afterwards, but for what is said here: inputs of operand 65535.
+///
+/// Another object defines it; or this one, and the declaration stands in for its code where it is called.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ExternalFunction {
     /// Its symbol.
     pub symbol: String,
@@ -80,6 +82,13 @@ pub struct ExternalFunction {
     pub writes: Vec<(usize, Extent)>,
     /// What it returns, if that is known.
     pub returns: Option<u64>,
+    /// Bytes that it writes and that are known: the position of the write, an offset in it, and they.
+    pub known: Vec<(usize, usize, Vec<u8>)>,
+    /// Whether the object's own definition is left out, and this stands in for it.
+    pub stands_in: bool,
+    /// Bytes of stack that it uses at most, below where a call leaves the stack pointer, and may leave secrets in; 0 for
+    /// a function of which it is assumed that it leaves none.
+    pub stack: u64,
 }
 
 /// One call to lift.

@@ -195,6 +195,7 @@ fn functions_and_data_of_other_objects() {
         reads: vec![(1, Extent::Argument(2))],
         writes: vec![(0, Extent::Bytes(32))],
         returns: Some(0),
+        ..ExternalFunction::default()
     });
     let body = |length: u32, rest: &str| {
         format!("sub rsp, 8\n mov edx, {length}\n call hash\n add rsp, 8\n {rest}\n ret")

@@ -26,6 +26,26 @@ RF_AVX2 static inline __m256i rf_mlkem_residue_avx2(__m256i x)
 }
 
 /*
+ * A function of a width that is a constant in each call: code of its own for each of 1, 4, 5, 10, 11. The number is hidden
+ * anew each time, which keeps compilers from a table of jumps: the prover reads none.
+ */
+#define RF_INLINE inline __attribute__((always_inline))
+#define RF_MLKEM_BY_WIDTH(f, to, from, d)                                                          \
+    do {                                                                                           \
+        uint32_t width_ = (uint32_t)(d);                                                           \
+        if ((width_ = rf_hide(width_)) == 1)                                                       \
+            f(to, from, 1);                                                                        \
+        else if ((width_ = rf_hide(width_)) == 4)                                                  \
+            f(to, from, 4);                                                                        \
+        else if ((width_ = rf_hide(width_)) == 5)                                                  \
+            f(to, from, 5);                                                                        \
+        else if ((width_ = rf_hide(width_)) == 10)                                                 \
+            f(to, from, 10);                                                                       \
+        else                                                                                       \
+            f(to, from, 11);                                                                       \
+    } while (0)
+
+/*
  * Compress_d of any x, d <= 11. With y = x mod 3329 the first quotient, 8 y b / 2^15 rounded for b = 2^(d+12) / 3329
  * rounded up, exceeds 2^d y / 3329 by less than 0.6: it is right or one too large, and then the rest is negative.
  * The rest is in [-3329, 3328], so that its lower 16 bits say so.
@@ -62,7 +82,7 @@ RF_AVX2 static inline void rf_mlkem_halves(uint8_t *out, __m256i x, int bytes)
 }
 
 /* ByteEncode_d of Compress_d; d = 1, 4, 5, 10, 11. */
-RF_AVX2 static void rf_mlkem_compress_avx2(uint8_t *out, const int16_t a[256], int d)
+RF_AVX2 RF_INLINE static void rf_mlkem_compress_width(uint8_t *out, const int16_t a[256], int d)
 {
     const __m256i fives = _mm256_setr_epi8(0, 1, 2, 3, 4, 8, 9, 10, 11, 12, -1, -1, -1, -1, -1, -1, 0, 1, 2, 3, 4, 8,
                                            9, 10, 11, 12, -1, -1, -1, -1, -1, -1);
@@ -104,6 +124,11 @@ RF_AVX2 static void rf_mlkem_compress_avx2(uint8_t *out, const int16_t a[256], i
     memcpy(out, room, (size_t)(32 * d));
 }
 
+RF_AVX2 static void rf_mlkem_compress_avx2(uint8_t *out, const int16_t a[256], int d)
+{
+    RF_MLKEM_BY_WIDTH(rf_mlkem_compress_width, out, a, d);
+}
+
 /*
  * Decompress_d(x) = (3329 x + 2^(d-1)) / 2^d rounded down, of fields that are the d upper bits of words, whatever lies
  * below them: the product of 2^(15-d) x by 3329 over 2^15, rounded.
@@ -115,7 +140,7 @@ RF_AVX2 static inline __m256i rf_mlkem_decompressed_avx2(__m256i top, int d)
 }
 
 /* ByteDecode_d and Decompress_d; d = 1, 4, 5, 10, 11. */
-RF_AVX2 static void rf_mlkem_decompress_avx2(int16_t a[256], const uint8_t *in, int d)
+RF_AVX2 RF_INLINE static void rf_mlkem_decompress_width(int16_t a[256], const uint8_t *in, int d)
 {
     /* Two bytes for each of eight fields, and what moves each to the top of its word. */
     const __m128i pairs5 = _mm_setr_epi8(0, 1, 0, 1, 1, 2, 1, 2, 2, 3, 3, 4, 3, 4, 4, 5);
@@ -166,6 +191,11 @@ RF_AVX2 static void rf_mlkem_decompress_avx2(int16_t a[256], const uint8_t *in, 
         }
         rf_mlkem_store(a + 16 * i, rf_mlkem_decompressed_avx2(x, d));
     }
+}
+
+RF_AVX2 static void rf_mlkem_decompress_avx2(int16_t a[256], const uint8_t *in, int d)
+{
+    RF_MLKEM_BY_WIDTH(rf_mlkem_decompress_width, a, in, d);
 }
 
 #endif /* RINGFORGE_MLKEM_PACK_AVX2_H */

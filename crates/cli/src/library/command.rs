@@ -10,7 +10,7 @@ use crate::forge::compiler;
 use crate::library::evidence::{self, Proved, Runs};
 use crate::library::multiplier::{Line, make_all};
 use crate::library::sources::{Selection, Sources};
-use crate::library::{file, kems, texts};
+use crate::library::{file, kems, secrecy, texts};
 use crate::make::unwritable;
 use crate::package::{File, Tool, VERSION};
 use crate::target;
@@ -53,6 +53,9 @@ pub struct Index {
 pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
     if let Some(place) = &args.multipliers {
         return multipliers(ui, place);
+    }
+    if let Some(place) = &args.contracts {
+        return contracts(ui, place);
     }
     let selection = selection(args)?;
     let Some(place) = &args.out else {
@@ -152,6 +155,12 @@ fn write_parts(
             out.write(&format!("contracts/{named}.toml"), text).map_err(unwritable)?;
         }
     }
+    for kem in &selection.kems {
+        for (name, text) in secrecy::contracts(kem) {
+            out.write(&format!("contracts/{name}.toml"), selection.rename(&text))
+                .map_err(unwritable)?;
+        }
+    }
     out.write("Makefile", texts::makefile(selection)).map_err(unwritable)?;
     Ok(compile)
 }
@@ -220,6 +229,16 @@ fn command_line(args: &Package, selection: &Selection) -> String {
         words.push("--amalgamated".into());
     }
     words.join(" ")
+}
+
+/// Makes contracts of constant time anew, those of `common.toml` apart, which are written by hand.
+fn contracts(ui: &Ui, place: &Path) -> Result<u8, Failure> {
+    let all: Vec<_> = kems().iter().flat_map(|kem| secrecy::contracts(kem)).collect();
+    for (name, text) in &all {
+        replace_file(&place.join(format!("{name}.toml")), text).map_err(unwritable)?;
+    }
+    ui.say(format!("{} contracts are in {}", all.len(), place.display()));
+    Ok(0)
 }
 
 /// Makes lib/generated anew: each file appears whole or stays as it was.

@@ -109,7 +109,7 @@ impl Machine<'_> {
             };
             scatter(self.g, back, &mut self.cpu.general[LINK]);
         }
-        match to {
+        match self.stood_in(to) {
             Destination::Code(section, offset) => {
                 self.next = (section, offset);
                 Ok(())

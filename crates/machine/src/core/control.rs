@@ -16,6 +16,17 @@ pub(crate) enum Destination {
 }
 
 impl<I: InstructionSet> Machine<'_, I> {
+    /// The destination of a jump or call, or the function that stands in for what is there.
+    pub fn stood_in(&self, to: Destination) -> Destination {
+        match to {
+            Destination::Code(section, offset) => match self.stand_ins.get(&(section, offset)) {
+                Some(name) => Destination::Outside(name.clone()),
+                None => to,
+            },
+            _ => to,
+        }
+    }
+
     /// The destination that a value names.
     pub fn indirect(&mut self, target: Option<NodeId>) -> Fallible<Destination> {
         match target {

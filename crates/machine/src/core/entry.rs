@@ -185,6 +185,13 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             (r.align, r.residue) = (modulus, residue);
         }
         let at = (function.section, function.offset);
+        let mut stand_ins = FxHashMap::default();
+        for f in call.functions.iter().filter(|f| f.stands_in) {
+            let own = object.function(&f.symbol).map_err(LiftError::BadCall)?;
+            stand_ins.insert((own.section, own.offset), f.symbol.clone());
+        }
+        // The function that is called is executed.
+        stand_ins.remove(&at);
         Ok(Machine {
             orders: choice.orders.iter().map(|o| ((o.0, o.1), o.2)).collect(),
             coincide,
@@ -203,6 +210,7 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             data,
             given_sections: call.given_sections.clone(),
             functions: call.functions.clone(),
+            stand_ins,
             returned: false,
             used: 0,
             deepest: 0,

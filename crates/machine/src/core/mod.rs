@@ -128,6 +128,8 @@ pub(crate) struct Machine<'a, I: InstructionSet> {
     given_sections: Vec<String>,
     /// Functions that other objects define.
     functions: Vec<ExternalFunction>,
+    /// Where the functions begin that are not executed because a declaration stands in for them.
+    stand_ins: FxHashMap<(usize, u64), String>,
     returned: bool,
     /// Lowest stack offset that may hold something.
     used: i64,

@@ -78,7 +78,11 @@ impl<I: InstructionSet> Machine<'_, I> {
             _ => return Err(self.unsupported("a call with a misaligned stack pointer")),
         }
         let result = match (declared, routine) {
-            (Some(function), _) => self.declared(&function)?,
+            (Some(function), _) => {
+                let result = self.declared(&function)?;
+                self.leaves(top - I::RETURN_SLOT, function.stack)?;
+                result
+            }
             (None, Some(routine)) => self.copied(name, routine)?,
             (None, None) => return Err(self.unsupported("a function that is not known")),
         };
@@ -136,6 +140,17 @@ impl<I: InstructionSet> Machine<'_, I> {
         Ok(result)
     }
 
+    /// A function may have left anything in `bytes` bytes of stack below `top`.
+    fn leaves(&mut self, top: i64, bytes: u64) -> Fallible<()> {
+        if bytes > MOST_BYTES {
+            return Err(self.unsupported(format!("{bytes} bytes of stack")));
+        }
+        let low = top - bytes as i64;
+        self.deepest = self.deepest.min(low);
+        self.dead.store(low, &vec![Byte::Undefined; bytes as usize]);
+        Ok(())
+    }
+
     /// An input that is no other: inputs are numbered by terms made so far.
     fn fresh(&mut self, width: u8) -> NodeId {
         let index = self.g.len() as u32;
@@ -145,8 +160,9 @@ impl<I: InstructionSet> Machine<'_, I> {
     /// A declared function: its buffers are checked, and what it writes and returns is an input.
     fn declared(&mut self, function: &ExternalFunction) -> Fallible<[Byte; 8]> {
         let mut spans = Vec::new();
+        let mut known = function.known.clone();
         for (buffers, writes) in [(&function.reads, false), (&function.writes, true)] {
-            for &(pointer, extent) in buffers {
+            for (i, &(pointer, extent)) in buffers.iter().enumerate() {
                 let length = match extent {
                     Extent::Bytes(n) => n,
                     Extent::Argument(i) => {
@@ -157,19 +173,37 @@ impl<I: InstructionSet> Machine<'_, I> {
                 if length > MOST_BYTES {
                     return Err(self.unsupported(format!("a buffer of {length} bytes")));
                 }
+                // Those of writes that are known, beyond their end too: then the declaration is refused.
+                let given = known.iter_mut().filter(|k| writes && k.0 == i);
+                let given: Vec<_> = given.map(|k| (k.1, std::mem::take(&mut k.2))).collect();
+                if given.iter().any(|(at, bytes)| (*at + bytes.len()) as u64 > length) {
+                    return Err(self.unsupported(format!(
+                        "known bytes past what `{}` writes",
+                        function.symbol
+                    )));
+                }
                 if length > 0 {
                     let pointer = self.passed(pointer);
-                    spans.push((self.dereference(pointer, length)?, length as usize, writes));
+                    spans.push((
+                        self.dereference(pointer, length)?,
+                        length as usize,
+                        writes,
+                        given,
+                    ));
                 }
             }
         }
-        for &(at, length, writes) in &spans {
+        for (at, length, writes, given) in spans {
             self.charge(length as u64)?;
             self.dead.began = true;
             let mut bytes = vec![Byte::Undefined; length];
             if writes {
                 for byte in &mut bytes {
                     *byte = Byte::Node(self.fresh(8), 0);
+                }
+                for (from, known) in given {
+                    let to = &mut bytes[from..from + known.len()];
+                    to.iter_mut().zip(known).for_each(|(b, k)| *b = Byte::Const(k));
                 }
                 self.store(at, &bytes)?;
             } else {
@@ -182,8 +216,13 @@ impl<I: InstructionSet> Machine<'_, I> {
             }
         }
         self.assume(format!(
-            "the linked `{}` reads and writes what the contract says and no more, and takes time that \
+            "{} `{}` reads and writes what the contract says and no more, and takes time that \
              depends on lengths alone",
+            if function.stands_in {
+                "the object's own, which was not executed here,"
+            } else {
+                "the linked"
+            },
             function.symbol
         ));
         self.dead.began = true;

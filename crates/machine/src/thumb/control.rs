@@ -106,7 +106,7 @@ impl Machine<'_> {
             let back = self.g.add(back, one);
             scatter(self.g, back, &mut self.cpu.general[usize::from(LINK)]);
         }
-        match to {
+        match self.stood_in(to) {
             Destination::Code(section, offset) => {
                 self.next = (section, offset);
                 Ok(())

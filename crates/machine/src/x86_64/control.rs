@@ -88,7 +88,7 @@ impl Machine<'_> {
     }
 
     fn jump(&mut self, to: Destination, call: bool) -> Fallible<()> {
-        match to {
+        match self.stood_in(to) {
             Destination::Code(section, offset) => {
                 if call {
                     let (s, o) = self.next;

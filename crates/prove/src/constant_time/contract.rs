@@ -36,6 +36,13 @@
 //! reads = [{ argument = 1, bytes_of = 2 }]       # as many bytes as argument 2 says
 //! writes = [{ argument = 0, bytes = 32 }]
 //! returns = 0                   # if that is known
+//!
+//! [[external]]                  # the object's own, not executed where it is called: it has a [[function]] of its own
+//! symbol = "expand"
+//! stands_in = true
+//! stack = 1024                  # bytes that it uses, and may leave secrets in
+//! reads = [{ argument = 1, bytes = 33 }]
+//! writes = [{ argument = 0, bytes = 64, known = [{ at = 0, hex = "00ff" }] }]   # a public part of what it makes
 //! ```
 //!
 //! Content of memory is unknown, and so counts as secret, but for what is `known`.

@@ -78,6 +78,24 @@ fn a_text_says_what_it_must() {
             ),
             "bytes_of",
         ),
+        (
+            format!("{}[[external]]\nsymbol = \"e\"\nstands_in = true\n", contract("")),
+            "how many bytes of stack",
+        ),
+        (
+            format!(
+                "{}[[external]]\nsymbol = \"e\"\nreads = [{{ argument = 0, bytes = 2, known = [{{ at = 0, hex = \"00\" }}] }}]\n",
+                contract("")
+            ),
+            "of what it writes",
+        ),
+        (
+            format!(
+                "{}[[external]]\nsymbol = \"e\"\nwrites = [{{ argument = 0, bytes = 2, known = [{{ at = 0, hex = \"0\" }}] }}]\n",
+                contract("")
+            ),
+            "hexadecimal",
+        ),
         (contract("").replace("constant-time", "speed"), "known is"),
         (contract("").replace("\"constant-time\"", "[\"constant-time\", \"clean\"]"), "known is"),
         (contract("").replace("constant-time", "clean-stack"), "is expected, once"),
@@ -213,4 +231,52 @@ fn what_is_left_in_registers_is_seen() {
         assert_eq!(found, verdict, "{body}: {text}");
         assert!(text.contains(wanted), "{body}: {text}");
     }
+}
+
+#[test]
+fn a_declaration_stands_in_for_a_function_of_the_object() {
+    // g copies eight bytes; f branches on the first, and may take what lies above g's return address.
+    let body = |rest: &str| {
+        format!(
+            "sub rsp, 24\n mov [rsp+8], rdi\n call g\n mov rdi, [rsp+8]\n cmp byte ptr [rdi], 5\n {rest}\n add rsp, 24\n ret\n\
+             .globl g\n.type g,@function\ng: mov rax, [rsi]\n mov [rsp-16], rax\n mov [rdi], rax\n xor eax, eax\n ret"
+        )
+    };
+    let run = |claims: &str, body: &str, known: &str, symbol: &str| {
+        let four = ARRAYS.replace("values = [4, 3, 4]", "value = 4");
+        let text = contract(&four).replace("\"constant-time\"", claims).replace("\"f\"", symbol);
+        let text = format!(
+            "{text}[[external]]\nsymbol = \"g\"\nstands_in = true\nstack = 16\nreturns = 0\n\
+             reads = [{{ argument = 1, bytes = 8 }}]\nwrites = [{{ argument = 0, bytes = 8{known} }}]\n"
+        );
+        let contract = SafetyContract::parse(&text).unwrap();
+        let report = check(&object(body), &contract, &Options::default(), &Quiet);
+        let f = report.functions[0].clone();
+        (f.verdict, f.reasons.iter().map(|r| r.kind).collect::<Vec<_>>(), f.stack_bytes)
+    };
+    let first = ", known = [{ at = 0, hex = \"05\" }]";
+    let jump = body("jne 9f\n nop\n9:");
+    let plain = "\"constant-time\"";
+    // 24 bytes of its own, 8 of the call, 16 of g.
+    assert_eq!(run(plain, &jump, first, "\"f\""), (Verdict::Proved, vec![], 48));
+    assert_eq!(run(plain, &jump, "", "\"f\"").0, Verdict::Refuted);
+    let other = ", known = [{ at = 1, hex = \"05\" }]";
+    assert_eq!(run(plain, &jump, other, "\"f\"").0, Verdict::Refuted);
+    let past = ", known = [{ at = 7, hex = \"0505\" }]";
+    assert_eq!(run(plain, &jump, past, "\"f\"").1, vec![ReasonKind::Unmodelled]);
+    // The function itself is executed under its own name, and used more stack than it may have.
+    assert_eq!(run(plain, &jump, first, "\"g\""), (Verdict::Proved, vec![], 16));
+    // What it uses may hold secrets, until it is overwritten.
+    let clean = "[\"constant-time\", \"clean-stack\"]";
+    assert_eq!(run(clean, &jump, first, "\"f\"").1, vec![ReasonKind::Residue]);
+    let wiped = body("mov qword ptr [rsp-16], 0\n mov qword ptr [rsp-24], 0\n jne 9f\n nop\n9:");
+    assert_eq!(run(clean, &wiped, first, "\"f\"").0, Verdict::Proved);
+    let partly = body("mov qword ptr [rsp-16], 0\n mov dword ptr [rsp-20], 0\n jne 9f\n nop\n9:");
+    assert_eq!(run(clean, &partly, first, "\"f\"").1, vec![ReasonKind::Residue]);
+    // Nothing stands in for what is not there.
+    let missing =
+        [("call g", "call h"), (".globl g", ".globl h"), ("type g", "type h"), ("\ng:", "\nh:")]
+            .iter()
+            .fold(jump.clone(), |text, (old, new)| text.replace(old, new));
+    assert_eq!(run(plain, &missing, first, "\"f\"").1, vec![ReasonKind::Unmodelled]);
 }

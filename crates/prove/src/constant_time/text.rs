@@ -84,6 +84,9 @@ struct ExternalText {
     #[serde(default)]
     writes: Vec<ExtentText>,
     returns: Option<u64>,
+    #[serde(default)]
+    stands_in: bool,
+    stack: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -92,6 +95,8 @@ struct ExtentText {
     argument: usize,
     bytes: Option<u64>,
     bytes_of: Option<usize>,
+    #[serde(default)]
+    known: Vec<KnownText>,
 }
 
 /// Whether a contract's text is one of constant time, not of a ring.
@@ -210,7 +215,32 @@ fn external(e: &ExternalText) -> Result<ExternalFunction, String> {
         }
         Ok((x.argument, extent))
     };
+    if e.reads.iter().any(|x| !x.known.is_empty()) {
+        return Err(format!("`known` of `{}`: of what it writes bytes can be known", e.symbol));
+    }
+    if e.stands_in && e.stack.is_none() {
+        return Err(format!(
+            "`{}` is not executed: `stack` says how many bytes of stack it uses at most, as a contract of its own shows",
+            e.symbol
+        ));
+    }
+    let mut known = Vec::new();
+    for (i, write) in e.writes.iter().enumerate() {
+        for k in &write.known {
+            let bytes = hex(&k.hex).filter(|_| k.at <= MOST_BYTES);
+            let bytes = bytes.ok_or_else(|| {
+                format!(
+                    "`known` of `{}`: an offset and pairs of hexadecimal digits are expected",
+                    e.symbol
+                )
+            })?;
+            known.push((i, k.at, bytes));
+        }
+    }
     Ok(ExternalFunction {
+        known,
+        stands_in: e.stands_in,
+        stack: e.stack.unwrap_or(0),
         symbol: e.symbol.clone(),
         reads: e.reads.iter().map(extent).collect::<Result<_, _>>()?,
         writes: e.writes.iter().map(extent).collect::<Result<_, _>>()?,

@@ -1,0 +1,187 @@
+//! Contracts of constant time for whole operations of KEMs, with what the header and the sources say of them: files of
+//! lib/contracts, and of packages.
+
+use crate::library::file;
+
+/// Seeds of ML-KEM's matrix for which the claims are: in the other one, for some entry, more candidates are drawn than
+/// are asked for at first, at every size one of these two.
+const SEEDS: [u8; 2] = [2, 1];
+/// Bytes of stack beside those that are wiped: the external function, its frames and what alignment takes.
+const BESIDE: usize = 1024;
+/// Bytes of stack that SHA3-512 may use.
+const OF_SHA3: usize = 2048;
+
+/// One argument that is an array.
+struct Array(&'static str, &'static str, usize, String);
+
+/// The contract files of a KEM, by name and text: of what is done with keys, and of making them.
+pub fn contracts(kem: &str) -> Vec<(String, String)> {
+    let head = |what: &str| {
+        format!(
+            "# Whole operations of {kem}: {what}. Everything that they call, hashing too, is linked in (ld -r). All\n\
+             # bytes count as secret, public keys and ciphertexts as well. Made by `ringforge package --contracts`.\n\
+             contract = 1\nabi = \"sysv-x86-64\"\nclaims = [\"constant-time\", \"clean-stack\", \"clean-registers\"]\n"
+        )
+    };
+    let data = "\n[[data]] # what the compiler's library knows of the processor: nothing, or all\n\
+                symbol = \"__cpu_model\"\nwords = [[0, 0, 0, 0], [0, 0, 0, 0xffffffff]]\n";
+    let uses = head("encapsulation and decapsulation") + &uses(kem) + data;
+    let makes = head("key generation") + &makes(kem) + data;
+    vec![(kem.to_owned(), uses), (format!("{kem}_keypair"), makes)]
+}
+
+/// A number of the header.
+fn size(kem: &str, what: &str) -> usize {
+    let start = format!("#define RINGFORGE_{}_{what} ", kem.to_uppercase());
+    let lines = file("include/ringforge_kem.h").lines();
+    lines.filter_map(|l| l.strip_prefix(&start)).find_map(|n| n.parse().ok()).unwrap_or(0)
+}
+
+/// What its sources say of the stack that it wipes.
+fn dead(kem: &str) -> usize {
+    let (path, nth) = match (kem.strip_prefix("sntrup"), kem.strip_prefix("ntrulpr")) {
+        (Some(p), _) => (format!("src/prime/prime{p}.c"), 0),
+        (_, Some(p)) => (format!("src/prime/prime{p}.c"), 1),
+        _ if kem.starts_with("mlkem") => (format!("src/mlkem/{kem}.c"), 0),
+        _ => (format!("src/ntru/{kem}.c"), 0),
+    };
+    let lines = file(&path).lines().filter_map(|l| l.strip_prefix("#define RF_DEAD "));
+    let number = lines.map(|l| l.split(' ').next().unwrap_or(l)).nth(nth);
+    number.and_then(|n| n.parse().ok()).unwrap_or(0)
+}
+
+/// Bytes of a prepared key.
+fn prepared(kem: &str) -> usize {
+    let number = |prefix: &str| kem.strip_prefix(prefix).and_then(|n| n.parse::<usize>().ok());
+    match (number("sntrup"), number("ntrulpr"), number("mlkem")) {
+        (Some(p), ..) => 2 * p + 32,
+        (_, Some(p), _) => 4 * p + 32,
+        (.., Some(n)) => 512 * (n / 256) * (n / 256 + 1) + 32,
+        _ => 0,
+    }
+}
+
+fn function(kem: &str, what: &str, keys: &str, arrays: &[Array]) -> String {
+    let stack = dead(kem) + BESIDE;
+    let arrays = arrays.iter().map(|Array(name, role, length, more)| {
+        format!("    {{ name = \"{name}\", role = \"{role}\", element = \"u8\", length = {length}{more} }},\n")
+    });
+    format!(
+        "\n[[function]]\nsymbol = \"ringforge_crypto_kem_{kem}_{what}\"\nstack = {stack}\n{keys}arguments = [\n{}]\n",
+        arrays.collect::<String>()
+    )
+}
+
+/// A seed of ML-KEM's matrix: the last bytes of a key of this length.
+fn seed(length: usize, byte: u8) -> String {
+    let hex = format!("{byte:02x}").repeat(32);
+    format!(", known = [{{ at = {}, hex = \"{hex}\" }}]", length - 32)
+}
+
+fn uses(kem: &str) -> String {
+    let (pk, sk) = (size(kem, "PUBLICKEYBYTES"), size(kem, "SECRETKEYBYTES"));
+    let (ct, coins) = (size(kem, "CIPHERTEXTBYTES"), size(kem, "ENCCOINS"));
+    let array = |name, role, length, more: &str| Array(name, role, length, more.to_owned());
+    let out = || [array("ct", "output", ct, ""), array("ss", "output", 32, "")];
+    let is_mlkem = kem.starts_with("mlkem");
+    let mut text = String::new();
+    for byte in SEEDS.into_iter().take(if is_mlkem { 2 } else { 1 }) {
+        // A public seed is expanded by rejection. Whether a public key, and the one in a secret key, is well-formed is
+        // no secret.
+        let (known, known_sk, keys) = match is_mlkem {
+            true => (
+                seed(pk, byte),
+                seed(sk - 64, byte),
+                "released_branches = 1 # whether the key is well-formed\n",
+            ),
+            false => (String::new(), String::new(), ""),
+        };
+        let [a, b] = out();
+        let enc = [a, b, array("pk", "input", pk, &known), array("coins", "input", coins, "")];
+        text += &function(kem, "enc_derand", keys, &enc);
+        let dec = [
+            array("ss", "output", 32, ""),
+            array("ct", "input", ct, ""),
+            array("sk", "input", sk, &known_sk),
+        ];
+        text += &function(kem, "dec", keys, &dec);
+        if prepared(kem) > 0 {
+            let all = "claims = \"constant-time\" # a public key leaves nothing secret\n";
+            let prepare = [
+                array("prepared", "output", prepared(kem), ", align = 2"),
+                array("pk", "input", pk, &known),
+            ];
+            text += &function(kem, "prepare", &(all.to_owned() + keys), &prepare);
+        }
+    }
+    if prepared(kem) > 0 {
+        let [a, b] = out();
+        let enc = [
+            a,
+            b,
+            array("prepared", "input", prepared(kem), ", align = 2"),
+            array("coins", "input", coins, ""),
+        ];
+        text += &function(kem, "enc_prepared_derand", "", &enc);
+    }
+    text
+}
+
+fn makes(kem: &str) -> String {
+    // Keys that are aligned to 8 bytes: what gcc makes of memset asks for the alignment, and each is a case.
+    let arrays = [("pk", "PUBLICKEYBYTES"), ("sk", "SECRETKEYBYTES")]
+        .map(|(name, what)| Array(name, "output", size(kem, what), ", align = 8".into()));
+    let [pk, sk] = arrays;
+    let coins = Array("coins", "input", size(kem, "KEYPAIRCOINS"), String::new());
+    let keys = match kem {
+        _ if kem.starts_with("sntrup") => {
+            "released_branches = 1 # whether g has an inverse mod 3: one that has none is not used\n"
+        }
+        _ if kem.starts_with("ntru") && !kem.starts_with("ntrulpr") => {
+            "released_branches = 1 # whether the coins are fit for a key\n"
+        }
+        _ => "",
+    };
+    let text = function(kem, "keypair_derand", keys, &[pk, sk, coins]);
+    if !kem.starts_with("mlkem") {
+        return text;
+    }
+    // The public seed comes of the secret one by SHA3-512, whose result is given in part; it has a claim of its own.
+    let hex = format!("{:02x}", SEEDS[0]).repeat(32);
+    format!(
+        "{text}\n[[function]] # the one that makes the public seed, of 33 bytes\nsymbol = \"ringforge_library_sha3_512\"\n\
+         stack = {OF_SHA3}\nclaims = \"constant-time\"\narguments = [\n\
+         \x20   {{ name = \"out\", role = \"output\", element = \"u8\", length = 64, align = 8 }},\n\
+         \x20   {{ name = \"in\", role = \"input\", element = \"u8\", length = 33 }},\n\
+         \x20   {{ name = \"len\", value = 33 }},\n]\n\n\
+         [[external]] # in its place, for key generation: a result that begins with this public seed\n\
+         symbol = \"ringforge_library_sha3_512\"\nstands_in = true\nstack = {OF_SHA3}\n\
+         reads = [{{ argument = 1, bytes_of = 2 }}]\n\
+         writes = [{{ argument = 0, bytes = 64, known = [{{ at = 0, hex = \"{hex}\" }}] }}]\nreturns = 0\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringforge_prove::constant_time::SafetyContract;
+
+    #[test]
+    fn every_kem_has_contracts_that_are_read() {
+        for kem in crate::library::kems() {
+            for (name, text) in contracts(&kem) {
+                let parsed =
+                    SafetyContract::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
+                assert!(
+                    parsed
+                        .functions
+                        .iter()
+                        .all(|f| f.stack > 16_384 || f.symbol.ends_with("sha3_512")),
+                    "{name}"
+                );
+                assert!(!text.contains("length = 0"), "{name}: {text}");
+            }
+            assert!(dead(&kem) > 16_384, "{kem}");
+        }
+    }
+}
