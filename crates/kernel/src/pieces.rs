@@ -409,6 +409,21 @@ mod tests {
         assert!(affine > 5000 && enumerated > 500 && none > 5, "{affine} {enumerated} {none}");
     }
 
+    /// Bits of two lines are those of no line, whatever the constant of either is.
+    #[test]
+    fn bits_of_two_lines_are_no_line() {
+        let mut funs = Funs::default();
+        for (op, k) in [(FunOp::And, -1), (FunOp::And, 0), (FunOp::Or, 0), (FunOp::Xor, -1)] {
+            let (a, b) = (funs.lin(32, 0, 1, &[]), funs.lin(32, k, 2, &[]));
+            for args in [[a, b], [b, a]] {
+                let args = args.into_iter().collect();
+                let f = funs.intern(Fun { width: 32, op: op.clone(), args });
+                let all = pieces(&mut funs, f, 1, 1000, &mut (1 << 20)).expect("few points");
+                assert!(all.iter().all(|p| matches!(p, Piece::Values { .. })), "{op:?} {k}");
+            }
+        }
+    }
+
     /// Points far from zero are not looked at: a coefficient times one of these would leave 128 bits.
     #[test]
     fn intervals_end_at_2_to_the_50() {

@@ -220,6 +220,7 @@ fn a_sign_of_64_bits_is_right_or_refused() {
         output 0 0 is -9223372036854775808 0 by 1 0";
     let (line, why) = refused(&b, text);
     assert_eq!(line, 2, "{why}");
+    assert!(why.contains("bits beyond the 64 of a function"), "{why}");
 }
 
 /// Intervals that begin or end with the integers of 128 bits: differences of their ends are none of these. What
