@@ -4,7 +4,7 @@
 mod common;
 use common::{call, evaluate};
 use ringforge_machine::graph::Graph;
-use ringforge_machine::{LiftError, Lifted, Object, Violation};
+use ringforge_machine::{Extent, ExternalFunction, LiftError, Lifted, Object, Violation};
 use std::process::Command;
 
 const TARGET: [&str; 3] = ["--target=thumbv7em-none-eabi", "-mcpu=cortex-m4", "-mthumb"];
@@ -339,6 +339,28 @@ fn library_functions_have_their_own_order_of_arguments() {
     ] {
         let text = refused(&format!("push {{r4, lr}}\n{call}\npop {{r4, pc}}")).to_string();
         assert!(text.contains(what), "{text}\n{call}");
+    }
+}
+
+/// What a declared function reads is behind one of the four arguments in registers, or is not known.
+#[test]
+fn arguments_of_declared_functions_are_in_registers() {
+    let object = assembled("push {r4, lr}\nmov r4, r0\nbl g\nmov r0, r4\npop {r4, pc}");
+    for (at, what) in [(3, "a memory address"), (4, "lies on the stack"), (5, "lies on the stack")]
+    {
+        let mut call = call("f", 8);
+        call.functions.push(ExternalFunction {
+            symbol: "g".into(),
+            reads: vec![(at, Extent::Bytes(4))],
+            writes: Vec::new(),
+            returns: None,
+            known: Vec::new(),
+            stands_in: false,
+            stack: 0,
+        });
+        let text =
+            common::lift(&object, &call, &mut Graph::new()).expect_err("refused").to_string();
+        assert!(text.contains(what), "{text}");
     }
 }
 

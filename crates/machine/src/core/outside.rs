@@ -91,15 +91,20 @@ impl<I: InstructionSet> Machine<'_, I> {
         Ok(())
     }
 
-    /// The register of argument `i`; past those in registers, the first.
-    fn passed(&mut self, i: usize) -> Value {
-        let i = if i < I::ARGUMENTS { i } else { 0 };
-        gather(self.g, self.cpu.argument(i))
+    /// The register of argument `i`. Those that lie on the stack are refused.
+    fn passed(&mut self, i: usize) -> Fallible<Value> {
+        if i >= I::ARGUMENTS {
+            let count = I::ARGUMENTS;
+            return Err(self.unsupported(format!(
+                "argument {i} of a declared function lies on the stack: {count} are in registers"
+            )));
+        }
+        Ok(gather(self.g, self.cpu.argument(i)))
     }
 
     /// A function of the C library; what it returns.
     fn copied(&mut self, name: &str, routine: Routine) -> Fallible<[Byte; 8]> {
-        let length = self.passed(routine.length);
+        let length = self.passed(routine.length)?;
         let length = self.concrete(length, Timing::Address, "a length")?;
         if length > MOST_BYTES {
             return Err(self.unsupported(format!("{name} of {length} bytes")));
@@ -109,7 +114,7 @@ impl<I: InstructionSet> Machine<'_, I> {
         if routine.returns {
             result[..I::WORD].copy_from_slice(self.cpu.argument(0));
         }
-        let (target, source) = (self.passed(0), self.passed(1));
+        let (target, source) = (self.passed(0)?, self.passed(1)?);
         if length > 0 {
             let to = self.dereference(target, length)?;
             self.require_alignment(to, length, routine.align)?;
@@ -166,7 +171,7 @@ impl<I: InstructionSet> Machine<'_, I> {
                 let length = match extent {
                     Extent::Bytes(n) => n,
                     Extent::Argument(i) => {
-                        let length = self.passed(i);
+                        let length = self.passed(i)?;
                         self.concrete(length, Timing::Address, "a length")?
                     }
                 };
@@ -183,7 +188,7 @@ impl<I: InstructionSet> Machine<'_, I> {
                     )));
                 }
                 if length > 0 {
-                    let pointer = self.passed(pointer);
+                    let pointer = self.passed(pointer)?;
                     spans.push((
                         self.dereference(pointer, length)?,
                         length as usize,
