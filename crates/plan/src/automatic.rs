@@ -21,7 +21,7 @@ impl Plan {
     /// they end or where products of pairs cost less than another level.
     ///
     /// ```
-    /// use ringforge_plan::{Ntt, Plan};
+    /// use ringforge_plan::{Levels as _, Ntt, Plan};
     /// use ringforge_ring::Ring;
     /// let ring = Ring::parse("Z7681[x]/(x^1024 + 1)").unwrap();
     /// let plan = Plan::automatic(&ring, "mine").unwrap();

@@ -3,7 +3,7 @@
 # contract: z17_four.toml
 # with: abi = "win64"
 # expect:
-#   contract error: contract, line 4, column 7: unknown variant `win64`, expected `sysv-x86-64` or `aapcs64`
+#   contract error: contract, line 4, column 7: unknown variant `win64`, expected one of `sysv-x86-64`, `aapcs64`, `aapcs`
 
     .intel_syntax noprefix
     .text
