@@ -148,14 +148,15 @@ static inline uint32_t rf_differ(const uint8_t *a, const uint8_t *b, size_t n)
  */
 static inline int rf_published(uint32_t x)
 {
+    uint32_t way = 1; /* not 0: where x is 0 compilers take the register of x for it */
     RF_PUBLIC(&x, sizeof x);
     if (x != 0) {
 #if defined(__GNUC__) || defined(__clang__)
         __asm__ __volatile__("" : : : "memory");
 #endif
-        return 1;
+        way = 2;
     }
-    return 0;
+    return rf_hide(way) == 2;
 }
 
 /* Little-endian words in memory. */
