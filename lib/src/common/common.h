@@ -142,23 +142,6 @@ static inline uint32_t rf_differ(const uint8_t *a, const uint8_t *b, size_t n)
     return rf_mask_nonzero(sum);
 }
 
-/*
- * Whether a public value is not 0, by a branch that compilers keep: errors that come of it are numbers on each way, and
- * no secret's for whoever follows them through registers.
- */
-static inline int rf_published(uint32_t x)
-{
-    uint32_t way = 1; /* not 0: where x is 0 compilers take the register of x for it */
-    RF_PUBLIC(&x, sizeof x);
-    if (x != 0) {
-#if defined(__GNUC__) || defined(__clang__)
-        __asm__ __volatile__("" : : : "memory");
-#endif
-        way = 2;
-    }
-    return rf_hide(way) == 2;
-}
-
 /* Little-endian words in memory. */
 static inline uint32_t rf_load32(const uint8_t *p)
 {

@@ -7,6 +7,7 @@
 #ifndef RINGFORGE_MLKEM_POLY_H
 #define RINGFORGE_MLKEM_POLY_H
 
+#include "../common/published.h"
 #include "../common/wipe.h"
 
 #define RF_MLKEM_Q 3329

@@ -3,6 +3,7 @@
 #define RINGFORGE_NTRU_H
 
 #include "../common/bits.h"
+#include "../common/published.h"
 #include "../common/sort.h"
 #include "../common/wipe.h"
 
