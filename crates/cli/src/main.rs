@@ -86,6 +86,7 @@ fn main() -> ExitCode {
         Command::Primitives(args) => primitives::run(&ui, args),
         Command::Mutate(args) => mutate::run(&ui, args),
     };
+    signals::give_way();
     match done {
         Ok(status) => ui::status(status),
         Err(failure) => {
