@@ -1,6 +1,9 @@
 //! Armv7E-M from source to verdict: C by two compilers, a product with DSP instructions by hand, and mutants
 //! of it, in the text and in the object, none of which may be proved unless it computes the same.
 
+#[path = "../../../tests/common/long.rs"]
+mod long;
+
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::Graph;
 use ringforge_machine::{ArgSpec, CallSpec, Initial, Object, RegionSpec, lift};
@@ -244,9 +247,11 @@ fn code(object: &[u8]) -> std::ops::Range<usize> {
     find(first)..find(last) + 4
 }
 
-/// One bit of the code flipped: what is still proved computes the product. Of the bits one in `share`, `least`
-/// at least.
-fn damaged_instructions_are_not_proved(share: usize, least: usize) {
+/// One bit of the code flipped: what is still proved computes the product. Every fifth bit in the long run, a
+/// hundred every day.
+#[test]
+fn damaged_instructions_are_not_proved() {
+    let (share, least) = if long::long() { (5, 1200) } else { (67, 90) };
     let object = assembled(DSP);
     let range = code(&object);
     let contract = contract("aapcs", MOST);
@@ -281,16 +286,4 @@ fn damaged_instructions_are_not_proved(share: usize, least: usize) {
     }
     println!("{mutants} mutants, {} compute the same and are proved: {proved:x?}", proved.len());
     assert!(mutants > least && proved.len() < mutants / 10);
-}
-
-#[test]
-fn a_sample_of_damaged_instructions_is_not_proved() {
-    damaged_instructions_are_not_proved(67, 90);
-}
-
-/// Every fifth bit: `RINGFORGE_LONG=1 cargo test --workspace --release --test thumb -- --ignored`.
-#[test]
-#[ignore = "long: with RINGFORGE_LONG"]
-fn every_fifth_bit_that_is_damaged_is_not_proved() {
-    damaged_instructions_are_not_proved(5, 1200);
 }

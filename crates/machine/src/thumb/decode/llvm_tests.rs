@@ -135,8 +135,8 @@ fn every_narrow_word_is_read_alike() {
     assert!(names.len() >= 55 && blocks > 200);
 }
 
-/// Words of every row, its fields at random, and words at random; 1 in `share` of a million.
-fn wide_words(share: u64) -> Vec<u32> {
+/// Words of every row, its fields at random, and as many words at random: a million.
+fn wide_words() -> Vec<u32> {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut random = || {
         state ^= state << 13;
@@ -146,40 +146,29 @@ fn wide_words(share: u64) -> Vec<u32> {
     };
     let mut words = Vec::new();
     let rows = wide::rows();
-    let each = 500_000 / share / rows.len() as u64;
+    let each = 500_000 / rows.len();
     for row in &rows {
         let parsed = super::row::Parsed::of(row);
         for _ in 0..each {
             words.push(random() & !parsed.mask | parsed.value);
         }
     }
-    for _ in 0..500_000 / share {
+    for _ in 0..500_000 {
         let top = [0xe800_0000, 0xf000_0000, 0xf800_0000][(random() % 3) as usize];
         words.push(random() >> 5 | top);
     }
     words
 }
 
-fn wide_words_are_read_alike(share: u64) {
+#[test]
+fn a_million_wide_words_are_read_alike() {
     if there() {
-        let words = wide_words(share);
+        let words = wide_words();
         let count = words.len();
         let (names, refused) = compare(words.into_iter(), true);
         println!("{} names, {count} words, {refused} refused: {names:?}", names.len());
         assert!(names.len() >= 120 && refused < count * 3 / 4);
     }
-}
-
-#[test]
-fn wide_words_are_read_alike_sample() {
-    wide_words_are_read_alike(10);
-}
-
-/// A million of them: `RINGFORGE_LONG=1 cargo test --workspace --release --lib llvm_tests -- --ignored`.
-#[test]
-#[ignore = "long: with RINGFORGE_LONG"]
-fn wide_words_are_read_alike_a_million() {
-    wide_words_are_read_alike(1);
 }
 
 /// Rows that stand behind a more general one would never be met.
