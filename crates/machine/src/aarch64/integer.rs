@@ -160,16 +160,6 @@ impl Machine<'_> {
         self.put(to, value)
     }
 
-    /// Something of two values, undefined if one is.
-    fn both(
-        &mut self,
-        a: Value,
-        b: Value,
-        f: impl FnOnce(&mut Self, NodeId, NodeId) -> NodeId,
-    ) -> Value {
-        Some(f(self, a?, b?))
-    }
-
     /// Operand `i`, an immediate below `limit`.
     fn below(&self, i: usize, limit: u8) -> Fallible<u8> {
         let v = self.immediate(i)?;

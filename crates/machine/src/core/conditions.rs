@@ -68,40 +68,14 @@ impl<I: InstructionSet> Machine<'_, I> {
             },
             5 => {
                 negate = !negate;
-                self.sign_differs(f)?
+                self.less(f.sign, f.overflow)?
             }
             6 => {
                 negate = !negate;
-                match (f.overflow, f.zero) {
-                    (Flag::SubOverflow { a, b, r }, zero)
-                        if f.sign == Flag::Sign(r)
-                            && zero == Flag::Equal(a, b)
-                            && self.known(&[a, b, r]) =>
-                    {
-                        let greater = self.g.slt(b, a);
-                        self.g.not(greater)
-                    }
-                    _ => {
-                        let (l, z) = (self.sign_differs(f)?, self.flag(f.zero)?);
-                        self.g.or(l, z)
-                    }
-                }
+                self.at_most(f.sign, f.zero, f.overflow)?
             }
             _ => return Ok(self.g.constant(1, 1)),
         };
         Ok(if negate { self.g.not(node) } else { node })
-    }
-
-    /// Sign differs from overflow.
-    fn sign_differs(&mut self, f: Flags) -> Fallible<NodeId> {
-        match f.overflow {
-            Flag::SubOverflow { a, b, r } if f.sign == Flag::Sign(r) && self.known(&[a, b, r]) => {
-                Ok(self.g.slt(a, b))
-            }
-            _ => {
-                let (s, o) = (self.flag(f.sign)?, self.flag(f.overflow)?);
-                Ok(self.g.xor(s, o))
-            }
-        }
     }
 }

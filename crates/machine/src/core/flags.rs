@@ -106,6 +106,32 @@ impl<I: InstructionSet> Machine<'_, I> {
         })
     }
 
+    /// Whether a < b, signed, after a comparison of a with b: the sign differs from the overflow. One bit.
+    pub fn less(&mut self, sign: Flag, overflow: Flag) -> Fallible<NodeId> {
+        if let Flag::SubOverflow { a, b, r } = overflow
+            && sign == Flag::Sign(r)
+            && self.known(&[a, b, r])
+        {
+            return Ok(self.g.slt(a, b));
+        }
+        let (s, o) = (self.flag(sign)?, self.flag(overflow)?);
+        Ok(self.g.xor(s, o))
+    }
+
+    /// Whether a ≤ b, signed, after a comparison of a with b: [`Self::less`], or zero. One bit.
+    pub fn at_most(&mut self, sign: Flag, zero: Flag, overflow: Flag) -> Fallible<NodeId> {
+        if let Flag::SubOverflow { a, b, r } = overflow
+            && sign == Flag::Sign(r)
+            && zero == Flag::Equal(a, b)
+            && self.known(&[a, b, r])
+        {
+            let greater = self.g.slt(b, a);
+            return Ok(self.g.not(greater));
+        }
+        let (l, z) = (self.less(sign, overflow)?, self.flag(zero)?);
+        Ok(self.g.or(l, z))
+    }
+
     /// Whether flags of these nodes that agree were set by one instruction: unknowns always agree.
     pub fn known(&self, nodes: &[NodeId]) -> bool {
         !nodes.iter().any(|&n| self.g.is_vague(n))

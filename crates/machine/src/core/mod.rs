@@ -176,6 +176,16 @@ impl<I: InstructionSet> Machine<'_, I> {
         Ok(())
     }
 
+    /// Something of two values, undefined if one is.
+    pub fn both(
+        &mut self,
+        a: Value,
+        b: Value,
+        f: impl FnOnce(&mut Self, NodeId, NodeId) -> NodeId,
+    ) -> Value {
+        Some(f(self, a?, b?))
+    }
+
     /// Counts work, before it is done.
     pub fn charge(&mut self, work: u64) -> Fallible<()> {
         self.work.0 = self.work.0.saturating_add(work);

@@ -31,7 +31,6 @@ use crate::byte::Byte;
 use crate::core::conditions::Flags;
 use crate::core::{Decoded, Effect, Entry, Fallible, InstructionSet, Routine, Value};
 use crate::fold::{gather, scatter};
-use crate::graph::NodeId;
 use crate::lifted::Class;
 use crate::object::Object;
 use crate::object::arm::R_ABS32;
@@ -259,15 +258,5 @@ impl Machine<'_> {
             scatter(self.g, node, &mut bytes);
         }
         self.set_bytes(r, bytes)
-    }
-
-    /// Something of two values, undefined if one is.
-    fn both(
-        &mut self,
-        a: Value,
-        b: Value,
-        f: impl FnOnce(&mut Self, NodeId, NodeId) -> NodeId,
-    ) -> Value {
-        Some(f(self, a?, b?))
     }
 }

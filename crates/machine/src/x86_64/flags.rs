@@ -53,39 +53,10 @@ impl Machine<'_> {
             C::ns => (self.flag(f.sign)?, true),
             C::p => (self.flag(f.parity)?, false),
             C::np => (self.flag(f.parity)?, true),
-            C::l | C::ge => (self.less(f)?, code == C::ge),
-            C::le | C::g => {
-                let node = match (f.overflow, f.zero) {
-                    (Flag::SubOverflow { a, b, r }, zero)
-                        if f.sign == Flag::Sign(r)
-                            && zero == Flag::Equal(a, b)
-                            && self.known(&[a, b, r]) =>
-                    {
-                        let greater = self.g.slt(b, a);
-                        self.g.not(greater)
-                    }
-                    _ => {
-                        let (l, z) = (self.less(f)?, self.flag(f.zero)?);
-                        self.g.or(l, z)
-                    }
-                };
-                (node, code == C::g)
-            }
+            C::l | C::ge => (self.less(f.sign, f.overflow)?, code == C::ge),
+            C::le | C::g => (self.at_most(f.sign, f.zero, f.overflow)?, code == C::g),
             C::None => return Err(self.unsupported("a condition that is none")),
         };
         Ok(if negate { self.g.not(node) } else { node })
-    }
-
-    /// Sign differs from overflow.
-    fn less(&mut self, f: Flags) -> Fallible<NodeId> {
-        match f.overflow {
-            Flag::SubOverflow { a, b, r } if f.sign == Flag::Sign(r) && self.known(&[a, b, r]) => {
-                Ok(self.g.slt(a, b))
-            }
-            _ => {
-                let (s, o) = (self.flag(f.sign)?, self.flag(f.overflow)?);
-                Ok(self.g.xor(s, o))
-            }
-        }
     }
 }
