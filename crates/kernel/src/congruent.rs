@@ -174,6 +174,33 @@ mod tests {
         }
     }
 
+    /// Of as many operations as are evaluated a function is composed, of one more it is not; nor if it has one more then.
+    #[test]
+    fn composed_functions_are_as_long_as_what_is_evaluated() {
+        let mut facts = Facts::new(vec![(-5, 5)], 1 << 20);
+        let funs = &mut facts.enumerated.funs;
+        let (x, other) = (funs.lin(64, 0, 1, &[]), funs.lin(64, 3, 1, &[]));
+        let mut chain = |first: FunId, size: usize| {
+            let (mut last, mut before) = (first, first);
+            for _ in 1..size {
+                let args = [last, before].into_iter().collect();
+                before = std::mem::replace(
+                    &mut last,
+                    funs.intern(Fun { width: 64, op: FunOp::Xor, args }),
+                );
+            }
+            last
+        };
+        // x is replaced by one operation, x + 3 by two.
+        let sizes = [OPERATIONS - 1, OPERATIONS, OPERATIONS + 1];
+        let made = [x, other].map(|first| sizes.map(|size| chain(first, size)));
+        for (outer, composed) in made.iter().zip([[true, true, false], [true, false, false]]) {
+            for (&outer, is) in outer.iter().zip(composed) {
+                assert_eq!(facts.composed(outer, other).is_ok(), is);
+            }
+        }
+    }
+
     /// A name is one modulo 2^64, whatever its interval; a quotient up to the last integer of 64 bits.
     #[test]
     fn names_are_functions_modulo_2_to_the_64() {
