@@ -368,12 +368,16 @@ pub struct Mutate {
     /// What.
     #[command(flatten)]
     pub subject: Subject,
-    /// Whose multiplier: `c` or `avx2`
+    /// Whose multiplier
     #[arg(long, default_value = "avx2", value_name = "TARGET")]
     pub target: String,
     /// C compiler, by name or path [default: $CC, else gcc, else clang]
     #[arg(long, value_name = "COMPILER")]
     pub cc: Option<String>,
+    /// Run code for another machine with this command, such as `qemu-aarch64 -L DIR` or `ssh HOST`
+    /// [default: the emulator that is installed, if one is needed]
+    #[arg(long, value_name = "COMMAND")]
+    pub runner: Option<String>,
     /// Optimisation level
     #[arg(long, default_value = "-O3", value_name = "LEVEL", allow_hyphen_values = true)]
     pub opt: String,

@@ -6,11 +6,9 @@ use ringforge_emit::Preamble;
 use ringforge_mutate::{Choice, Outcome, Product, Prover, Settings, Subject, run as campaign};
 use ringforge_program::ir::Program;
 use ringforge_prove::Options;
-use ringforge_target::X86_64;
 use ringforge_toolchain::{Compiler, Scratch};
 
 use crate::args::Mutate;
-use crate::forge;
 use crate::make;
 use crate::preset::resolve;
 use crate::proof;
@@ -23,15 +21,9 @@ use crate::ui::{Failure, Ui};
 /// Bad input, or an original that is not right itself.
 pub fn run(ui: &Ui, args: &Mutate) -> Result<u8, Failure> {
     let target = target::find(&args.target)?;
-    if let Some(foreign) = target.architecture.filter(|a| a.name != X86_64.name) {
-        return Err(Failure::input(format!(
-            "mutants are made of x86-64 objects alone; target `{}` is for {}",
-            target.name, foreign.name
-        )));
-    }
     let job = resolve(&args.subject, target)?;
     let schedule = make::schedule(args.schedule.as_deref(), target, &job.plan.name)?;
-    let compiler = forge::compiler(args.cc.as_deref())?;
+    let compiler = target::compiler(&[target], args.cc.as_deref(), args.runner.as_deref())?;
     let classes = args.class.clone();
     let ring = &job.plan.ring;
     let bar = ui.spinner(&format!("forging {} for {}", job.name, target.name));

@@ -50,7 +50,7 @@ pub fn all_mutants(subject: &Subject<'_>) -> Result<Mutants, String> {
     }
     if let Some(source) = &subject.source {
         let Product { symbol, ring, .. } = &subject.product;
-        all.extend(source_mutants(source, symbol, ring.degree()));
+        all.extend(source_mutants(source, symbol, ring.degree(), layout.isa));
     }
     Ok(all)
 }

@@ -32,7 +32,7 @@ pub use harness::{Emitted, Harmless, Harness, Outcome, Settings, Trial};
 pub use judge::{Judge, Judgement, Prover, TIME_LIMIT, judgement};
 pub use mutant::{Change, Class, Mutant, Mutants, Patch};
 pub use native::{Behaviour, Native, Pair, Product, worst_pairs};
-pub use object::{Constants, Function, Layout, LayoutError};
+pub use object::{Constants, Function, Isa, Layout, LayoutError};
 pub use program::{Edit, program_mutants};
 pub use source::source_mutants;
 pub use summary::{Counts, Summary};

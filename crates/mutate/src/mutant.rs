@@ -22,13 +22,15 @@ pub enum Class {
     // ----- instructions of the object ------------------------------------------------------
     /// A shift count, one more or one less.
     ShiftCount,
+    /// The index of an element in a vector operand, another one.
+    ElementIndex,
     /// The immediate or the kind of a shuffle, blend, permute, insertion or extraction.
     Shuffle,
     /// The sources of a subtraction, unpack, blend or comparison exchanged.
     OperandOrder,
     /// An addition made a subtraction or the reverse.
     AddSubtract,
-    /// One kind of 16-bit multiplication made another.
+    /// One kind of multiplication made another.
     MultiplyKind,
     /// A factor of a multiplication taken from another register.
     MultiplyOperand,
@@ -50,12 +52,14 @@ pub enum Class {
     Condition,
     /// The same operation on elements of another width.
     ElementWidth,
-    /// A 256-bit operation on the low 128 bits alone.
+    /// An operation on the low half of the vector alone, or on its high half.
     VectorLength,
     /// One logical operation made another.
     Logic,
     /// Sign for zero extension, arithmetic for logical shift, signed for unsigned saturation.
     Signedness,
+    /// Rounding where there was none, or none where there was.
+    Rounding,
     /// A register of the caller not restored.
     Restore,
     // ----- the program before it is emitted -------------------------------------------------

@@ -3,16 +3,29 @@
 use object::read::elf::{ElfFile64, SectionHeader as _};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionKind, SymbolKind};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Why an object cannot be mutated.
 #[derive(Debug, thiserror::Error)]
 pub enum LayoutError {
     /// Not an ELF file that can be read.
-    #[error("not an x86-64 ELF object: {0}")]
+    #[error("not an ELF object of 64 bits: {0}")]
     NotElf(#[from] object::Error),
+    /// For another machine.
+    #[error("mutants are made of x86-64 and AArch64 objects; this one is for {0:?}")]
+    Machine(object::Architecture),
     /// Nothing to mutate.
     #[error("the object has no code")]
     NoCode,
+}
+
+/// An instruction set that mutants are made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isa {
+    /// x86-64.
+    X86_64,
+    /// AArch64.
+    Aarch64,
 }
 
 /// A function's bytes.
@@ -30,6 +43,15 @@ pub struct Function {
     pub relocations: BTreeMap<usize, (usize, i64)>,
 }
 
+impl Function {
+    /// The first relocation in these bytes of the file: the field's offset in them, the file offset of the
+    /// addend, the addend.
+    pub fn relocation(&self, bytes: Range<usize>) -> Option<(usize, usize, i64)> {
+        let (&field, &(at, addend)) = self.relocations.range(bytes.clone()).next()?;
+        Some((field - bytes.start, at, addend))
+    }
+}
+
 /// A section of constants.
 #[derive(Clone, Debug)]
 pub struct Constants {
@@ -44,6 +66,8 @@ pub struct Constants {
 /// All functions and constants.
 #[derive(Clone, Debug)]
 pub struct Layout {
+    /// What the code is.
+    pub isa: Isa,
     /// Functions in the order of their addresses.
     pub functions: Vec<Function>,
     /// Sections that are loaded and neither written nor executed.
@@ -54,9 +78,14 @@ impl Layout {
     /// Finds them.
     ///
     /// # Errors
-    /// If the file is not an ELF object with code.
+    /// If the file is not an ELF object with code of a machine that is known here.
     pub fn parse(bytes: &[u8]) -> Result<Layout, LayoutError> {
         let file: ElfFile64<'_, object::Endianness> = ElfFile64::parse(bytes)?;
+        let isa = match file.architecture() {
+            object::Architecture::X86_64 => Isa::X86_64,
+            object::Architecture::Aarch64 => Isa::Aarch64,
+            other => return Err(LayoutError::Machine(other)),
+        };
         let endian = file.endian();
         let mut constants = Vec::new();
         let mut texts = BTreeMap::new();
@@ -111,6 +140,6 @@ impl Layout {
         if functions.is_empty() {
             return Err(LayoutError::NoCode);
         }
-        Ok(Layout { functions, constants })
+        Ok(Layout { isa, functions, constants })
     }
 }

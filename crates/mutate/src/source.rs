@@ -2,10 +2,11 @@
 //! They are written in front of or behind the body of the exported function, whatever it does.
 
 use crate::mutant::{Change, Class, Mutant, Mutants};
+use crate::object::Isa;
 
 /// Mutants of a C source that defines `symbol` with parameters `c`, `a`, `b` of `n` words, of
-/// whatever size.
-pub fn source_mutants(source: &str, symbol: &str, n: usize) -> Mutants {
+/// whatever size, for this machine.
+pub fn source_mutants(source: &str, symbol: &str, n: usize, isa: Isa) -> Mutants {
     let mut all = Mutants::default();
     let Some(body) = body_of(source, symbol) else {
         return all;
@@ -91,13 +92,6 @@ pub fn source_mutants(source: &str, symbol: &str, n: usize) -> Mutants {
         );
     }
     add(
-        Class::WriteOutside,
-        "the word above the return address set to zero",
-        "",
-        "",
-        "    __asm__ volatile(\"movw $0, 8(%%rsp)\" ::: \"memory\");\n",
-    );
-    add(
         Class::Uninitialised,
         "c[0] xored with a word of the stack that nobody wrote",
         "",
@@ -111,22 +105,15 @@ pub fn source_mutants(source: &str, symbol: &str, n: usize) -> Mutants {
         &format!("\n    int old_ = *(volatile int16_t *)(c + {end});\n"),
         &format!("    c[{end}] = c[{end}] + (old_ & 1);\n"),
     );
-    for register in ["rbx", "r12", "r15"] {
+    for &(class, what, assembly) in machine_mutants(isa) {
         add(
-            Class::CalleeSaved,
-            &format!("{register} overwritten"),
+            class,
+            what,
             "",
             "",
-            &format!("    __asm__ volatile(\"mov $1, %{register}\" :::);\n").replace("%r", "%%r"),
+            &format!("    __asm__ volatile(\"{assembly}\" ::: \"memory\");\n"),
         );
     }
-    add(
-        Class::CalleeSaved,
-        "the direction flag set at return",
-        "",
-        "",
-        "    __asm__ volatile(\"std\" :::);\n",
-    );
     add(
         Class::WritableState,
         "a static variable, zero at first, added to the result",
@@ -142,6 +129,30 @@ pub fn source_mutants(source: &str, symbol: &str, n: usize) -> Mutants {
         "    c[0] = (int16_t)(c[0] * one_);\n",
     );
     all
+}
+
+/// What only assembly can say: class, sentence, instruction.
+fn machine_mutants(isa: Isa) -> &'static [(Class, &'static str, &'static str)] {
+    match isa {
+        Isa::X86_64 => &[
+            (
+                Class::WriteOutside,
+                "the word above the return address set to zero",
+                "movw $0, 8(%%rsp)",
+            ),
+            (Class::CalleeSaved, "rbx overwritten", "mov $1, %%rbx"),
+            (Class::CalleeSaved, "r12 overwritten", "mov $1, %%r12"),
+            (Class::CalleeSaved, "r15 overwritten", "mov $1, %%r15"),
+            (Class::CalleeSaved, "the direction flag set at return", "std"),
+        ],
+        Isa::Aarch64 => &[
+            (Class::CalleeSaved, "x19 overwritten", "mov x19, #1"),
+            (Class::CalleeSaved, "x28 overwritten", "mov x28, #1"),
+            (Class::CalleeSaved, "x24 overwritten", "mov x24, #1"),
+            (Class::CalleeSaved, "d8 overwritten", "movi v8.2d, #0"),
+            (Class::CalleeSaved, "d15 overwritten", "fmov d15, xzr"),
+        ],
+    }
 }
 
 /// Byte positions: the definition's first line, behind its `{`, at its closing `}`.
@@ -190,7 +201,7 @@ mod tests {
 
     #[test]
     fn all_compile() {
-        let all = source_mutants(SOURCE, "f", 4);
+        let all = source_mutants(SOURCE, "f", 4, Isa::X86_64);
         assert!(all.made.len() > 25, "{}", all.made.len());
         let cc = Compiler::find("gcc").unwrap();
         let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,7 @@
 use super::*;
+use crate::code::code_mutants;
 use crate::mutant::Class;
+use crate::object::Layout;
 use ringforge_toolchain::Compiler;
 
 const SOURCE: &str = "
