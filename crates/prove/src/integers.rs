@@ -8,7 +8,7 @@
 //! names: outputs, and variables that are lower integers of further towers.
 
 use crate::cut::Cutter;
-use crate::towers::{Apart, Failure, Tower, Towers};
+use crate::towers::{Apart, Failure, Multiples, Parts, Tower, Towers};
 use crate::values::{Form, ModForm, VarId};
 use ringforge_kernel::atom::Atom as Made;
 use ringforge_kernel::certificate::Line;
@@ -27,14 +27,13 @@ enum Root {
     Var(VarId),
 }
 
-/// Towers with their factors modulo q.
-type Multiples = Vec<(usize, u32)>;
-
 /// What is known modulo q in terms of digits, and in terms of towers.
 struct Rooted {
     root: Root,
     apart: Apart,
     towers: Multiples,
+    /// The digits that are spelled out for that.
+    spelled: BTreeMap<VarId, u32>,
 }
 
 struct Lift<'c> {
@@ -78,7 +77,7 @@ pub(crate) fn lift(cut: &mut Cutter, outputs: &[ModForm], n: usize) -> Result<()
     lift.record()
 }
 
-impl Lift<'_> {
+impl<'c> Lift<'c> {
     /// Finds all roots and towers, from the outputs down.
     fn discover(&mut self, outputs: &[ModForm]) -> Result<(), Failure> {
         let mut seen: FxHashSet<VarId> = FxHashSet::default();
@@ -89,8 +88,8 @@ impl Lift<'_> {
             for (root, form) in std::mem::take(&mut open) {
                 if self.towers.has_digits(&form) {
                     let apart = self.towers.apart(&form)?;
-                    let towers = self.towers.towers(&apart)?;
-                    self.roots.push(Rooted { root, apart, towers });
+                    let (towers, spelled) = self.towers.towers(&apart)?;
+                    self.roots.push(Rooted { root, apart, towers, spelled });
                 }
             }
             for number in known..self.towers.list.len() {
@@ -215,17 +214,21 @@ impl Lift<'_> {
         let atom = named(cut, sum);
         cut.record.lines.push(Line::Bound { atom, lo: read.lo, hi: read.hi, by: Witness::PLAIN });
         for (m, form, split) in all {
-            let zeros = self.split(split)?;
+            let zeros = self.split(split, Towers::parts)?;
             self.towers.cut.record.lines.push(Line::Modulo { atom, m, form, zeros });
         }
         Ok(atom)
     }
 
-    /// The equations of digits that were split, with factors.
-    fn split(&mut self, digits: &BTreeMap<VarId, u32>) -> Result<Vec<(Zero, i128)>, Failure> {
+    /// The equations of digits that were split, with factors; `into` says into what.
+    fn split(
+        &mut self,
+        digits: &BTreeMap<VarId, u32>,
+        into: fn(&mut Towers<'c>, VarId) -> Parts,
+    ) -> Result<Vec<(Zero, i128)>, Failure> {
         let mut zeros = Vec::new();
         for (&v, &c) in digits.iter().filter(|d| *d.1 != 0) {
-            let parts = self.towers.parts(v).ok_or(UNTOLD)?;
+            let parts = into(&mut self.towers, v).ok_or(UNTOLD)?;
             let cut = &mut *self.towers.cut;
             let mut sum = Sum::atom(made(cut, v)?);
             for &(part, factor) in parts.iter() {
@@ -251,7 +254,8 @@ impl Lift<'_> {
             Root::Output(k) => cut.record.output(k).ok_or(UNTOLD)?.clone(),
         };
         let atom = named(cut, sum);
-        let zeros = self.split(&rooted.apart.split)?;
+        let mut zeros = self.split(&rooted.apart.split, Towers::parts)?;
+        zeros.extend(self.split(&rooted.spelled, Towers::spelled)?);
         let cut = &mut *self.towers.cut;
         let lines = &mut cut.record.lines;
         // Of what it names as it stands, which may be a function.

@@ -9,7 +9,7 @@
 //! ([`Towers::tower`]). What integer a tower is, [`crate::integers`] finds.
 
 use crate::cut::Cutter;
-use crate::values::{Atom, AtomId, ModForm, Source, VarId, World};
+use crate::values::{Atom, AtomId, Form, ModForm, Source, VarId, World};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -52,7 +52,10 @@ pub(crate) struct Tower {
 }
 
 /// The digits of which a digit is a sum, with factors, if it is one of several.
-type Parts = Option<Arc<Vec<(VarId, i64)>>>;
+pub(crate) type Parts = Option<Arc<Vec<(VarId, i64)>>>;
+
+/// Integers as multiples of towers, modulo q.
+pub(crate) type Multiples = Vec<(usize, u32)>;
 
 /// All that is known of digits.
 pub(crate) struct Towers<'c> {
@@ -60,6 +63,8 @@ pub(crate) struct Towers<'c> {
     below: FxHashMap<u32, Vec<Below>>,
     /// Digits that are sums of digits.
     split: FxHashMap<VarId, Parts>,
+    /// Digits spelled out.
+    spelled: FxHashMap<VarId, Parts>,
     foreign: FxHashMap<VarId, Arc<Apart>>,
     /// Integers that modulo a number are sums of products of digits: digits themselves.
     products: FxHashSet<(VarId, u32)>,
@@ -78,6 +83,7 @@ impl<'c> Towers<'c> {
             cut,
             below: FxHashMap::default(),
             split: FxHashMap::default(),
+            spelled: FxHashMap::default(),
             foreign: FxHashMap::default(),
             products: FxHashSet::default(),
             own: FxHashMap::default(),
@@ -185,20 +191,46 @@ impl<'c> Towers<'c> {
             return parts.clone();
         }
         let parts = match self.cut.world.var(v).source.clone() {
-            Source::Cut { form, bits: 64 } if form.k == 0 => {
-                let apart = self.cut.apart(&form).filter(|f| f.t.len() > 1);
-                apart.and_then(|f| {
-                    let part = |&(a, c): &(AtomId, i64)| match self.cut.world.atoms[a as usize] {
-                        Atom::Var(x) if x != v => Some((x, c)),
-                        _ => None,
-                    };
-                    f.t.iter().map(part).collect::<Option<Vec<_>>>().map(Arc::new)
-                })
-            }
+            Source::Cut { form, bits: 64 } if form.k == 0 => self.sum_of(v, &form),
             _ => None,
         };
         self.split.insert(v, parts.clone());
         parts
+    }
+
+    /// The same of a digit that is the sum of a variable and of functions of it, with what that variable
+    /// is of in its place: of `x + f(x)` with x = u + u', the digits u, u' and f(x).
+    pub fn spelled(&mut self, v: VarId) -> Parts {
+        if let Some(parts) = self.spelled.get(&v) {
+            return parts.clone();
+        }
+        let parts = match self.cut.world.var(v).source.clone() {
+            Source::Cut { form, bits: 64 } if form.k == 0 => {
+                let mut out = (*form).clone();
+                for &(a, c) in &form.t {
+                    if let Atom::Var(x) = self.cut.world.atoms[a as usize]
+                        && let Source::Cut { form: of, bits: 64 } = &self.cut.world.var(x).source
+                    {
+                        let rest = Form::combine(&out, 1, &Form::atom(a), -c, 64);
+                        out = Form::combine(&rest, 1, of, c, 64);
+                    }
+                }
+                if out == *form { None } else { self.sum_of(v, &out) }
+            }
+            _ => None,
+        };
+        self.spelled.insert(v, parts.clone());
+        parts
+    }
+
+    /// A form as a sum of several digits, none of them v.
+    fn sum_of(&mut self, v: VarId, form: &Form) -> Parts {
+        let apart = self.cut.apart(form).filter(|f| f.k == 0 && f.t.len() > 1)?;
+        let part = |&(a, c): &(AtomId, i64)| match self.cut.world.atoms[a as usize] {
+            Atom::Var(x) if x != v => Some((x, c)),
+            _ => None,
+        };
+        apart.t.iter().map(part).collect::<Option<Vec<_>>>().map(Arc::new)
     }
 
     /// What a digit is modulo its own modulus, with the digits of other moduli on which it depends.
@@ -350,39 +382,84 @@ impl<'c> Towers<'c> {
         Ok((ModForm { m: p, k: all.k, t }, all.split))
     }
 
-    /// The digits of a form modulo q as multiples of towers.
-    pub fn towers(&mut self, apart: &Apart) -> Result<Vec<(usize, u32)>, Failure> {
-        let q = self.cut.world.q;
+    /// The digits of a form modulo q as multiples of towers, with those that had to be spelled out for it
+    /// and how often.
+    pub fn towers(&mut self, apart: &Apart) -> Result<(Multiples, BTreeMap<VarId, u32>), Failure> {
         let mut left = apart.digits.clone();
         let mut out = Vec::new();
         // Tops: digits on which none of the others depends.
-        let mut inner: Vec<VarId> = Vec::new();
+        let mut inner: FxHashSet<VarId> = FxHashSet::default();
+        let mut high: Vec<VarId> = Vec::new();
         for &v in apart.digits.keys() {
-            inner.extend(self.foreign(v)?.digits.keys());
+            let foreign = self.foreign(v)?;
+            inner.extend(foreign.digits.keys());
+            high.extend((!foreign.digits.is_empty()).then_some(v));
         }
-        inner.sort_unstable();
-        for &v in apart.digits.keys().filter(|v| inner.binary_search(v).is_err()) {
-            let number = self.tower(v)?;
-            let tower = &self.list[number];
-            let factor = |x: VarId| {
-                tower.digits.iter().find(|d| d.0 == x).map_or(0, |d| d.1).rem_euclid(q.into())
-            };
-            let inverse = ringforge_ring::zq::inv(factor(v) as u64, q.into())
-                .ok_or("a digit's weight has a common divisor with q")?;
-            let times = u64::from(apart.digits[&v]) * inverse % u64::from(q);
-            for &(x, _) in &tower.digits {
-                let by = times * factor(x) as u64 % u64::from(q);
-                add(&mut left, x, u64::from(q) - by, q.into());
+        for v in high {
+            if !inner.contains(&v) {
+                self.take(v, &mut left, &mut out)?;
             }
-            out.push((number, times as u32));
         }
-        if left.values().any(|&c| c != 0) {
-            return Err(
-                "the digits of an output do not add up to the integers that they are digits of"
-                    .into(),
-            );
+        let spelled = self.spell(&mut left, &inner).ok_or(
+            "the digits of an output do not add up to the integers that they are digits of",
+        )?;
+        // What is left stands on no other digit.
+        while let Some((&v, _)) = left.iter().find(|d| *d.1 != 0) {
+            self.take(v, &mut left, &mut out)?;
         }
-        Ok(out)
+        Ok((out, spelled))
+    }
+
+    /// Takes the multiple of a tower from a sum of digits modulo q that leaves nothing of its top.
+    fn take(
+        &mut self,
+        top: VarId,
+        left: &mut BTreeMap<VarId, u32>,
+        out: &mut Multiples,
+    ) -> Result<(), Failure> {
+        let q = u64::from(self.cut.world.q);
+        let number = self.tower(top)?;
+        let digits = &self.list[number].digits;
+        let factor = |c: i64| i128::from(c).rem_euclid(q.into()) as u64;
+        let own = digits.iter().find(|d| d.0 == top).map_or(0, |d| factor(d.1));
+        let inverse = ringforge_ring::zq::inv(own, q)
+            .ok_or("a digit's weight has a common divisor with q")?;
+        let times = u64::from(left.get(&top).copied().unwrap_or(0)) * inverse % q;
+        for &(x, c) in digits {
+            add(left, x, q - times * factor(c) % q, q);
+        }
+        out.push((number, times as u32));
+        Ok(())
+    }
+
+    /// The digits to spell out, with factors, for none of the `inner` digits to be left of a sum modulo q:
+    /// of a sum of sums some cancel, and what is left is spelled in another way than where it is the digit
+    /// of a tower.
+    fn spell(
+        &mut self,
+        left: &mut BTreeMap<VarId, u32>,
+        inner: &FxHashSet<VarId>,
+    ) -> Option<BTreeMap<VarId, u32>> {
+        let q = u64::from(self.cut.world.q);
+        let mut all = BTreeMap::new();
+        loop {
+            left.retain(|_, c| *c != 0);
+            if !left.keys().any(|v| inner.contains(v)) {
+                return Some(all);
+            }
+            // Each once, so that it ends.
+            let open: Vec<VarId> = left.keys().filter(|v| !all.contains_key(*v)).copied().collect();
+            let (v, parts) = open.into_iter().rev().find_map(|v| Some((v, self.spelled(v)?)))?;
+            let c = left.remove(&v)?;
+            for &(part, factor) in parts.iter() {
+                let factor = i128::from(factor).rem_euclid(q.into()) as u64;
+                add(left, part, u64::from(c) * factor % q, q);
+            }
+            all.insert(v, c);
+            if left.len() > DIGITS {
+                return None;
+            }
+        }
     }
 }
 
