@@ -49,6 +49,8 @@ pub struct Cutter {
     pub(crate) taken: (Form, Option<Base>),
     /// Whether it was a quotient of a quotient, of which `taken` does not tell.
     pub(crate) joined: bool,
+    /// Whether the sum that is being cut was unfolded.
+    unfolding: bool,
 }
 
 /// Values of a variable below which a line modulo another number than q may be an accident.
@@ -76,6 +78,7 @@ impl Cutter {
             record: Record::default(),
             taken: Default::default(),
             joined: false,
+            unfolding: false,
         }
     }
 
@@ -171,7 +174,7 @@ impl Cutter {
     }
 
     /// The multiple of v, not zero, that what the form has of functions of v lacks to be level.
-    fn slope(&mut self, form: &Form, v: VarId) -> Option<i64> {
+    pub(crate) fn slope(&mut self, form: &Form, v: VarId) -> Option<i64> {
         let (lo, hi) = self.world.domain(Base::Var(v));
         let mut rise = 0i128;
         for &(a, c) in &form.t {
@@ -256,6 +259,7 @@ impl Cutter {
         }
         let mut best: Option<(i64, Form, Reading)> = None;
         let mut failure: Option<(Form, Result<Reading, NoReading>)> = None;
+        let mut factor = 1;
         for u in divisors {
             let mut d = bare.scaled(inverse(u), bits);
             self.lift(&mut d, bits);
@@ -281,6 +285,7 @@ impl Cutter {
                     _ => false,
                 };
                 if replace {
+                    factor = u;
                     failure = Some((d, reading));
                 }
             }
@@ -309,6 +314,21 @@ impl Cutter {
                 let (v, sign) = self.variable(tied, r);
                 self.cuts.insert(key, (v, inverse(lead).wrapping_mul(sign)));
                 return Ok((v, centre(sign, width).wrapping_shl(twos)));
+            }
+            // Terms that depend on each other are narrower than their intervals add up to.
+            if let Some((of, Ok(r))) = &failure
+                && r.hi - r.lo >= 1i128 << room
+                && !self.unfolding
+                && let Some(other) = self.unfolded(of, 1i128 << room)
+            {
+                self.unfolding = true;
+                let found = self.cut_instead((of, &other), bits, room);
+                self.unfolding = false;
+                if let Ok((v, m)) = found {
+                    let m = m.wrapping_mul(factor);
+                    self.cuts.insert(key, (v, inverse(lead).wrapping_mul(m)));
+                    return Ok((v, centre(m, width).wrapping_shl(twos)));
+                }
             }
             // A word that a register holds without sign is wider than it need be.
             if let Some(short) = self.shortened(&bare, bits)

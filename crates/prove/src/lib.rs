@@ -43,6 +43,7 @@ mod signs;
 mod signs_tests;
 mod towers;
 mod twos;
+mod unfold;
 mod values;
 mod walk;
 #[cfg(test)]

@@ -1,0 +1,182 @@
+//! Sums whose terms depend on each other: as narrow as they are once names stand for what they are of.
+//!
+//! Of u = a + b and v = a - b the sum u + v is 2a, which is narrower than the two intervals add up to. Any
+//! integer κ makes κ·(v - D) zero, where v names D; wanted are those for which a sum with all of them added
+//! is narrowest. That is a linear program (the intervals of the atoms are its constraints, the κ the dual
+//! solution that bounds it); here it is solved from below: all names are unfolded, so that whatever may
+//! cancel does, and then names are folded again, one at a time, as long as that makes the sum narrower. The
+//! kernel believes none of it: it unfolds both spellings of a word.
+
+use crate::cut::Cutter;
+use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
+use rustc_hash::FxHashMap;
+
+/// Terms of an unfolded sum at most.
+const TERMS: usize = 2048;
+
+/// How often each name is tried at most.
+const PASSES: usize = 4;
+
+/// Terms of a name's sum by whose coefficients multiples of the name are looked for.
+const RATIOS: usize = 4;
+
+impl Cutter {
+    /// The same integer, in a spelling in which it takes at most `room` values, where unfolding names shows
+    /// one.
+    pub(crate) fn unfolded(&mut self, form: &Form, room: i128) -> Option<Form> {
+        let mut sum = self.unfold(form)?;
+        if sum == *form {
+            return None;
+        }
+        let mut names: Vec<VarId> = Vec::new();
+        for &(a, _) in form.t.iter().chain(&sum.t) {
+            if let Some(Base::Var(v)) = self.base(a) {
+                names.push(v);
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        let mut of: FxHashMap<VarId, Form> = FxHashMap::default();
+        for &v in &names {
+            let name = Form::atom(self.world.var(v).atom);
+            if let Some(spelled) = self.unfold(&name).filter(|s| *s != name) {
+                of.insert(v, spelled);
+            }
+        }
+        names.retain(|v| of.contains_key(v));
+        let mut width = self.width_of(&sum);
+        for _ in 0..PASSES {
+            let start = width;
+            for &v in names.iter().rev() {
+                for m in self.multiples(&sum, v, &of[&v]) {
+                    if width.is_some_and(|w| w < room) {
+                        return Some(sum);
+                    }
+                    let next = Form::combine(&sum, 1, &of[&v], m.wrapping_neg(), 64);
+                    let name = Form::atom(self.world.var(v).atom);
+                    let next = Form::combine(&next, 1, &name, m, 64);
+                    if let Some(w) = self.width_of(&next)
+                        && width.is_none_or(|known| w < known)
+                    {
+                        (width, sum) = (Some(w), next);
+                        break;
+                    }
+                }
+            }
+            if width == start {
+                break;
+            }
+        }
+        width.is_some_and(|w| w < room).then_some(sum)
+    }
+
+    /// The number of values less one that a sum may take.
+    fn width_of(&mut self, form: &Form) -> Option<i128> {
+        self.parts(form).ok().map(|p| p.hi - p.lo)
+    }
+
+    /// A form with every name replaced by what it is of, the latest first.
+    fn unfold(&self, form: &Form) -> Option<Form> {
+        let mut out = form.clone();
+        loop {
+            let cut = |&(a, c): &(AtomId, i64)| match self.world.atoms[a as usize] {
+                Atom::Var(v) => match &self.world.var(v).source {
+                    Source::Cut { form, bits: 64 } => Some((v, a, c, form)),
+                    _ => None,
+                },
+                _ => None,
+            };
+            // A definition is over earlier variables, so it ends.
+            let Some((_, a, c, of)) = out.t.iter().filter_map(cut).max_by_key(|x| x.0) else {
+                return Some(out);
+            };
+            let rest = Form::combine(&out, 1, &Form::atom(a), c.wrapping_neg(), 64);
+            out = Form::combine(&rest, 1, of, c, 64);
+            if out.t.len() > TERMS {
+                return None;
+            }
+        }
+    }
+
+    /// Multiples of a name that a sum may be narrower by: what its functions lack to be level, and what makes
+    /// a term of the name's sum vanish.
+    fn multiples(&mut self, sum: &Form, v: VarId, of: &Form) -> Vec<i64> {
+        let mut all: Vec<i64> = self.slope(sum, v).into_iter().collect();
+        let ratio = |&(a, c): &(AtomId, i64)| {
+            let own = sum.coefficient(a);
+            (own != 0 && own % c == 0).then(|| own / c)
+        };
+        all.extend(of.t.iter().filter_map(ratio).take(RATIOS));
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cut::Use;
+
+    /// Names of x + y and x - y, with the atoms of x and y, all of which fit 16 bits.
+    fn butterfly(cut: &mut Cutter) -> [Form; 4] {
+        let [x, y] = [0, 1].map(|i| {
+            let v = cut.test_input(i, 15000);
+            Form::atom(cut.world.var(v).atom)
+        });
+        let [u, v] = [1, -1].map(|sign| {
+            let sum = Form::combine(&x, 1, &y, sign, 16);
+            let (v, m, k) = cut.as_variable(&sum, 16).expect("a sum that fits");
+            assert!(m.abs() == 1 && k == 0);
+            Form::atom(cut.world.var(v).atom).scaled(m, 16)
+        });
+        [x, y, u, v]
+    }
+
+    #[test]
+    fn a_lazy_butterfly_is_as_narrow_as_it_is() {
+        let mut cut = Cutter::new(4591);
+        let [x, y, u, v] = butterfly(&mut cut);
+        for (sign, of) in [(1, &x), (-1, &y)] {
+            let sum = Form::combine(&u, 1, &v, sign, 16);
+            assert_eq!(sum.t.len(), 2, "two names, in [-60000, 60000]");
+            assert_eq!(cut.unfolded(&sum, 1 << 16), Some(of.scaled(2, 64)));
+            assert_eq!(cut.unfolded(&sum, 60000), None, "it takes 60001 values");
+            let Use::One(Base::Var(found), f) = cut.use_form(&sum, 16) else {
+                panic!("no variable")
+            };
+            assert_eq!(cut.unfold(&Form::atom(cut.world.var(found).atom)).as_ref(), Some(of));
+            assert_eq!([1, 15000].map(|at| cut.world.funs.at(f, at)), [2, 30000]);
+        }
+    }
+
+    #[test]
+    fn what_does_not_cancel_stays_wide() {
+        let mut cut = Cutter::new(4591);
+        let [x, _, u, v] = butterfly(&mut cut);
+        // 3x - y, x + 3y and 4x + y, none of which fits.
+        let wide = [
+            Form::combine(&u, 1, &v, 2, 16),
+            Form::combine(&u, 2, &v, -1, 16),
+            Form::combine(&u, 1, &x, 3, 16),
+        ];
+        for sum in wide {
+            assert_eq!(cut.unfolded(&sum, 1 << 16), None);
+            assert!(!matches!(cut.use_form(&sum, 16), Use::One(Base::Var(_), _)));
+        }
+    }
+
+    #[test]
+    fn a_name_is_folded_again_where_that_is_narrower() {
+        // Of u = x + y and v = x - y, v + 2y - 4591·round(u / 4591) is the reduction of u.
+        let mut cut = Cutter::new(4591);
+        let [_, y, u, v] = butterfly(&mut cut);
+        let Some(Base::Var(name)) = cut.one_base(&u) else { panic!("a name") };
+        let round = cut.world.funs.lin(32, 1 << 15, 65536 / 4591 + 1, &[]);
+        let round = cut.op(16, crate::funs::FunOp::Slice(16), &[round]);
+        let round = Form::atom(cut.world.atom(Atom::Fun(Base::Var(name), round)));
+        let spelled = Form::combine(&Form::combine(&v, 1, &y, 2, 64), 1, &round, -4591, 64);
+        let folded = cut.unfolded(&spelled, 10000).expect("a narrower spelling");
+        assert_eq!(cut.one_base(&folded), Some(Base::Var(name)));
+    }
+}
