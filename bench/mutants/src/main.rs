@@ -55,9 +55,12 @@ struct Args {
     /// Runs only those that were not caught the last time, with the tests as they are now.
     #[arg(long)]
     again: bool,
-    /// Leaves out long tests, and what is compiled alone: a first look, which writes no record.
+    /// Leaves out long tests, and what is compiled alone: a first look.
     #[arg(long)]
     quick: bool,
+    /// Runs nothing: writes the record of what was found the last time.
+    #[arg(long)]
+    write: bool,
     /// Mutants that are run at the same time, each on one core.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
@@ -79,7 +82,18 @@ fn main() -> Result<()> {
     println!("{} of them are not in the one program", spelled.gone.len());
 
     let dir = copy.package_dir(&mutants[0].file);
-    let mut results = Results::new(&args.scratch, args.again)?;
+    let mut results = Results::new(&args.scratch, args.again, args.write)?;
+    for &n in &spelled.never {
+        if !results.known(&lines[n]) {
+            results.add(&lines[n], Outcome::Uncompiled)?;
+        }
+    }
+    if args.write {
+        // By these numbers one is run by hand: MUTANT=17 DIR/programs/all/lib
+        let all = lines.iter().enumerate().map(|(n, line)| format!("{n} {line}\n"));
+        std::fs::write(args.scratch.join("numbers.txt"), all.collect::<String>())?;
+        return results.write(&args.root, &args.root.join(&args.record), &lines, named);
+    }
     let wanted = |n: usize| args.only.as_ref().is_none_or(|o| lines[n].contains(o.as_str()));
     let suite = Suite::new(&copy.tests("all")?, &dir)?;
     let here = |n: &usize| !spelled.gone.contains(n) && wanted(*n) && !results.known(&lines[*n]);
@@ -98,7 +112,7 @@ fn main() -> Result<()> {
         all.into_iter().try_for_each(|w| w.join().expect("no panics"))
     })?;
     if args.quick {
-        return Ok(());
+        return results.write(&args.root, &args.root.join(&args.record), &lines, named);
     }
     for source in &sources {
         copy.put(&source.file, &source.text)?;
@@ -180,6 +194,10 @@ fn refused(source: &Source, text: &Text, at: Range<usize>, spelled: &mut Spelled
     let in_mutant =
         mutant.as_ref().is_some_and(|m| site.as_ref().is_none_or(|s| m.0.len() <= s.0.len()));
     if let Some((_, n)) = mutant.filter(|_| in_mutant) {
+        let site = source.sites.iter().find(|s| s.mutants.iter().any(|m| m.0 == n));
+        if site.is_some_and(|s| matches!(s.kind, Kind::Body)) {
+            spelled.never.insert(n);
+        }
         return spelled.gone.insert(n);
     }
     let Some((_, key)) = site else { return false };

@@ -11,6 +11,8 @@ pub struct Spelled {
     pub site: HashMap<usize, usize>,
     /// Mutants that are not in the program.
     pub gone: std::collections::BTreeSet<usize>,
+    /// Of these, bodies that are values of another type than the function's: no program has them.
+    pub never: std::collections::BTreeSet<usize>,
 }
 
 /// A source of the program, with what its bytes belong to.

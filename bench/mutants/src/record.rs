@@ -67,21 +67,21 @@ pub struct Results {
 }
 
 impl Results {
-    /// None yet; `again`: those of the last time that were caught.
+    /// None yet; `again`: those of the last time that were caught; `all_known`: all of them.
     ///
     /// # Errors
     /// If the file system fails.
-    pub fn new(scratch: &Path, again: bool) -> Result<Results> {
+    pub fn new(scratch: &Path, again: bool, all_known: bool) -> Result<Results> {
         let path = scratch.join("outcomes.txt");
         let mut all = BTreeMap::new();
-        if again {
+        if again || all_known {
             let known = std::fs::read_to_string(&path).context("no outcomes of the last time")?;
             for line in known.lines() {
                 let (word, name) = line.split_once(' ').unwrap_or_default();
                 let outcome = OUTCOMES.iter().find(|o| o.1 == word);
                 all.insert(name.to_string(), outcome.map_or(Outcome::Missed, |o| o.0));
             }
-            all.retain(|_, o| *o != Outcome::Missed);
+            all.retain(|_, o| all_known || *o != Outcome::Missed);
         } else {
             std::fs::write(&path, "")?;
         }

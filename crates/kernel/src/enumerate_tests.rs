@@ -143,6 +143,23 @@ fn lines_of_great_moduli_do_not_wrap() {
     assert!(!all_on_line(0, &values, m, c, 0));
 }
 
+/// What the quick way would take for a line, were it asked: of great moduli, of even ones, and after 1,024 values.
+#[test]
+fn the_quick_way_is_asked_where_it_is_right() {
+    let (m, c) = ((1i64 << 61) + 1, 1u64 << 61);
+    // The last one is on the line modulo 2^64 alone, and the differences before it fit 64 bits.
+    let mut values = vec![0, -1, -2, -3, m - 4, 2 * m - 5, 1 - (1 << 61)];
+    assert!(!all_on_line(0, &values, m as u128, c, 0));
+    values.truncate(6);
+    assert!(all_on_line(0, &values, m as u128, c, 0));
+    // 2^58 is no multiple of 6, and one of every power of two that a false inverse has.
+    assert!(!all_on_line(0, &[1 << 58], 6, 0, 0));
+    let mut values: Vec<i64> = (0..2048).collect();
+    assert!(all_on_line(0, &values, 97, 1, 0));
+    values[1024..].iter_mut().for_each(|v| *v -= 2048);
+    assert!(!all_on_line(0, &values, 97, 1, 0));
+}
+
 /// What is found counts, and what is known already does not.
 #[test]
 fn facts_are_counted_once() {

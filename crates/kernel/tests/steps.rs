@@ -114,16 +114,26 @@ fn products_of_sums_with_constants() {
 /// The sign of a word that is told as an integer without sign: less the second quotient, of which the first is zero.
 #[test]
 fn signs_of_words_without_sign() {
-    let (b, node) = bench(&[(0, 60_000, 16)], |b, x| b.node(16, Op::Ashr(15), &[x[0]]));
-    let text = |c: i64| {
-        format!(
-            "input 0 0
-            floor 16 32768 1 0 1
-            node {node} 1 negative 0 -1 0 1 0 1 is 16 0 1 1 {c}"
-        )
-    };
-    right(&b, &text(-1));
-    wrong(&b, &text(1), LEFT);
+    type Make = fn(&mut Bench, u32) -> u32;
+    let shapes: [Make; 2] = [
+        |b, x| b.node(16, Op::Ashr(15), &[x]),
+        |b, x| {
+            let bit = b.node(1, Op::Slice { lo: 15 }, &[x]);
+            b.node(16, Op::Sext, &[bit])
+        },
+    ];
+    for make in shapes {
+        let (b, node) = bench(&[(0, 60_000, 16)], |b, x| make(b, x[0]));
+        let text = |c: i64| {
+            format!(
+                "input 0 0
+                floor 16 32768 1 0 1
+                node {node} 1 negative 0 -1 0 1 0 1 is 16 0 1 1 {c}"
+            )
+        };
+        right(&b, &text(-1));
+        wrong(&b, &text(1), LEFT);
+    }
 }
 
 /// The sign of a word is that of its upper half, by a rule of its own.
