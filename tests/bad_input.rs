@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Sandbox, arm_compilers, mentions};
+use common::{Sandbox, arm_compilers, m4_compilers, mentions};
 
 const RING: &str = "Z4591[x]/(x^761 - x - 1)";
 
@@ -438,6 +438,25 @@ fn errors_are_json_when_asked_for() {
 #[test]
 fn tools_for_another_architecture_that_are_missing_are_named_with_their_packages() {
     let dir = Sandbox::new();
+    let m4 = ["forge", "sntrup761", "--plan", "sntrup761", "--target", "m4"];
+    let packages = "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi";
+    dir.ringforge_among(&["gcc"], &m4).fails(2, &["no C compiler for armv7e-m", packages]);
+    let wrong = [&m4[..], &["--cc", "gcc"]].concat();
+    dir.ringforge_among(&["gcc"], &wrong)
+        .fails(2, &["`gcc` compiles for x86_64", "armv7e-m", "--cc arm-none-eabi-gcc"]);
+    if !m4_compilers().is_empty() {
+        let said = ["nothing here runs programs for armv7e-m", "apt-get install qemu-user"];
+        dir.ringforge_among(&["arm-none-eabi-gcc"], &m4).fails(2, &said);
+        for (words, found) in [
+            ("-marm -mcpu=cortex-a9", "Armv7-A in Arm state"),
+            ("-mcpu=cortex-r5", "Armv7-R"),
+            ("-mcpu=cortex-m3", "Armv7-M"),
+            ("-mfloat-abi=hard -mfpu=fpv4-sp-d16", "arguments in floating-point registers"),
+        ] {
+            let cc = format!("arm-none-eabi-gcc {words}");
+            dir.ringforge(&[&m4[..], &["--cc", &cc]].concat()).fails(2, &["compiles for", found]);
+        }
+    }
     let neon = ["forge", "sntrup761", "--plan", "sntrup761", "--target", "neon"];
     let packages = "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross";
     dir.ringforge_among(&["gcc"], &neon).fails(2, &["no C compiler for aarch64", packages]);

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Sandbox, arm_compilers};
+use common::{Sandbox, arm_compilers, m4_compilers};
 
 const TARGETS: &[&str] = &["avx2", "sse41", "c"];
 const STRICT: &[&str] = &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
@@ -90,6 +90,32 @@ fn a_ring_from_two_texts_is_forged_and_proved_for_neon() {
             let flags = [&[level][..], arch, STRICT].concat();
             let object = dir.compile_with(cc, &flags, "toy.o", &source);
             let contract = ["--contract", "p/toy.contract.toml", "--symbol", "toy_mul_neon"];
+            let args = [&["check", &object][..], &contract, &["--pairs", "100"]].concat();
+            let run = dir.ringforge(&args).succeeds();
+            assert!(run.stdout.contains("agree with the oracle"), "{run:?}");
+        }
+    }
+}
+
+/// Cortex-M4: the same under an emulator of its instructions, with both compilers.
+#[test]
+fn a_ring_from_two_texts_is_forged_and_proved_for_cortex_m4() {
+    let dir = Sandbox::new();
+    toy(&dir);
+    for (cc, arch) in m4_compilers() {
+        let args = ["--json", "forge", "toy.toml", "--target", "m4", "--cc", cc, "--out", "p"];
+        let proof = dir.ringforge(&[&args[..], &["--pairs=500"]].concat()).succeeds().json();
+        assert_eq!(proof["verdict"], "proved");
+        let one = &proof["targets"][0];
+        assert_eq!((&one["target"], &one["proof"]["verdict"]), (&"m4".into(), &"proved".into()));
+        assert!(one["executed"]["products"].as_u64() > Some(500), "{one}");
+        assert!(one["timing"].is_null(), "an emulator's time is no processor's");
+        assert!(dir.read("p/toy.contract.toml").contains("abi = \"aapcs\""));
+        let source = dir.read("p/toy_m4.c");
+        for level in ["-O0", "-O1", "-O2", "-O3", "-Os"] {
+            let flags = [&[level][..], arch, STRICT].concat();
+            let object = dir.compile_with(cc, &flags, "toy.o", &source);
+            let contract = ["--contract", "p/toy.contract.toml", "--symbol", "toy_mul_m4"];
             let args = [&["check", &object][..], &contract, &["--pairs", "100"]].concat();
             let run = dir.ringforge(&args).succeeds();
             assert!(run.stdout.contains("agree with the oracle"), "{run:?}");

@@ -84,6 +84,27 @@ pub fn arm_compilers() -> &'static [(&'static str, &'static [&'static str])] {
     }
 }
 
+/// What compiles for Cortex-M4, in the same way.
+pub fn m4_compilers() -> &'static [(&'static str, &'static [&'static str])] {
+    let works = |name: &&&str| {
+        Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success())
+    };
+    let needed = ["arm-none-eabi-gcc", "clang-19", "qemu-arm"];
+    match needed.iter().find(|name| !works(name)) {
+        None => &[
+            ("arm-none-eabi-gcc", &["-mcpu=cortex-m4", "-mthumb"]),
+            ("clang-19", &["--target=thumbv7em-none-eabi", "-mcpu=cortex-m4", "-ffreestanding"]),
+        ],
+        Some(missing) => {
+            let install =
+                "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-user clang-19";
+            assert!(std::env::var_os("RINGFORGE_CI").is_none(), "no {missing}: {install}");
+            eprintln!("not run, since there is no {missing}: {install}");
+            &[]
+        }
+    }
+}
+
 /// Runs a command, which must succeed; returns what it printed.
 pub fn run(command: &mut Command) -> String {
     let out = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));

@@ -80,7 +80,7 @@ pub struct Subject {
 /// How code is made.
 #[derive(Args, Debug, Clone)]
 pub struct Make {
-    /// For which machines: `avx2`, `sse41`, `neon`, `c`, several of one architecture with commas, or `all`
+    /// For which machines: `avx2`, `sse41`, `neon`, `m4`, `c`, several of one architecture with commas, or `all`
     /// for the host's `avx2,c` or `neon,c`; several come with a choice at run time
     #[arg(long, default_value = "all", value_name = "TARGET")]
     pub target: String,
@@ -299,7 +299,7 @@ pub struct Explain {
     /// What.
     #[command(flatten)]
     pub subject: Subject,
-    /// For which machine ranges and counts are: `avx2`, `sse41`, `neon` or `c`
+    /// For which machine ranges and counts are: `avx2`, `sse41`, `neon`, `m4` or `c`
     #[arg(long, default_value = "avx2", value_name = "TARGET")]
     pub target: String,
     /// Schedule: a file, instead of the target's default

@@ -293,7 +293,7 @@ fn build(
     let mut args: Vec<std::ffi::OsString> =
         vec!["-r".into(), "-nostdlib".into(), "-o".into(), whole.clone().into()];
     args.extend(objects.into_iter().map(Into::into));
-    compiler.run(&args).map_err(|e| Failure::failed(e.to_string()))?;
+    compiler.link(&args).map_err(|e| Failure::failed(e.to_string()))?;
     Ok(Built { object: whole, commands })
 }
 

@@ -59,6 +59,9 @@ impl Reckoned {
     /// In a few words.
     pub fn text(&self) -> String {
         let Reckoned { core, counts, multiplier_slots, model_cycles } = self;
+        if counts.in_order.is_some() {
+            return format!("{model_cycles} model cycles ({core}); {} executed", counts.executed);
+        }
         format!(
             "{model_cycles} model cycles ({core}); {} executed, F0 {multiplier_slots}, R16 {}",
             counts.executed, counts.moved

@@ -48,6 +48,12 @@ pub const TARGETS: &[Target] = &[
         },
     },
     Target {
+        machine: &ringforge_target::M4,
+        emit: |program, preamble| {
+            ringforge_emit::m4::m4(program, preamble).map_err(|e| e.to_string())
+        },
+    },
+    Target {
         machine: &ringforge_target::C,
         emit: |program, preamble| {
             ringforge_emit::c::c(program, preamble).map_err(|e| e.to_string())

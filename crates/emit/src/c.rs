@@ -12,6 +12,7 @@
 
 mod block;
 mod helpers;
+mod packed;
 
 use crate::Preamble;
 use crate::interface::{called_entries, comment};
@@ -33,12 +34,42 @@ pub struct CannotRender {
 /// The suffix of this target's function and file names.
 pub const SUFFIX: &str = "c";
 
+/// What differs between targets whose programs are loops over lanes.
+#[derive(Debug)]
+pub(crate) struct Form {
+    /// The suffix of functions and files.
+    pub suffix: &'static str,
+    /// What a file says it is.
+    pub what: &'static str,
+    /// What it includes.
+    pub includes: &'static str,
+    /// Whether two lanes of 16 bits are one word where that is shorter.
+    pub pairs: bool,
+}
+
+/// What every compiler takes.
+const PORTABLE: Form = Form {
+    suffix: SUFFIX,
+    what: "multiplication in portable C99",
+    includes: "#include <stdint.h>\n",
+    pairs: false,
+};
+
 /// The C source of a program; its exported functions are `NAME_<procedure>_c`.
 ///
 /// # Errors
 ///
 /// A program with operations that are not lane-wise on words is refused.
 pub fn c(program: &Program, preamble: &Preamble) -> Result<String, CannotRender> {
+    write(program, preamble, &PORTABLE)
+}
+
+/// A C file in one of the forms.
+pub(crate) fn write(
+    program: &Program,
+    preamble: &Preamble,
+    form: &'static Form,
+) -> Result<String, CannotRender> {
     let program = program.expand_to_words();
     let mut helpers = Helpers::new(&program);
     let called = called_entries(&program);
@@ -51,18 +82,25 @@ pub fn c(program: &Program, preamble: &Preamble) -> Result<String, CannotRender>
         let refuse = |reason| CannotRender { procedure: procedure.name.clone(), reason };
         bodies += "\n";
         let inner = !procedure.exported || called.contains(&i);
-        bodies += &render(&program, procedure, inner, &mut helpers).map_err(refuse)?;
+        bodies += &render(&program, procedure, inner, &mut helpers, form).map_err(refuse)?;
         if procedure.exported && inner {
-            bodies += &outer(&program, procedure);
+            bodies += &outer(&program, procedure, form);
         }
     }
-    let mut text = preamble.comment(&program, "multiplication in portable C99");
-    text += "#include <stdint.h>\n";
+    let mut text = preamble.comment(&program, form.what);
+    text += form.includes;
     for procedure in program.procedures.iter().filter(|p| p.exported) {
-        let _ =
-            writeln!(text, "\n{}{};", comment(procedure), prototype(&program, procedure, false));
+        let _ = writeln!(
+            text,
+            "\n{}{};",
+            comment(procedure),
+            prototype(&program, procedure, false, form)
+        );
     }
     text += &helpers.render();
+    if bodies.contains("lanes2") {
+        text += packed::PAIRS;
+    }
     for procedure in &program.procedures {
         let used = used_buffers(procedure);
         for (i, buffer) in procedure.buffers.iter().enumerate() {
@@ -94,15 +132,16 @@ fn table(name: &str, words: &[i32], bits: u8) -> String {
 }
 
 /// The name of a procedure's function: that of the file's own, or the exported one.
-fn function_name(program: &Program, procedure: &Procedure, inner: bool) -> String {
+fn function_name(program: &Program, procedure: &Procedure, inner: bool, form: &Form) -> String {
+    let suffix = form.suffix;
     match inner {
-        false => format!("{}_{}_{SUFFIX}", program.name, procedure.name),
-        true => format!("{}_{SUFFIX}", procedure.name),
+        false => format!("{}_{}_{suffix}", program.name, procedure.name),
+        true => format!("{}_{suffix}", procedure.name),
     }
 }
 
 /// Parameters of an entry point may overlap; those of helpers never do.
-fn prototype(program: &Program, procedure: &Procedure, inner: bool) -> String {
+fn prototype(program: &Program, procedure: &Procedure, inner: bool, form: &Form) -> String {
     let parameters = procedure.buffers.iter().filter(|b| b.role.is_parameter()).map(|b| {
         let qualifier = if b.role == Role::Input { "const " } else { "" };
         match procedure.exported || procedure.computes.is_some() {
@@ -112,15 +151,15 @@ fn prototype(program: &Program, procedure: &Procedure, inner: bool) -> String {
     });
     let parameters = parameters.collect::<Vec<_>>().join(", ");
     let linkage = if inner { "static " } else { "" };
-    format!("{linkage}void {}({parameters})", function_name(program, procedure, inner))
+    format!("{linkage}void {}({parameters})", function_name(program, procedure, inner, form))
 }
 
 /// An entry point whose body is a function of the file's own.
-fn outer(program: &Program, procedure: &Procedure) -> String {
+fn outer(program: &Program, procedure: &Procedure, form: &Form) -> String {
     let names = procedure.buffers.iter().filter(|b| b.role.is_parameter());
     let names: Vec<&str> = names.map(|b| b.name.as_str()).collect();
     let (header, inner) =
-        (prototype(program, procedure, false), function_name(program, procedure, true));
+        (prototype(program, procedure, false, form), function_name(program, procedure, true, form));
     format!("\n{header}\n{{\n    {inner}({});\n}}\n", names.join(", "))
 }
 
@@ -129,19 +168,21 @@ fn render(
     procedure: &Procedure,
     inner: bool,
     helpers: &mut Helpers,
+    form: &'static Form,
 ) -> Result<String, String> {
     helpers.words(procedure.bits);
     let mut writer = Writer {
         program,
         procedure,
         helpers,
+        form,
         text: String::new(),
         depth: 1,
         constants: Vec::new(),
     };
     writer.statements(&procedure.body)?;
     let Writer { text: body, constants, .. } = writer;
-    let mut text = prototype(program, procedure, inner) + "\n{\n";
+    let mut text = prototype(program, procedure, inner, form) + "\n{\n";
     for (i, words) in constants.iter().enumerate() {
         for line in table(&format!("k{i}"), words, procedure.bits).lines() {
             let _ = writeln!(text, "    {line}");
@@ -179,6 +220,7 @@ struct Writer<'a> {
     program: &'a Program,
     procedure: &'a Procedure,
     helpers: &'a mut Helpers,
+    form: &'static Form,
     text: String,
     depth: usize,
     /// Constant registers with words of their own.
@@ -226,7 +268,7 @@ impl Writer<'_> {
                 }
                 Stmt::Call { procedure, arguments } => {
                     let callee = &self.program.procedures[procedure.0 as usize];
-                    let name = function_name(self.program, callee, true);
+                    let name = function_name(self.program, callee, true, self.form);
                     let arguments = arguments.iter().map(|(buffer, at)| {
                         match (self.buffer(*buffer), block::index(at, None)) {
                             (name, at) if at == "0" => name,

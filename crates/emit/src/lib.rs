@@ -3,6 +3,7 @@
 pub mod avx2;
 pub mod c;
 mod interface;
+pub mod m4;
 pub mod neon;
 pub mod preamble;
 pub mod sse41;

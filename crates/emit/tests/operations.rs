@@ -7,7 +7,7 @@ mod common;
 mod long;
 
 use common::*;
-use ringforge_emit::{Preamble, avx2, c, neon, sse41};
+use ringforge_emit::{Preamble, avx2, c, m4, neon, sse41};
 use ringforge_interpret::run::run;
 use ringforge_plan::Plan;
 use ringforge_program::ir::*;
@@ -79,10 +79,15 @@ fn check_cases(program: &Program, targets: &[&str], cases: &[Vec<Vec<i64>>]) {
             "avx2" => avx2::avx2(program, &preamble).unwrap(),
             "sse41" => sse41::sse41(program, &preamble).unwrap(),
             "neon" => neon::neon(program, &preamble).unwrap(),
+            "m4" => m4::m4(program, &preamble).unwrap(),
             _ => c::c(program, &preamble).unwrap(),
         };
-        let arm = *target == "neon";
-        let all = if arm { arm_compilers() } else { compilers() };
+        let arm = matches!(*target, "neon" | "m4");
+        let all = match *target {
+            "neon" => arm_compilers(),
+            "m4" => m4_compilers(),
+            _ => compilers(),
+        };
         let both = arm || *target == "avx2" && long::long();
         let some = if both { &all[..] } else { &all[all.len() - 1..] };
         for compiler in some {
@@ -106,7 +111,7 @@ fn check_cases(program: &Program, targets: &[&str], cases: &[Vec<Vec<i64>>]) {
 }
 
 const VECTORS: [&str; 3] = ["avx2", "sse41", "neon"];
-const ALL: [&str; 4] = ["avx2", "sse41", "neon", "c"];
+const ALL: [&str; 5] = ["avx2", "sse41", "neon", "m4", "c"];
 const KINDS: [(u64, u8, usize); 4] =
     [(3329, 16, 16), (7681, 16, 16), (12289, 16, 16), (8380417, 32, 8)];
 
@@ -137,7 +142,10 @@ fn operations_on_single_words() {
         check(&each(q, bits, lanes, &common), &ALL);
         let products: [&Make<'_>; 2] =
             [&|[a, _, b, _]| Op::MulHi(a, b), &|[a, _, b, _]| Op::MulHrs(a, b)];
-        check(&each(q, bits, lanes, &products), if bits == 16 { &ALL } else { &["neon", "c"] });
+        check(
+            &each(q, bits, lanes, &products),
+            if bits == 16 { &ALL } else { &["neon", "m4", "c"] },
+        );
     }
 }
 
@@ -332,7 +340,7 @@ fn modular_operations() {
             words(&[ProductMethod::Montgomery]),
             freeze(&[Minimum, FreezeMethod::Montgomery, biased]),
         ];
-        all(high, if bits == 16 { &ALL } else { &["neon", "c"] });
+        all(high, if bits == 16 { &ALL } else { &["neon", "m4", "c"] });
         if bits == 16 {
             let narrowed = narrow(&[NarrowMethod::Montgomery, NarrowMethod::Barrett]);
             all(vec![multiply(&split, &factors)], &ALL);

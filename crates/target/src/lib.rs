@@ -14,7 +14,9 @@ mod costs;
 mod processors;
 mod registers;
 
-pub use architecture::{AARCH64, ARCHITECTURES, Architecture, Core, X86_64};
+pub use architecture::{
+    AARCH64, ARCHITECTURES, ARMV7E_M, Architecture, Core, InOrder, Model, X86_64,
+};
 pub use costs::{Costs, WordCosts};
 pub use processors::{Cache, Kind, Processor, Timing, ZEN4};
 pub use registers::Registers;
@@ -127,8 +129,21 @@ pub const C: Target = Target {
     ..AVX2
 };
 
+/// Cortex-M4: programs as for portable C, each of their registers a loop over words of 32 bits, one lane or two
+/// packed ones at a time.
+pub const M4: Target = Target {
+    name: "m4",
+    what: "Cortex-M4 (Armv7E-M), C with intrinsics",
+    architecture: Some(&ARMV7E_M),
+    pieces: 8,
+    count: 12,
+    levels: &["-O3", "-Os"],
+    usual: false,
+    ..C
+};
+
 /// All targets, the fastest first.
-pub const TARGETS: [&Target; 4] = [&AVX2, &SSE41, &NEON, &C];
+pub const TARGETS: [&Target; 5] = [&AVX2, &SSE41, &NEON, &M4, &C];
 
 impl Target {
     /// The target called `name`.

@@ -211,7 +211,8 @@ impl Callee {
 }
 
 /// Links without position independence, so that foreign objects of both kinds are accepted, and with all its
-/// libraries where the program is to run elsewhere.
+/// libraries where the program is to run elsewhere. A program without a system is the work of its
+/// architecture's own compiler.
 pub(crate) fn link(
     compiler: &Compiler,
     source: &Path,
@@ -220,13 +221,16 @@ pub(crate) fn link(
 ) -> Result<(), CompileError> {
     let mut args: Vec<std::ffi::OsString> =
         ["-O2", "-w", "-no-pie", "-fno-pie"].map(Into::into).to_vec();
+    if compiler.architecture.is_some_and(|a| a.bare) {
+        args.extend(["-nostartfiles", "-Wl,-Ttext=0x10000", "-Wl,--build-id=none"].map(Into::into));
+    }
     if !compiler.runner.is_native() {
         args.push("-static".into());
     }
     args.push(source.into());
     args.extend(objects.iter().map(|o| o.as_os_str().to_owned()));
     args.extend(["-o".into(), program.into()]);
-    compiler.run(&args).map(drop)
+    compiler.link(&args).map(drop)
 }
 
 #[cfg(test)]

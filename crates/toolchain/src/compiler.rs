@@ -199,19 +199,25 @@ impl Compiler {
             None => known().find(|name| locate(name).is_some()).ok_or(none)?,
         };
         let mut found = Compiler::find(name).map_err(|e| match e {
-            CompilerError::NotFound { asked, found, .. } if asked.contains(wanted.triple) => {
+            CompilerError::NotFound { asked, found, .. }
+                if asked.contains(wanted.triple) || asked.contains(wanted.compiler) =>
+            {
                 CompilerError::NotFound { asked, found, package: packages.into() }
             }
             other => other,
         })?;
         if found.family == Family::Clang {
-            if !Path::new(wanted.root).is_dir() {
+            // A program without a system is linked by the other compiler.
+            if !Path::new(wanted.root).is_dir() || wanted.bare && locate(wanted.compiler).is_none()
+            {
                 return Err(CompilerError::NoCross { machine: wanted.name, packages });
             }
             if !found.arguments.iter().any(|word| word.contains("-target")) {
                 found.arguments.insert(0, format!("--target={}", wanted.triple));
             }
         }
+        // Words that the user has come later, and win.
+        found.arguments.splice(0..0, wanted.arguments.iter().map(|word| (*word).to_owned()));
         found.architecture = Some(wanted);
         found.compiling_for(wanted)
     }
@@ -222,29 +228,29 @@ impl Compiler {
         if self.family == Family::Other {
             return Ok(self); // it may know no such question; the prover reads the object's header
         }
-        let question = ["-dM", "-E", "-x", "c", "/dev/null"];
-        let answer = Command::new(&self.path).args(&self.arguments).args(question).output();
+        let asked = |arguments: &[String]| {
+            let question = ["-dM", "-E", "-x", "c", "/dev/null"];
+            Command::new(&self.path).args(arguments).args(question).output()
+        };
         let broken =
             |why: String| CompilerError::Broken { path: self.path.display().to_string(), why };
-        let answer = answer.map_err(|e| broken(e.to_string()))?;
+        let mut answer = asked(&self.arguments).map_err(|e| broken(e.to_string()))?;
         if !answer.status.success() {
             let complaint = first_errors(&String::from_utf8_lossy(&answer.stderr)).join("; ");
-            return Err(broken(format!("with {}: {complaint}", self.arguments.join(" "))));
+            // Words for another machine may be all that it does not know.
+            let rest: Vec<String> =
+                self.arguments[wanted.arguments.len().min(self.arguments.len())..].to_vec();
+            answer = asked(&rest).map_err(|e| broken(e.to_string()))?;
+            let other = machine(&String::from_utf8_lossy(&answer.stdout)) != wanted.name;
+            if wanted.arguments.is_empty() || !answer.status.success() || !other {
+                return Err(broken(format!("with {}: {complaint}", self.arguments.join(" "))));
+            }
         }
         let macros = String::from_utf8_lossy(&answer.stdout);
-        let is = |name: &str| macros.lines().any(|l| l.split(' ').nth(1) == Some(name));
-        let machine = match (is("__x86_64__"), is("__aarch64__")) {
-            (true, _) => "x86_64",
-            (_, true) => "aarch64",
-            _ if is("__i386__") => "i386",
-            _ if is("__arm__") => "arm",
-            _ => "another machine",
-        };
-        let found = match is("__LP64__") {
-            true if machine == wanted.name => return Ok(self),
-            true => machine.to_owned(),
-            false => format!("{machine} with pointers of 32 bits"),
-        };
+        let found = machine(&macros);
+        if found == wanted.name {
+            return Ok(self);
+        }
         let (name, wanted_name) = (self.name, wanted.name);
         let instead = match wanted.is_host() {
             true => "`--cc gcc`, or `--cc clang`, without such words".to_owned(),
@@ -291,7 +297,23 @@ impl Compiler {
         self.run(&args)
     }
 
-    /// Runs the compiler with `args` as they are (for linking a driver).
+    /// Links with `args` as they are: by itself, or where an architecture has no system by that one's own compiler,
+    /// which alone has a linker and a library for it.
+    ///
+    /// # Errors
+    /// As [`Compiler::compile`].
+    pub fn link(&self, args: &[OsString]) -> Result<Compilation, CompileError> {
+        let bare = self.architecture.filter(|a| a.bare && self.family != Family::Gcc);
+        let Some(bare) = bare else { return self.run(args) };
+        let own = Compiler::of(Some(bare.compiler), Some(bare)).map_err(|e| CompileError {
+            command: bare.compiler.into(),
+            status: e.to_string(),
+            errors: vec![],
+        })?;
+        own.run(args)
+    }
+
+    /// Runs the compiler with `args` as they are.
     ///
     /// # Errors
     /// As [`Compiler::compile`].
@@ -328,6 +350,42 @@ fn first_errors(messages: &str) -> Vec<String> {
     let named: Vec<String> =
         lines().filter(|l| l.contains("error")).take(5).map(Into::into).collect();
     if named.is_empty() { lines().take(5).map(Into::into).collect() } else { named }
+}
+
+/// The machine for which a compiler defines `macros`, under its architecture's name where it is one of them.
+fn machine(macros: &str) -> String {
+    let value = |name: &str| {
+        let mut words = macros.lines().map(|line| line.split(' ').skip(1));
+        words.find_map(|mut line| (line.next() == Some(name)).then(|| line.next().unwrap_or("")))
+    };
+    let is = |name: &str| value(name).is_some();
+    if is("__arm__") {
+        let profile = value("__ARM_ARCH_PROFILE").unwrap_or("?").trim_matches('\'');
+        // Clang says the letter's number.
+        let profile = match profile {
+            "77" => "M",
+            "65" => "A",
+            "82" => "R",
+            other => other,
+        };
+        let level = value("__ARM_ARCH").unwrap_or("?");
+        let dsp = profile == "M" && is("__ARM_FEATURE_DSP");
+        return match (level, profile, dsp) {
+            _ if !is("__thumb__") => format!("Armv{level}-{profile} in Arm state"),
+            _ if is("__ARM_PCS_VFP") => {
+                format!("Armv{level}-{profile} with arguments in floating-point registers")
+            }
+            ("7", "M", true) => "armv7e-m".into(),
+            _ => format!("Armv{level}-{profile}"),
+        };
+    }
+    let name = match (is("__x86_64__"), is("__aarch64__")) {
+        (true, _) => "x86_64",
+        (_, true) => "aarch64",
+        _ if is("__i386__") => "i386",
+        _ => "another machine",
+    };
+    if is("__LP64__") { name.into() } else { format!("{name} with pointers of 32 bits") }
 }
 
 fn quote(word: &str) -> String {

@@ -4,10 +4,12 @@
 
 use std::time::Duration;
 
-use ringforge_target::Core;
+use ringforge_target::{Core, Model};
 use serde::Serialize;
 
 use crate::{CallError, Callee, Compiler, Guard, Scratch};
+
+mod thumb;
 
 /// The plugin that counts.
 const PLUGIN: &str = include_str!("driver/count.c");
@@ -27,6 +29,9 @@ pub struct Counts {
     pub memory: u64,
     /// Vector registers that they load and store, a part of one counted as one.
     pub moved: u64,
+    /// Cycles, where the core executes in order and has a time for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_order: Option<u64>,
 }
 
 /// What kind of instruction an encoding is.
@@ -64,9 +69,14 @@ impl Counts {
 
     /// What a core is reckoned to take.
     pub fn cycles(&self, core: &Core) -> f64 {
-        core.multiply * self.slots() as f64
-            + core.other * self.other as f64
-            + core.moved * self.moved as f64
+        match core.model {
+            Model::Slots { multiply, other, moved } => {
+                multiply * self.slots() as f64
+                    + other * self.other as f64
+                    + moved * self.moved as f64
+            }
+            Model::InOrder(_) => self.in_order.unwrap_or(0) as f64,
+        }
     }
 }
 
@@ -101,7 +111,10 @@ pub fn count(
         Duration::from_secs(60),
     )?;
     let text = std::fs::read_to_string(&out).map_err(|e| CountError::Silent(e.to_string()))?;
-    let counts = sum(&text);
+    let counts = match compiler.architecture.and_then(|a| a.core).map(|core| core.model) {
+        Some(Model::InOrder(times)) => thumb::sum(&text, &times),
+        _ => sum(&text),
+    };
     if counts.executed == 0 { Err(CountError::Silent(text)) } else { Ok(counts) }
 }
 
@@ -228,7 +241,15 @@ mod tests {
     #[test]
     fn counts_are_summed_and_reckoned() {
         let counts = sum("4e629c20 10\n0e62c020 5\nad000440 3\nd65f03c0 1\n");
-        let want = Counts { executed: 19, full: 10, long: 5, other: 0, memory: 3, moved: 6 };
+        let want = Counts {
+            executed: 19,
+            full: 10,
+            long: 5,
+            other: 0,
+            memory: 3,
+            moved: 6,
+            in_order: None,
+        };
         assert_eq!(counts, want);
         let core = ringforge_target::AARCH64.core.unwrap();
         assert!((counts.cycles(&core) - (1.12 * 25.0 + 0.86 * 6.0)).abs() < 1e-9);

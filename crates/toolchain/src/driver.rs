@@ -8,9 +8,14 @@ pub(crate) const CALL: &str = include_str!("driver/call.c");
 /// The common part of the driver that times.
 pub(crate) const TIMING: &str = include_str!("driver/timing.c");
 
+/// What stands in for a system where there is none.
+const BARE: &str = include_str!("driver/bare.c");
+
 /// Hints that no processor has, around a call: [`crate::count`] looks for them.
 const MARK: &str = "#ifdef __aarch64__
 #define MARK(n) __asm__ volatile(\"hint #\" #n ::: \"memory\")
+#elif defined __arm__
+#define MARK(n) __asm__ volatile(\".inst.w 0xf3af8000 + \" #n ::: \"memory\")
 #else
 #define MARK(n) (void)0
 #endif
@@ -182,7 +187,7 @@ impl Signature {
 
     /// Source of a driver that calls; `alias` lists pairs (output, input) that share memory.
     pub(crate) fn call_driver(&self, alias: &[(usize, usize)]) -> String {
-        let mut text = String::from("#define _GNU_SOURCE\n#include <stddef.h>\n") + MARK;
+        let mut text = String::from("#define _GNU_SOURCE\n#include <stddef.h>\n") + BARE + MARK;
         let _ = writeln!(text, "#define ARGS {}", self.arguments.len());
         text += &self.declaration();
         text += "static const struct { size_t bytes, align; int input, output, shares; } args[ARGS] = {\n";

@@ -85,7 +85,7 @@ pub fn index(at: &Index, lane: Option<i64>) -> String {
 /// Pointers to where the loops around a block have come to in a buffer. With them an access is a
 /// constant away from a common base, which is how gcc sees that strided stores interleave.
 #[derive(Default)]
-struct Bases {
+pub struct Bases {
     known: Vec<Base>,
     lines: Vec<String>,
 }
@@ -99,7 +99,7 @@ struct Base {
 
 impl Bases {
     /// An access to a buffer as C.
-    fn access(
+    pub fn access(
         &mut self,
         writer: &Writer,
         buffer: BufferId,
@@ -128,12 +128,20 @@ impl Bases {
         let from_there = Index { base: at.base - self.known[i].start, terms: Vec::new() };
         format!("p{i}[{}]", index(&from_there, lane))
     }
+
+    /// The pointers' definitions.
+    pub fn lines(&self) -> &[String] {
+        &self.lines
+    }
 }
 
 impl Writer<'_> {
     /// Renders a block as a loop over `lanes`, or says which operation is in the way.
     pub fn block(&mut self, block: &Block, lanes: usize) -> Result<(), String> {
         self.check_order(block, lanes)?;
+        if self.form.pairs && self.pairs(block, lanes) {
+            return Ok(());
+        }
         let (uniform, staged) = (uniform(block), self.staged(block, lanes));
         // Scalars and the few words of partial loads first, then the lanes, then partial stores.
         let (mut before, mut inside, mut after) = (Vec::new(), Vec::new(), Vec::new());
@@ -146,6 +154,7 @@ impl Writer<'_> {
             if let Op::MulLo(a, b) = op
                 && lanes == self.lanes()
                 && !uniform[i]
+                && !self.form.pairs
             {
                 // gcc would replace a product by a constant that it sees by four or five shifts
                 // and sums; it loads one from a table.
@@ -297,7 +306,9 @@ impl Writer<'_> {
             let reads = all[i + 1..].iter().filter(|m| !m.store);
             reads.into_iter().any(|m| self.same(store.buffer, m.buffer) && store.meets(m, lanes))
         };
-        all.iter().any(|m| m.store && self.is_result(m.buffer))
+        // Nobody makes vectors of pairs.
+        !self.form.pairs
+            && all.iter().any(|m| m.store && self.is_result(m.buffer))
             && all.iter().filter(passed).any(|m| !m.store)
             && !all
                 .iter()
@@ -330,7 +341,7 @@ impl Writer<'_> {
 }
 
 /// Which values are the same in every lane.
-fn uniform(block: &Block) -> Vec<bool> {
+pub fn uniform(block: &Block) -> Vec<bool> {
     let mut all: Vec<bool> = Vec::with_capacity(block.ops.len());
     for op in &block.ops {
         let operands = op.operands();

@@ -22,14 +22,27 @@ pub fn compilers() -> Vec<&'static str> {
 /// The compilers for AArch64 that are installed, each with its flags, if its programs can be run; none with
 /// a message where RINGFORGE_CI does not ask for them.
 pub fn arm_compilers() -> Vec<&'static str> {
+    foreign(&["aarch64-linux-gnu-gcc", "clang-19 --target=aarch64-linux-gnu"], &["qemu-aarch64"])
+}
+
+/// The same for Cortex-M4; clang's objects are linked by the other.
+pub fn m4_compilers() -> Vec<&'static str> {
+    foreign(
+        &[
+            "arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb",
+            "clang-19 --target=thumbv7em-none-eabi -mcpu=cortex-m4 -I/usr/include/newlib",
+        ],
+        &["qemu-arm", "arm-none-eabi-gcc"],
+    )
+}
+
+fn foreign(all: &[&'static str], others: &[&'static str]) -> Vec<&'static str> {
     let works = |program: &str| {
         let mut command = Command::new(program);
         command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|s| s.success())
     };
-    let all = ["aarch64-linux-gnu-gcc", "clang-19 --target=aarch64-linux-gnu"];
-    let missing =
-        all.iter().chain(&["qemu-aarch64"]).find(|c| !works(c.split(' ').next().unwrap_or("")));
+    let missing = all.iter().chain(others).find(|c| !works(c.split(' ').next().unwrap_or("")));
     let Some(missing) = missing else { return all.to_vec() };
     assert!(std::env::var_os("RINGFORGE_CI").is_none(), "{missing} is needed");
     eprintln!("skipped: {missing} is not installed");
@@ -125,7 +138,11 @@ pub fn call(
         format!("{}int{}_t *", if b.role == Role::Input { "const " } else { "" }, b.bits)
     };
     let prototype: Vec<String> = parameters.iter().map(types).collect();
-    let mut main = format!("#include <stdint.h>\n#include <stdio.h>\nvoid {name}(");
+    let system = match compiler.contains("cortex-m4") {
+        true => include_str!("../../../toolchain/src/driver/bare.c"),
+        false => "#include <stdio.h>\n",
+    };
+    let mut main = format!("#include <stdint.h>\n{system}void {name}(");
     main += &format!("{});\nint main(void)\n{{\n", prototype.join(", "));
     let (mut read, mut output, mut inputs) = (Vec::new(), "", Vec::new());
     for b in &parameters {
@@ -149,16 +166,35 @@ pub fn call(
     let scratch = Scratch::new();
     std::fs::write(scratch.0.join("t.c"), source).unwrap();
     std::fs::write(scratch.0.join("main.c"), main).unwrap();
-    let mut words = compiler.split(' ');
-    let built = Command::new(words.next().unwrap())
-        .args(words)
-        .args(flags)
-        .args(["t.c", "main.c", "-o", "run"])
-        .current_dir(&scratch.0)
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&built.stderr);
-    assert!(built.status.success() && said.is_empty(), "{compiler} {flags:?}: {said}\n{source}");
+    let build = |compiler: &str, files: &[&str]| {
+        let mut words = compiler.split(' ');
+        let built = Command::new(words.next().unwrap())
+            .args(words)
+            .args(flags)
+            .args(files)
+            .current_dir(&scratch.0)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&built.stderr);
+        assert!(
+            built.status.success() && said.is_empty(),
+            "{compiler} {flags:?}: {said}\n{source}"
+        );
+    };
+    if compiler.contains("cortex-m4") {
+        let bare = [
+            "t.o",
+            "main.c",
+            "-nostartfiles",
+            "-static",
+            "-Wl,-Ttext=0x10000,--no-enum-size-warning,-z,noexecstack",
+            "-orun",
+        ];
+        build(compiler, &["-c", "t.c", "-o", "t.o"]);
+        build(m4_compilers()[0], &bare);
+    } else {
+        build(compiler, &["t.c", "main.c", "-o", "run"]);
+    }
     let mut bytes = Vec::new();
     for case in cases {
         let read = parameters.iter().filter(|b| b.role != Role::Output);
@@ -173,6 +209,11 @@ pub fn call(
         true => {
             let mut run = Command::new("qemu-aarch64");
             run.args(["-L", "/usr/aarch64-linux-gnu"]).arg(scratch.0.join("run"));
+            run
+        }
+        false if compiler.contains("cortex-m4") => {
+            let mut run = Command::new("qemu-arm");
+            run.arg(scratch.0.join("run"));
             run
         }
         false => Command::new(scratch.0.join("run")),

@@ -8,10 +8,16 @@
  *
  * Exit status: 0 at the end of stdin, 91 an input was changed, 92 something was written
  * outside, 93 the driver itself could not go on. */
+#ifndef BARE
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+
+static void tell(long n, const char *behind) {
+    fprintf(stderr, "%ld%s", n, behind);
+}
+#endif
 
 #define PAGE 4096UL
 #define SLACK 0xa5
@@ -81,14 +87,17 @@ int main(int argc, char **argv) {
                 memcmp(page[i] + behind, slack[i], mapped[i] - behind) != 0) {
                 for (k = 0; (k >= before && k < behind) || page[i][k] == SLACK;) k++;
                 fflush(stdout);
-                fprintf(stderr, "%lu %lu %ld\n", calls, (unsigned long)i, (long)k - (long)before);
+                tell((long)calls, " ");
+                tell((long)i, " ");
+                tell((long)k - (long)before, "\n");
                 return 92;
             }
             for (k = 0; k < ARGS; k++)
                 if (args[k].shares == (int)i) kept = 0;
             if (!args[i].output && kept && memcmp(pointer[i], copy[i], args[i].bytes) != 0) {
                 fflush(stdout);
-                fprintf(stderr, "%lu %lu 0\n", calls, (unsigned long)i);
+                tell((long)calls, " ");
+                tell((long)i, " 0\n");
                 return 91;
             }
         }

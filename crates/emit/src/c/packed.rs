@@ -1,0 +1,159 @@
+//! A block as a loop over pairs of lanes: two words of 16 bits in one of 32, where the machine adds such pairs lane
+//! by lane and multiplies their halves.
+
+use super::Writer;
+use super::block::{Bases, memory, uniform};
+use ringforge_program::ir::*;
+
+/// What pairs need of a file: the products of both lanes, each two products and one that brings them together.
+pub const PAIRS: &str = "
+/* Two lanes of 16 bits, read and written as one word whatever they were stored as. */
+typedef uint32_t lanes2 __attribute__((may_alias, aligned(2)));
+
+/* A product of halves, or a pair of halves: gcc 12 has no intrinsics for them, and clang multiplies whole words
+ * where the low half of the product is all that counts. */
+#define HALVES(name, instruction)                                                            \\
+    __attribute__((unused)) static inline uint32_t name(uint32_t a, uint32_t b)              \\
+    {                                                                                        \\
+        uint32_t c;                                                                          \\
+        __asm__(instruction : \"=r\"(c) : \"r\"(a), \"r\"(b));                                   \\
+        return c;                                                                            \\
+    }
+HALVES(bottoms, \"smulbb %0, %1, %2\")
+HALVES(tops, \"smultt %0, %1, %2\")
+HALVES(low_pair, \"pkhbt %0, %1, %2, lsl #16\")
+HALVES(high_pair, \"pkhtb %0, %2, %1, asr #16\")
+
+/* The low halves of both lanes' products. */
+__attribute__((unused)) static inline uint32_t low2(uint32_t a, uint32_t b)
+{
+    return low_pair(bottoms(a, b), tops(a, b));
+}
+
+/* Their high halves. */
+__attribute__((unused)) static inline uint32_t high2(uint32_t a, uint32_t b)
+{
+    return high_pair(bottoms(a, b), tops(a, b));
+}
+";
+
+/// Shifts to the left by more places than this are done lane by lane.
+const STEPS: u8 = 4;
+
+/// Instructions for two lanes of a block: as a pair, and one lane after the other; none where an operation knows no pairs.
+fn costs(block: &Block, uniform: &[bool]) -> Option<(u32, u32)> {
+    let (mut pair, mut lanes) = (0, 0);
+    let product = |v: &Value| matches!(block.ops[v.0 as usize], Op::MulLo(..));
+    for (op, _) in block.ops.iter().zip(uniform).filter(|(_, uniform)| !**uniform) {
+        // A product and a sum are one instruction for words; a load takes two cycles as often as one.
+        let (both, one) = match op {
+            Op::Load { .. } => (2, 2),
+            Op::Store { .. } => (1, 1),
+            Op::StoreStrided { .. } => (3, 1),
+            Op::Add(a, b) | Op::Sub(a, b) => (1, u32::from(!product(a) && !product(b))),
+            Op::And(..) | Op::Or(..) | Op::Xor(..) => (1, 1),
+            Op::MulLo(..) => (3, 1),
+            Op::MulHi(..) => (3, 2),
+            Op::Shl(_, k) if *k <= STEPS => (u32::from(*k), 1),
+            _ => return None,
+        };
+        pair += both;
+        lanes += 2 * one;
+    }
+    Some((pair, lanes))
+}
+
+/// A word in both lanes.
+fn both(word: i32) -> String {
+    let half = u32::from(word as u16);
+    format!("{:#x}u", half << 16 | half)
+}
+
+impl Writer<'_> {
+    /// Renders a block as a loop over pairs of lanes where that is possible and shorter, and says whether it did.
+    pub fn pairs(&mut self, block: &Block, lanes: usize) -> bool {
+        let uniform = uniform(block);
+        let known = |op: &Op, uniform: bool| match op {
+            Op::Splat(_) | Op::Broadcast { .. } => true,
+            _ => !uniform,
+        };
+        let short = |op: &Op| {
+            memory(op).is_none_or(|m| self.procedure.buffers[m.buffer.0 as usize].bits == 16)
+        };
+        let shorter = |costs: (u32, u32)| costs.0 < costs.1;
+        if self.procedure.bits != 16
+            || !lanes.is_multiple_of(2)
+            || !block.ops.iter().zip(&uniform).all(|(op, u)| known(op, *u) && short(op))
+            || !costs(block, &uniform).is_some_and(shorter)
+        {
+            return false;
+        }
+        let (mut before, mut inside) = (Vec::new(), Vec::new());
+        let mut names: Vec<String> = Vec::new();
+        let mut bases = Bases::default();
+        for (i, op) in block.ops.iter().enumerate() {
+            let operand = |v: &Value| names[v.0 as usize].clone();
+            let mut name = format!("v{i}");
+            let value = match op {
+                Op::Splat(word) => {
+                    name = both(*word);
+                    None
+                }
+                Op::Broadcast { buffer, at } => {
+                    let word = bases.access(self, *buffer, at, None);
+                    before.push(format!("const uint32_t {name} = (uint16_t){word} * 0x10001u;"));
+                    None
+                }
+                Op::Load { buffer, at } => {
+                    let word = bases.access(self, *buffer, at, Some(1));
+                    Some(format!("*(const lanes2 *)&{word}"))
+                }
+                Op::Store { buffer, at, a } => {
+                    let word = bases.access(self, *buffer, at, Some(1));
+                    inside.push(format!("*(lanes2 *)&{word} = {};", operand(a)));
+                    None
+                }
+                Op::StoreStrided { buffer, at, stride, a } => {
+                    let stride = i64::from(*stride);
+                    for (lane, shift) in [(0, ""), (1, " >> 16")] {
+                        let at = Index { base: at.base + lane * stride, terms: at.terms.clone() };
+                        let word = bases.access(self, *buffer, &at, Some(stride));
+                        inside.push(format!("{word} = (int16_t)({}{shift});", operand(a)));
+                    }
+                    None
+                }
+                Op::Add(a, b) => Some(format!("__uadd16({}, {})", operand(a), operand(b))),
+                Op::Sub(a, b) => Some(format!("__usub16({}, {})", operand(a), operand(b))),
+                Op::MulLo(a, b) => Some(format!("low2({}, {})", operand(a), operand(b))),
+                Op::MulHi(a, b) => Some(format!("high2({}, {})", operand(a), operand(b))),
+                Op::And(a, b) => Some(format!("{} & {}", operand(a), operand(b))),
+                Op::Or(a, b) => Some(format!("{} | {}", operand(a), operand(b))),
+                Op::Xor(a, b) => Some(format!("{} ^ {}", operand(a), operand(b))),
+                // Twice a lane is the lane shifted by one place, without a mask.
+                Op::Shl(a, k) => {
+                    (0..*k).for_each(|step| {
+                        let from = if step == 0 { operand(a) } else { format!("s{i}_{step}") };
+                        let to = format!("s{i}_{}", step + 1);
+                        inside.push(format!("const uint32_t {to} = __uadd16({from}, {from});"));
+                    });
+                    name = if *k == 0 { operand(a) } else { format!("s{i}_{k}") };
+                    None
+                }
+                _ => return false,
+            };
+            if let Some(value) = value {
+                inside.push(format!("const uint32_t {name} = {value};"));
+            }
+            names.push(name);
+        }
+        self.line("{");
+        self.depth += 1;
+        bases.lines().iter().chain(&before).for_each(|line| self.line(line));
+        self.line(&format!("for (int l = 0; l < {lanes}; l += 2) {{"));
+        inside.iter().for_each(|line| self.line(&format!("    {line}")));
+        self.line("}");
+        self.depth -= 1;
+        self.line("}");
+        true
+    }
+}

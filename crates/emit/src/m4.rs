@@ -1,0 +1,28 @@
+//! Cortex-M4: programs as for portable C, whose loops take two lanes of 16 bits at a time where that is shorter
+//! (`uadd16`, `smulbb` and `smultt`, `pkhbt`), and one word of 32 bits otherwise.
+//!
+//! Registers of 256 bits are loops over words of 32 bits, whose bodies are straight-line code of scalars: what the machine's
+//! few registers hold, and short code.
+
+use crate::Preamble;
+use crate::c::{CannotRender, Form, write};
+use ringforge_program::ir::Program;
+
+/// The suffix of this target's function and file names.
+pub const SUFFIX: &str = "m4";
+
+const FORM: Form = Form {
+    suffix: SUFFIX,
+    what: "multiplication for Cortex-M4",
+    includes: "#include <arm_acle.h>\n#include <stdint.h>\n",
+    pairs: true,
+};
+
+/// The C source of a program; its exported functions are `NAME_<procedure>_m4`.
+///
+/// # Errors
+///
+/// A program with operations that are not lane-wise on words is refused.
+pub fn m4(program: &Program, preamble: &Preamble) -> Result<String, CannotRender> {
+    write(program, preamble, &FORM)
+}
