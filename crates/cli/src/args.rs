@@ -468,7 +468,8 @@ pub struct Search {
     /// Radix-2 layers [default: as many as q has roots for]
     #[arg(long, value_name = "N")]
     pub layers: Option<usize>,
-    /// Save what is found: as JSON for `explain --placement`, or as a schedule for `forge --schedule`
+    /// Save what is found for `forge --schedule`: placements in words without sign as JSON, which `explain
+    /// --placement` takes too, `--emitted` as a schedule
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }

@@ -84,6 +84,8 @@ fn signature(
         };
         if role == toolchain::Role::Input
             && let Some(operand) = operand.next()
+            // Words without sign hold the residues that are not negative.
+            && range.0 < 0
         {
             let (low, high) = operand.range(program.q);
             range = (range.0.max(low), range.1.min(high));

@@ -21,8 +21,13 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
         return placement::explain(ui, args, path);
     }
     let target = target::find(&args.target)?;
-    let job = resolve(&args.subject, target)?;
+    let mut job = resolve(&args.subject, target)?;
     let schedule = make::schedule(args.schedule.as_deref(), target, &job.plan.name)?;
+    if args.subject.plan.is_none()
+        && let Some(plan) = placement::plan(&schedule, &job.plan.ring)?
+    {
+        job.plan = plan;
+    }
     // The tree alone needs no program, and plans without one can be looked at.
     let tree_only = matches!(args.view, View::Tree | View::Svg) && !ui.json;
     let made = if tree_only { None } else { Some(make::make(&job, target, &schedule, &job.name)?) };

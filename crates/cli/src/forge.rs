@@ -17,6 +17,7 @@ use crate::make::{self, Made, unwritable};
 use crate::package::{self, File, Forged, Package, PlanText, Tool};
 use crate::peers;
 use crate::picture;
+use crate::placement;
 use crate::preset::wanted;
 use crate::proof::{self, Named};
 use crate::recheck::packed;
@@ -34,7 +35,7 @@ use crate::widen;
 /// Bad input, or a step that failed; a proof that did not succeed is a result, not an error.
 pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     let started = Instant::now();
-    let wanted = wanted(&args.subject)?;
+    let mut wanted = wanted(&args.subject)?;
     let name = match &args.name {
         Some(name) => c_identifier(name)?,
         None => wanted.name.clone(),
@@ -47,7 +48,12 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     }
     let path = args.make.schedule.as_deref();
     if let (Some(_), [target]) = (path, targets.as_slice()) {
-        make::schedule(path, target, "")?;
+        let schedule = make::schedule(path, target, "")?;
+        if args.subject.plan.is_none()
+            && let Some(plan) = placement::plan(&schedule, &wanted.ring)?
+        {
+            wanted.plan = Some(plan);
+        }
     }
     let compiler =
         target::compiler(&targets, args.make.cc.as_deref(), args.make.runner.as_deref())?;

@@ -13,6 +13,7 @@ use ringforge_toolchain::{Compiler, OutputDir, OutputError};
 
 use crate::entry::{Entry, abi, entries};
 use crate::package::Tool;
+use crate::placement;
 use crate::preset::{Job, read};
 use crate::proof;
 use crate::target::Target;
@@ -77,6 +78,9 @@ pub fn schedule(path: Option<&Path>, target: &Target, plan: &str) -> Result<Sche
     };
     let name = path.display().to_string();
     let text = read(&name)?;
+    if text.trim_start().starts_with('{') {
+        return placement::schedule(&name, &text, target.schedule());
+    }
     Schedule::parse_for(&text, target.machine).map_err(|error| {
         Failure::at(
             "this schedule is refused",
@@ -111,6 +115,7 @@ pub fn make(
     name: &str,
 ) -> Result<Made, Failure> {
     let plan = &job.plan;
+    placement::check(schedule, &plan.ring)?;
     let lowered = lower(plan, schedule, target.machine, name).map_err(|e| {
         Failure::input(format!("plan `{}` for target `{}`: {e}", plan.name, target.name))
     })?;

@@ -10,6 +10,7 @@ use ringforge_toolchain::{Compiler, Scratch};
 
 use crate::args::Mutate;
 use crate::make;
+use crate::placement;
 use crate::preset::resolve;
 use crate::proof;
 use crate::target;
@@ -21,8 +22,13 @@ use crate::ui::{Failure, Ui};
 /// Bad input, or an original that is not right itself.
 pub fn run(ui: &Ui, args: &Mutate) -> Result<u8, Failure> {
     let target = target::find(&args.target)?;
-    let job = resolve(&args.subject, target)?;
+    let mut job = resolve(&args.subject, target)?;
     let schedule = make::schedule(args.schedule.as_deref(), target, &job.plan.name)?;
+    if args.subject.plan.is_none()
+        && let Some(plan) = placement::plan(&schedule, &job.plan.ring)?
+    {
+        job.plan = plan;
+    }
     let compiler = target::compiler(&[target], args.cc.as_deref(), args.runner.as_deref())?;
     let classes = args.class.clone();
     let ring = &job.plan.ring;

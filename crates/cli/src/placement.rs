@@ -8,7 +8,9 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use ringforge_interpret::formula;
 use ringforge_interpret::unsigned::{Part, count, forms, ranges, run, text};
-use ringforge_program::unsigned::Scheme;
+use ringforge_plan::Plan;
+use ringforge_program::schedule::Schedule;
+use ringforge_program::unsigned::{Algorithm, Scheme, Unsigned};
 use ringforge_ring::Ring;
 use ringforge_tune::Outcome;
 
@@ -55,6 +57,74 @@ pub fn explain(ui: &Ui, args: &Explain, path: &Path) -> Result<u8, Failure> {
         }
     }
     Ok(0)
+}
+
+/// The schedule that an outcome of `ringforge search` stands for; the rest is `usual`.
+///
+/// # Errors
+/// The text is no outcome, or its placement is for words that are not those of 16 bits without sign.
+pub fn schedule(name: &str, text: &str, usual: Schedule) -> Result<Schedule, Failure> {
+    let found: Outcome = serde_json::from_str(text).map_err(|e| {
+        Failure::input(format!("`{name}` is no outcome of `ringforge search`: {e}"))
+    })?;
+    let works = "`ringforge search RING --arithmetic unsigned --out FILE` saves one";
+    let Some(scheme) = found.scheme() else {
+        let why = "has no product in words without sign, which a schedule takes";
+        return Err(Failure::input(format!("`{name}` {why}; {works}")));
+    };
+    if !scheme.forward.csub_products {
+        let why = "counts on products by 2^18 that no conditional subtraction ends; words of 16 bits have \
+                   products by 2^16, which are longer without it";
+        return Err(Failure::input(format!("`{name}` {why}; {works}")));
+    }
+    let Scheme { forward, inverse_by, inverse, .. } = scheme;
+    Ok(Schedule { unsigned: Some(Unsigned { forward, inverse_by, inverse }), ..usual })
+}
+
+/// The plan that a schedule in words without sign executes; nothing for other schedules.
+///
+/// # Errors
+/// The ring has no such transform.
+pub fn plan(schedule: &Schedule, ring: &Ring) -> Result<Option<Plan>, Failure> {
+    let Some(unsigned) = &schedule.unsigned else { return Ok(None) };
+    let inverse = match unsigned.inverse_by {
+        Algorithm::InverseCooleyTukey => "cooley-tukey",
+        _ => "gentleman-sande",
+    };
+    let n = ring.degree();
+    let text = format!(
+        "(plan unsigned-{n} (cite TokudaKameyama23) (ring \"{ring}\") (ntt {} (forward cooley-tukey) \
+         (inverse {inverse}) (weighted-convolution (toeplitz))))",
+        n.max(1).ilog2()
+    );
+    let plan = Plan::parse(&text);
+    let why =
+        |e| format!("the schedule is for a complete transform of x^n + 1, not for {ring}: {e}");
+    plan.map(Some).map_err(|e| Failure::input(why(e)))
+}
+
+/// Refuses a placement that does not fit a ring, or under which a word may overflow.
+///
+/// # Errors
+/// Where that is, and what would work.
+pub fn check(schedule: &Schedule, ring: &Ring) -> Result<(), Failure> {
+    let Some(Unsigned { forward, inverse_by, inverse }) = &schedule.unsigned else {
+        return Ok(());
+    };
+    let (q, n) = (ring.q(), ring.degree());
+    let works = "`ringforge search` with this ring finds a placement that fits";
+    let unsigned =
+        Unsigned { forward: forward.clone(), inverse_by: *inverse_by, inverse: inverse.clone() };
+    let refuse =
+        |why: String| Failure::input(format!("the schedule does not fit {ring}: {why}; {works}"));
+    if let Some(misfit) = unsigned.misfit(q, n) {
+        return Err(refuse(misfit));
+    }
+    let Some(scheme) = Scheme::new(q, n, forward.clone(), *inverse_by, inverse.clone()) else {
+        return Err(refuse(format!("{q} has no root of unity of order {}", 2 * n)));
+    };
+    let found = ranges(&scheme, Part::Product, (0, q as i64 - 1));
+    found.map(|_| ()).map_err(|fault| refuse(fault.to_string()))
 }
 
 fn faulty(e: impl std::fmt::Display) -> Failure {

@@ -41,6 +41,7 @@ pub fn neon(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
 /// What to do instead of an operation that there is no instruction for: products of 64 bits alone.
 fn lacking(op: &Op, bits: u8) -> Option<&'static str> {
     match (op, bits) {
+        (Op::MulHiU(..), _) => Some("signed words: a schedule without `unsigned`"),
         (Op::MulLoWide(..), 32) => Some("montgomery for narrowing"),
         _ => None,
     }

@@ -153,6 +153,7 @@ pub(crate) fn lacking(op: &Op, bits: u8) -> Option<&'static str> {
     let products = "montgomery-low or montgomery-wide for products, rounded-shift for reductions, \
                     minimum for freezing";
     match (op, bits) {
+        (Op::MulHiU(..), 32) => Some("signed words: a schedule without `unsigned`"),
         (Op::MulHi(..) | Op::MulHrs(..), 32) => Some(products),
         (Op::MulEven(..), 16) => Some("montgomery"),
         (Op::PairDot(..) | Op::PairDotAdd { .. }, 32) => Some("products of words, or MulEven"),

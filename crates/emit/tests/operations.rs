@@ -14,6 +14,7 @@ use ringforge_program::ir::*;
 use ringforge_program::lower::lower;
 use ringforge_program::method::*;
 use ringforge_program::schedule::Schedule;
+use ringforge_program::unsigned::Kind;
 use ringforge_target::AVX2;
 
 const C: BufferId = BufferId(0);
@@ -147,6 +148,58 @@ fn operations_on_single_words() {
             if bits == 16 { &ALL } else { &["neon", "m4", "c"] },
         );
     }
+}
+
+/// Words without sign on all words; neon has no such products, and says so.
+#[test]
+fn operations_on_words_without_sign() {
+    let (q, bits, lanes) = KINDS[2];
+    let mut block = Block::default();
+    let a = block.push(Op::Load { buffer: A, at: Index::at(0) });
+    let b = block.push(Op::Load { buffer: B, at: Index::at(0) });
+    let mask = block.push(Op::Splat(0x1fff));
+    let small = block.push(Op::And(b, mask));
+    let kinds = |count: usize, kind: fn(usize) -> Option<Kind>| (0..count).map(kind).collect();
+    let by = |i: usize| [None, Some(Kind::Csub), Some(Kind::Barrett)][i % 3];
+    let offset = |count: u32| (0..count).map(|i| (i % 6) * q as u32).collect();
+    let residue = |i: usize| (i as u64 * 1234 + 1) % q;
+    let all = vec![
+        Op::MulHiU(a, b),
+        Op::Unsigned(Unsigned::Add(a, b)),
+        Op::Unsigned(Unsigned::Sub { a, offset: vec![5 * q as u32], b }),
+        Op::Unsigned(Unsigned::Sub { a, offset: offset(lanes as u32), b }),
+        Op::Unsigned(Unsigned::Mul { a, factor: Factor::Splat(q - 1) }),
+        Op::Unsigned(Unsigned::Mul { a, factor: Factor::Lanes((0..lanes).map(residue).collect()) }),
+        Op::Unsigned(Unsigned::Mul {
+            a,
+            factor: Factor::Table { buffer: FACTORS, at: Index::at(3) },
+        }),
+        Op::Unsigned(Unsigned::Mul {
+            a,
+            factor: Factor::Repeated { buffer: FACTORS, at: Index::at(5) },
+        }),
+        Op::Unsigned(Unsigned::MulWords { a, b: small }),
+        Op::Unsigned(Unsigned::Reduce { a, kinds: vec![Some(Kind::Csub)] }),
+        Op::Unsigned(Unsigned::Reduce { a, kinds: vec![Some(Kind::Barrett)] }),
+        Op::Unsigned(Unsigned::Reduce { a, kinds: kinds(lanes, by) }),
+    ];
+    let count = all.len();
+    for (i, op) in all.into_iter().enumerate() {
+        let a = block.push(op);
+        block.push(Op::Store { buffer: C, at: Index::at(i * lanes), a });
+    }
+    let program = whole(q, bits, lanes, count * lanes, block);
+    let words = REGISTERS * lanes;
+    // Every word is in a's first register once.
+    let case = |i: usize| {
+        let a = (0..words).map(|k| ((i * lanes + k % lanes) as i64) - 32768).collect();
+        let b = (0..words).map(|k| ((i * 40503 + k * 9973) as u16 as i16).into()).collect();
+        vec![a, b]
+    };
+    let cases: Vec<Vec<Vec<i64>>> = (0..65536 / lanes).map(case).collect();
+    check_cases(&program, &["avx2", "sse41", "c"], &cases);
+    let said = neon::neon(&program, &Preamble::default()).unwrap_err().to_string();
+    assert!(said.contains("MulHiU") && said.contains("without `unsigned`"), "{said}");
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use crate::run::exported;
 use crate::walk::Fault;
-use ringforge_program::ir::{Op, Procedure, Program, Stmt};
+use ringforge_program::ir::{Op, Procedure, Program, Stmt, Unsigned};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::AddAssign;
@@ -50,8 +50,16 @@ impl Counts {
             Op::Narrow { .. } => &mut self.narrowings,
             Op::MulWords { .. } => &mut self.word_products,
             Op::Freeze { .. } => &mut self.freezes,
+            Op::Unsigned(op) => match op {
+                // Counted as word operations.
+                Unsigned::Add(..) | Unsigned::Sub { .. } => return,
+                Unsigned::Mul { .. } => &mut self.modular_products,
+                Unsigned::MulWords { .. } => &mut self.word_products,
+                Unsigned::Reduce { .. } => &mut self.reductions,
+            },
             Op::MulLo(..)
             | Op::MulHi(..)
+            | Op::MulHiU(..)
             | Op::MulHrs(..)
             | Op::PairDot(..)
             | Op::MulEven(..)

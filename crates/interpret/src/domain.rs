@@ -1,6 +1,6 @@
 //! The domain abstraction: what a word is, and what arithmetic on words does.
 
-use ringforge_program::ir::Op;
+use ringforge_program::ir::{Op, UnsignedWord};
 use ringforge_program::method::*;
 
 /// A two-operand operation on words.
@@ -11,6 +11,7 @@ pub enum Binary {
     Sub,
     MulLo,
     MulHi,
+    MulHiU,
     MulHrs,
     Greater,
     MinU,
@@ -74,6 +75,13 @@ pub trait Domain {
     ) -> Result<Self::Word, Refusal>;
     /// The canonical residue of a multiple of `a` by a method.
     fn freeze(&mut self, a: &Self::Word, method: FreezeMethod) -> Result<Self::Word, Refusal>;
+    /// A modular operation on words without sign; `b` is `a` where there is one operand.
+    fn unsigned(
+        &mut self,
+        op: UnsignedWord,
+        a: &Self::Word,
+        b: &Self::Word,
+    ) -> Result<Self::Word, Refusal>;
     /// `a[0]·b[0] + a[1]·b[1]`. The product of two words is this with two zeros.
     fn pair_dot(&mut self, a: [&Self::Word; 2], b: [&Self::Word; 2])
     -> Result<Self::Wide, Refusal>;

@@ -181,6 +181,7 @@ impl Printer<'_> {
             | Op::Reduce { .. }
             | Op::Narrow { .. }
             | Op::MulWords { .. }
+            | Op::Unsigned(_)
             | Op::Freeze { .. } => "invalid_arg \"not expanded\"".into(),
             Op::Load { buffer, at } => format!("load {}", self.place(*buffer, at)),
             Op::LoadPartial { buffer, at, count } => {
@@ -236,6 +237,7 @@ impl Printer<'_> {
             | Op::Sub(a, b)
             | Op::MulLo(a, b)
             | Op::MulHi(a, b)
+            | Op::MulHiU(a, b)
             | Op::MulHrs(a, b)
             | Op::Greater(a, b)
             | Op::MinU(a, b)
@@ -260,6 +262,7 @@ fn function(op: &Op) -> &'static str {
         Op::Sub(..) => "sub",
         Op::MulLo(..) => "mul_lo",
         Op::MulHi(..) => "mul_hi",
+        Op::MulHiU(..) => "mul_hi_u",
         Op::MulHrs(..) => "mul_hrs",
         Op::Greater(..) => "greater",
         Op::MinU(..) => "min_unsigned",

@@ -10,7 +10,7 @@
 
 use crate::run::exported;
 use crate::walk::*;
-use ringforge_program::ir::{Buffer, Op, Procedure, Program, Role, Shape};
+use ringforge_program::ir::{Buffer, Op, Procedure, Program, Role, Shape, UnsignedWord};
 use ringforge_program::method::*;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -55,6 +55,7 @@ enum Unary {
     Mul(MulMethod, u64),
     Reduce(ReduceMethod),
     Freeze(FreezeMethod),
+    Unsigned(UnsignedWord),
 }
 
 /// The domain of intervals.
@@ -81,6 +82,10 @@ impl Intervals {
             Unary::Mul(method, c) => method.range(a, c, self.modulus),
             Unary::Reduce(method) => method.range(a, self.modulus),
             Unary::Freeze(method) => method.range(a, self.modulus),
+            Unary::Unsigned(op) => {
+                let all = (a.0..=a.1).map(|x| op.apply(x, 0, self.modulus));
+                all.fold((i64::MAX, i64::MIN), |r, y| (r.0.min(y), r.1.max(y)))
+            }
         };
         if self.modulus.bits == 16 {
             self.enumerated += (a.1 - a.0 + 1) as u64;
@@ -177,6 +182,8 @@ impl Domain for Intervals {
                 let p = products(a, b);
                 within("the high product", (p.0 >> bits, p.1 >> bits), bits)?
             }
+            Binary::MulHiU if a.0 >= 0 && b.0 >= 0 => ((a.0 * b.0) >> bits, (a.1 * b.1) >> bits),
+            Binary::MulHiU => self.modulus.words(),
             Binary::MulHrs => {
                 let p = products(a, b);
                 let round = |x: i128| (x + (1 << (bits - 2))) >> (bits - 1);
@@ -257,6 +264,38 @@ impl Domain for Intervals {
             ));
         }
         Ok(self.enumerate(Unary::Freeze(method), *a))
+    }
+
+    fn unsigned(
+        &mut self,
+        op: UnsignedWord,
+        a: &Interval,
+        b: &Interval,
+    ) -> Result<Interval, Refusal> {
+        let last = self.modulus.radix() - 1;
+        let word = |what: &str, x: Interval| match x.0 >= 0 && x.1 <= last {
+            true => Ok(x),
+            false => Err(format!(
+                "{what} can be any of [{}, {}], which is not within [0, {last}]",
+                x.0, x.1
+            )),
+        };
+        let (a, b) = (word("the operand", *a)?, word("the operand", *b)?);
+        match op {
+            UnsignedWord::Add => word("the sum", (a.0 + b.0, a.1 + b.1)),
+            UnsignedWord::Sub(offset) => {
+                let more = (a.0 + i64::from(offset), a.1 + i64::from(offset));
+                word("the sum with the multiple of q", more)?;
+                word("the difference", (more.0 - b.1, more.1 - b.0))
+            }
+            UnsignedWord::MulWords if b.1 >= self.modulus.q as i64 => {
+                Err(format!("a factor can be {}, which is not below q = {}", b.1, self.modulus.q))
+            }
+            UnsignedWord::MulWords => Ok((0, self.modulus.q as i64 - 1)),
+            UnsignedWord::Mul(_) | UnsignedWord::Reduce(_) => {
+                Ok(self.enumerate(Unary::Unsigned(op), a))
+            }
+        }
     }
 
     fn pair_dot(&mut self, a: [&Interval; 2], b: [&Interval; 2]) -> Result<Interval, Refusal> {

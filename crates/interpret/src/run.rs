@@ -4,7 +4,7 @@
 //! program and its expansion must agree word for word.
 
 use crate::walk::*;
-use ringforge_program::ir::{ProcedureId, Program, Role};
+use ringforge_program::ir::{ProcedureId, Program, Role, UnsignedWord};
 use ringforge_program::method::*;
 
 /// The domain of machine words: signed, of the program's size.
@@ -41,6 +41,7 @@ impl Domain for Words {
             Binary::Sub => a - b,
             Binary::MulLo => a * b,
             Binary::MulHi => (a * b) >> bits,
+            Binary::MulHiU => ((unsigned(a) * unsigned(b)) >> bits) as i64,
             Binary::MulHrs => (a * b + (1 << (bits - 2))) >> (bits - 1),
             Binary::Greater => -i64::from(a > b),
             Binary::MinU => {
@@ -84,6 +85,11 @@ impl Domain for Words {
 
     fn freeze(&mut self, a: &i64, method: FreezeMethod) -> Result<i64, Refusal> {
         Ok(method.apply(*a, self.modulus))
+    }
+
+    fn unsigned(&mut self, op: UnsignedWord, a: &i64, b: &i64) -> Result<i64, Refusal> {
+        let [a, b] = [a, b].map(|x| Words::unsigned(*x, self.modulus.bits) as i64);
+        Ok(self.modulus.word(op.apply(a, b, self.modulus)))
     }
 
     fn pair_dot(&mut self, a: [&i64; 2], b: [&i64; 2]) -> Result<i64, Refusal> {

@@ -69,7 +69,25 @@ struct Tables<'a> {
     /// Copies of each such word in its table.
     copies: usize,
     buffers: &'a mut Vec<Buffer>,
-    made: HashMap<(BufferId, MulMethod, bool, Column), BufferId>,
+    made: HashMap<(BufferId, Constants, bool, Column), BufferId>,
+}
+
+/// Which two words a product by a residue needs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Constants {
+    /// Those of a signed method.
+    Signed(MulMethod),
+    /// Those of [`Unsigned::Mul`].
+    Unsigned,
+}
+
+impl Constants {
+    fn of(self, c: u64, modulus: Modulus) -> (i32, i32) {
+        match self {
+            Constants::Signed(method) => mul_constants(method, c, modulus),
+            Constants::Unsigned => unsigned_constants(c, modulus),
+        }
+    }
 }
 
 impl Tables<'_> {
@@ -77,14 +95,14 @@ impl Tables<'_> {
     fn column(
         &mut self,
         buffer: BufferId,
-        method: MulMethod,
+        method: Constants,
         repeated: bool,
         column: Column,
     ) -> BufferId {
         // The Montgomery methods have the same constants.
         let method = match method {
-            MulMethod::Barrett => MulMethod::Barrett,
-            _ => MulMethod::Montgomery,
+            Constants::Signed(MulMethod::Barrett) | Constants::Unsigned => method,
+            Constants::Signed(_) => Constants::Signed(MulMethod::Montgomery),
         };
         if let Some(&table) = self.made.get(&(buffer, method, repeated, column)) {
             return table;
@@ -96,7 +114,7 @@ impl Tables<'_> {
         let mut words: Vec<i32> = residues
             .iter()
             .map(|&c| {
-                let (first, second) = mul_constants(method, c, self.modulus);
+                let (first, second) = method.of(c, self.modulus);
                 if matches!(column, Column::First | Column::FirstOdd) { first } else { second }
             })
             .collect();
@@ -107,8 +125,10 @@ impl Tables<'_> {
             words = words.into_iter().flat_map(|w| vec![w; self.copies]).collect();
         }
         let suffix = match (method, column) {
-            (MulMethod::Barrett, Column::First) => "c",
-            (MulMethod::Barrett, _) => "cq",
+            (Constants::Unsigned, Column::First) => "u",
+            (Constants::Unsigned, _) => "uq",
+            (Constants::Signed(MulMethod::Barrett), Column::First) => "c",
+            (Constants::Signed(MulMethod::Barrett), _) => "cq",
             (_, Column::First) => "r",
             (_, Column::Second) => "rq",
             (_, Column::FirstOdd) => "ro",
@@ -153,6 +173,7 @@ fn expand_block(block: Block, tables: &mut Tables) -> Block {
             Op::Narrow { even, odd, method } => writer.narrow(even, odd, method),
             Op::MulWords { a, b, method } => writer.product_of_words(a, b, method),
             Op::Freeze { a, method } => writer.freeze(a, method),
+            Op::Unsigned(op) => writer.unsigned(op, tables),
             other => writer.op(other),
         };
         new.push(value);

@@ -12,15 +12,17 @@
 //! * every index is a public affine function of loop counters.
 //!
 //! Two levels share the language. [`Op::MulMod`], [`Op::Reduce`], [`Op::Narrow`],
-//! [`Op::MulWords`] and [`Op::Freeze`] are *modular*: they state the residue they compute and name the method that
+//! [`Op::MulWords`], [`Op::Freeze`] and [`Op::Unsigned`] are *modular*: they state the residue they compute and name the method that
 //! the schedule chose. Everything else is a *word* operation. [`Program::expand`] replaces the
 //! modular operations by word operations. `run`, `count` and the emitters use the expansion;
 //! `formula`, `draw` and `explain` the modular level; `range` may use both (a `Narrow` is easier
 //! to bound whole than in its halves).
 
 mod op;
+mod unsigned;
 
 pub use op::{Factor, Half, Op, Parity, Shape};
+pub use unsigned::{Unsigned, UnsignedWord, unsigned_barrett, unsigned_constants};
 
 use crate::method::Modulus;
 use ringforge_target::Registers;

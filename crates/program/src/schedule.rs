@@ -7,6 +7,7 @@
 //! ```
 
 use crate::method::{FreezeMethod, MulMethod, NarrowMethod, ReduceMethod};
+use crate::unsigned::Unsigned;
 use ringforge_target::{Products, Target};
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +57,9 @@ pub struct Schedule {
     pub drop: Vec<String>,
     /// Reductions to add, by site.
     pub add: Vec<String>,
+    /// Words without sign, and where they are reduced: transforms of x^n + 1 down to single coefficients
+    /// [TokudaKameyama23]. Absent: signed words.
+    pub unsigned: Option<Unsigned>,
 }
 
 /// How a transformed array is ordered.
@@ -132,6 +136,7 @@ impl Default for Schedule {
             limits: Limits::default(),
             drop: Vec::new(),
             add: Vec::new(),
+            unsigned: None,
         }
     }
 }

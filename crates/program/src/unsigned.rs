@@ -17,10 +17,12 @@
 
 pub mod placement;
 pub mod primitive;
+mod text;
 pub mod transform;
 
 pub use placement::{Kind, Placement, Site};
 pub use primitive::Constants;
+pub use text::Unsigned;
 pub use transform::{Algorithm, Scheme};
 
 /// An array of a program.

@@ -80,6 +80,12 @@ fn the_values_of_the_page_are_those_that_are_read() {
                 assert!(named.clone().count() > 1 && named.clone().all(accepts), "{key}: {values}");
                 assert!(!accepts("\"no-such-method\""), "{key}");
             }
+            _ if key == "unsigned" => {
+                let layers = "inverse-by = 'inverse-cooley-tukey', forward = { multiples = ['1'] }";
+                let one = format!("{{ {layers}, inverse = {{ multiples = ['1'] }} }}");
+                assert!(accepts(&one) && values.starts_with("a placement"), "{key}");
+                assert!(!accepts("true") && !accepts(&one.replace("cooley", "winograd")), "{key}");
+            }
             _ => assert!(accepts("[\"forward.6.0.low\"]") && values.starts_with("sites"), "{key}"),
         }
     }

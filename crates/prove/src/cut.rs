@@ -59,6 +59,9 @@ const FEW: i64 = 256;
 /// Variables that a form is compared with at most.
 const TWINS: usize = 4;
 
+/// Bits of words that are multiplied without sign.
+const WORD: u8 = 16;
+
 /// Variables that are made level at most where a sum is too wide.
 const TIES: usize = 8;
 
@@ -619,7 +622,29 @@ impl Cutter {
         if width > 16 && bits {
             return Err(self.unmodelled("a word that wraps is multiplied by a variable"));
         }
-        Ok((v, m, k))
+        Ok(self.lifted(v, m, k, width))
+    }
+
+    /// The same factor `m·v + k` by a variable that has the constant in it, where that makes of a word
+    /// without sign one that is not negative: the interval of (v + k)·y is narrower than that of v·y + k·y.
+    ///
+    /// The constant is one of those that are congruent modulo 2^16, whatever the width, so that both halves
+    /// of a product are those of the same variables.
+    fn lifted(&mut self, v: VarId, m: i64, k: i64, width: u8) -> (VarId, i64, i64) {
+        let Var { lo, hi, atom, .. } = *self.world.var(v);
+        let (low, high) = if m < 0 { (-hi, -lo) } else { (lo, hi) };
+        let up = k.rem_euclid(1 << WORD);
+        let lifts = [up, up - (1 << WORD)].into_iter().find(|up| {
+            low < 0
+                && *up > 0
+                && low.checked_add(*up).is_some_and(|low| low >= 0)
+                && high + up < 1 << WORD
+        });
+        let Some(up) = lifts.filter(|_| m.abs() == 1) else { return (v, m, k) };
+        let sum = Form::atom(atom).scaled(m, 64).plus(up, 64);
+        let Ok(r) = self.read(&sum) else { return (v, m, k) };
+        let (v, m) = self.variable(sum, r);
+        (v, m, centre(k - up, width))
     }
 
     /// Why an output that is a function of a variable is not linear modulo q: where something below it is the

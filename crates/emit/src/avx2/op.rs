@@ -154,6 +154,7 @@ fn expression(place: &Place, op: &Op) -> String {
         Op::Sub(a, b) => words("sub_epi", a, b),
         Op::MulLo(a, b) => words("mullo_epi", a, b),
         Op::MulHi(a, b) => words("mulhi_epi", a, b),
+        Op::MulHiU(a, b) => words("mulhi_epu", a, b),
         Op::MulHrs(a, b) => words("mulhrs_epi", a, b),
         Op::Shl(a, k) => shift("slli", a, bits, *k),
         Op::Sar(a, k) => shift("srai", a, bits, *k),
@@ -208,6 +209,7 @@ fn expression(place: &Place, op: &Op) -> String {
         | Op::Reduce { .. }
         | Op::Narrow { .. }
         | Op::MulWords { .. }
+        | Op::Unsigned(_)
         | Op::Freeze { .. }
         | Op::Store { .. }
         | Op::StorePartial { .. }

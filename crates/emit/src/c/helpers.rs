@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Name, parameters and value of every helper, in the order of their definition. A `W` is a word's
 /// bits, `D` twice as many, `H` and `R` the half and the shift of a rounded product.
-const ALL: [(&str, &str, &str); 13] = [
+const ALL: [(&str, &str, &str); 14] = [
     ("word", "uint32_t x", "(intW_t)(uintW_t)x"),
     ("add", "intW_t a, intW_t b", "word((uint32_t)a + (uint32_t)b)"),
     ("sub", "intW_t a, intW_t b", "word((uint32_t)a - (uint32_t)b)"),
     ("mullo", "intW_t a, intW_t b", "word((uint32_t)a * (uint32_t)b)"),
     ("mulhi", "intW_t a, intW_t b", "(intW_t)(((intD_t)a * (intD_t)b) >> W)"),
+    ("mulhiu", "intW_t a, intW_t b", "(intW_t)(((uintD_t)(uintW_t)a * (uintW_t)b) >> W)"),
     ("mulhrs", "intW_t a, intW_t b", "(intW_t)(((intD_t)a * (intD_t)b + H) >> R)"),
     ("shl", "intW_t a, int k", "word((uint32_t)a << k)"),
     ("sar", "intW_t a, int k", "(intW_t)(a >> k)"),
@@ -87,6 +88,7 @@ impl Helpers {
             Op::Sub(..) => "sub",
             Op::MulLo(..) => "mullo",
             Op::MulHi(..) => "mulhi",
+            Op::MulHiU(..) => "mulhiu",
             Op::MulHrs(..) => "mulhrs",
             Op::Greater(..) => "greater",
             Op::MinU(..) => "minu",

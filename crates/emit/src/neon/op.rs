@@ -411,6 +411,8 @@ impl Writer<'_> {
             | Op::Reduce { .. }
             | Op::Narrow { .. }
             | Op::MulWords { .. }
+            | Op::MulHiU(..)
+            | Op::Unsigned(_)
             | Op::Freeze { .. }
             | Op::Store { .. }
             | Op::StorePartial { .. }

@@ -3,6 +3,7 @@
 use super::{Id, Recorder};
 use crate::walk::*;
 use ringforge_plan::Unit;
+use ringforge_program::ir::UnsignedWord;
 use ringforge_program::method::*;
 use ringforge_ring::zq;
 
@@ -68,6 +69,24 @@ impl Domain for Recorder {
     fn freeze(&mut self, a: &Id, method: FreezeMethod) -> Result<Id, Refusal> {
         let scale = residue(method.scale(self.words))?;
         Ok(self.scale(*a, scale))
+    }
+
+    fn unsigned(&mut self, op: UnsignedWord, a: &Id, b: &Id) -> Result<Id, Refusal> {
+        match op {
+            UnsignedWord::Add => self.sum(*a, *b, false),
+            UnsignedWord::Sub(offset) => {
+                let offset = self.number(offset.into());
+                let sum = self.sum(*a, offset, false)?;
+                self.sum(sum, *b, true)
+            }
+            UnsignedWord::Mul(c) => Ok(self.scale(*a, c)),
+            UnsignedWord::MulWords => {
+                let product = self.product(*a, *b)?;
+                let scale = residue(inverse_of_r(self.words))?;
+                Ok(self.scale(product, scale))
+            }
+            UnsignedWord::Reduce(_) => Ok(*a),
+        }
     }
 
     fn pair_dot(&mut self, a: [&Id; 2], b: [&Id; 2]) -> Result<Id, Refusal> {

@@ -347,6 +347,7 @@ impl Speller<'_> {
             }
             Op::MulLo(a, b)
             | Op::MulHi(a, b)
+            | Op::MulHiU(a, b)
             | Op::MulHrs(a, b)
             | Op::PairDot(a, b)
             | Op::MulEven(a, b)
@@ -397,6 +398,7 @@ impl Speller<'_> {
             | Op::Reduce { .. }
             | Op::Narrow { .. }
             | Op::MulWords { .. }
+            | Op::Unsigned(_)
             | Op::Freeze { .. } => {
                 vec![None; pieces] // expanded before
             }

@@ -26,6 +26,7 @@ impl<D: Domain> Machine<'_, D> {
             Op::MulWords { a, b, method } => {
                 self.zip(get(a), get(b), |d, a, b| d.mul_words(a, b, *method))?
             }
+            Op::Unsigned(op) => self.unsigned(op, frame, values)?,
             Op::Narrow { even, odd, method } => {
                 let (even, odd) = (self.as_wide(get(even))?, self.as_wide(get(odd))?);
                 let mut all = Vec::with_capacity(lanes);
@@ -85,6 +86,7 @@ impl<D: Domain> Machine<'_, D> {
             Op::Sub(a, b) => self.binary(Binary::Sub, get(a), get(b))?,
             Op::MulLo(a, b) => self.binary(Binary::MulLo, get(a), get(b))?,
             Op::MulHi(a, b) => self.binary(Binary::MulHi, get(a), get(b))?,
+            Op::MulHiU(a, b) => self.binary(Binary::MulHiU, get(a), get(b))?,
             Op::MulHrs(a, b) => self.binary(Binary::MulHrs, get(a), get(b))?,
             Op::Greater(a, b) => self.binary(Binary::Greater, get(a), get(b))?,
             Op::MinU(a, b) => self.binary(Binary::MinU, get(a), get(b))?,
@@ -183,6 +185,39 @@ impl<D: Domain> Machine<'_, D> {
                 words(all)
             }
         })
+    }
+
+    fn unsigned(
+        &mut self,
+        op: &Unsigned,
+        frame: &Frame,
+        values: &[Register<D::Word, D::Wide>],
+    ) -> Result<Register<D::Word, D::Wide>, Refusal> {
+        let operands = Op::Unsigned(op.clone()).operands();
+        let all: Vec<Words<D>> = operands
+            .iter()
+            .map(|v| self.as_words(&values[v.0 as usize]))
+            .collect::<Result<_, _>>()?;
+        let (a, b) = (&all[0], &all[all.len() - 1]);
+        let mut out = Vec::with_capacity(a.len());
+        for (i, word) in a.iter().enumerate() {
+            let of = |count: usize| if count == 1 { 0 } else { i };
+            let op = match op {
+                Unsigned::Add(..) => UnsignedWord::Add,
+                Unsigned::Sub { offset, .. } => UnsignedWord::Sub(offset[of(offset.len())]),
+                Unsigned::Mul { factor, .. } => UnsignedWord::Mul(self.residue(factor, i, frame)?),
+                Unsigned::MulWords { .. } => UnsignedWord::MulWords,
+                Unsigned::Reduce { kinds, .. } => match kinds[of(kinds.len())] {
+                    Some(kind) => UnsignedWord::Reduce(kind),
+                    None => {
+                        out.push(word.clone());
+                        continue;
+                    }
+                },
+            };
+            out.push(self.domain.unsigned(op, word, &b[i])?);
+        }
+        Ok(words(out))
     }
 
     /// How many words an element of `bits` bits has.

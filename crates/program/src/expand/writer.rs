@@ -1,8 +1,9 @@
 //! One modular operation as word operations.
 
-use super::{Column, Tables};
+use super::{Column, Constants, Tables};
 use crate::ir::*;
 use crate::method::*;
+use crate::unsigned::Kind;
 use std::collections::HashMap;
 
 /// A block of word operations in the making.
@@ -59,12 +60,12 @@ impl Writer {
     fn factor(
         &mut self,
         factor: &Factor,
-        method: MulMethod,
+        method: Constants,
         column: Column,
         tables: &mut Tables,
     ) -> Value {
         let word = |c: u64, modulus| {
-            let (first, second) = mul_constants(method, c, modulus);
+            let (first, second) = method.of(c, modulus);
             if matches!(column, Column::First | Column::FirstOdd) { first } else { second }
         };
         match factor {
@@ -109,14 +110,15 @@ impl Writer {
         method: MulMethod,
         tables: &mut Tables,
     ) -> Value {
-        let first = self.factor(factor, method, Column::First, tables);
-        let second = self.factor(factor, method, Column::Second, tables);
+        let constants = Constants::Signed(method);
+        let first = self.factor(factor, constants, Column::First, tables);
+        let second = self.factor(factor, constants, Column::Second, tables);
         if matches!(method, MulMethod::Montgomery | MulMethod::Barrett) {
             return self.product(a, first, second, method);
         }
         let same = matches!(factor, Factor::Splat(_) | Factor::Repeated { .. });
         let first_odd =
-            if same { first } else { self.factor(factor, method, Column::FirstOdd, tables) };
+            if same { first } else { self.factor(factor, constants, Column::FirstOdd, tables) };
         let odd = self.odd(a);
         let even_product = self.op(Op::MulEven(a, first));
         let odd_product = self.op(Op::MulEven(odd, first_odd));
@@ -124,8 +126,11 @@ impl Writer {
             let t = self.op(Op::MulLo(a, second));
             (t, self.op(Op::OddToEven(t)))
         } else {
-            let second_odd =
-                if same { second } else { self.factor(factor, method, Column::SecondOdd, tables) };
+            let second_odd = if same {
+                second
+            } else {
+                self.factor(factor, constants, Column::SecondOdd, tables)
+            };
             (self.op(Op::MulEven(a, second)), self.op(Op::MulEven(odd, second_odd)))
         };
         self.high_of_differences([even_product, odd_product], [even_t, odd_t])
@@ -147,6 +152,68 @@ impl Writer {
         });
         let down = self.op(Op::OddToEven(even));
         self.op(Op::Blend { a: down, b: odd, mask: 0xaa })
+    }
+
+    /// An operation on words without sign.
+    pub fn unsigned(&mut self, op: Unsigned, tables: &mut Tables) -> Value {
+        match op {
+            Unsigned::Add(a, b) => self.op(Op::Add(a, b)),
+            Unsigned::Sub { a, offset, b } => {
+                let offset = self.words(offset.into_iter().map(i64::from));
+                let sum = self.op(Op::Add(a, offset));
+                self.op(Op::Sub(sum, b))
+            }
+            Unsigned::Mul { a, factor } => {
+                let b = self.factor(&factor, Constants::Unsigned, Column::First, tables);
+                let b2 = self.factor(&factor, Constants::Unsigned, Column::Second, tables);
+                let t = self.op(Op::MulLo(a, b2));
+                self.canonical(a, b, t)
+            }
+            Unsigned::MulWords { a, b } => {
+                let inverse = self.splat(inverse_word(self.modulus));
+                let low = self.op(Op::MulLo(a, b));
+                let t = self.op(Op::MulLo(low, inverse));
+                self.canonical(a, b, t)
+            }
+            Unsigned::Reduce { a, kinds } => {
+                let (q, v) = (self.modulus.signed(), unsigned_barrett(self.modulus));
+                let of =
+                    |kind, word| kinds.iter().map(move |k| if *k == Some(kind) { word } else { 0 });
+                let mut a = a;
+                if kinds.contains(&Some(Kind::Barrett)) {
+                    let v = self.words(of(Kind::Barrett, v));
+                    let (t, q) = (self.op(Op::MulHiU(a, v)), self.q());
+                    let m = self.op(Op::MulLo(t, q));
+                    a = self.op(Op::Sub(a, m));
+                }
+                if kinds.contains(&Some(Kind::Csub)) {
+                    let q = self.words(of(Kind::Csub, q));
+                    let less = self.op(Op::Sub(a, q));
+                    a = self.op(Op::MinU(a, less));
+                }
+                a
+            }
+        }
+    }
+
+    /// The residue in [0, q) of a·b/2^w, with t = a·b/q mod 2^w and b below q.
+    fn canonical(&mut self, a: Value, b: Value, t: Value) -> Value {
+        let q = self.q();
+        let high = self.op(Op::MulHiU(a, b));
+        let m = self.op(Op::MulHiU(t, q));
+        let d = self.op(Op::Sub(high, m));
+        let up = self.op(Op::Add(d, q));
+        // Of a negative difference the sum is the smaller one, read without sign.
+        self.op(Op::MinU(d, up))
+    }
+
+    /// A constant register, one word for all or one for each.
+    fn words(&mut self, all: impl Iterator<Item = i64>) -> Value {
+        let all: Vec<i32> = all.map(|word| self.modulus.word(word) as i32).collect();
+        match all.iter().all(|word| *word == all[0]) {
+            true => self.op(Op::Splat(all[0])),
+            false => self.op(Op::Lanes(all)),
+        }
     }
 
     fn product(&mut self, a: Value, b: Value, b2: Value, method: MulMethod) -> Value {

@@ -1,6 +1,6 @@
 //! The operations of a block.
 
-use super::{BufferId, Index, Value};
+use super::{BufferId, Index, Unsigned, Value};
 use crate::method::{FreezeMethod, MulMethod, NarrowMethod, ProductMethod, ReduceMethod};
 use serde::{Deserialize, Serialize};
 
@@ -93,6 +93,8 @@ pub enum Op {
         /// How.
         method: FreezeMethod,
     },
+    /// Arithmetic that reads its words without sign.
+    Unsigned(Unsigned),
     // ----- memory ------------------------------------------------------------------------
     /// `lanes` words from `at`.
     Load {
@@ -185,6 +187,8 @@ pub enum Op {
     MulLo(Value, Value),
     /// High word of the signed product `a·b`.
     MulHi(Value, Value),
+    /// High word of the product of `a` and `b` read without sign.
+    MulHiU(Value, Value),
     /// `(a·b + 2^(w-2)) >> (w-1)`, signed, its low word (x86 `vpmulhrsw`: -2^15·-2^15 gives -2^15).
     MulHrs(Value, Value),
     /// Shift left by a constant in `0..w`.
@@ -340,6 +344,7 @@ impl Op {
                 | Op::Narrow { .. }
                 | Op::MulWords { .. }
                 | Op::Freeze { .. }
+                | Op::Unsigned(_)
         )
     }
 
@@ -383,6 +388,7 @@ impl Op {
             | Op::Sub(a, b)
             | Op::MulLo(a, b)
             | Op::MulHi(a, b)
+            | Op::MulHiU(a, b)
             | Op::MulHrs(a, b)
             | Op::Greater(a, b)
             | Op::MinU(a, b)
@@ -405,6 +411,7 @@ impl Op {
                 *a = f(*a);
                 *b = f(*b);
             }
+            Op::Unsigned(op) => op.map_operands(f),
             Op::PairDotAdd { acc, a, b } => {
                 *acc = f(*acc);
                 *a = f(*a);

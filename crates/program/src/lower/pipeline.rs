@@ -36,6 +36,13 @@ impl<'a> Pipeline<'a> {
         schedule: &Schedule,
         target: &Target,
     ) -> Result<Pipeline<'a>, LowerError> {
+        if schedule.unsigned.is_some()
+            && !matches!(plan.root.structure(), Structure::Halves(ntt) if ntt::has_entries(ntt))
+        {
+            let why = "the schedule's `unsigned` is for transforms of x^n + 1";
+            let works = "(ntt …) down to single coefficients, or a schedule without `unsigned`";
+            return Err(unsupported(plan.root.to_form(), why, works));
+        }
         Ok(match plan.root.structure() {
             Structure::Matrix(matrix) => Pipeline::Matrix(matrix),
             Structure::Halves(ntt) if ntt::has_entries(ntt) => Pipeline::Transforms(ntt),

@@ -13,6 +13,7 @@ mod passes;
 mod plan;
 mod ranges;
 mod reorder;
+mod unsigned;
 mod words;
 mod write;
 
@@ -82,6 +83,9 @@ pub(crate) fn lower(
         return Err(unsupported(plan.root.to_form(), why, format!("n of at least {SHORTEST}")));
     }
     let q = plan.ring.q();
+    if let Some(placed) = &schedule.unsigned {
+        return unsigned::lower(plan, ntt, placed, (schedule, target), name);
+    }
     let tried = match word_bits(q) == 16 {
         true => with_words(plan, ntt, (schedule, target), name, 16),
         false => Err(LowerError::Word { stage: "forward".into(), bound: q as i64 }),

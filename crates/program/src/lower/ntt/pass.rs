@@ -24,6 +24,8 @@ pub enum Step {
         kind: Butterflies,
         /// Its constants, each by lane.
         factors: Vec<Vec<u64>>,
+        /// The index of its lowest element, by lane.
+        lowest: Vec<usize>,
     },
     /// A product with a constant for each lane.
     Scale {
@@ -180,7 +182,8 @@ impl Hand {
             for &i in &self.registers[registers[0]] {
                 factors.iter_mut().zip(constants(i)).for_each(|(all, c)| all.push(c));
             }
-            self.steps.push(Step::Butterfly { level, registers, split, kind, factors });
+            let lowest = self.registers[registers[0]].clone();
+            self.steps.push(Step::Butterfly { level, registers, split, kind, factors, lowest });
         }
     }
 
@@ -211,7 +214,7 @@ impl Hand {
     pub fn scale_into_last(&mut self, level: u32, factor: &dyn Fn(usize) -> u64, q: u64) {
         let mut left: Vec<bool> = vec![true; self.registers.len()];
         for step in &mut self.steps {
-            if let Step::Butterfly { level: l, registers, split, kind, factors } = step
+            if let Step::Butterfly { level: l, registers, split, kind, factors, .. } = step
                 && *l == level
                 && *kind == Butterflies::GentlemanSande
                 && !matches!(split, LevelSplit::Roots { .. })

@@ -197,12 +197,12 @@ fn steps(outer: usize, inner: usize, at: impl Fn(usize) -> usize) -> Option<(i64
 }
 
 /// All positions of a group's loads and stores.
-fn bases(group: &Group) -> Vec<usize> {
+pub(super) fn bases(group: &Group) -> Vec<usize> {
     group.loads.iter().chain(&group.stores).flat_map(Spot::bases).collect()
 }
 
 /// The multipliers of a group, step by step.
-fn multipliers(group: &Group) -> Vec<&[u64]> {
+pub(super) fn multipliers(group: &Group) -> Vec<&[u64]> {
     let each = group.steps.iter().map(|step| match step {
         Step::Butterfly { factors, .. } => factors.as_slice(),
         Step::Scale { factor, .. } => std::slice::from_ref(factor),
