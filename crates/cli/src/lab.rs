@@ -52,14 +52,19 @@ pub struct Tried {
 
 impl Lab<'_> {
     /// The schedules worth a try for a plan: the target's, or the one that a search found; then, as the
-    /// prover bounds Barrett's reductions of sums by the sums' parts, the same with Montgomery's.
+    /// prover bounds Barrett's reductions of sums by the sums' parts, the same with Montgomery's, or with
+    /// Barrett's where they are Montgomery's.
     ///
     /// # Errors
     /// A saved schedule is malformed: a fault of ringforge.
     pub fn schedules(target: &Target, plan: &Plan) -> Result<Vec<Schedule>, Failure> {
         let usual = make::schedule(None, target, &plan.name)?;
-        let other = Schedule { reduce: ReduceMethod::Montgomery, ..usual.clone() };
-        Ok(if other == usual { vec![usual] } else { vec![usual, other] })
+        let reduce = match usual.reduce {
+            ReduceMethod::Montgomery => ReduceMethod::BarrettHigh,
+            _ => ReduceMethod::Montgomery,
+        };
+        let other = Schedule { reduce, ..usual.clone() };
+        Ok(vec![usual, other])
     }
 
     /// The program of a plan.

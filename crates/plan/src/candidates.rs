@@ -172,9 +172,46 @@ impl Maker<'_> {
             self.over_primes(&mut shapes, room, bound);
         }
         self.powers_of_two(&domain);
+        self.trinomial(q);
         // Slow to run and quick to prove: what is left where nothing else succeeds.
         let tree = Form::list("lift", [Form::word(length), Form::list("schoolbook", [])]);
         self.tree(tree, [Operand::Big; 2], format!("over {q} itself, by definition"));
+    }
+
+    /// Transforms of x^n ± x^(n/2) + 1 by its two roots and then splits in three and in two, as far as q's roots
+    /// and n go, and with one split in two less: dot products of pairs may cost less than a level.
+    fn trinomial(&mut self, q: u64) {
+        let n = self.ring.degree();
+        let f = self.ring.modulus();
+        let middle = f[n / 2];
+        let others = (1..n).any(|i| i != n / 2 && f[i] != 0);
+        if !n.is_multiple_of(2) || others || f[0] != 1 || middle.abs() != 1 || !zq::is_prime(q) {
+            return;
+        }
+        let mut left = ((n / 2) as u64, q - 1);
+        let own = if middle == -1 { 6 } else { 3 };
+        if !left.1.is_multiple_of(own) {
+            return;
+        }
+        left.1 /= own;
+        let mut radices = vec![2];
+        for radix in [3, 2] {
+            while left.0.is_multiple_of(radix) && left.1.is_multiple_of(radix) {
+                left = (left.0 / radix, left.1 / radix);
+                radices.push(radix);
+            }
+        }
+        let fewer = radices.len() - usize::from(radices.len() > 1);
+        for levels in [radices.len(), fewer] {
+            let words = radices[..levels].iter().map(Form::word);
+            let end = Form::list("weighted-convolution", [Form::list("toeplitz", [])]);
+            let tree = Form::list("mixed-radix", words.chain([end]));
+            self.tree(
+                tree,
+                [Operand::Big; 2],
+                format!("over {q} itself, by {levels} levels of splits"),
+            );
+        }
     }
 
     /// Plans over q itself.

@@ -143,3 +143,24 @@ fn what_is_refused() {
     let ring: Ring = "Z8380417[x]/(x^256 + 1)".parse().expect("ring");
     assert!(!candidates(&ring, BIG, "any", &AVX2).expect("a preset").is_empty());
 }
+
+/// Trinomials have plans by their roots, where there are such; a middle that is no half, or a missing root, none.
+#[test]
+fn trinomials_split_by_their_roots() {
+    let splits = |ring: &str| {
+        let ring: Ring = ring.parse().unwrap_or_else(|e| panic!("{e}"));
+        let all =
+            candidates(&ring, [Operand::Big; 2], "mine", &AVX2).unwrap_or_else(|e| panic!("{e}"));
+        let form = |c: &Candidate| c.plan.root.to_form().to_string();
+        all.iter().map(form).filter(|form| form.starts_with("(mixed-radix")).collect::<Vec<_>>()
+    };
+    let all = splits("Z3457[x]/(x^96 - x^48 + 1)");
+    assert_eq!(all.len(), 2, "{all:?}");
+    assert!(all.iter().any(|form| form.starts_with("(mixed-radix 2 3 2 2 2 2 (")), "{all:?}");
+    assert_eq!(splits("Z7681[x]/(x^64 + x^32 + 1)").len(), 2);
+    for ring in
+        ["Z7687[x]/(x^96 - x^47 + 1)", "Z7691[x]/(x^96 - x^48 + 1)", "Z4700[x]/(x^184 - x^92 + 1)"]
+    {
+        assert_eq!(splits(ring), [""; 0], "{ring}");
+    }
+}

@@ -23,7 +23,7 @@ pub enum ReduceMethod {
     /// ([`ReduceMethod::low`]): `a - mullo(sar(mullo(sar(a, s), v) + 2^(r-1), r), q)` with
     /// `v = round(2^(s+r)/q)`. Six operations, no high product, which baseline x86-64 and AVX2 lack.
     BarrettLow {
-        /// s, below 16: low bits that the quotient does not see.
+        /// s, below 20: low bits that the quotient does not see.
         shift: u8,
         /// r, at least 1: bits after the point of the quotient.
         scale: u8,
@@ -137,17 +137,25 @@ impl ReduceMethod {
     }
 
     /// The [`ReduceMethod::BarrettLow`] that brings words of 32 bits within `bound` nearest to q/2, and how
-    /// near; q at most 2^16.
+    /// near; q at most 2^16. If `coarse`, as a function of the word where it is below 2^19, else of its upper bits,
+    /// above those where Montgomery's reduction takes its half: what the prover cannot follow in the one way it
+    /// often can in the other.
     ///
     /// ```
     /// use ringforge_program::method::ReduceMethod;
-    /// let (_, near) = ReduceMethod::low(3329, 1 << 20);
+    /// let (_, near) = ReduceMethod::low(3329, 1 << 20, false);
     /// assert!((1664..=1664 + 64).contains(&near));
-    /// assert!(ReduceMethod::low(65535, i64::from(i32::MAX)).1 < 1 << 17);
+    /// assert!(ReduceMethod::low(65535, i64::from(i32::MAX), false).1 < 1 << 17);
+    /// assert!(ReduceMethod::low(65535, i64::from(i32::MAX), true).1 < 1 << 18);
     /// ```
-    pub fn low(q: u64, bound: i64) -> (ReduceMethod, i64) {
+    pub fn low(q: u64, bound: i64, coarse: bool) -> (ReduceMethod, i64) {
         let m = Modulus { q, bits: 32 };
-        let choices = (0..16).flat_map(|shift| (1..31).map(move |scale| (shift, scale)));
+        let shifts = match coarse {
+            _ if bound < 1 << 19 => 0..1,
+            false => 0..16,
+            true => 17..20,
+        };
+        let choices = shifts.flat_map(|shift| (1..31).map(move |scale| (shift, scale)));
         let bounds = choices.filter_map(|(shift, scale)| {
             let method = ReduceMethod::BarrettLow { shift, scale };
             let (lo, hi) = method.domain(m);

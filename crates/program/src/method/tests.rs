@@ -114,12 +114,17 @@ fn bounds_on_words_of_32_bits_hold_for_samples() {
 fn barrett_by_low_products_holds_for_samples_of_its_domain() {
     for q in [3, 41, 186, 839, 3329, 15016, 32769, 52810, 65521, 65535] {
         let m = Modulus { q, bits: 32 };
-        for bound in [100, 50_000, 1 << 20, (1 << 24) + 5, 1 << 28, i64::from(i32::MAX)] {
-            let (method, near) = ReduceMethod::low(q, bound);
+        let bounds = [100, 50_000, 1 << 20, (1 << 24) + 5, 1 << 28, i64::from(i32::MAX)];
+        for (bound, coarse) in bounds.into_iter().flat_map(|b| [(b, false), (b, true)]) {
+            let (method, near) = ReduceMethod::low(q, bound, coarse);
             let (lo, hi) = method.range((-bound, bound), m);
             assert!(-near <= lo && hi <= near, "{method:?}");
             // One of 2^32 words comes next to q/2 and 2^17, one of 2^21 to a few.
-            let slack = if bound > 1 << 20 { 1 << 17 } else { 128 };
+            let slack = match coarse {
+                _ if bound < 1 << 19 => 128,
+                false => 1 << 17,
+                true => (1 << 17) + (1 << 14),
+            };
             assert!(near <= (q as i64 / 2 + slack).max(bound), "{q} {bound}: {near}");
             for a in samples((-bound, bound)).filter(|a| a.abs() <= bound) {
                 let y = method.apply(a, m);

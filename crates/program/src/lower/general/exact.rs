@@ -35,7 +35,7 @@ struct Sums {
 
 impl Sums {
     /// Sums of `n` products that are `product` at most.
-    fn of(q: u64, n: usize, product: i64) -> Sums {
+    fn of(q: u64, n: usize, product: i64, coarse: bool) -> Sums {
         if q.is_power_of_two() {
             return Sums { terms: n.min(TERMS), reduce: None, bound: WORD, bits: SHORT };
         }
@@ -44,7 +44,7 @@ impl Sums {
             return Sums { terms: n.min(TERMS), reduce: None, bound: n as i64 * product, bits };
         }
         let terms = ((word / product) as usize).clamp(1, TERMS);
-        let (method, rest) = ReduceMethod::low(q, terms as i64 * product);
+        let (method, rest) = ReduceMethod::low(q, terms as i64 * product, coarse);
         let bound = (n.div_ceil(terms) + PARTS) as i64 * rest;
         Sums { terms, reduce: Some(method), bound, bits }
     }
@@ -71,7 +71,7 @@ impl General<'_> {
         }
         let (n, words) = (self.n, self.words);
         let most = |(lo, hi): (i64, i64)| hi.max(-lo);
-        let sums = Sums::of(q, n, most(ranges[0]) * most(ranges[1]));
+        let sums = Sums::of(q, n, most(ranges[0]) * most(ranges[1]), self.coarse());
         let lanes = self.registers.lanes(sums.bits);
         // Words that wrap are right modulo all that they hold.
         let all = if sums.bits == SHORT { 1 << SHORT } else { q };

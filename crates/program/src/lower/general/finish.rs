@@ -24,6 +24,9 @@ pub(super) struct Finish<'a> {
     pub words: usize,
 }
 
+/// Digits beyond are reduced before they are added.
+const NEAR: i64 = 1 << 19;
+
 /// How the sums are computed.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
@@ -51,6 +54,8 @@ struct Writer {
     /// Who has no method for what weights want, if so.
     unable: Option<&'static str>,
     freeze: Option<FreezeMethod>,
+    /// How words of 32 bits are reduced, [`ReduceMethod::low`].
+    coarse: bool,
     /// What every summand is multiplied with, apart from its weight: what freezing takes out.
     scale: u64,
     bounds: Bounds,
@@ -143,7 +148,8 @@ impl Writer {
         let schedule = general.schedule;
         let kind = match q {
             _ if q.is_power_of_two() => Kind::Wrapping(q.trailing_zeros() as u8, bits),
-            _ if q <= NARROW && bits == 16 => Kind::Short,
+            // Words of 16 bits want Montgomery's products: what Barrett's leave is too wide for a proof.
+            _ if q <= NARROW && bits == 16 && q % 2 == 1 => Kind::Short,
             _ => Kind::Long,
         };
         // Montgomery's methods want an odd modulus.
@@ -175,7 +181,8 @@ impl Writer {
             (Kind::Short, None) if odd => FreezeMethod::Montgomery.scale(q)?.inverse(),
             _ => 1,
         };
-        Ok(Writer { q, kind, multiply, reduce, unable, freeze, scale, bounds })
+        let coarse = general.coarse();
+        Ok(Writer { q, kind, multiply, reduce, unable, freeze, coarse, scale, bounds })
     }
 
     /// The modulus and words of the procedure.
@@ -196,6 +203,15 @@ impl Writer {
         self.within(block, sum, self.q as i64 / 2 + 8)
     }
 
+    /// A digit by itself reduced where words are long and q is not, so that no sum of sums has to be followed through
+    /// a reduction; but not in coarse steps.
+    fn near(&self, block: &mut Block, digit: Sum) -> Sum {
+        match self.kind {
+            Kind::Long if self.q <= 1 << 16 && !self.coarse => self.within(block, digit, NEAR),
+            _ => digit,
+        }
+    }
+
     /// A sum reduced until it lies within `most`, or once by methods that know no better.
     fn within(&self, block: &mut Block, mut sum: Sum, most: i64) -> Sum {
         if !matches!(self.kind, Kind::Long) || self.q > 1 << 16 {
@@ -203,7 +219,7 @@ impl Writer {
             return Sum { value, bound: self.bounds.reduce(sum.bound) };
         }
         while sum.bound > most {
-            let (method, bound) = ReduceMethod::low(self.q, sum.bound);
+            let (method, bound) = ReduceMethod::low(self.q, sum.bound, self.coarse);
             if bound >= sum.bound {
                 break;
             }
@@ -263,10 +279,11 @@ impl Writer {
         let mut plain = Sum::default();
         for term in terms {
             let v = load(block, term);
+            let v = self.near(block, Sum::of(v, bound));
             match term.coefficient {
-                1 => self.add(block, &mut plain, Sum::of(v, bound), false)?,
-                c if c == q - 1 => self.add(block, &mut plain, Sum::of(v, bound), true)?,
-                c => self.weighted(block, total, Sum::of(v, bound), zq::mul(c, weight, q))?,
+                1 => self.add(block, &mut plain, v, false)?,
+                c if c == q - 1 => self.add(block, &mut plain, v, true)?,
+                c => self.weighted(block, total, v, zq::mul(c, weight, q))?,
             }
         }
         self.weighted(block, total, plain, weight)

@@ -21,7 +21,7 @@ use super::{LowerError, Lowered, unsupported};
 use crate::bounds::WORD;
 use crate::build::Builder;
 use crate::ir::*;
-use crate::method::Modulus;
+use crate::method::{Modulus, ReduceMethod};
 use crate::schedule::Schedule;
 use digits::Digit;
 use finish::Finish;
@@ -75,6 +75,13 @@ struct General<'a> {
     seen: Vec<String>,
     borders: Vec<(String, i64)>,
     notes: Vec<String>,
+}
+
+impl General<'_> {
+    /// Whether words of 32 bits are reduced in coarse steps, as schedules with Montgomery's reduction have it.
+    fn coarse(&self) -> bool {
+        self.schedule.reduce == ReduceMethod::Montgomery
+    }
 }
 
 /// Lowers a plan.
