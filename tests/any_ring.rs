@@ -135,6 +135,8 @@ fn default_cases() -> Vec<(Case, &'static str, usize)> {
 enum Outcome {
     /// Forged, proved, and right on all inputs that it was run on.
     Proved,
+    /// The same, and slower than plain C, which it says.
+    Slow,
     /// No candidate is proved, and so nothing was made; why not.
     Open(String),
     /// Anything else, which must not be.
@@ -185,8 +187,53 @@ fn tried(case: &Case, target: &str, compiler: Option<&str>) -> Result<Outcome, S
         {
             Err(format!("not run: {}", one["executed"]))
         }
+        () if compiler.is_some() => {
+            // It was timed beside plain C. Tests do not time: what is said is shown, and read.
+            let [plain] = package["schoolbook"].as_array().map_or(&[][..], Vec::as_slice) else {
+                return Err(format!("not beside plain C: {}", package["schoolbook"]));
+            };
+            let slower = plain["slower"].as_bool().ok_or("plain C without a word")?;
+            assert_eq!(slower, run.stderr.contains("and plain schoolbook C by the same compiler"));
+            Ok(if slower { Outcome::Slow } else { Outcome::Proved })
+        }
         () => Ok(Outcome::Proved),
     }
+}
+
+/// Moduli above 2^16, for transforms and through several primes: proved, or refused at once with the limit.
+#[test]
+fn great_moduli_are_proved_or_refused_with_the_limit() {
+    let dir = Sandbox::new();
+    let forge = |ring: &str, more: &[&str]| {
+        let args = ["--json", "forge", ring, "--target=c", "--no-bench", "--pairs=50", "--name=g"];
+        dir.ringforge(&[&args[..], more].concat())
+    };
+    for ring in ["Z786433[x]/(x^32 + 1)", "Z8380417[x]/(x^32 + 1)"] {
+        let run = forge(ring, &["--out=p"]);
+        assert_eq!(run.status, 0, "{ring}: {run:?}");
+        assert_eq!(run.json()["verdict"], "proved", "{ring}");
+    }
+    let beyond = [
+        ("Z2147483647[x]/(x^32 + 1)", "its modulus 2147483647 is more than 65536; q up to 65536"),
+        ("Z65538[x]/(x^32 - x - 1)", "its modulus 65538 is more than 65536; q up to 65536"),
+        (
+            "Z2013265921[x]/(x^32 + 1)",
+            "words of 32 bits hold no sum of such products; take a smaller",
+        ),
+    ];
+    for (ring, limit) in beyond {
+        let run = forge(ring, &["--out=q"]);
+        assert_eq!(run.status, 2, "{ring}: {run:?}");
+        let error = run.json()["error"].to_string();
+        assert!(error.contains(limit), "{error}");
+    }
+    // A plan of the user's own, through primes that do not cover the product.
+    let plan = "(plan g (ring \"Z1000003[x]/(x^16 + 1)\") (operands big small) \
+                (lift 31 (change-modulus (prime 3329 (schoolbook)) (prime 257 (schoolbook)))))";
+    std::fs::write(dir.path().join("short.plan"), plan).expect("written");
+    let run = forge("Z1000003[x]/(x^16 + 1)", &["--rhs=small", "--plan=short.plan", "--out=s"]);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert!(run.json()["error"].to_string().contains("covers only"), "{run:?}");
 }
 
 /// Forges all for one target; all must be proved, and nothing may be wrong.
@@ -211,6 +258,7 @@ fn each(cases: &[(Case, &'static str, Option<&'static str>)]) {
                     let seconds = started.elapsed().as_secs_f64();
                     let (what, why) = match done {
                         Outcome::Proved => ("proved", None),
+                        Outcome::Slow => ("proved, slower than plain C", None),
                         Outcome::Open(why) => ("open", Some((false, why))),
                         Outcome::Wrong(why) => ("WRONG", Some((true, why))),
                     };

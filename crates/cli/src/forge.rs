@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use ringforge_plan::Operand;
+use ringforge_program::ir::Computes;
 use ringforge_prove::{Contract, Options};
 use ringforge_ring::Ring;
 use ringforge_toolchain::timing::{self, Candidate, Code, Settings, Timing};
@@ -23,6 +25,7 @@ use crate::proof::{self, Named};
 use crate::recheck::packed;
 use crate::reckoned::Reckoned;
 use crate::report::{self, Pictures};
+use crate::schoolbook::{self, Compared};
 use crate::summary;
 use crate::target::{self, Target};
 use crate::ui::{Failure, Ui};
@@ -175,7 +178,10 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
             });
         }
     }
-    let peers = if args.no_bench { Vec::new() } else { check.time(ring, &made, &mut forged)? };
+    let (peers, schoolbook) = match args.no_bench {
+        true => (Vec::new(), Vec::new()),
+        false => check.time((ring, wanted.operands), &made, &mut forged, scratch.path())?,
+    };
     let package = Package {
         format: 1,
         verdict: summary::verdict(&forged),
@@ -192,6 +198,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
         limits: summary::limits(&targets, &name),
         targets: forged,
         peers,
+        schoolbook,
         command,
         seconds: started.elapsed().as_secs_f64(),
     };
@@ -199,6 +206,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     let place = out.commit().map_err(unwritable)?;
     ui.json(&package)?;
     summary::print(ui, &package, &place);
+    package.schoolbook.iter().filter_map(Compared::warning).for_each(|word| ui.warn(word));
     Ok(if package.verdict == "proved" { 0 } else { 1 })
 }
 
@@ -340,19 +348,20 @@ impl Check<'_> {
         Reckoned::of(self.compiler, &[self.object], signature)
     }
 
-    /// Times all implementations that run here side by side, and peers if asked for, whose
-    /// timings are returned.
+    /// Times all implementations that run here side by side, with plain schoolbook C for each target, and peers if
+    /// asked for: the timings of these, and how each target's product does beside the plain one.
     fn time(
         &self,
-        ring: &Ring,
+        (ring, operands): (&Ring, [Operand; 2]),
         made: &[Made],
         forged: &mut [Forged],
-    ) -> Result<Vec<Timing>, Failure> {
+        scratch: &Path,
+    ) -> Result<(Vec<Timing>, Vec<Compared>), Failure> {
         let entries = made.iter().flat_map(|m| &m.entries);
         let signatures: HashMap<&str, &Signature> =
             entries.map(|e| (e.signature.symbol.as_str(), &e.signature)).collect();
         if self.compiler.runner.is_emulator() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), Vec::new()));
         }
         let runs = |f: &&mut Forged| f.executed.is_some();
         let mut timed: Vec<&mut Forged> = forged.iter_mut().filter(runs).collect();
@@ -364,13 +373,28 @@ impl Check<'_> {
                 Some(Candidate { name: f.symbol.clone(), code })
             })
             .collect();
+        // The whole product is a target's last entry point.
+        let mut plain: Vec<(&Target, &str)> = Vec::new();
+        for one in made {
+            let Some(product) = one.entries.last().filter(|e| e.computes == Computes::Product)
+            else {
+                continue;
+            };
+            let symbol = product.signature.symbol.as_str();
+            if candidates.iter().any(|candidate| candidate.name == symbol) {
+                let wanted = (one.target, &product.signature);
+                let by = (self.compiler, self.args.make.opt.as_str());
+                candidates.push(schoolbook::candidate((ring, operands), wanted, by, scratch)?);
+                plain.push((one.target, symbol));
+            }
+        }
         if self.args.peers {
             let bench = &self.args.bench_dir;
             let built = peers::built(self.ui, ring, bench, self.compiler)?;
             candidates.extend(built.into_iter().map(|peer| peer.candidate));
         }
         if candidates.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), Vec::new()));
         }
         let settings = Settings::default();
         let bar = self.ui.bar("timing", (settings.copies * settings.samples) as u64);
@@ -383,7 +407,13 @@ impl Check<'_> {
         for (forged, timing) in timed.iter_mut().zip(&mut timings) {
             forged.timing = Some(timing);
         }
-        Ok(timings.collect())
+        let others: Vec<Timing> = timings.collect();
+        let compared = plain.iter().zip(&others).filter_map(|(&(target, symbol), plain)| {
+            let ours = timed.iter().find(|forged| forged.symbol == symbol)?;
+            Some(Compared::of(target, plain, ours.timing.as_ref()?))
+        });
+        let compared = compared.collect();
+        Ok((others, compared))
     }
 }
 

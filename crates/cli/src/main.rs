@@ -30,6 +30,7 @@ mod recheck;
 mod reckoned;
 mod report;
 mod safety;
+mod schoolbook;
 mod search;
 mod signals;
 mod summary;

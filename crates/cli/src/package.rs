@@ -14,6 +14,7 @@ use crate::make::Made;
 use crate::picture;
 use crate::proof::Proof;
 use crate::reckoned::Reckoned;
+use crate::schoolbook::Compared;
 use crate::verify::Checked;
 
 /// `proof.json`.
@@ -45,8 +46,11 @@ pub struct Package {
     pub object: File,
     /// One for each implementation of each entry point in the object.
     pub targets: Vec<Forged>,
-    /// Other implementations measured beside these.
+    /// Other implementations measured beside these, plain schoolbook C among them.
     pub peers: Vec<Timing>,
+    /// Each target's product beside plain schoolbook C.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub schoolbook: Vec<Compared>,
     /// What follows from several proofs of one contract.
     pub equivalence: Option<String>,
     /// What the verdict does not cover.

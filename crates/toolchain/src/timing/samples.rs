@@ -167,9 +167,11 @@ impl Timing {
     }
 }
 
-/// Whether the slower of two is slower by more than the noise of both.
-fn slower(fast: &Measured, slow: &Measured) -> bool {
-    slow.cycles > fast.cycles * (1.0 + fast.noise.max(slow.noise).clamp(TIE.0, TIE.1))
+impl Measured {
+    /// Whether another one is slower by more than the noise of both: else they tie.
+    pub fn beats(&self, slow: &Measured) -> bool {
+        slow.cycles > self.cycles * (1.0 + self.noise.max(slow.noise).clamp(TIE.0, TIE.1))
+    }
 }
 
 /// The numbers of candidates, the best first: of those that tie with the fastest the smallest, and so on.
@@ -184,7 +186,7 @@ pub fn order(all: &[Measured]) -> Vec<usize> {
     let mut out = Vec::new();
     left.sort_by(|&a, &b| all[a].cycles.total_cmp(&all[b].cycles));
     while let Some(&first) = left.first() {
-        let tied = left.iter().copied().filter(|&i| !slower(&all[first], &all[i]));
+        let tied = left.iter().copied().filter(|&i| !all[first].beats(&all[i]));
         let Some(best) = tied.min_by_key(|&i| (all[i].bytes, i)) else { break };
         left.retain(|&i| i != best);
         out.push(best);

@@ -24,8 +24,8 @@ pub(super) struct Finish<'a> {
     pub words: usize,
 }
 
-/// Digits beyond are reduced before they are added.
-const NEAR: i64 = 1 << 19;
+/// Digits beyond, which take too many values to be enumerated, are reduced before they are added.
+const NEAR: i64 = 1 << 21;
 
 /// How the sums are computed.
 #[derive(Clone, Copy, Debug)]
