@@ -13,8 +13,10 @@ use common::Sandbox;
 
 const RING: &str = "Z257[x]/(x^32 + 1)";
 
+/// The tool with signals as a terminal has them: tests that run behind `nohup` inherit ignored ones.
 fn ringforge(dir: &Sandbox, temporary: &Sandbox, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ringforge"));
+    let mut command = Command::new("env");
+    command.args(["--default-signal=HUP,INT,TERM", env!("CARGO_BIN_EXE_ringforge")]);
     command.args(args).current_dir(dir.path());
     command.env("TMPDIR", temporary.path()).env("RINGFORGE_WISDOM", "").stdin(Stdio::null());
     command
