@@ -58,7 +58,7 @@ pub struct Schedule {
     /// Reductions to add, by site.
     pub add: Vec<String>,
     /// Words without sign, and where they are reduced: transforms of x^n + 1 down to single coefficients
-    /// [TokudaKameyama23]. Absent: signed words.
+    /// [TokudaKameyama23 §3.4]. Absent: signed words.
     pub unsigned: Option<Unsigned>,
 }
 
