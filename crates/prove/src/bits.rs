@@ -1,7 +1,7 @@
 //! Operations on parts of words: concatenation and bitwise logic as linear forms where they are.
 
-use crate::cut::Use;
 use crate::funs::{FunOp, centre};
+use crate::uses::Use;
 use crate::values::Form;
 use crate::walk::Walk;
 use ringforge_kernel::certificate::Rule;

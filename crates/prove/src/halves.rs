@@ -1,7 +1,7 @@
 //! Forms of words that are extended, of their parts, and of products: the second half of [`Walk`].
 
-use crate::cut::Use;
 use crate::funs::{FunId, FunOp, centre};
+use crate::uses::Use;
 use crate::values::{Atom, AtomId, Base, Form, VarId, World};
 use crate::walk::Walk;
 use std::sync::Arc;

@@ -44,6 +44,7 @@ mod signs_tests;
 mod towers;
 mod twos;
 mod unfold;
+mod uses;
 mod values;
 mod walk;
 #[cfg(test)]

@@ -251,7 +251,7 @@ impl Cutter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cut::Use;
+    use crate::uses::Use;
     use crate::values::VarId;
 
     fn input(cut: &mut Cutter, index: u32) -> VarId {

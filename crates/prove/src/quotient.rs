@@ -5,9 +5,10 @@
 //! `c·a + q·floor((ζ'·a + 2^31) / 2^32)` the coefficients of a add up to ζ/2^32, and nothing but
 //! q·ρ/2^32 is lost.
 
-use crate::cut::{Cutter, Use};
+use crate::cut::Cutter;
 use crate::funs::{FunId, FunOp, centre};
 use crate::reading::{NoReading, Reading};
+use crate::uses::Use;
 use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

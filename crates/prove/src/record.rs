@@ -4,9 +4,10 @@
 //! refuses. Definitions are written where they are first used; each node that is not plainly linear gets
 //! the rules of its steps and the form that the walk goes on with.
 
-use crate::cut::{Cutter, Use};
+use crate::cut::Cutter;
 use crate::funs::{FunId, FunOp};
 use crate::quotient::View;
+use crate::uses::Use;
 use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
 use ringforge_kernel::atom::Atom as Made;
 use ringforge_kernel::certificate::{Line, Rule};

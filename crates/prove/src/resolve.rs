@@ -191,8 +191,8 @@ fn multiple(form: &Form, d: &Form, width: u8) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cut::Use;
     use crate::funs::FunOp;
+    use crate::uses::Use;
     use crate::values::AtomId;
     use crate::walk::Walk;
     use ringforge_machine::graph::Graph;

@@ -116,7 +116,7 @@ impl Cutter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cut::Use;
+    use crate::uses::Use;
 
     /// Names of x + y and x - y, with the atoms of x and y, all of which fit 16 bits.
     fn butterfly(cut: &mut Cutter) -> [Form; 4] {

@@ -1,7 +1,8 @@
 //! From graph nodes to forms: one visit per node, in topological order.
 
-use crate::cut::{Cutter, Use};
+use crate::cut::Cutter;
 use crate::funs::{FunId, FunOp};
+use crate::uses::Use;
 use crate::values::{Atom, AtomId, Base, Form, ModForm, Source, Var, residue};
 use ringforge_contract::InputRange;
 use ringforge_machine::graph::{Graph, NodeId, Op};
