@@ -108,19 +108,16 @@ pub fn plan(schedule: &Schedule, ring: &Ring) -> Result<Option<Plan>, Failure> {
 /// # Errors
 /// Where that is, and what would work.
 pub fn check(schedule: &Schedule, ring: &Ring) -> Result<(), Failure> {
-    let Some(Unsigned { forward, inverse_by, inverse }) = &schedule.unsigned else {
-        return Ok(());
-    };
+    let Some(unsigned) = &schedule.unsigned else { return Ok(()) };
     let (q, n) = (ring.q(), ring.degree());
     let works = "`ringforge search` with this ring finds a placement that fits";
-    let unsigned =
-        Unsigned { forward: forward.clone(), inverse_by: *inverse_by, inverse: inverse.clone() };
     let refuse =
         |why: String| Failure::input(format!("the schedule does not fit {ring}: {why}; {works}"));
     if let Some(misfit) = unsigned.misfit(q, n) {
         return Err(refuse(misfit));
     }
-    let Some(scheme) = Scheme::new(q, n, forward.clone(), *inverse_by, inverse.clone()) else {
+    let Unsigned { forward, inverse_by, inverse } = unsigned.clone();
+    let Some(scheme) = Scheme::new(q, n, forward, inverse_by, inverse) else {
         return Err(refuse(format!("{q} has no root of unity of order {}", 2 * n)));
     };
     let found = ranges(&scheme, Part::Product, (0, q as i64 - 1));

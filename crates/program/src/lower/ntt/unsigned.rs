@@ -4,10 +4,10 @@
 //! Every product is the canonical residue (Montgomery's by 2^16, ended by a conditional subtraction), as the
 //! seed's by 2^18 is, so what a placement was certified for holds.
 
-use super::pass::{Group, Pass, Spot, Step};
+use super::pass::{Group, Pass, Step};
 use super::passes::Ending;
 use super::plan::{Machine, Shuffles};
-use super::write::{Rounds, Style, bases, even, factors, multipliers};
+use super::write::{Rounds, Style, bases, even, factors, interleave, load, multipliers, store};
 use super::{BaseProducts, LowerError, Lowered, Order, Shape, unsupported};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
@@ -318,17 +318,8 @@ fn block(
     (from, to): (BufferId, BufferId),
 ) -> Block {
     let mut block = Block::default();
-    let mut place = places.iter().cloned();
-    let mut take =
-        |spot: &Spot| -> Vec<Index> { place.by_ref().take(spot.bases().len()).collect() };
-    let mut hand: Vec<Value> = Vec::new();
-    for spot in &group.loads {
-        let mut at = take(spot);
-        hand.push(block.push(match spot {
-            Spot::Parts(_) => Op::LoadParts { buffer: from, at },
-            _ => Op::Load { buffer: from, at: at.swap_remove(0) },
-        }));
-    }
+    let mut places = places.iter().cloned();
+    let mut hand = load(&mut block, group, &mut places, from);
     let mut around = around.iter();
     let mut product = |block: &mut Block, a: Value| {
         let factor = factors.next().unwrap_or(Factor::Splat(1));
@@ -363,25 +354,12 @@ fn block(
                 hand[*register] = product(&mut block, hand[*register]);
             }
             Step::Interleave { a, b, unit } => {
-                let (first, second) = (hand[*a], hand[*b]);
-                let mut half =
-                    |half| block.push(Op::Interleave { a: first, b: second, unit: *unit, half });
-                (hand[*a], hand[*b]) = (half(Half::Low), half(Half::High));
+                interleave(&mut block, &mut hand, (*a, *b), *unit);
             }
             // Products leave canonical residues.
             Step::Freeze { .. } => {}
         }
     }
-    for (spot, a) in group.stores.iter().zip(hand) {
-        let mut at = take(spot);
-        block.push(match spot {
-            Spot::Parts(_) => Op::StoreParts { buffer: to, at, a },
-            Spot::Whole(_) => Op::Store { buffer: to, at: at.swap_remove(0), a },
-            Spot::Strided(_, stride) => {
-                let stride = *stride as u32;
-                Op::StoreStrided { buffer: to, at: at.swap_remove(0), stride, a }
-            }
-        });
-    }
+    store(&mut block, group, hand, &mut places, to);
     block
 }

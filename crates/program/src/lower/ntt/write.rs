@@ -266,6 +266,51 @@ fn butterfly(
     }
 }
 
+/// Loads all registers of a group, in their order; the first places are theirs.
+pub fn load(
+    block: &mut Block,
+    group: &Group,
+    places: &mut impl Iterator<Item = Index>,
+    from: BufferId,
+) -> Vec<Value> {
+    let one = |spot: &Spot| {
+        let mut at: Vec<Index> = places.take(spot.bases().len()).collect();
+        block.push(match spot {
+            Spot::Parts(_) => Op::LoadParts { buffer: from, at },
+            _ => Op::Load { buffer: from, at: at.swap_remove(0) },
+        })
+    };
+    group.loads.iter().map(one).collect()
+}
+
+/// Stores all registers of a group; the places that follow are theirs.
+pub fn store(
+    block: &mut Block,
+    group: &Group,
+    hand: Vec<Value>,
+    places: &mut impl Iterator<Item = Index>,
+    to: BufferId,
+) {
+    for (spot, a) in group.stores.iter().zip(hand) {
+        let mut at: Vec<Index> = places.take(spot.bases().len()).collect();
+        block.push(match spot {
+            Spot::Parts(_) => Op::StoreParts { buffer: to, at, a },
+            Spot::Whole(_) => Op::Store { buffer: to, at: at.swap_remove(0), a },
+            Spot::Strided(_, stride) => {
+                let stride = *stride as u32;
+                Op::StoreStrided { buffer: to, at: at.swap_remove(0), stride, a }
+            }
+        });
+    }
+}
+
+/// Interleaves two registers, elements of `unit` bits.
+pub fn interleave(block: &mut Block, hand: &mut [Value], (a, b): (usize, usize), unit: u8) {
+    let (first, second) = (hand[a], hand[b]);
+    let mut half = |half| block.push(Op::Interleave { a: first, b: second, unit, half });
+    (hand[a], hand[b]) = (half(Half::Low), half(Half::High));
+}
+
 fn block(
     style: &Style,
     group: &Group,
@@ -275,18 +320,8 @@ fn block(
     numbers: &mut Numbers,
 ) -> Block {
     let mut block = Block::default();
-    let mut place = places.iter().cloned();
-    let mut take =
-        |spot: &Spot| -> Vec<Index> { place.by_ref().take(spot.bases().len()).collect() };
-    let mut hand: Vec<Value> = Vec::new();
-    for spot in &group.loads {
-        let mut at = take(spot);
-        let load = match spot {
-            Spot::Parts(_) => Op::LoadParts { buffer: from, at },
-            _ => Op::Load { buffer: from, at: at.swap_remove(0) },
-        };
-        hand.push(block.push(load));
-    }
+    let mut places = places.iter().cloned();
+    let mut hand = load(&mut block, group, &mut places, from);
     let mut factor = factors.iter().cloned();
     let product = |block: &mut Block, a: Value, factor: Option<Factor>| match factor {
         Some(factor) => block.push(Op::MulMod { a, factor, method: style.multiply }),
@@ -312,10 +347,7 @@ fn block(
                 hand[*register] = product(&mut block, hand[*register], factor.next().flatten());
             }
             Step::Interleave { a, b, unit } => {
-                let (first, second) = (hand[*a], hand[*b]);
-                let mut half =
-                    |half| block.push(Op::Interleave { a: first, b: second, unit: *unit, half });
-                (hand[*a], hand[*b]) = (half(Half::Low), half(Half::High));
+                interleave(&mut block, &mut hand, (*a, *b), *unit);
             }
             Step::Freeze { register } => {
                 let number = numbers.next(u32::MAX);
@@ -329,16 +361,6 @@ fn block(
             }
         }
     }
-    for (spot, a) in group.stores.iter().zip(hand) {
-        let mut at = take(spot);
-        block.push(match spot {
-            Spot::Parts(_) => Op::StoreParts { buffer: to, at, a },
-            Spot::Whole(_) => Op::Store { buffer: to, at: at.swap_remove(0), a },
-            Spot::Strided(_, stride) => {
-                let stride = *stride as u32;
-                Op::StoreStrided { buffer: to, at: at.swap_remove(0), stride, a }
-            }
-        });
-    }
+    store(&mut block, group, hand, &mut places, to);
     block
 }
