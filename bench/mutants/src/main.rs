@@ -17,8 +17,8 @@ use build::Copy;
 use clap::Parser;
 use list::Mutant;
 use program::{Spelled, Text};
-use record::{Results, change};
-use run::{Outcome, Suite};
+use record::{Keep, Results, change};
+use run::{Outcome, Part, Suite, Told};
 use source::{Kind, Source};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -55,6 +55,9 @@ struct Args {
     /// Runs only those that were not caught the last time, with the tests as they are now.
     #[arg(long)]
     again: bool,
+    /// Goes on where a run was ended, with the outcomes that it had.
+    #[arg(long)]
+    resume: bool,
     /// Leaves out long tests, and what is compiled alone: a first look.
     #[arg(long)]
     quick: bool,
@@ -82,47 +85,62 @@ fn main() -> Result<()> {
     println!("{} of them are not in the one program", spelled.gone.len());
 
     let dir = copy.package_dir(&mutants[0].file);
-    let mut results = Results::new(&args.scratch, args.again, args.write)?;
-    for &n in &spelled.never {
-        if !results.known(&lines[n]) {
-            results.add(&lines[n], Outcome::Uncompiled)?;
-        }
-    }
-    if args.write {
-        // By these numbers one is run by hand: MUTANT=17 DIR/programs/all/lib
-        let all = lines.iter().enumerate().map(|(n, line)| format!("{n} {line}\n"));
-        std::fs::write(args.scratch.join("numbers.txt"), all.collect::<String>())?;
-        return results.write(&args.root, &args.root.join(&args.record), &lines, named);
-    }
-    let wanted = |n: usize| args.only.as_ref().is_none_or(|o| lines[n].contains(o.as_str()));
-    let suite = Suite::new(&copy.tests("all")?, &dir)?;
-    let here = |n: &usize| !spelled.gone.contains(n) && wanted(*n) && !results.known(&lines[*n]);
-    let todo = Mutex::new((0..mutants.len()).filter(here).collect::<VecDeque<_>>());
-    let shared = Mutex::new(&mut results);
-    let worker = || -> Result<()> {
-        loop {
-            let next = todo.lock().expect("no panics").pop_front();
-            let Some(n) = next else { return Ok(()) };
-            let outcome = suite.outcome(&mutants[n].file, Some(n), !args.quick)?;
-            shared.lock().expect("no panics").add(&lines[n], outcome)?;
-        }
+    let keep = match (args.resume || args.write, args.again) {
+        (true, _) => Keep::All,
+        (false, true) => Keep::Noticed,
+        (false, false) => Keep::None,
     };
-    std::thread::scope(|s| {
-        let all: Vec<_> = (0..args.jobs.max(1)).map(|_| s.spawn(worker)).collect();
-        all.into_iter().try_for_each(|w| w.join().expect("no panics"))
-    })?;
-    if args.quick {
-        return results.write(&args.root, &args.root.join(&args.record), &lines, named);
+    let mut results = Results::new(&args.scratch, keep)?;
+    for &n in &spelled.never {
+        if results.of(&lines[n]).is_none() {
+            results.add(&lines[n], (Outcome::Uncompiled, String::new()))?;
+        }
     }
+    // By these numbers one is run by hand: MUTANT=17 DIR/programs/all/lib
+    let all = lines.iter().enumerate().map(|(n, line)| format!("{n} {line}\n"));
+    std::fs::write(args.scratch.join("numbers.txt"), all.collect::<String>())?;
+    let record = args.root.join(&args.record);
+    if args.write {
+        return results.write(&args.root, &record, &lines, named);
+    }
+    let wanted = |n: &usize| args.only.as_ref().is_none_or(|o| lines[*n].contains(o.as_str()));
+    let suite = Suite::new(&copy.tests("all")?, &dir)?;
+    let todo = |results: &Results, is: Option<Outcome>| -> VecDeque<usize> {
+        let all = (0..mutants.len()).filter(wanted);
+        all.filter(|n| results.of(&lines[*n]) == is).collect()
+    };
+    let run = |results: &mut Results, todo: VecDeque<usize>, part: Part| -> Result<()> {
+        let (todo, shared) = (Mutex::new(todo), Mutex::new(results));
+        let worker = || -> Result<()> {
+            loop {
+                let next = todo.lock().expect("no panics").pop_front();
+                let Some(n) = next else { return Ok(()) };
+                let told = suite.outcome(&mutants[n].file, Some(n), part)?;
+                shared.lock().expect("no panics").add(&lines[n], told)?;
+            }
+        };
+        std::thread::scope(|s| {
+            let all: Vec<_> = (0..args.jobs.max(1)).map(|_| s.spawn(worker)).collect();
+            all.into_iter().try_for_each(|w| w.join().expect("no panics"))
+        })
+    };
+    let mut first = todo(&results, None);
+    first.retain(|n| !spelled.gone.contains(n));
+    run(&mut results, first, Part::Quick)?;
+    results.write(&args.root, &record, &lines, named)?;
+    if args.quick {
+        return Ok(());
+    }
+    let second = todo(&results, Some(Outcome::MissedQuick));
+    run(&mut results, second, Part::Long)?;
+    results.write(&args.root, &record, &lines, named)?;
     for source in &sources {
         copy.put(&source.file, &source.text)?;
     }
-    for &n in spelled.gone.iter().filter(|n| wanted(**n)) {
-        if !results.known(&lines[n]) {
-            results.add(&lines[n], alone(&copy, &sources, &suite, &mutants[n])?)?;
-        }
+    for n in todo(&results, None) {
+        results.add(&lines[n], alone(&copy, &sources, &suite, &mutants[n])?)?;
     }
-    results.write(&args.root, &args.root.join(&args.record), &lines, named)
+    results.write(&args.root, &record, &lines, named)
 }
 
 /// The sources that have mutants.
@@ -216,16 +234,20 @@ fn refused(source: &Source, text: &Text, at: Range<usize>, spelled: &mut Spelled
 }
 
 /// A mutant in a program of its own.
-fn alone(copy: &Copy, sources: &[Source], suite: &Suite, mutant: &Mutant) -> Result<Outcome> {
+fn alone(copy: &Copy, sources: &[Source], suite: &Suite, mutant: &Mutant) -> Result<Told> {
     let source = sources.iter().find(|s| s.file == mutant.file).context("its source")?;
     let range = source::bytes(&source.text, mutant);
     let mut text = source.text.clone();
     text.replace_range(range, &format!("{} ", mutant.replacement));
     copy.put(&source.file, &text)?;
-    let outcome = match copy.faults()?.is_empty() {
-        false => Outcome::Uncompiled,
-        true => suite.of(&copy.tests("one")?).outcome(&mutant.file, None, true)?,
-    };
+    let mut told = (Outcome::Uncompiled, String::new());
+    if copy.faults()?.is_empty() {
+        let own = suite.of(&copy.tests("one")?);
+        told = own.outcome(&mutant.file, None, Part::Quick)?;
+        if told.0 == Outcome::MissedQuick {
+            told = own.outcome(&mutant.file, None, Part::Long)?;
+        }
+    }
     copy.put(&source.file, &source.text)?;
-    Ok(outcome)
+    Ok(told)
 }

@@ -1,7 +1,7 @@
 //! What became of each mutant, and the file that says so.
 
 use crate::list::{Genre, Mutant};
-use crate::run::Outcome;
+use crate::run::{Outcome, Told};
 use crate::source::{Kind, Site, bytes};
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
@@ -62,49 +62,65 @@ pub fn change(mutant: &Mutant, text: &str, sites: &[Site]) -> String {
 
 /// Outcomes by line, kept on the disk while they come in.
 pub struct Results {
-    all: BTreeMap<String, Outcome>,
+    all: BTreeMap<String, Told>,
     path: PathBuf,
 }
 
+/// Which outcomes of the last time are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// None.
+    None,
+    /// What was not missed.
+    Noticed,
+    /// All.
+    All,
+}
+
 impl Results {
-    /// None yet; `again`: those of the last time that were caught; `all_known`: all of them.
+    /// What is kept of the last time.
     ///
     /// # Errors
     /// If the file system fails.
-    pub fn new(scratch: &Path, again: bool, all_known: bool) -> Result<Results> {
+    pub fn new(scratch: &Path, keep: Keep) -> Result<Results> {
         let path = scratch.join("outcomes.txt");
         let mut all = BTreeMap::new();
-        if again || all_known {
+        if keep == Keep::None {
+            std::fs::write(&path, "")?;
+        } else {
             let known = std::fs::read_to_string(&path).context("no outcomes of the last time")?;
             for line in known.lines() {
-                let (word, name) = line.split_once(' ').unwrap_or_default();
+                let mut cells = line.splitn(3, '\t');
+                let mut cell = || cells.next().unwrap_or_default();
+                let (word, test, name) = (cell(), cell(), cell());
                 let outcome = OUTCOMES.iter().find(|o| o.1 == word);
-                all.insert(name.to_string(), outcome.map_or(Outcome::Missed, |o| o.0));
+                let (outcome, _) =
+                    outcome.with_context(|| format!("{}: {line}", path.display()))?;
+                all.insert(name.to_string(), (*outcome, test.to_string()));
             }
-            all.retain(|_, o| all_known || *o != Outcome::Missed);
-        } else {
-            std::fs::write(&path, "")?;
+            let missed = [Outcome::Missed, Outcome::MissedQuick];
+            all.retain(|_, o| keep == Keep::All || !missed.contains(&o.0));
         }
         Ok(Results { all, path })
     }
 
-    /// Whether a mutant need not be run.
-    pub fn known(&self, line: &str) -> bool {
-        self.all.contains_key(line)
+    /// What became of a mutant, if it was run.
+    pub fn of(&self, line: &str) -> Option<Outcome> {
+        self.all.get(line).map(|o| o.0)
     }
 
     /// Adds one.
     ///
     /// # Errors
     /// If the file system fails.
-    pub fn add(&mut self, line: &str, outcome: Outcome) -> Result<()> {
-        let word = OUTCOMES.iter().find(|o| o.0 == outcome).map_or("missed", |o| o.1);
-        let mut file = std::fs::OpenOptions::new().append(true).open(&self.path)?;
-        writeln!(file, "{word} {line}")?;
-        if outcome == Outcome::Missed {
-            println!("missed: {line}");
+    pub fn add(&mut self, line: &str, told: Told) -> Result<()> {
+        let word = OUTCOMES.iter().find(|o| o.0 == told.0).map_or("missed", |o| o.1);
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(&self.path)?;
+        writeln!(file, "{word}\t{}\t{line}", told.1)?;
+        if !matches!(told.0, Outcome::Caught | Outcome::Uncompiled) {
+            println!("{word}: {line}");
         }
-        self.all.insert(line.to_string(), outcome);
+        self.all.insert(line.to_string(), told);
         Ok(())
     }
 
@@ -126,7 +142,7 @@ impl Results {
         );
         let (mutants, refusals) = lines.split_at(named);
         let of = |all: &[String], o: Outcome| -> Vec<String> {
-            all.iter().filter(|l| self.all.get(*l) == Some(&o)).cloned().collect()
+            all.iter().filter(|l| self.of(l) == Some(o)).cloned().collect()
         };
         for (name, all) in [("mutants", mutants), ("refusals", refusals)] {
             writeln!(out, "{name} {}", all.len())?;
@@ -139,19 +155,25 @@ impl Results {
             }
         }
         out.push('\n');
-        for line in of(lines, Outcome::OutOfTime) {
-            writeln!(out, "out-of-time: {line}")?;
+        for line in refusals {
+            if let Some((Outcome::Caught | Outcome::OutOfTime, test)) = self.all.get(line) {
+                writeln!(out, "noticed by {test}: {line}")?;
+            }
         }
-        for line in of(lines, Outcome::Missed) {
-            writeln!(out, "missed: {line}")?;
+        for (outcome, word) in &OUTCOMES[1..] {
+            let listed = *outcome != Outcome::Uncompiled;
+            for line in of(lines, *outcome).iter().filter(|_| listed) {
+                writeln!(out, "{word}: {line}")?;
+            }
         }
         std::fs::write(path, out).with_context(|| path.display().to_string())
     }
 }
 
-const OUTCOMES: [(Outcome, &str); 4] = [
+const OUTCOMES: [(Outcome, &str); 5] = [
     (Outcome::Caught, "caught"),
     (Outcome::OutOfTime, "out-of-time"),
     (Outcome::Uncompiled, "not-compiled"),
     (Outcome::Missed, "missed"),
+    (Outcome::MissedQuick, "missed-by-quick-tests"),
 ];
