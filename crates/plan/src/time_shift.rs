@@ -14,7 +14,8 @@ use crate::registry::{Arguments, Build, DftSpec, Method};
 use crate::sexpr::Form;
 use crate::transform::{Transform, TransformRef};
 use ringforge_ring::zq;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Registry entry.
 pub const METHOD: Method = Method {
@@ -27,15 +28,22 @@ pub const METHOD: Method = Method {
 };
 
 /// A transform behind a rotation.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct TimeShift {
     /// The transform of the rotated blocks, with the same length and root.
     pub inner: TransformRef,
+    inputs: Choices,
+    outputs: Choices,
 }
+
+/// The rotation chosen for each pattern so far. To choose records the inner transform n times, and a shift inside it
+/// chooses in each of these: without a memory the time is exponential in how many are nested.
+type Choices = Mutex<HashMap<Vec<bool>, usize>>;
 
 fn build(arguments: &mut Arguments, spec: &DftSpec) -> Result<TransformRef, Refusal> {
     spec.of_numbers(arguments)?;
-    Ok(Arc::new(TimeShift { inner: arguments.transform(spec)? }))
+    let inner = arguments.transform(spec)?;
+    Ok(Arc::new(TimeShift { inner, inputs: Choices::default(), outputs: Choices::default() }))
 }
 
 fn rotated<T: Copy>(items: &[T], m: usize) -> Vec<T> {
@@ -54,13 +62,13 @@ impl TimeShift {
     /// The rotation m for these present inputs: the inner transform then reads block `i + m` as
     /// its block i. 0 where all or none are present.
     pub fn shift_for_inputs(&self, present: &[bool]) -> usize {
-        self.choose(present, |pattern| self.inner.forward_cost(pattern))
+        self.choose(&self.inputs, present, |pattern| self.inner.forward_cost(pattern))
     }
 
     /// The rotation m for these wanted outputs of the inverse: the inner transform then gives
     /// block `i + m` as its block i. 0 where all or none are wanted.
     pub fn shift_for_outputs(&self, wanted: &[bool]) -> usize {
-        self.choose(wanted, |pattern| self.inner.inverse_cost(pattern))
+        self.choose(&self.outputs, wanted, |pattern| self.inner.inverse_cost(pattern))
     }
 
     /// The factors ω^{mj} for j = 0, 1, …: forward with the rotation m, backward with n − m.
@@ -69,15 +77,22 @@ impl TimeShift {
         (0..n).map(|j| zq::pow(self.inner.root(), (m * j % n) as u64, q)).collect()
     }
 
-    fn choose(&self, pattern: &[bool], cost: impl Fn(&[bool]) -> Cost) -> usize {
+    fn choose(&self, known: &Choices, pattern: &[bool], cost: impl Fn(&[bool]) -> Cost) -> usize {
         if pattern.iter().all(|&p| p == pattern[0]) {
             return 0;
+        }
+        // A thread that panicked left whole entries; the lock is not held while costs are counted.
+        let entries = || known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&m) = entries().get(pattern) {
+            return m;
         }
         let judge = |m: usize| {
             let pattern = rotated(pattern, m);
             (weight(cost(&pattern)), pattern.iter().map(|&p| !p).collect::<Vec<_>>())
         };
-        (0..pattern.len()).min_by_key(|&m| judge(m)).unwrap_or(0)
+        let best = (0..pattern.len()).min_by_key(|&m| judge(m)).unwrap_or(0);
+        entries().insert(pattern.to_vec(), best);
+        best
     }
 
     fn twist(&self, arith: &mut dyn Arith, values: &[Val], m: usize) -> Vec<Val> {
@@ -194,6 +209,17 @@ mod tests {
                 weight(inner) <= weight(shift.inner.inverse_cost(&rotated(&wanted, other)))
             }));
         }
+    }
+
+    /// Seven nested shifts recorded the innermost transform 10^7 times.
+    #[test]
+    fn nested_shifts_choose_once_a_pattern() {
+        let nested = format!("{}{TEN}{}", "(time-shift ".repeat(6), ")".repeat(6));
+        check(4591, 10, &nested);
+        let deep = transform(4591, 10, &nested);
+        let present: Vec<bool> = (0..10).map(|i| i < 6).collect();
+        let shallow = transform(4591, 10, TEN);
+        assert!(deep.forward_cost(&present).scales >= shallow.forward_cost(&present).scales);
     }
 
     #[test]
