@@ -151,7 +151,8 @@ impl Suite {
         // `timeout` tells of a signal by 128 and its number; 101 is a test that fails, 124 no time left.
         match (out.status.code(), out.status.signal()) {
             (Some(0), _) => Ok((Outcome::Missed, String::new())),
-            (Some(101 | 134 | 139), _) => Ok((Outcome::Caught, test)),
+            // What asks for more memory than there is, is ended by itself: 6.
+            (Some(101 | 134 | 139), _) | (_, Some(6 | 11)) => Ok((Outcome::Caught, test)),
             (Some(124 | 137 | 152), _) | (_, Some(9 | 24)) => Ok((Outcome::OutOfTime, test)),
             _ => bail!("{} ends with {}, which no test does", batch.program.name, out.status),
         }
