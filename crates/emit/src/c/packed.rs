@@ -4,6 +4,7 @@
 use super::Writer;
 use super::block::{Bases, memory, uniform};
 use ringforge_program::ir::*;
+use std::collections::HashSet;
 
 /// What pairs need of a file: the products of both lanes, each two products and one that brings them together.
 pub const PAIRS: &str = "
@@ -24,6 +25,14 @@ HALVES(tops, \"smultt %0, %1, %2\")
 HALVES(low_pair, \"pkhbt %0, %1, %2, lsl #16\")
 HALVES(high_pair, \"pkhtb %0, %2, %1, asr #16\")
 
+/* A product of low halves, added. */
+__attribute__((unused)) static inline uint32_t bottoms_plus(uint32_t a, uint32_t b, uint32_t c)
+{
+    uint32_t d;
+    __asm__(\"smlabb %0, %1, %2, %3\" : \"=r\"(d) : \"r\"(a), \"r\"(b), \"r\"(c));
+    return d;
+}
+
 /* The low halves of both lanes' products. */
 __attribute__((unused)) static inline uint32_t low2(uint32_t a, uint32_t b)
 {
@@ -34,6 +43,14 @@ __attribute__((unused)) static inline uint32_t low2(uint32_t a, uint32_t b)
 __attribute__((unused)) static inline uint32_t high2(uint32_t a, uint32_t b)
 {
     return high_pair(bottoms(a, b), tops(a, b));
+}
+
+/* High halves of a * b - t * q where t = a * (b / q) and nothing is left of the low ones; minus is -q. */
+__attribute__((unused)) static inline uint32_t montgomery2(uint32_t a, uint32_t b, uint32_t over_q,
+                                                           uint32_t minus)
+{
+    return high_pair(bottoms_plus(bottoms(a, over_q), minus, bottoms(a, b)),
+                     bottoms_plus(tops(a, over_q), minus, tops(a, b)));
 }
 ";
 
@@ -63,6 +80,45 @@ fn costs(block: &Block, uniform: &[bool]) -> Option<(u32, u32)> {
     Some((pair, lanes))
 }
 
+/// A Montgomery product whose steps nothing else reads: `mulhi(a, b) - mulhi(mullo(a, over_q), q)`.
+#[derive(Clone, Copy)]
+struct Montgomery {
+    a: Value,
+    b: Value,
+    over_q: Value,
+    q: i32,
+    /// Its steps before the difference.
+    steps: [Value; 3],
+}
+
+/// The Montgomery products of a block by their last operation. Low halves of `a·b` and `t·q` are equal, so that the
+/// difference of the high ones is the high half of the difference: only where `over_q·q` is seen to be b mod 2^16.
+fn montgomery(block: &Block) -> Vec<Option<Montgomery>> {
+    let ops = &block.ops;
+    let mut uses = vec![0u32; ops.len()];
+    ops.iter().flat_map(Op::operands).for_each(|v| uses[v.0 as usize] += 1);
+    let once = |v: Value| uses[v.0 as usize] == 1;
+    let of = |v: Value| &ops[v.0 as usize];
+    let equal = |x: i32, y: i32| x as i16 == y as i16;
+    let all = ops.iter().map(|op| {
+        let &Op::Sub(high, m) = op else { return None };
+        let (&Op::MulHi(a, b), &Op::MulHi(t, q)) = (of(high), of(m)) else { return None };
+        let (&Op::MulLo(same, over_q), &Op::Splat(q)) = (of(t), of(q)) else { return None };
+        let over = match (of(over_q), of(b)) {
+            (Op::Splat(x), Op::Splat(b)) => equal(x.wrapping_mul(q), *b),
+            (Op::MulLo(x, inverse), _) if *x == b => match of(*inverse) {
+                Op::Splat(inverse) => equal(inverse.wrapping_mul(q), 1),
+                _ => false,
+            },
+            _ => false,
+        };
+        let steps = [high, m, t];
+        let found = over && same == a && q > 0 && steps.into_iter().all(once);
+        found.then_some(Montgomery { a, b, over_q, q, steps })
+    });
+    all.collect()
+}
+
 /// A word in both lanes.
 fn both(word: i32) -> String {
     let half = u32::from(word as u16);
@@ -88,13 +144,24 @@ impl Writer<'_> {
         {
             return false;
         }
+        let fused = montgomery(block);
+        let steps: HashSet<Value> = fused.iter().flatten().flat_map(|m| m.steps).collect();
         let (mut before, mut inside) = (Vec::new(), Vec::new());
         let mut names: Vec<String> = Vec::new();
         let mut bases = Bases::default();
         for (i, op) in block.ops.iter().enumerate() {
             let operand = |v: &Value| names[v.0 as usize].clone();
             let mut name = format!("v{i}");
+            if steps.contains(&Value(i as u32)) {
+                names.push(name);
+                continue;
+            }
+            let product = fused[i].map(|m| {
+                let [a, b, over_q] = [m.a, m.b, m.over_q].map(|v| operand(&v));
+                format!("montgomery2({a}, {b}, {over_q}, {})", both(-m.q))
+            });
             let value = match op {
+                _ if product.is_some() => product,
                 Op::Splat(word) => {
                     name = both(*word);
                     None
