@@ -290,41 +290,16 @@ fn all_on_line(at: i64, values: &[i64], m: u128, c: u64, d: u64) -> bool {
         }
         return off == 0;
     }
-    if m >= 1 << 31 {
-        return each_on_line(at, values, m, c, d);
-    }
-    // v is a multiple of an odd m exactly if v/m modulo 2^64 is a number of size at most 2^63/m.
-    let m = m as i64;
-    let twos = m.trailing_zeros();
-    let odd = m >> twos;
-    let (inverse, bound, even) = (inverse(odd), i64::MAX / odd, (1i64 << twos) - 1);
-    let mut ok = true;
-    for (start, chunk) in (0..).step_by(1024).zip(values.chunks(1024)) {
-        let line = i128::from(c) * (i128::from(at) + i128::from(start)) + i128::from(d);
-        let mut expected = line.rem_euclid(m.into()) as i64;
-        for &v in chunk {
-            // Expected values stay below 2^42, so only values near the ends of 64 bits could wrap.
-            let far = !(-(1 << 62)..1 << 62).contains(&v);
-            let off = v.wrapping_sub(expected);
-            let t = off.wrapping_mul(inverse);
-            ok &= (-bound <= t) & (t <= bound) & (off & even == 0) & !far;
-            expected = expected.wrapping_add(c as i64);
-        }
-    }
-    ok || each_on_line(at, values, m as u128, c, d)
-}
-
-fn each_on_line(at: i64, values: &[i64], m: u128, c: u64, d: u64) -> bool {
-    values.iter().zip(0..).all(|(&v, i)| on_line(v, at + i, m, c, d))
-}
-
-/// Inverse of an odd number modulo 2^64.
-fn inverse(a: i64) -> i64 {
-    let mut x = a; // right to 3 bits
-    for _ in 0..5 {
-        x = x.wrapping_mul(2i64.wrapping_sub(a.wrapping_mul(x)));
-    }
-    x
+    // Each expected value is the one before it and c, where m leaves room for them in a word.
+    let line = i128::from(c) * i128::from(at) + i128::from(d);
+    let (Ok(modulus), Ok(first)) = (i64::try_from(m), i64::try_from(line.rem_euclid(m as i128)))
+    else {
+        return values.iter().zip(at..).all(|(&v, x)| on_line(v, x, m, c, d));
+    };
+    let step = (u128::from(c) % m) as i64;
+    let next = |x: i64| if x < modulus - step { x + step } else { x - (modulus - step) };
+    let points = std::iter::successors(Some(first), |&x| Some(next(x)));
+    values.iter().zip(points).all(|(&v, x)| v.rem_euclid(modulus) == x)
 }
 
 #[cfg(test)]

@@ -118,9 +118,9 @@ fn a_single_value_is_on_the_line_or_not() {
             }
         }
     }
-    // Larger moduli, those of the slow path among them.
-    for m in [(1u128 << 31) - 1, 1 << 31, (1 << 31) + 11, (1 << 40) + 15, 3 << 45] {
-        for v in [1, m as i64 - 1, m as i64, m as i64 + 1, -(m as i64), -1, 0] {
+    // Larger moduli, up to the largest that a word holds.
+    for m in [(1u128 << 31) - 1, 1 << 31, (1 << 40) + 15, 3 << 45, 3 << 61, (1 << 63) - 25] {
+        for v in [1, m as i64 - 1, m as i64, (m as i64).saturating_add(1), -(m as i64), -1, 0] {
             let multiple = i128::from(v) % m as i128 == 0;
             assert_eq!(all_on_line(0, &[v], m, 0, 0), multiple, "{v} modulo {m}");
             assert_eq!(all_on_line(1, &[v], m, 1, m as u64 - 1), multiple, "{v} modulo {m}");
@@ -128,7 +128,7 @@ fn a_single_value_is_on_the_line_or_not() {
     }
 }
 
-/// Of great moduli a line is not followed by adding: the ninth value is on the line modulo 2^64 alone.
+/// Lines of great moduli are followed without a wrap: the ninth value is on the line modulo 2^64 alone.
 #[test]
 fn lines_of_great_moduli_do_not_wrap() {
     let (m, c) = ((1u128 << 61) + 1, 1u64 << 61);
@@ -141,18 +141,25 @@ fn lines_of_great_moduli_do_not_wrap() {
     assert_eq!(values[8], -8);
     values[8] = 0;
     assert!(!all_on_line(0, &values, m, c, 0));
+    // Of a modulus that a word with sign does not hold: 0, c and 2c - m, and not 2c - m + 2.
+    let (m, c) = ((1u128 << 63) + 3, (1u64 << 62) + 2);
+    assert!(all_on_line(0, &[0, c as i64, 1], m, c, 0));
+    assert!(!all_on_line(0, &[0, c as i64, 3], m, c, 0));
+    // Of the largest that it holds, by steps that go around.
+    let (m, c) = ((1u128 << 63) - 25, (1u64 << 63) - 26);
+    assert!(all_on_line(0, &[5, 4, 3, 2, 1, 0, -1, -2], m, c, 5));
+    assert!(!all_on_line(0, &[5, 4, 3, 2, 1, 0, -2], m, c, 5));
 }
 
-/// What the quick way would take for a line, were it asked: of great moduli, of even ones, and after 1,024 values.
+/// What is a line modulo a power of two alone is none: of great moduli, of even ones, and after many values.
 #[test]
-fn the_quick_way_is_asked_where_it_is_right() {
+fn a_line_modulo_a_power_of_two_is_none_of_another_modulus() {
     let (m, c) = ((1i64 << 61) + 1, 1u64 << 61);
     // The last one is on the line modulo 2^64 alone, and the differences before it fit 64 bits.
     let mut values = vec![0, -1, -2, -3, m - 4, 2 * m - 5, 1 - (1 << 61)];
     assert!(!all_on_line(0, &values, m as u128, c, 0));
     values.truncate(6);
     assert!(all_on_line(0, &values, m as u128, c, 0));
-    // 2^58 is no multiple of 6, and one of every power of two that a false inverse has.
     assert!(!all_on_line(0, &[1 << 58], 6, 0, 0));
     let mut values: Vec<i64> = (0..2048).collect();
     assert!(all_on_line(0, &values, 97, 1, 0));
