@@ -414,6 +414,42 @@ fn barrett_of_a_sum_is_one_cone() {
     assert!(!build(-16385, 16383), "one less wraps");
 }
 
+/// Barrett's product by c; the quotient's constant is `off` more than it should be.
+fn barrett_product(w: &mut Words, x: NodeId, c: i64, off: i64) -> NodeId {
+    let rounded = (2 * (c << 15) + Q).div_euclid(2 * Q);
+    let (c, rounded, q) = (w.k(c), w.k(rounded + off), w.k(Q));
+    let t = w.mulhrs(x, rounded, 15);
+    let (low, m) = (w.mullo(x, c), w.mullo(t, q));
+    w.sub(low, m)
+}
+
+#[test]
+fn a_sum_of_barrett_products_is_multiplied_by_montgomery() {
+    // The factor's multiple by 1/q comes first: its coefficients wrap.
+    let build = |wrong: usize| {
+        let mut w = Words::default();
+        let (x, y, z) = (w.a(0), w.a(1), w.b(0));
+        let sum = w.add(x, y);
+        let off = if wrong == 1 { 200 } else { 0 };
+        let (u, v) = (barrett_product(&mut w, sum, 1632, 0), barrett_product(&mut w, y, 2066, off));
+        let s = w.add(u, v);
+        let (inverse, q) = (w.k(if wrong == 2 { QINV + 2 } else { QINV }), w.k(Q));
+        let multiple = w.mullo(s, inverse);
+        let t = w.mullo(multiple, z);
+        let m = w.mulhi(t, q);
+        let hi = w.mulhi(s, z);
+        let out = if wrong == 3 { w.add(hi, m) } else { w.sub(hi, m) };
+        let meaning = |v: &dyn Fn(u16, u32) -> i64| {
+            ((v(0, 0) + v(0, 1)) * 1632 + v(0, 1) * 2066) % Q * v(1, 0) * inverse_r()
+        };
+        proves(&w, out, [(-5000, 5000), (-2295, 2295)], FULL, &meaning)
+    };
+    assert!(build(0));
+    for wrong in 1..4 {
+        assert!(!build(wrong), "mutant {wrong}");
+    }
+}
+
 #[test]
 fn barrett_of_a_sum_that_is_merged_with_others() {
     // s = a + b + c + d is reduced; of s - q·t - a - b only half of s is left to be seen.

@@ -1,6 +1,7 @@
 //! Words too wide to enumerate: extensions and shifts as exact integer forms.
 
 use crate::funs::centre;
+use crate::uses::Use;
 use crate::values::{Atom, Base, Form};
 use crate::walk::Walk;
 use ringforge_machine::graph::{NodeId, Op};
@@ -86,28 +87,41 @@ impl Walk<'_> {
         self.variable(form, w)
     }
 
-    /// A sum as it is best known where it is multiplied by c modulo 2^w.
+    /// A sum as it is best known where it is multiplied by c modulo 2^w: as the variable that it is, where
+    /// it is one and the product says less of the sum than that. Both are equal modulo 2^w.
     ///
     /// Where c is a multiple of 2^j, only w - j bits of the coefficients are left of the product: of
     /// `x - p·round(x/p)` with p = 21·2^7 + 1 and j = 9 that is `x - round(x/p)`, which nothing shows to
-    /// be a residue. So a sum that loses a coefficient of a function is multiplied as the variable that
-    /// it is, where it is one; both are equal modulo 2^w.
+    /// be a residue. And where the product does not fit the word it is half of a modular one, whose other
+    /// half is a function of the sum: in Barrett's `c·x - p·round(c·x/p)` the two meet as functions of one
+    /// variable, but terms of c·x may merge with those that the difference is added to.
     pub(crate) fn kept(&mut self, form: &Form, c: i64, w: u8) -> Form {
+        if w > 16 || form.t.len() < 2 || !(self.loses(form, c, w) || self.wraps(form, c, w)) {
+            return form.clone();
+        }
+        match self.cut.use_form(form, w) {
+            Use::Const(k) => Form::constant(k, w),
+            Use::One(Base::Var(_), _) => match self.cut.as_variable(form, w) {
+                Ok((v, m, k)) => Form::atom(self.cut.world.var(v).atom).scaled(m, w).plus(k, w),
+                Err(_) => form.clone(),
+            },
+            _ => form.clone(),
+        }
+    }
+
+    /// Whether a product by c modulo 2^w loses bits of a coefficient of a function.
+    fn loses(&self, form: &Form, c: i64, w: u8) -> bool {
         let left = u32::from(w).saturating_sub(c.trailing_zeros()) as u8;
-        if w > 16 || left == w || left == 0 || form.t.len() < 2 {
-            return form.clone();
-        }
-        let world = &self.cut.world;
-        let lost = |&(a, x): &(u32, i64)| {
-            matches!(world.atoms[a as usize], Atom::Fun(..)) && centre(x, left) != x
-        };
-        if !form.t.iter().any(lost) {
-            return form.clone();
-        }
-        match self.cut.as_variable(form, w) {
-            Ok((v, m, k)) => Form::atom(self.cut.world.var(v).atom).scaled(m, w).plus(k, w),
-            Err(_) => form.clone(),
-        }
+        let function = |a: u32| matches!(self.cut.world.atoms[a as usize], Atom::Fun(..));
+        (1..w).contains(&left) && form.t.iter().any(|&(a, x)| function(a) && centre(x, left) != x)
+    }
+
+    /// Whether a product by c does not fit w bits. Modulo what is even many a product wraps that is none of
+    /// a residue.
+    fn wraps(&mut self, form: &Form, c: i64, w: u8) -> bool {
+        let times = i128::from(c).abs();
+        self.cut.world.q % 2 == 1
+            && self.cut.read(form).is_ok_and(|r| (r.hi - r.lo) * times >= 1i128 << w)
     }
 
     /// Whether a sum is Barrett's subtraction `x - p·floor(…)` for another modulus p than the
