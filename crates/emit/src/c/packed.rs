@@ -93,7 +93,7 @@ struct Montgomery {
 
 /// The Montgomery products of a block by their last operation. Low halves of `a·b` and `t·q` are equal, so that the
 /// difference of the high ones is the high half of the difference: only where `over_q·q` is seen to be b mod 2^16.
-fn montgomery(block: &Block) -> Vec<Option<Montgomery>> {
+fn montgomery(block: &Block, buffers: &[Buffer], lanes: usize) -> Vec<Option<Montgomery>> {
     let ops = &block.ops;
     let mut uses = vec![0u32; ops.len()];
     ops.iter().flat_map(Op::operands).for_each(|v| uses[v.0 as usize] += 1);
@@ -110,13 +110,65 @@ fn montgomery(block: &Block) -> Vec<Option<Montgomery>> {
                 Op::Splat(inverse) => equal(inverse.wrapping_mul(q), 1),
                 _ => false,
             },
-            _ => false,
+            (over_q, b) => {
+                match (constants(over_q, buffers, lanes), constants(b, buffers, lanes)) {
+                    (Some(over_q), Some(b)) => {
+                        over_q.beside(&b, |over_q, b| equal(over_q.wrapping_mul(q), b))
+                    }
+                    _ => false,
+                }
+            }
         };
         let steps = [high, m, t];
         let found = over && same == a && q > 0 && steps.into_iter().all(once);
         found.then_some(Montgomery { a, b, over_q, q, steps })
     });
     all.collect()
+}
+
+/// Words of a table that a block reads.
+struct Constants<'a> {
+    words: &'a [i32],
+    at: &'a Index,
+    /// Words one after the other: a block's lanes, or 1 for all of them.
+    count: i64,
+}
+
+/// What an operation reads, if that is constant.
+fn constants<'a>(op: &'a Op, buffers: &'a [Buffer], lanes: usize) -> Option<Constants<'a>> {
+    let (buffer, at, count) = match op {
+        Op::Load { buffer, at } => (buffer, at, lanes as i64),
+        Op::Broadcast { buffer, at } => (buffer, at, 1),
+        _ => return None,
+    };
+    match &buffers[buffer.0 as usize].role {
+        Role::Table(words) => Some(Constants { words, at, count }),
+        _ => None,
+    }
+}
+
+impl Constants<'_> {
+    /// Whether `holds` of every two words that are read in the same turn of the loops. Their bounds are not looked at,
+    /// only their strides: a word that no turn reads may be asked for, never the other way round.
+    fn beside(&self, other: &Constants, holds: impl Fn(i32, i32) -> bool) -> bool {
+        if self.at.terms != other.at.terms || self.count != other.count {
+            return false;
+        }
+        let step = self.at.terms.iter().fold(0, |step, term| gcd(step, term.1.abs()));
+        let read = |at: i64| match step {
+            0 => (0..self.count).contains(&at),
+            _ => at.rem_euclid(step) < self.count,
+        };
+        self.words.iter().zip(0..).filter(|(_, at)| read(at - self.at.base)).all(|(word, at)| {
+            let beside = usize::try_from(at - self.at.base + other.at.base).ok();
+            let beside = beside.and_then(|at| other.words.get(at));
+            beside.is_none_or(|beside| holds(*word, *beside))
+        })
+    }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// A word in both lanes.
@@ -144,7 +196,7 @@ impl Writer<'_> {
         {
             return false;
         }
-        let fused = montgomery(block);
+        let fused = montgomery(block, &self.procedure.buffers, lanes);
         let steps: HashSet<Value> = fused.iter().flatten().flat_map(|m| m.steps).collect();
         let (mut before, mut inside) = (Vec::new(), Vec::new());
         let mut names: Vec<String> = Vec::new();
@@ -222,5 +274,26 @@ impl Writer<'_> {
         self.depth -= 1;
         self.line("}");
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A table of pairs of words, the second three times the first but for one of them.
+    #[test]
+    fn every_word_that_may_be_read_is_compared() {
+        let words = [1, 3, 2, 6, 5, 16];
+        let at = |base, step| Index { base, terms: vec![(LoopVar(0), step)] };
+        let (first, second, off) = (at(0, 4), at(1, 4), at(1, 2));
+        let read = |words, at, count| Constants { words, at, count };
+        let thrice = |a: i32, b: i32| 3 * a == b;
+        let even = at(0, 2);
+        let (wrong, right) = (&words[..], &words[..4]);
+        assert!(read(right, &even, 1).beside(&read(right, &off, 1), thrice));
+        assert!(!read(wrong, &even, 1).beside(&read(wrong, &off, 1), thrice), "5 and 16");
+        assert!(!read(right, &first, 2).beside(&read(right, &second, 2), thrice), "3 and 2");
+        assert!(!read(right, &even, 1).beside(&read(right, &second, 1), thrice), "other strides");
     }
 }
