@@ -211,15 +211,10 @@ mod tests {
         }
     }
 
-    /// Seven nested shifts recorded the innermost transform 10^7 times.
+    /// Were each choice made anew, seven nested shifts would record the innermost transform 10^7 times a pattern.
     #[test]
     fn nested_shifts_choose_once_a_pattern() {
-        let nested = format!("{}{TEN}{}", "(time-shift ".repeat(6), ")".repeat(6));
-        check(4591, 10, &nested);
-        let deep = transform(4591, 10, &nested);
-        let present: Vec<bool> = (0..10).map(|i| i < 6).collect();
-        let shallow = transform(4591, 10, TEN);
-        assert!(deep.forward_cost(&present).scales >= shallow.forward_cost(&present).scales);
+        check(4591, 10, &format!("{}{TEN}{}", "(time-shift ".repeat(6), ")".repeat(6)));
     }
 
     #[test]

@@ -1,9 +1,5 @@
-//! Random valid plans: their text reads back, and their products are the oracle's. Sixty every day, 240 in the long run.
+//! Random valid plans: their text reads back, and their products are the oracle's.
 
-#[path = "../../../tests/common/long.rs"]
-mod long;
-
-use long::long;
 use proptest::prelude::*;
 use ringforge_plan::{METHODS, Plan};
 use ringforge_ring::zq;
@@ -108,51 +104,27 @@ fn plan(decisions: Vec<u32>) -> String {
     )
 }
 
-/// Reads a plan of these decisions back and multiplies by it.
-fn read_back_and_multiply(decisions: Vec<u32>, a: &[i64], b: &[i64]) -> Result<(), TestCaseError> {
-    let text = plan(decisions);
-    let Ok(plan) = Plan::parse(&text) else {
-        // x^2 − x − 1 with k·n = 2, 3 has no room; nothing else may be refused.
-        let error = Plan::parse(&text).expect_err("refused");
-        prop_assert!(text.contains("(x^2 - x - 1)"), "{}\n{}", text, error);
-        return Ok(());
-    };
-    let printed = plan.to_string();
-    prop_assert_eq!(Plan::parse(&printed).expect("own text").to_string(), printed);
-    plan.check().expect("own text");
-    let d = plan.ring.degree();
-    prop_assert_eq!(plan.multiply(&a[..d], &b[..d]), plan.ring.mul(&a[..d], &b[..d]), "{}", text);
-    Ok(())
-}
-
-/// Two halves, since the tests of a program run at the same time.
-fn half() -> ProptestConfig {
-    ProptestConfig::with_cases(if long() { 120 } else { 30 })
-}
-
-fn operand() -> impl Strategy<Value = Vec<i64>> {
-    prop::collection::vec(-2295i64..=2295, 220)
-}
-
 proptest! {
-    #![proptest_config(half())]
+    #![proptest_config(ProptestConfig::with_cases(120))]
 
     #[test]
-    fn random_plans_multiply(
+    fn read_back_and_multiply(
         decisions in prop::collection::vec(any::<u32>(), 40),
-        a in operand(),
-        b in operand(),
+        a in prop::collection::vec(-2295i64..=2295, 220),
+        b in prop::collection::vec(-2295i64..=2295, 220),
     ) {
-        read_back_and_multiply(decisions, &a, &b)?;
-    }
-
-    #[test]
-    fn more_random_plans_multiply(
-        decisions in prop::collection::vec(any::<u32>(), 40),
-        a in operand(),
-        b in operand(),
-    ) {
-        read_back_and_multiply(decisions, &a, &b)?;
+        let text = plan(decisions);
+        let Ok(plan) = Plan::parse(&text) else {
+            // x^2 − x − 1 with k·n = 2, 3 has no room; nothing else may be refused.
+            let error = Plan::parse(&text).expect_err("refused");
+            prop_assert!(text.contains("(x^2 - x - 1)"), "{}\n{}", text, error);
+            return Ok(());
+        };
+        let printed = plan.to_string();
+        prop_assert_eq!(Plan::parse(&printed).expect("own text").to_string(), printed);
+        plan.check().expect("own text");
+        let d = plan.ring.degree();
+        prop_assert_eq!(plan.multiply(&a[..d], &b[..d]), plan.ring.mul(&a[..d], &b[..d]), "{}", text);
     }
 }
 
