@@ -4,6 +4,7 @@
 use super::Writer;
 use super::block::{Bases, memory, uniform};
 use ringforge_program::ir::*;
+use ringforge_ring::zq;
 use std::collections::HashSet;
 
 /// What pairs need of a file: the products of both lanes, each two products and one that brings them together.
@@ -110,14 +111,9 @@ fn montgomery(block: &Block, buffers: &[Buffer], lanes: usize) -> Vec<Option<Mon
                 Op::Splat(inverse) => equal(inverse.wrapping_mul(q), 1),
                 _ => false,
             },
-            (over_q, b) => {
-                match (constants(over_q, buffers, lanes), constants(b, buffers, lanes)) {
-                    (Some(over_q), Some(b)) => {
-                        over_q.beside(&b, |over_q, b| equal(over_q.wrapping_mul(q), b))
-                    }
-                    _ => false,
-                }
-            }
+            (over_q, b) => constants(over_q, buffers, lanes)
+                .zip(constants(b, buffers, lanes))
+                .is_some_and(|(x, b)| x.beside(&b, |x, b| equal(x.wrapping_mul(q), b))),
         };
         let steps = [high, m, t];
         let found = over && same == a && q > 0 && steps.into_iter().all(once);
@@ -154,7 +150,8 @@ impl Constants<'_> {
         if self.at.terms != other.at.terms || self.count != other.count {
             return false;
         }
-        let step = self.at.terms.iter().fold(0, |step, term| gcd(step, term.1.abs()));
+        let step =
+            self.at.terms.iter().fold(0, |step, term| zq::gcd(step, term.1.unsigned_abs())) as i64;
         let read = |at: i64| match step {
             0 => (0..self.count).contains(&at),
             _ => at.rem_euclid(step) < self.count,
@@ -165,10 +162,6 @@ impl Constants<'_> {
             beside.is_none_or(|beside| holds(*word, *beside))
         })
     }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// A word in both lanes.
