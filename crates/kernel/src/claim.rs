@@ -210,7 +210,10 @@ impl Facts {
             let most = match self.atoms[a as usize] {
                 Atom::Function { fun, .. } => {
                     terms.push((fun, c));
-                    1i128 << (self.enumerated.funs.bits(fun) - 1)
+                    // Its interval holds every value that it takes. Where the base takes none, a sum that
+                    // wraps adds a point to what is enumerated, and takes none away.
+                    let word = 1i128 << (self.enumerated.funs.bits(fun) - 1);
+                    self.bounds(a).map_or(word, |(l, h)| word.min(l.abs().max(h.abs())))
                 }
                 _ => {
                     x = c;
@@ -300,11 +303,11 @@ mod tests {
         assert!(told.is_err_and(|e| e.contains("is a quotient or a function")));
     }
 
-    /// Functions of 16 bits, 2^46 times, and their argument, lie within 62 bits; twice that does not.
+    /// A function in [-22, 32], 2^56 times, and its argument, lie within 62 bits; twice that does not.
     #[test]
     fn what_is_enumerated_together_fits() {
         let (mut facts, [x, _, f, _]) = facts();
-        for (c, fits) in [(1i128 << 46, true), (1 << 47, false)] {
+        for (c, fits) in [(1i128 << 56, true), (1 << 57, false)] {
             let form = form(0, &[(x, 1), (f, c)]);
             let found = facts.residue_by(&form, 11, &Witness::PLAIN);
             assert_eq!(found.is_ok(), fits, "{found:?}");
