@@ -279,23 +279,49 @@ fn checks(cc: &str, scope: &Scope) {
     let options = [&common[..], &[scope.level, "-fPIC"]].concat();
     let objects = compile(cc, &options, &sources_of(kems), dir.path());
     keeps_to_prefix(&objects, prefix);
-    let kat = program(cc, &options, "kat", &objects, dir.path());
+    let names: Vec<String> = std::fs::read_dir(library().join("generated"))
+        .unwrap()
+        .map(|f| f.unwrap().path())
+        .map(|f| f.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    let is_generated =
+        |o: &&PathBuf| names.contains(&o.file_stem().unwrap().to_str().unwrap().to_owned());
+    let generated: Vec<PathBuf> = objects.iter().filter(is_generated).cloned().collect();
+    // Most of both is one program that runs on one processor.
+    std::thread::scope(|scoped| {
+        scoped.spawn(|| answers(cc, &options, scope, (&objects, prefix), dir.path()));
+        if scope.valgrind {
+            is_constant_time(cc, &common, kems, &generated, &dir.path().join("ct"));
+        }
+    });
+}
+
+/// Known answers, vectors and models, and what is said of bad input.
+fn answers(
+    cc: &str,
+    options: &[&str],
+    scope: &Scope,
+    (objects, prefix): (&[PathBuf], &str),
+    dir: &Path,
+) {
+    let kems = scope.kems;
+    let kat = program(cc, options, "kat", objects, dir);
     gives_known_answers(&kat, kems);
     if kems.is_empty() {
-        let vectors = program(cc, &options, "mlkem_vectors", &objects, dir.path());
+        let vectors = program(cc, options, "mlkem_vectors", objects, dir);
         for target in [&[][..], &["portable"]] {
             let out = run(Command::new(&vectors).arg("tests/mlkem_vectors.txt").args(target));
             assert_eq!(String::from_utf8_lossy(&out.stdout).matches(": 100 vectors").count(), 3);
         }
-        run(&mut Command::new(program(cc, &options, "mlkem_poly", &objects, dir.path())));
+        run(&mut Command::new(program(cc, options, "mlkem_poly", objects, dir)));
     }
     if scope.models {
-        agrees_with_models(cc, &options, &objects, dir.path());
+        agrees_with_models(cc, options, objects, dir);
     }
     let wrapped = wrapped(prefix);
-    let mut failing = [&options[..], &["-DTEST_FAILING_HASH"]].concat();
+    let mut failing = [options, &["-DTEST_FAILING_HASH"]].concat();
     failing.extend(wrapped.iter().map(String::as_str));
-    let test = program(cc, &failing, "kem_test", &objects, dir.path());
+    let test = program(cc, &failing, "kem_test", objects, dir);
     run(&mut Command::new(&test));
     // Where a hash function fails, what it would have written is not looked at.
     let few: &[&str] = match kems {
@@ -303,18 +329,6 @@ fn checks(cc: &str, scope: &Scope) {
         _ => kems,
     };
     run(Command::new("valgrind").args(["-q", "--error-exitcode=9"]).arg(&test).args(few));
-    let names: Vec<String> = std::fs::read_dir(library().join("generated"))
-        .unwrap()
-        .map(|f| f.unwrap().path())
-        .map(|f| f.file_stem().unwrap().to_str().unwrap().to_owned())
-        .collect();
-    let generated: Vec<PathBuf> = objects
-        .into_iter()
-        .filter(|o| names.contains(&o.file_stem().unwrap().to_str().unwrap().to_owned()))
-        .collect();
-    if scope.valgrind {
-        is_constant_time(cc, &common, kems, &generated, &dir.path().join("ct"));
-    }
 }
 
 /// A KEM of each family under clang's sanitizer of memory: nothing uninitialised is branched on or compared, also where a
