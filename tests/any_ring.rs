@@ -213,6 +213,11 @@ fn great_moduli_are_proved_or_refused_with_the_limit() {
         assert_eq!(run.status, 0, "{ring}: {run:?}");
         assert_eq!(run.json()["verdict"], "proved", "{ring}");
     }
+    // By gcc, which takes upper halves of products without sign and corrects them beside those with sign.
+    let ring = "Z65537[x]/(x^32 + 1)";
+    let run = forge(ring, &["--out=c", "--cc=gcc"]);
+    assert_eq!(run.status, 0, "{ring}: {run:?}");
+    assert_eq!(run.json()["verdict"], "proved", "{ring}");
     let beyond = [
         ("Z2147483647[x]/(x^32 + 1)", "its modulus 2147483647 is more than 65536; q up to 65536"),
         ("Z65538[x]/(x^32 - x - 1)", "its modulus 65538 is more than 65536; q up to 65536"),

@@ -1,6 +1,7 @@
 //! What names are modulo something, told to the kernel: lines for what a definition does not show.
 
 use crate::cut::Cutter;
+use crate::funs::FunOp;
 use crate::record::{Record, plain};
 use crate::values::{Atom, AtomId, Base, Form, Source, Var};
 use ringforge_kernel::atom::Atom as Made;
@@ -9,14 +10,14 @@ use ringforge_kernel::claim::{Witness, Zero};
 use ringforge_kernel::form::Form as Sum;
 
 impl Record {
-    /// The equation of a form that is zero modulo 2^62, and less than that.
-    pub(crate) fn near(&mut self, form: Sum) -> Zero {
+    /// The equation of a form that is zero modulo 2^bits, and less than that.
+    pub(crate) fn near(&mut self, form: Sum, bits: u8, by: Witness) -> Zero {
         if let Some(&i) = self.near.get(&form) {
             return Zero::Fact(i);
         }
         let i = self.equations;
         self.equations += 1;
-        self.lines.push(Line::Near { form: form.clone(), bits: 62, by: plain() });
+        self.lines.push(Line::Near { form: form.clone(), bits, by });
         self.near.insert(form, i);
         Zero::Fact(i)
     }
@@ -42,6 +43,40 @@ impl Cutter {
         let linear =
             |a: AtomId| matches!(self.world.atoms[a as usize], Atom::Var(_) | Atom::Prod(..));
         form.t.iter().all(|t| linear(t.0))
+    }
+
+    /// The equations of the quotients of a form that are read as functions of a variable, so that functions
+    /// stand in their place.
+    pub(crate) fn beside(&mut self, form: &Form) -> Option<Vec<(Zero, i128)>> {
+        if !self.world.has_floor(form) {
+            return Some(Vec::new());
+        }
+        let beside = self.parts(form).map(|p| p.beside).unwrap_or_default();
+        let zero = |(quotient, function, c): (AtomId, AtomId, i64)| {
+            Some((self.is_function(quotient, function)?, -i128::from(c)))
+        };
+        beside.into_iter().map(zero).collect()
+    }
+
+    /// The equation A - f(x) = 0 of a quotient A = floor(F / 2^b), for F over x and functions of it: by
+    /// F = 2^b·A + r(x) with its remainder r, F - r(x) - 2^b·f(x) is 0 at every x.
+    fn is_function(&mut self, quotient: AtomId, function: AtomId) -> Option<Zero> {
+        let (Atom::Floor(f), Atom::Fun(base, _)) =
+            (self.world.atoms[quotient as usize], self.world.atoms[function as usize])
+        else {
+            return None;
+        };
+        let floor = self.world.floors[f as usize].clone();
+        let whole = self.as_fun(&floor.form, 64);
+        let low = self.op(floor.bits, FunOp::Slice(0), &[whole]);
+        let rest = self.extend(low, 64, false);
+        let rest = self.world.atom(Atom::Fun(base, rest));
+        let [quotient, function, rest] = [quotient, function, rest].map(|a| self.made(a));
+        let quotient = quotient?;
+        let divided = self.record.divide(quotient, Sum::atom(rest?));
+        let form = Sum::atom(quotient).combine(1, &Sum::atom(function?), -1)?;
+        let by = Witness { scale: 1i128 << floor.bits, zeros: vec![(divided, 1)] };
+        Some(self.record.near(form, 0, by))
     }
 
     /// Records that the low half of a sum is the sum modulo m, a divisor of 2^16, where functions are in the

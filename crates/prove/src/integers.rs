@@ -8,6 +8,7 @@
 //! names: outputs, and variables that are lower integers of further towers.
 
 use crate::cut::Cutter;
+use crate::record::plain;
 use crate::towers::{Apart, Failure, Multiples, Parts, Tower, Towers};
 use crate::values::{Form, ModForm, VarId};
 use ringforge_kernel::atom::Atom as Made;
@@ -235,7 +236,7 @@ impl<'c> Lift<'c> {
                 let part = Sum::atom(made(cut, part)?);
                 sum = sum.combine(1, &part, -i128::from(factor)).ok_or(UNTOLD)?;
             }
-            zeros.push((cut.record.near(sum), c.into()));
+            zeros.push((cut.record.near(sum, 62, plain()), c.into()));
         }
         Ok(zeros)
     }

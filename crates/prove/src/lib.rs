@@ -33,6 +33,8 @@ mod reading;
 #[cfg(test)]
 mod reading_tests;
 mod record;
+#[cfg(test)]
+mod record_tests;
 mod refute;
 pub mod report;
 mod resolve;

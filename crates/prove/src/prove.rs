@@ -12,12 +12,15 @@ use ringforge_contract::contract::Contract;
 use ringforge_kernel::certificate::Line;
 use ringforge_kernel::check::{Limits, compared, walked};
 use ringforge_kernel::compare::Mismatch;
-use ringforge_kernel::replay::Walked;
-use ringforge_kernel::text::Certificate;
+use ringforge_kernel::replay::{Refused, Walked};
+use ringforge_kernel::text::{Certificate, write};
 use ringforge_machine::Object;
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::Graph;
 use std::time::Instant;
+
+/// Characters of a refused line that are shown.
+const SHOWN: usize = 200;
 
 /// A proof in progress.
 pub(crate) struct Job<'a> {
@@ -228,9 +231,7 @@ impl<'a> Job<'a> {
                     self.reason(ReasonKind::Function, &case.name, text);
                     return None;
                 }
-                let text = format!(
-                    "the kernel refuses the certificate, which is an error of this tool: {refused}"
-                );
+                let text = format!("{}, which is an error of this tool", told(&refused, line));
                 self.reason(ReasonKind::Unmodelled, &case.name, text);
                 None
             }
@@ -334,6 +335,19 @@ impl<'a> Job<'a> {
     }
 }
 
+/// What the kernel says of a line that it refuses, with the line.
+fn told(refused: &Refused, line: Option<&Line>) -> String {
+    let Some(line) = line else { return format!("the kernel refuses the certificate: {refused}") };
+    let mut text = String::new();
+    write(line, &mut text);
+    // Sums have hundreds of terms; the number tells where the rest is.
+    if let Some((end, _)) = text.char_indices().nth(SHOWN) {
+        text.truncate(end);
+        text.push('…');
+    }
+    format!("the kernel refuses line {}: {text}: {}", refused.line, refused.why)
+}
+
 fn count(c: &mut Counts, walk: &Walk) {
     let world = &walk.cut.world;
     c.variables += world.vars.len();
@@ -341,4 +355,28 @@ fn count(c: &mut Counts, walk: &Walk) {
     c.cones += walk.cut.cones.proved().count();
     c.cone_work += walk.cut.cones.work;
     c.wide_sums += world.wides.len();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringforge_kernel::text::read;
+
+    #[test]
+    fn a_refused_line_is_shown() {
+        let refused = Refused { line: 7, why: "of no use".into() };
+        let line = read("bound 3 -5 5 by 1 0").expect("a line");
+        let said = told(&refused, Some(&line));
+        assert_eq!(said, "the kernel refuses line 7: bound 3 -5 5 by 1 0: of no use");
+        let terms: Vec<String> = (0..99).map(|i| format!(" {i} 1")).collect();
+        let line = read(&format!("name 0 99{}", terms.concat())).expect("a line");
+        let said = told(&refused, Some(&line));
+        assert!(said.starts_with("the kernel refuses line 7: name 0 99 0 1 1 1 2 1 "), "{said}");
+        assert!(said.ends_with("…: of no use") && said.chars().count() < SHOWN + 60, "{said}");
+        let said = told(&refused, None);
+        assert_eq!(
+            said,
+            "the kernel refuses the certificate: line 7 of the certificate: of no use"
+        );
+    }
 }

@@ -225,9 +225,9 @@ impl Cutter {
             View::Spelled => (r, names) = self.spelled_out(&r)?,
             View::Folded => names = self.folded(&mut r)?,
         }
-        self.rest(&mut r)?;
+        let groups = self.rest(&mut r)?;
         let floors = floors.into_iter().map(|(a, n, at)| (a, n << (scale - at))).collect();
-        Some(Steps { scale, floors, names, bounds: r.bounds() })
+        Some(Steps { scale, floors, names, groups, bounds: r.bounds() })
     }
 
     /// Sums of variables, of which functions stand beside them, by the names of the variables.
@@ -342,8 +342,9 @@ impl Cutter {
         out.map(|out| (out, names))
     }
 
-    /// Adds the intervals of the atoms that are no quotients.
-    fn rest(&mut self, r: &mut Rational) -> Option<()> {
+    /// Adds the intervals of the atoms that are no quotients. Gives back the whole parts of what is of one
+    /// variable and, 2^scale times as large, beyond what is enumerated together.
+    fn rest(&mut self, r: &mut Rational) -> Option<Vec<Form>> {
         let terms: Vec<(AtomId, i128)> = std::mem::take(&mut r.terms).into_iter().collect();
         // Functions are read with everything of their base, so far as coefficients are whole.
         let mut grouped = rustc_hash::FxHashSet::default();
@@ -352,6 +353,9 @@ impl Cutter {
                 grouped.insert(b);
             }
         }
+        let mut large: Vec<Base> = grouped.iter().copied().collect();
+        large.retain(|&b| !self.together(b, &terms));
+        large.sort_unstable();
         let mut whole = Form::default();
         for (a, n) in terms {
             let (l, h) = match self.world.atoms[a as usize] {
@@ -361,7 +365,8 @@ impl Cutter {
                     (var.lo.into(), var.hi.into())
                 }
                 _ => {
-                    let c = n >> r.scale;
+                    // To the nearest, so that what is left over is as little as can be.
+                    let c = n.checked_add((1i128 << r.scale) >> 1)? >> r.scale;
                     whole.t.push((a, i64::try_from(c).ok()?));
                     let n = n - (c << r.scale);
                     if n == 0 {
@@ -380,7 +385,39 @@ impl Cutter {
             let part = self.read(&whole).ok()?;
             r.widen(1i128.checked_shl(r.scale)?, part.lo, part.hi)?;
         }
-        Some(())
+        let of = |b: Base| {
+            let t = whole.t.iter().filter(|t| self.base_of(t.0) == Some(b));
+            Form { k: 0, t: t.copied().collect() }
+        };
+        let named = large.into_iter().map(of).filter(|group| group.t.len() > 1);
+        Some(named.collect())
+    }
+
+    /// What an atom is, or is a function of.
+    fn base_of(&self, a: AtomId) -> Option<Base> {
+        match self.world.atoms[a as usize] {
+            Atom::Var(v) => Some(Base::Var(v)),
+            Atom::Fun(b, _) => Some(b),
+            _ => None,
+        }
+    }
+
+    /// Whether 64 bits hold the sum of those terms that are of one base, but for what all their coefficients
+    /// are multiples of, as the kernel wants it of what it enumerates together.
+    fn together(&self, base: Base, terms: &[(AtomId, i128)]) -> bool {
+        let own: Vec<(AtomId, i128)> =
+            terms.iter().copied().filter(|t| self.base_of(t.0) == Some(base)).collect();
+        let content = own.iter().fold(0u128, |mut g, t| {
+            let mut n = t.1.unsigned_abs();
+            while n != 0 {
+                (g, n) = (n, g % n);
+            }
+            g
+        });
+        let content = i128::try_from(content.max(1)).unwrap_or(1);
+        let terms = own.iter().map(|&(a, n)| Some((a, i64::try_from(n / content).ok()?)));
+        let terms: Option<Vec<(AtomId, i64)>> = terms.collect();
+        terms.is_some_and(|t| self.evaluable(base, &t))
     }
 }
 
@@ -413,6 +450,8 @@ pub(crate) struct Steps {
     pub floors: Vec<(AtomId, i128)>,
     /// Variables that are replaced by their sums, with their coefficients.
     pub names: Vec<(VarId, i128)>,
+    /// Sums of one variable and its functions that are read by themselves: 2^scale times each is in the form.
+    pub groups: Vec<Form>,
     /// The interval.
     pub bounds: (i128, i128),
 }

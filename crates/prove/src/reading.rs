@@ -70,6 +70,8 @@ pub(crate) struct Parts {
     odd: Option<Odd>,
     /// The moduli of what is linear modulo something only, of functions of one base each.
     pub bases: Vec<(Base, u64)>,
+    /// Quotients that were read as functions of a variable, those, and their coefficients.
+    pub beside: Vec<(AtomId, AtomId, i64)>,
 }
 
 impl Parts {
@@ -151,7 +153,7 @@ impl Cutter {
         // Terms of bases that need to be taken together.
         let mut grouped: Vec<(Base, (AtomId, i64))> = Vec::new();
         let mut funs = false;
-        let mut floors: Vec<(u32, i64)> = Vec::new();
+        let mut floors: Vec<(AtomId, u32, i64)> = Vec::new();
         for &(atom, c) in &form.t {
             match self.world.atoms[atom as usize] {
                 Atom::Prod(x, y) => {
@@ -168,7 +170,7 @@ impl Cutter {
                     funs = true;
                     grouped.push((Base::Low(self.world.wides[w as usize].low.0), (atom, c)));
                 }
-                Atom::Floor(f) => floors.push((f, c)),
+                Atom::Floor(f) => floors.push((atom, f, c)),
                 Atom::Opaque(o) => {
                     return Err(NoReading::Opaque(self.world.opaques[o as usize]));
                 }
@@ -176,9 +178,10 @@ impl Cutter {
         }
         let found: Vec<Base> =
             grouped.iter().filter(|g| self.function(g.1.0)).map(|g| g.0).collect();
-        for (f, c) in floors {
+        for (quotient, f, c) in floors {
             if let Some((base, atom)) = self.quotient_beside(f, &found) {
                 grouped.push((base, (atom, c)));
+                out.beside.push((quotient, atom, c));
                 continue;
             }
             let floor = &self.world.floors[f as usize];

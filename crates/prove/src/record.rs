@@ -402,14 +402,14 @@ impl Cutter {
         groups.retain(|g| g.1.iter().any(high));
         // An unpaired high half is known as it stands.
         groups.retain(|g| g.1.len() > 1);
+        let mut zeros = self.beside(form)?;
         if groups.is_empty() {
-            return Some(plain());
+            return Some(Witness { scale: 1, zeros });
         }
         let whole: usize = groups.iter().map(|g| g.1.len()).sum();
         if groups.len() == 1 && whole == form.t.len() {
             return self.scaled_witness(form);
         }
-        let mut zeros = Vec::new();
         for (_, t) in groups {
             zeros.push((Zero::Name(self.named_group(&Form { k: 0, t })?), 1));
         }
@@ -429,6 +429,23 @@ impl Cutter {
                 self.record.residues.insert((id, m));
                 self.record.lines.push(Line::Residue { atom: id, m, by });
             }
+        }
+        Some(id)
+    }
+
+    /// The name of a sum of one variable and its functions, with its interval: the kernel enumerates it with
+    /// coefficients that 64 bits hold, and adds it up where it stands with greater ones.
+    fn named_slice(&mut self, group: &Form) -> Option<u32> {
+        let made = self.made_sum(group)?;
+        let (id, new) = self.record.make(Made::Name(made.into()));
+        if new {
+            let parts = self.parts(group).ok()?;
+            self.record.lines.push(Line::Bound {
+                atom: id,
+                lo: parts.lo,
+                hi: parts.hi,
+                by: plain(),
+            });
         }
         Some(id)
     }
@@ -461,6 +478,9 @@ impl Cutter {
         for (v, factor) in steps.names {
             let a = self.world.var(v).atom;
             zeros.push((Zero::Name(self.made(a)?), -factor));
+        }
+        for group in steps.groups {
+            zeros.push((Zero::Name(self.named_slice(&group)?), 1i128 << steps.scale));
         }
         Some((Witness { scale: 1i128 << steps.scale, zeros }, steps.bounds))
     }

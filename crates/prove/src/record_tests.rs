@@ -1,0 +1,152 @@
+//! The kernel accepts what is written of a variable, and nothing better.
+
+use crate::cut::Cutter;
+use crate::funs::FunOp;
+use crate::values::{Atom, AtomId, Base, Form, VarId};
+use ringforge_kernel::certificate::Line;
+use ringforge_kernel::claim::{Witness, Zero};
+use ringforge_kernel::replay::{Case, Operand, Target, walk};
+use ringforge_machine::graph::Graph;
+
+const Q: u32 = 8_380_417;
+
+/// Tables for wide words with two inputs of at most `most` either way.
+fn tables(most: i64) -> (Cutter, [(VarId, AtomId); 2]) {
+    let mut cut = Cutter::new(Q);
+    cut.world.wide = true;
+    let inputs = [0, 1].map(|i| {
+        let v = cut.test_input(i, most);
+        (v, cut.world.var(v).atom)
+    });
+    (cut, inputs)
+}
+
+fn sum(terms: &[(AtomId, i64)]) -> Form {
+    terms.iter().fold(Form::default(), |sum, &(a, c)| Form::combine(&sum, 1, &Form::atom(a), c, 64))
+}
+
+/// The lines that say what a form is, as a variable.
+fn recorded(cut: &mut Cutter, form: Form) -> Vec<Line> {
+    let reading = cut.read(&form).expect("an interval");
+    let (v, _) = cut.variable(form, reading);
+    let atom = cut.world.var(v).atom;
+    cut.made(atom).expect("understood");
+    cut.record.finished()
+}
+
+/// Why the kernel refuses lines about inputs of at most `most` either way.
+fn refused(lines: &[Line], most: i64) -> Option<String> {
+    let graph = Graph::new();
+    let case = Case {
+        graph: &graph,
+        operands: &[Operand { lo: -most, hi: most, bits: 32 }],
+        outputs: &[],
+        target: Target { bits: 32, signed: true, lo: 0, hi: 0 },
+        q: Q,
+    };
+    walk(&case, lines, 1 << 30, &|_| true).err().map(|e| e.to_string())
+}
+
+/// The narrowest of the bounds that are claimed of what has the last one.
+fn narrowest(lines: &mut [Line]) -> (&mut i128, &mut i128) {
+    let of = |line: &Line| match line {
+        Line::Bound { atom, .. } => Some(*atom),
+        _ => None,
+    };
+    let last = lines.iter().rev().find_map(of);
+    let bound = |line| match line {
+        &mut Line::Bound { atom, ref mut lo, ref mut hi, .. } if Some(atom) == last => {
+            Some((lo, hi))
+        }
+        _ => None,
+    };
+    lines.iter_mut().filter_map(bound).min_by_key(|b| *b.1 - *b.0).expect("a bound")
+}
+
+/// That neither end of the narrowest bound may be any nearer.
+fn is_tight(lines: &[Line], most: i64) {
+    for (low, high) in [(1, 0), (0, 1)] {
+        let mut nearer = lines.to_vec();
+        let (lo, hi) = narrowest(&mut nearer);
+        (*lo, *hi) = (*lo + low, *hi - high);
+        assert!(refused(&nearer, most).is_some_and(|e| e.contains("is claimed")));
+    }
+}
+
+/// `y` and the upper word of a product by c of x without sign, corrected, less the same as a quotient.
+fn corrected(c: i64, most: i64, sign: i64) -> Vec<Line> {
+    let (mut cut, [(v, x), (_, y)]) = tables(most);
+    let word = cut.world.funs.lin(32, 0, 1, &[]);
+    let plain = cut.op(64, FunOp::Zext, &[word]);
+    let product = cut.world.funs.lin(64, 0, 0, &[(plain, c)]);
+    let upper = cut.op(32, FunOp::Slice(32), &[product]);
+    let negative = cut.op(1, FunOp::Slice(31), &[word]);
+    let [upper, negative] = [upper, negative].map(|f| cut.world.atom(Atom::Fun(Base::Var(v), f)));
+    let quotient = cut.floor(&sum(&[(x, c)]), 32, 64);
+    assert!(cut.world.has_floor(&quotient));
+    let functions = sum(&[(upper, sign), (negative, sign * c), (y, 1)]);
+    let form = Form::combine(&functions, 1, &quotient, -sign, 64);
+    recorded(&mut cut, form)
+}
+
+#[test]
+fn quotients_beside_functions_are_equal_to_functions() {
+    let most = 20_000;
+    for (c, sign) in [(3_572_223, 1), (3_572_223, -1), (8_380_415, 1)] {
+        let mut lines = corrected(c, most, sign);
+        assert_eq!(refused(&lines, most), None, "{c} {sign}");
+        // Nothing is left but y.
+        let (&mut lo, &mut hi) = narrowest(&mut lines);
+        assert_eq!((lo, hi), (i128::from(-most), i128::from(most)));
+        is_tight(&lines, most);
+        let residues = lines.iter().filter(|l| matches!(l, Line::Residue { .. })).count();
+        assert!(residues > 0, "what it is modulo something is told");
+        // Without the equation, and with another, the kernel finds no such thing.
+        for (plus, times) in [(0, 0), (1, 1), (0, 2)] {
+            let mut wrong = lines.clone();
+            for line in &mut wrong {
+                match line {
+                    Line::Near { form, .. } => form.k += plus,
+                    Line::Bound { by, .. } | Line::Residue { by, .. } => {
+                        by.zeros.iter_mut().for_each(|z| z.1 *= times);
+                    }
+                    _ => {}
+                }
+            }
+            assert!(refused(&wrong, most).is_some(), "{c} {sign} {plus} {times}");
+        }
+    }
+}
+
+/// `sign·(a·(x - f(x)) + p·floor((y + 3·x + 5·f(x)) / 2^31))`, where f takes away the lowest four bits, in a word
+/// of `width` bits.
+fn rounded(a: i64, width: u8, most: i64, sign: i64) -> Vec<Line> {
+    let (mut cut, [(v, x), (_, y)]) = tables(most);
+    let word = cut.world.funs.lin(width, 0, 1, &[]);
+    let mask = cut.world.funs.constant(width, -16);
+    let down = cut.op(width, FunOp::And, &[word, mask]);
+    let f = cut.world.atom(Atom::Fun(Base::Var(v), down));
+    let quotient = cut.floor(&sum(&[(y, 40_001), (x, 3), (f, 5)]), 31, 64);
+    assert!(cut.world.has_floor(&quotient));
+    let form =
+        Form::combine(&sum(&[(x, sign * a), (f, -sign * a)]), 1, &quotient, sign * 12_902_401, 64);
+    recorded(&mut cut, form)
+}
+
+#[test]
+fn what_is_too_large_at_a_scale_is_named_at_its_own() {
+    let most = 30_000;
+    // Functions of 32 bits, 2^31 times, are more than the search enumerates together; of 16 bits they are not.
+    // (The kernel looks at the values that are taken, and would take these apart from their name too.)
+    for (width, named) in [(32, true), (16, false)] {
+        for (a, sign) in [(3, 1), (3, -1), (77, 1)] {
+            let lines = rounded(a, width, most, sign);
+            assert_eq!(refused(&lines, most), None, "{width} {a} {sign}");
+            let scaled = |by: &Witness| {
+                by.scale > 1 && by.zeros.iter().any(|z| matches!(z.0, Zero::Name(_)))
+            };
+            let found = lines.iter().any(|l| matches!(l, Line::Bound { by, .. } if scaled(by)));
+            assert_eq!(found, named, "{width} {a} {sign}");
+        }
+    }
+}
