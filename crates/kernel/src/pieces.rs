@@ -424,6 +424,40 @@ mod tests {
         }
     }
 
+    /// Comparisons, bits and products of all lines through few points, on all their intervals.
+    #[test]
+    fn operations_of_small_lines() {
+        const OPS: [FunOp; 7] =
+            [FunOp::Eq, FunOp::Ult, FunOp::Slt, FunOp::And, FunOp::Or, FunOp::Xor, FunOp::Mul];
+        let lines = || (-2..=2i64).flat_map(|k| (-1..=2i64).map(move |x| (k, x)));
+        for op in OPS {
+            let width = if matches!(op, FunOp::Eq | FunOp::Ult | FunOp::Slt) { 1 } else { 4 };
+            for (one, other) in lines().flat_map(|a| lines().map(move |b| (a, b))) {
+                let mut funs = Funs::default();
+                let args = [one, other].map(|(k, x)| funs.lin(4, k, x, &[]));
+                let args = args.into_iter().collect();
+                let f = funs.intern(Fun { width, op: op.clone(), args });
+                for (lo, hi) in (-3..=3i64).flat_map(|lo| (lo..=3).map(move |hi| (lo, hi))) {
+                    let all = pieces(&mut funs, f, lo, hi, &mut 1000).expect("few points");
+                    for piece in all {
+                        let (from, to) = match &piece {
+                            Piece::Affine { lo, hi, .. } => (*lo, *hi),
+                            Piece::Values { lo, values } => (*lo, lo + values.len() as i64 - 1),
+                        };
+                        for x in from..=to {
+                            let value = match &piece {
+                                Piece::Affine { k, c, .. } => k + c * i128::from(x),
+                                Piece::Values { lo, values } => values[(x - lo) as usize].into(),
+                            };
+                            let is = i128::from(funs.at(f, x));
+                            assert_eq!(value, is, "{op:?} of {one:?} and {other:?} at {x}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     /// Points far from zero are not looked at: a coefficient times one of these would leave 128 bits.
     #[test]
     fn intervals_end_at_2_to_the_50() {
