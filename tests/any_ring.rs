@@ -302,7 +302,7 @@ fn there_are_rings_of_every_kind() {
 }
 
 #[test]
-fn rings_in_portable_c_are_right_and_proved() {
+fn all_rings_in_portable_c_are_right_and_proved() {
     all(&sample(&cases(), &DAILY), "c");
 }
 

@@ -61,7 +61,7 @@ fn remembered(dir: &Sandbox, ring: &str, more: &[&str]) -> bool {
 }
 
 #[test]
-fn what_was_measured_is_remembered_by_ring_operands_and_flags() {
+fn by_ring_operands_and_flags_it_is_remembered_what_was_measured() {
     let dir = Sandbox::new();
     let remembered = |ring: &str, more: &[&str]| remembered(&dir, ring, more);
     assert!(!remembered(RING, &[]));

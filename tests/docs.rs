@@ -145,7 +145,7 @@ fn run(page: &str) {
 }
 
 #[test]
-fn the_readme_shows_what_happens() {
+fn a_reader_of_the_readme_sees_what_happens() {
     run("README.md");
 }
 

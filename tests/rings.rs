@@ -133,7 +133,7 @@ fn the_next_wider_range_fails() {
         let dir = Sandbox::new();
         forge(&dir, ring, &["--cc", compilers()[0], "--opt=-O2"]);
         let mut tried = 0;
-        for entry in sample(&["forward", "inverse", "base"], &[0, 2]) {
+        for entry in sample(&["forward", "inverse", "base"], &[0]) {
             for target in ["avx2", "c"] {
                 let symbol = format!("{ring}_{entry}_{target}");
                 let Some(text) = wider(&dir.read(&format!("p/{symbol}.contract.toml"))) else {
