@@ -243,10 +243,21 @@ fn explain_shows_trees_ranges_counts_and_pictures() {
     for word in ["Good–Thomas 10 × 9", "[-2295, 2295]", "multiplies", "freezing", "total"] {
         assert!(all.contains(word), "no {word:?}");
     }
-    for view in ["svg", "ranges-svg", "counts-svg"] {
+    for view in ["svg", "ranges-svg", "counts-svg", "ports-svg", "butterflies-svg"] {
         let picture = dir.ringforge(&["explain", "sntrup761", "--as", view]).succeeds().stdout;
         assert!(picture.starts_with("<svg") || picture.starts_with("<?xml"), "{view}");
         assert!(picture.trim_end().ends_with("</svg>"), "{view}");
+    }
+    for (what, view, why) in [
+        (
+            ["ntruhps2048677", "--plan", "ntruhps2048677-toom"],
+            "butterflies-svg",
+            "has no transform",
+        ),
+        (["sntrup761", "--target", "c"], "ports-svg", "simulated on no processor"),
+    ] {
+        let run = dir.ringforge(&[&["explain"], &what[..], &["--as", view]].concat());
+        run.fails(2, &[why]);
     }
     let json =
         dir.ringforge(&["--json", "explain", "sntrup761", "--target", "c"]).succeeds().json();

@@ -289,6 +289,10 @@ pub enum View {
     RangesSvg,
     /// The operations as a picture
     CountsSvg,
+    /// How busy each stage keeps the ports of a processor, by simulation, as a picture
+    PortsSvg,
+    /// The butterflies of the plan's transforms as a picture
+    ButterfliesSvg,
     /// Everything as text
     All,
 }

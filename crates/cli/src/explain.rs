@@ -29,7 +29,7 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
         job.plan = plan;
     }
     // The tree alone needs no program, and plans without one can be looked at.
-    let tree_only = matches!(args.view, View::Tree | View::Svg) && !ui.json;
+    let tree_only = matches!(args.view, View::Tree | View::Svg | View::ButterfliesSvg) && !ui.json;
     let made = if tree_only { None } else { Some(make::make(&job, target, &schedule, &job.name)?) };
     let entry = match &made {
         Some(made) => Some((made, made.entry(args.entry.as_deref())?)),
@@ -68,8 +68,26 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
     }
     match (entry, args.view) {
         (_, View::Svg) => ui.say(picture::tree(&job.plan)),
+        (_, View::ButterfliesSvg) => match picture::butterflies(&job.plan) {
+            Some(picture) => ui.say(picture),
+            None => {
+                return Err(Failure::input(format!(
+                    "plan {} has no transform that is small enough to be drawn; --as svg draws its tree",
+                    job.plan.name
+                )));
+            }
+        },
         (Some((made, entry)), View::RangesSvg) => ui.say(picture::ranges(made, entry)),
         (Some((made, entry)), View::CountsSvg) => ui.say(picture::counts(made, entry)),
+        (Some((made, entry)), View::PortsSvg) => match picture::ports(made, entry)? {
+            Some(picture) => ui.say(picture),
+            None => {
+                return Err(Failure::input(format!(
+                    "target {} is simulated on no processor; --target avx2 is",
+                    made.target.name
+                )));
+            }
+        },
         (Some((_, entry)), View::Ranges) => say_ranges(ui, entry),
         (Some((_, entry)), View::Counts) => {
             say_counts(ui, entry);

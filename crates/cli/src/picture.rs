@@ -1,10 +1,12 @@
 //! Pictures of plans and programs, with their captions.
 
 use ringforge_interpret::draw;
+use ringforge_interpret::simulate::by_stage;
 use ringforge_plan::Plan;
 
 use crate::entry::Entry;
 use crate::make::Made;
+use crate::ui::Failure;
 
 /// The plan's tree as SVG.
 pub fn tree(plan: &Plan) -> String {
@@ -14,6 +16,12 @@ pub fn tree(plan: &Plan) -> String {
     )
 }
 
+/// The butterflies of the plan's transforms as SVG; [`None`] where it has none that can be drawn.
+pub fn butterflies(plan: &Plan) -> Option<String> {
+    let caption = format!("The transforms of plan {} over {}", plan.name, plan.ring);
+    draw::butterflies(plan, &caption)
+}
+
 /// Ranges by stage as SVG.
 pub fn ranges(made: &Made, entry: &Entry) -> String {
     let caption = format!(
@@ -21,6 +29,23 @@ pub fn ranges(made: &Made, entry: &Entry) -> String {
         entry.procedure, made.target.name
     );
     draw::ranges(&entry.ranges, &caption)
+}
+
+/// How busy each stage keeps the ports of the processor that the target is simulated on, as SVG; [`None`] where it
+/// is simulated on none.
+///
+/// # Errors
+/// The program exports nothing: a fault of ringforge.
+pub fn ports(made: &Made, entry: &Entry) -> Result<Option<String>, Failure> {
+    let machine = made.target.machine;
+    let Some(processor) = machine.simulated else { return Ok(None) };
+    let (simulated, stages) = by_stage(&entry.program, machine, processor)
+        .map_err(|e| Failure::failed(format!("cannot simulate {}: {e}", entry.procedure)))?;
+    let caption = format!(
+        "Ports of {} by stage of {}, target {}: {} cycles, simulated",
+        processor.name, entry.procedure, made.target.name, simulated.cycles
+    );
+    Ok(Some(draw::ports_by_stage(&stages, processor, &caption)))
 }
 
 /// Costs by stage as SVG.

@@ -50,7 +50,12 @@ pub fn explain(ui: &Ui, args: &Explain, path: &Path) -> Result<u8, Failure> {
             bounds(ui, &scheme)?;
             counts(ui, &scheme)?;
         }
-        View::Tree | View::Svg | View::RangesSvg | View::CountsSvg => {
+        View::Tree
+        | View::Svg
+        | View::RangesSvg
+        | View::CountsSvg
+        | View::PortsSvg
+        | View::ButterfliesSvg => {
             return Err(Failure::input(
                 "a placement has no plan to draw: --as run, ranges, counts, formula, c or ocaml",
             ));

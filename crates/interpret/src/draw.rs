@@ -1,16 +1,18 @@
 //! Pictures of plans and programs: SVG that stands by itself, in a README or a report.
 //!
-//! No scripts, no external fonts, a transparent ground; colours follow the reader's light or
-//! dark scheme. Text is real text, so it can be searched and copied.
+//! No scripts, no external fonts; colours follow the reader's light or dark scheme, and so does the ground, so that
+//! a picture can be read on a page of the other one too. Text is real text, so it can be searched and copied.
 
 mod counts;
 mod network;
+mod ports;
 mod ranges;
 mod scatter;
 mod tree;
 
 pub use counts::counts;
-pub use network::network;
+pub use network::butterflies;
+pub use ports::ports_by_stage;
 pub use ranges::ranges;
 pub use scatter::{Point, scatter};
 pub use tree::tree;
@@ -30,6 +32,7 @@ const STYLE: &str = "
 
 /// The colours of one scheme.
 struct Scheme {
+    paper: &'static str,
     ink: &'static str,
     note: &'static str,
     card: &'static str,
@@ -41,6 +44,7 @@ struct Scheme {
 }
 
 const LIGHT: Scheme = Scheme {
+    paper: "#ffffff",
     ink: "#1b2330",
     note: "#5b6675",
     card: "#ffffff",
@@ -50,6 +54,7 @@ const LIGHT: Scheme = Scheme {
     colours: ["#2f6fd0", "#0f9188", "#d08a16", "#8b5fc7", "#7d8896", "#bcc4ce"],
 };
 const DARK: Scheme = Scheme {
+    paper: "#14181e",
     ink: "#e7ebf1",
     note: "#9aa6b5",
     card: "#1c232d",
@@ -61,11 +66,11 @@ const DARK: Scheme = Scheme {
 
 impl Scheme {
     fn rules(&self) -> String {
-        let Scheme { ink, note, card, line, faint, limit, colours } = self;
+        let Scheme { paper, ink, note, card, line, faint, limit, colours } = self;
         let mut text = format!(
-            "text {{ fill: {ink}; }} .note {{ fill: {note}; }} .limit-text {{ fill: {limit}; }} \
+            ".paper {{ fill: {paper}; }} text {{ fill: {ink}; }} .note {{ fill: {note}; }} .limit-text {{ fill: {limit}; }} \
              .card {{ fill: {card}; stroke: {line}; }} .line {{ stroke: {line}; }} \
-             .faint {{ stroke: {faint}; }} .limit {{ stroke: {limit}; }}"
+             .faint {{ stroke: {faint}; }} .faint-fill {{ fill: {faint}; }} .limit {{ stroke: {limit}; }}"
         );
         for (i, colour) in colours.iter().enumerate() {
             let _ = write!(text, " .c{i} {{ fill: {colour}; }} .s{i} {{ stroke: {colour}; }}");
@@ -142,7 +147,8 @@ impl Sheet {
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
              width=\"{width:.0}\" height=\"{height:.0}\" role=\"img\" aria-label=\"{}\">\n\
-             <style>{STYLE}  {}\n  @media (prefers-color-scheme: dark) {{ {} }}\n</style>\n{}</svg>\n",
+             <style>{STYLE}  {}\n  @media (prefers-color-scheme: dark) {{ {} }}\n</style>\n\
+             <rect width=\"100%\" height=\"100%\" rx=\"8\" class=\"paper\"/>\n{}</svg>\n",
             escape(label),
             LIGHT.rules(),
             DARK.rules(),

@@ -17,7 +17,7 @@ mod spell;
 use crate::run::exported;
 use crate::walk::Fault;
 use cache::Cache;
-use pipeline::Pipeline;
+use pipeline::{Pipeline, Used};
 use ringforge_program::ir::*;
 use ringforge_target::{Processor, Target};
 use spell::{Spelled, Step, spell};
@@ -32,6 +32,23 @@ pub struct Simulated {
     pub instructions: u64,
 }
 
+/// What a stage takes of the whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct StageUse {
+    /// Titles from the outermost stage to this one; empty outside all stages.
+    pub path: Vec<String>,
+    /// Cycles in which its instructions entered, and not those of stages within it.
+    pub cycles: u64,
+    /// Its instructions.
+    pub instructions: u64,
+    /// How often it used each arithmetic unit.
+    pub units: Vec<u64>,
+    /// Its loads.
+    pub loads: u64,
+    /// Its stores.
+    pub stores: u64,
+}
+
 /// Simulates one call of the exported procedure on a processor, with code as a target's emitter writes it.
 ///
 /// # Errors
@@ -41,6 +58,18 @@ pub fn simulate(
     target: &Target,
     processor: &Processor,
 ) -> Result<Simulated, Fault> {
+    Ok(by_stage(program, target, processor)?.0)
+}
+
+/// The same, and what each stage takes of it, in the order in which they begin.
+///
+/// # Errors
+/// The program exports nothing.
+pub fn by_stage(
+    program: &Program,
+    target: &Target,
+    processor: &Processor,
+) -> Result<(Simulated, Vec<StageUse>), Fault> {
     let expanded = program.expand();
     let id = exported(&expanded)?;
     let mut blocks = HashMap::new();
@@ -58,6 +87,9 @@ pub fn simulate(
         cache: Cache::new(&processor.cache),
         code: Cache::new(&processor.code),
         pipeline: Pipeline::new(processor),
+        path: Vec::new(),
+        stages: Vec::new(),
+        counted: Counted::default(),
     };
     for (p, procedure) in expanded.procedures.iter().enumerate() {
         for (b, buffer) in procedure.buffers.iter().enumerate() {
@@ -73,13 +105,17 @@ pub fn simulate(
     let mut simulated = Simulated { cycles: 0, instructions: 0 };
     for _ in 0..2 {
         let before = (run.pipeline.cycles(), run.pipeline.entered());
+        run.count();
+        run.stages.clear();
         run.call(entry, &arguments);
+        run.count();
         simulated = Simulated {
             cycles: run.pipeline.cycles() - before.0,
             instructions: run.pipeline.entered() - before.1,
         };
     }
-    Ok(simulated)
+    run.stages.retain(|s| s.instructions > 0);
+    Ok((simulated, run.stages))
 }
 
 /// Spells every block of a body; a block is known by where it stands.
@@ -137,6 +173,18 @@ struct Run<'a> {
     cache: Cache,
     code: Cache,
     pipeline: Pipeline<'a>,
+    /// The stage that runs, and what each one took.
+    path: Vec<String>,
+    stages: Vec<StageUse>,
+    counted: Counted,
+}
+
+/// What has been counted among some stage.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    now: u64,
+    entered: u64,
+    used: Used,
 }
 
 /// Where a procedure's buffers lie and where its counters stand.
@@ -152,6 +200,31 @@ impl Frame {
 }
 
 impl Run<'_> {
+    /// Counts what happened since the last time among the stage that runs.
+    fn count(&mut self) {
+        let Counted { now, entered, used } = self.counted;
+        let pipeline = &self.pipeline;
+        let (later, after) = (pipeline.now(), pipeline.used());
+        self.counted = Counted { now: later, entered: pipeline.entered(), used: after };
+        let at = match self.stages.iter().position(|s| s.path == self.path) {
+            Some(at) => at,
+            None => {
+                let all = self.processor.timings.iter().fold(0, |all, t| all | t.units);
+                let units = vec![0; all.count_ones() as usize];
+                self.stages.push(StageUse { path: self.path.clone(), units, ..Default::default() });
+                self.stages.len() - 1
+            }
+        };
+        let stage = &mut self.stages[at];
+        stage.cycles += later - now;
+        stage.instructions += self.counted.entered - entered;
+        for (unit, count) in stage.units.iter_mut().enumerate() {
+            *count += after.units[unit] - used.units[unit];
+        }
+        stage.loads += after.memory[0] - used.memory[0];
+        stage.stores += after.memory[1] - used.memory[1];
+    }
+
     fn array(&mut self, buffer: &Buffer) -> usize {
         let bytes = u64::from(buffer.bits / 8);
         let base = self.top.next_multiple_of(buffer.align.max(1) as u64);
@@ -182,7 +255,13 @@ impl Run<'_> {
     fn statements(&mut self, body: &[Stmt], frame: &mut Frame) {
         for stmt in body {
             match stmt {
-                Stmt::Stage { body, .. } => self.statements(body, frame),
+                Stmt::Stage { title, body, .. } => {
+                    self.count();
+                    self.path.push(title.clone());
+                    self.statements(body, frame);
+                    self.count();
+                    self.path.pop();
+                }
                 Stmt::Block(block) => self.block(block, frame),
                 Stmt::Loop { counter, count, body } => {
                     for i in 0..i64::from(*count) {

@@ -3,6 +3,7 @@
 mod common;
 
 use common::*;
+use ringforge_interpret::simulate::{StageUse, by_stage, simulate};
 use ringforge_interpret::{count, draw, range, text};
 use ringforge_plan::{Network, Plan};
 
@@ -54,20 +55,40 @@ fn ranges_and_counts_name_every_stage_in_pictures_and_text() {
 }
 
 #[test]
-fn network_shows_every_input_output_and_constant() {
+fn butterflies_show_every_input_output_and_operation() {
     let plan = Plan::parse(PLAN).unwrap();
+    let svg = draw::butterflies(&plan, "Butterflies").expect("transforms");
+    well_formed(&svg);
     let part = plan.root.as_method::<ringforge_plan::Lift>().unwrap().inner.clone();
     let crt = part.as_method::<ringforge_plan::MonomialCrt>().unwrap().main.clone();
     let main = crt.as_method::<ringforge_plan::Substitute>().unwrap();
+    let mut operations = 0;
     for transform in main.transform.children() {
         let mut net = Network::new(4591);
         let inputs = net.inputs(&vec![true; transform.len()]);
         let outputs = transform.forward(&mut net, &inputs);
-        let svg = draw::network(&net, &outputs, &transform.title());
-        well_formed(&svg);
         for i in 0..transform.len() {
             assert!(svg.contains(&format!(">f{i}<")) && svg.contains(&format!(">F{i}<")), "{i}");
         }
-        assert_eq!(svg.matches("<circle").count(), net.live(&outputs).len() + 3);
+        operations += net.live(&outputs).len();
+    }
+    assert_eq!(svg.matches("<circle").count(), operations + 3); // and three in the key
+}
+
+#[test]
+fn ports_by_stage_add_up_to_the_simulation() {
+    let program = program(Mutation::default());
+    let target = &ringforge_target::AVX2;
+    let processor = target.simulated.expect("AVX2 is simulated");
+    let (whole, stages) = by_stage(&program, target, processor).unwrap();
+    assert_eq!(simulate(&program, target, processor).unwrap(), whole);
+    let sum = |part: fn(&StageUse) -> u64| stages.iter().map(part).sum::<u64>();
+    assert_eq!(sum(|s| s.instructions), whole.instructions);
+    assert!(sum(|s| s.cycles) <= whole.cycles && 0 < sum(|s| s.cycles));
+    assert!(stages.iter().all(|s| s.units.iter().all(|&u| u <= s.instructions)));
+    let svg = draw::ports_by_stage(&stages, processor, "ports");
+    well_formed(&svg);
+    for stage in ["prepare", "multiply", "finish"] {
+        assert!(svg.contains(stage), "{stage} in {svg}");
     }
 }

@@ -4,6 +4,8 @@
 //! are m apart stand together: index i belongs to factor ⌊i/(r·m)⌋, and its digit ⌊i/m⌋ mod r says which of
 //! the r new factors it will belong to.
 
+use crate::arith::{Arith, Val};
+use crate::network::Network;
 use crate::ntt::Butterflies;
 use crate::unit::Unit;
 use crate::weighted_convolution::WeightedConvolution;
@@ -32,6 +34,25 @@ impl Split {
     /// How many constants its butterflies multiply by.
     pub fn factors(self) -> usize {
         if self == Split::Thirds { 3 } else { 1 }
+    }
+
+    /// One forward butterfly on blocks: what [`butterfly`](Split::butterfly) does to elements.
+    fn record(self, net: &mut Network, x: &[Val], constants: &[u64]) -> Vec<Val> {
+        let b = net.scale(x[1], constants[0]);
+        match self {
+            Split::Halves => vec![net.add(x[0], b), net.sub(x[0], b)],
+            Split::Thirds => {
+                let c = net.scale(x[2], constants[1]);
+                let difference = net.sub(b, c);
+                let t = net.scale(difference, constants[2]);
+                let (sum, first, second) = (net.add(x[0], b), net.sub(x[0], c), net.sub(x[0], b));
+                vec![net.add(sum, c), net.add(first, t), net.sub(second, t)]
+            }
+            Split::Roots { positive } => {
+                let sum = if positive { net.add(x[0], x[1]) } else { net.sub(x[0], x[1]) };
+                vec![net.add(x[0], b), net.sub(sum, b)]
+            }
+        }
     }
 
     /// One butterfly on elements in `[0, q)`, the lowest index first, with its constants.
@@ -111,6 +132,24 @@ pub trait Levels: std::fmt::Debug {
         &self.products().weights
     }
 
+    /// The forward levels as a network: input i is the block of coefficients from i·d on, output i the remainder
+    /// by the i-th factor. What elements are multiplied by before is left out.
+    fn network(&self) -> (Network, Vec<Val>) {
+        let (mut net, d) = (Network::new(self.q()), self.degree());
+        let mut blocks: Vec<Val> = (0..self.size() / d).map(|i| net.input(i)).collect();
+        let mut distance = blocks.len();
+        for (level, split) in self.splits().into_iter().enumerate() {
+            let radix = split.radix();
+            distance /= radix;
+            for i in (0..blocks.len()).filter(|i| (i / distance).is_multiple_of(radix)) {
+                let x: Vec<Val> = (0..radix).map(|k| blocks[i + k * distance]).collect();
+                let y = split.record(&mut net, &x, &self.forward_constants(level, i * d));
+                y.into_iter().enumerate().for_each(|(k, y)| blocks[i + k * distance] = y);
+            }
+        }
+        (net, blocks)
+    }
+
     /// The remainders by x^d − w, one after the other: n coefficients in `[0, q)`, or fewer, to n.
     fn forward(&self, a: &[u64]) -> Vec<u64> {
         let (q, mut f) = (self.q(), a.to_vec());
@@ -163,5 +202,36 @@ fn in_place(
         let x: Vec<u64> = (0..radix).map(|k| f[i + k * distance]).collect();
         let y = split.butterfly(kind, &x, &constants(i), q);
         y.into_iter().enumerate().for_each(|(k, y)| f[i + k * distance] = y);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Exact, Levels, Plan, Structure};
+
+    /// Splits in two and in three, and of trinomials; blocks of one coefficient, and of more.
+    #[test]
+    fn networks_are_the_forward_transforms() {
+        for name in ["kyber1", "nttru", "ntruplus576", "ntruplus864"] {
+            let plan = Plan::find(name).expect("a plan of the catalogue");
+            let levels: &dyn Levels = match plan.root.structure() {
+                Structure::Halves(ntt) => ntt,
+                Structure::Levels(levels) => levels,
+                other => panic!("{name} has no levels: {other:?}"),
+            };
+            let q = levels.q();
+            let a: Vec<u64> = (0..levels.size() as u64).map(|i| (i * i * 7 + 3) % q).collect();
+            let entered: Vec<u64> = a
+                .iter()
+                .enumerate()
+                .map(|(i, &c)| levels.enter(i).map_or(c, |by| c * by.value() % q))
+                .collect();
+            let mut exact = Exact::new(q, levels.degree());
+            let blocks: Vec<_> = entered.chunks(levels.degree()).map(|b| exact.input(b)).collect();
+            let (net, outputs) = levels.network();
+            let out = net.replay(&mut exact, &blocks, &outputs);
+            let found: Vec<u64> = out.iter().flat_map(|&v| exact.get(v).to_vec()).collect();
+            assert_eq!(found, levels.forward(&a), "{name}");
+        }
     }
 }

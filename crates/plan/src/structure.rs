@@ -13,6 +13,7 @@ use crate::lift::Lift;
 use crate::mixed_radix::MixedRadix;
 use crate::monomial_crt::MonomialCrt;
 use crate::ntt::Ntt;
+use crate::product::ProductRef;
 use crate::schoenhage::Schoenhage;
 use crate::substitute::Substitute;
 use crate::toeplitz_matrix::ToeplitzMatrix;
@@ -68,6 +69,23 @@ pub enum Inside<'a> {
 }
 
 impl<'a> Structure<'a> {
+    /// The products that this one is made of, the main one first.
+    pub fn products(self) -> Vec<&'a ProductRef> {
+        match self {
+            Structure::Lifted(lift) => vec![&lift.inner],
+            Structure::Primes(change) => change.inner.iter().collect(),
+            Structure::Factors(crt) => vec![&crt.main, &crt.low],
+            Structure::Bordered(border) => vec![&border.inner],
+            Structure::Blocks(_)
+            | Structure::Rotations(_)
+            | Structure::Halves(_)
+            | Structure::Levels(_)
+            | Structure::Matrix(_)
+            | Structure::Matrices(_)
+            | Structure::Definition => Vec::new(),
+        }
+    }
+
     /// The blocks that are transformed, where the product goes through such.
     pub fn blocks(self) -> Option<&'a Substitute> {
         match self {

@@ -13,6 +13,15 @@ struct Busy {
     stores: u8,
 }
 
+/// How often the ports of a processor were used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// Cycles in which each arithmetic unit began something.
+    pub units: [u64; 8],
+    /// Loads, and stores.
+    pub memory: [u64; 2],
+}
+
 /// Instructions on their way.
 pub struct Pipeline<'a> {
     processor: &'a Processor,
@@ -30,6 +39,7 @@ pub struct Pipeline<'a> {
     /// When the latest leaves.
     last: u64,
     entered: u64,
+    used: Used,
 }
 
 impl<'a> Pipeline<'a> {
@@ -45,6 +55,7 @@ impl<'a> Pipeline<'a> {
             way: 0,
             last: 0,
             entered: 0,
+            used: Used::default(),
         }
     }
 
@@ -56,6 +67,16 @@ impl<'a> Pipeline<'a> {
     /// Instructions that have entered.
     pub fn entered(&self) -> u64 {
         self.entered
+    }
+
+    /// The cycle in which the next instruction enters, at the earliest.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// How often the ports were used.
+    pub fn used(&self) -> Used {
+        self.used
     }
 
     /// Instructions that enter and keep nothing busy that vector code needs.
@@ -98,6 +119,7 @@ impl<'a> Pipeline<'a> {
         let loaded = stored.map_or(0, |stored| {
             let begin = self.free(now + 1, |b| u32::from(b.loads) < self.processor.loads);
             self.busy[begin as usize].loads += loads;
+            self.used.memory[0] += u64::from(loads);
             let waits = if stored == 0 { 0 } else { stored + u64::from(self.processor.forward) };
             waits.max(begin + u64::from(self.processor.load_latency))
         });
@@ -106,10 +128,12 @@ impl<'a> Pipeline<'a> {
             at = self.free(at, |b| timing.units & !b.units != 0);
             let free = timing.units & !self.busy[at as usize].units;
             self.busy[at as usize].units |= free & free.wrapping_neg();
+            self.used.units[free.trailing_zeros() as usize] += 1;
             at + u64::from(timing.latency)
         } else if stores > 0 {
             at = self.free(at, |b| u32::from(b.stores) < self.processor.stores);
             self.busy[at as usize].stores += stores;
+            self.used.memory[1] += u64::from(stores);
             at + u64::from(timing.latency)
         } else {
             at
