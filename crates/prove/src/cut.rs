@@ -36,7 +36,7 @@ pub struct Cutter {
     pub(crate) record: Record,
     /// What the last quotient was taken of, as it was spelled, and of which base it became a function.
     pub(crate) taken: (Form, Option<Base>),
-    /// Whether it was a quotient of a quotient, of which `taken` does not tell.
+    /// Whether it was a quotient of a quotient: `taken` has the inner one.
     pub(crate) joined: bool,
     /// Whether the sum that is being cut was unfolded.
     unfolding: bool,

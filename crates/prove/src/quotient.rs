@@ -25,11 +25,12 @@ impl Cutter {
     pub fn floor(&mut self, form: &Form, bits: u8, w: u8) -> Form {
         self.taken = (form.clone(), None);
         self.joined = false;
-        self.floor_of(form, bits, w, self.world.wide)
+        self.floor_of((form, 0), bits, w, self.world.wide)
     }
 
-    /// The same; with `respell`, of a sum by its name, or of a name's sum, where that is simpler.
-    fn floor_of(&mut self, form: &Form, bits: u8, w: u8, respell: bool) -> Form {
+    /// The same of a form of which what is taken has 2^up times as much; with `respell`, of a sum by its name,
+    /// or of a name's sum, where that is simpler.
+    fn floor_of(&mut self, (form, up): (&Form, u8), bits: u8, w: u8, respell: bool) -> Form {
         debug_assert!((1..=62).contains(&bits));
         let mut whole = Form::constant(form.k >> bits, w);
         let mut rest = Form { k: form.k & ((1 << bits) - 1), t: Vec::with_capacity(form.t.len()) };
@@ -50,14 +51,14 @@ impl Cutter {
         let twos = rest.t.iter().map(|t| t.1.trailing_zeros()).min().unwrap_or(0) as u8;
         rest.t.iter_mut().for_each(|t| t.1 >>= twos);
         rest.k >>= twos;
-        let bits = bits - twos;
+        let (bits, up) = (bits - twos, up + twos);
         if respell {
             let before = rest.clone();
             rest = self.by_name(rest);
-            self.respelled(&before, &rest, twos);
+            self.respelled(&before, &rest, up);
             if let Some(spelled) = self.shorter(&rest, bits) {
-                self.respelled(&rest, &spelled, twos);
-                let part = self.floor_of(&spelled, bits, w, false);
+                self.respelled(&rest, &spelled, up);
+                let part = self.floor_of((&spelled, up), bits, w, false);
                 return Form::combine(&whole, 1, &part, 1, w);
             }
         }
@@ -69,10 +70,13 @@ impl Cutter {
             let inner = self.world.floors[f as usize].clone();
             self.joined = true;
             let joined = (*inner.form).clone().plus(rest.k << inner.bits, 64);
-            let part = self.floor_of(&joined, bits + inner.bits, w, self.world.wide);
+            // The kernel joins them by itself.
+            let taken = self.taken.0.clone();
+            let part = self.floor_of((&joined, 0), bits + inner.bits, w, self.world.wide);
+            self.taken.0 = taken;
             return Form::combine(&whole, 1, &part, 1, w);
         }
-        if let Some(part) = self.few(&rest, bits, twos) {
+        if let Some(part) = self.few(&rest, bits, up) {
             return Form::combine(&whole, 1, &part, 1, w);
         }
         let part = match self.read(&rest) {
@@ -87,10 +91,10 @@ impl Cutter {
         Form::combine(&whole, 1, &part, 1, w)
     }
 
-    /// Notes that a part of what quotients are taken of was spelled in another way.
-    fn respelled(&mut self, from: &Form, to: &Form, twos: u8) {
+    /// Notes that a part of what quotients are taken of, 2^up times, was spelled in another way.
+    fn respelled(&mut self, from: &Form, to: &Form, up: u8) {
         let difference = Form::combine(to, 1, from, -1, 64);
-        self.taken.0 = Form::combine(&self.taken.0, 1, &difference, 1 << twos, 64);
+        self.taken.0 = Form::combine(&self.taken.0, 1, &difference, 1 << up, 64);
     }
 
     /// `c·v + k` with the sum that v is equal to as an integer in its place, where v takes 2^bits values
@@ -139,7 +143,7 @@ impl Cutter {
     }
 
     /// A quotient that is better a function of one variable.
-    fn few(&mut self, rest: &Form, bits: u8, twos: u8) -> Option<Form> {
+    fn few(&mut self, rest: &Form, bits: u8, up: u8) -> Option<Form> {
         if self.world.cause_in(rest).is_some() || self.quotient(rest, 64, bits) {
             return None;
         }
@@ -149,7 +153,7 @@ impl Cutter {
         }
         let Use::One(base, f) = self.use_form(rest, 64) else { return None };
         let used = self.used_form(base, f);
-        self.respelled(rest, &used, twos);
+        self.respelled(rest, &used, up);
         self.taken.1 = Some(base);
         let f = self.part(f, bits, (r.lo >> bits, r.hi >> bits));
         Some(Form::atom(self.world.atom(Atom::Fun(base, f))))

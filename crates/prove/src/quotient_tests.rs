@@ -49,15 +49,21 @@ fn value(cut: &mut Cutter, form: &Form, at: &[i64]) -> i64 {
     all
 }
 
-/// Checks `floor(form / 2^bits)` in a word of 64 bits on all corners and a few points inside.
+/// Checks `floor(form / 2^bits)` in a word of 64 bits, and what it is said to be taken of, on all corners and a
+/// few points inside.
 fn exact(cut: &mut Cutter, form: &Form, bits: u8, most: i64) -> Form {
     let floor = cut.floor(form, bits, 64);
+    let (taken, base) = cut.taken.clone();
+    // What is left of multiples of 2^bits is of the base.
+    let left = |t: &&(AtomId, i64)| t.1 & ((1 << bits) - 1) != 0;
+    assert!(base.is_none() || taken.t.iter().filter(left).all(|t| cut.base(t.0) == base));
     let all = [-most, -1, 0, most / 3, most];
     for x in all {
         for y in all {
             for z in all {
                 let at = [x, y, z];
                 assert_eq!(value(cut, &floor, &at), value(cut, form, &at) >> bits, "{at:?}");
+                assert_eq!(value(cut, &taken, &at), value(cut, form, &at), "{at:?}");
             }
         }
     }
@@ -109,5 +115,9 @@ fn quotients_of_a_product_and_of_what_it_is_modulo_the_word_cancel() {
         // Montgomery's difference, an integer form: nothing of a quotient is left.
         let cancel = left.t.iter().all(|t| matches!(cut.world.atoms[t.0 as usize], Atom::Var(_)));
         assert_eq!(cancel, right, "{p} {change}: {left:?}");
+        // Of 2^j times the product, by as much more.
+        for j in 1..4 {
+            assert_eq!(exact(&mut cut, &name.scaled(p << j, 64), 32 + j as u8, 1), product);
+        }
     }
 }
