@@ -1,11 +1,12 @@
 //! `ringforge package`: the sources stand alone, compile without a warning, keep to their prefix, pass their tests,
 //! and their multipliers are proved; bad input leaves nothing behind.
 //!
-//! Left to the long run: a package of sntrup761 with its proofs, and many KEMs in one source.
+//! Left to the long run: a package of sntrup761 with its proofs, many KEMs in one source, and OpenSSH's file with proofs,
+//! sanitizers and OpenSSH's own options.
 
 mod common;
 
-use common::{Run, Sandbox, run};
+use common::{Run, Sandbox, long, run, sample};
 use std::path::Path;
 use std::process::Command;
 
@@ -171,6 +172,114 @@ fn all_kems_are_one_source() {
     assert!(!dir.read("all/ringforge_kem.c").contains("immintrin"));
 }
 
+/// `--as openssh`: OpenSSH's part is played by lib/tests/openssh.
+#[test]
+fn a_source_takes_the_place_of_openssh_s() {
+    let dir = Sandbox::new();
+    let mut words = vec!["package", "sntrup761", "--as", "openssh", "-o", "out"];
+    if !long() {
+        words.extend(["--no-prove", "--opt=-O1"]);
+    }
+    let made = dir.ringforge(&words);
+    assert_eq!(made.status, i32::from(!long()), "{made:?}");
+    assert!(made.stdout.contains("sntrup761: 100 published answers are met"), "{made:?}");
+    if long() {
+        for machine in ["c", "avx2"] {
+            let said = format!("ringforge_sntrup761_mul_{machine} is proved");
+            assert!(made.stdout.contains(&said), "{made:?}");
+        }
+    }
+    let out = dir.path().join("out");
+    assert_eq!(listing(&out, ""), ["contracts", "sntrup761.c"]);
+    assert_eq!(
+        listing(&out.join("contracts"), ""),
+        ["ringforge_sntrup761_mul_avx2.toml", "ringforge_sntrup761_mul_c.toml"]
+    );
+    let source = out.join("sntrup761.c");
+    let text = dir.read("out/sntrup761.c");
+    assert!(!text.contains("ringforge_kem.h") && !text.contains("RINGFORGE_TESTING"));
+    assert!(!text.contains("check_sk") && !text.contains("batch"));
+
+    let lib = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lib");
+    let stand_in = lib.join("tests/openssh");
+    let answers = std::fs::read_to_string(lib.join("tests/kats.txt")).expect("kats.txt");
+    let answer = answers.lines().find_map(|line| line.strip_prefix("sntrup761 100 "));
+    let strict = [STRICT, &["-Wmissing-prototypes", "-Wpointer-arith", "-Wsign-compare"]].concat();
+    // The last is what OpenSSH's configure adds.
+    let ways: [&[&str]; 3] = [
+        &[],
+        &["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
+        &["-ftrapv", "-fstack-protector-strong", "-fPIE", "-D_FORTIFY_SOURCE=2", "-O2"],
+    ];
+    for cc in common::compilers() {
+        for way in sample(&ways, &[0]) {
+            let object = dir.path().join("sntrup761.o");
+            let mut compile = Command::new(cc);
+            compile.args(&strict).args(way).arg("-I").arg(&stand_in).arg("-c").arg(&source);
+            run(compile.arg("-o").arg(&object));
+            let list = run(Command::new("nm").args(["-g", "--defined-only", "-P"]).arg(&object));
+            let names: Vec<&str> = list.lines().filter_map(|line| line.split(' ').next()).collect();
+            assert_eq!(
+                names,
+                ["dec", "enc", "keypair"].map(|what| format!("crypto_kem_sntrup761_{what}")),
+                "{cc} {way:?}"
+            );
+            let kat = dir.path().join("kat");
+            let mut link = Command::new(cc);
+            link.args(STRICT).args(way).args(["-DRINGFORGE_ENABLE_ALL=0", "-Iinclude", "-Itests"]);
+            link.args(["-DRINGFORGE_ENABLE_SNTRUP761=1", "-Itests/openssh", "tests/kat.c"]);
+            link.args(["tests/openssh/openssh.c", "tests/nist_rng.c", "tests/sha256.c"]);
+            link.args(["src/common/hash_builtin_sha2.c", "src/common/cpu.c"]).arg(&object);
+            run(link.arg("-o").arg(&kat).current_dir(&lib));
+            let found = run(Command::new(&kat).args(["sntrup761", "100"]));
+            assert_eq!(Some(found.trim()), answer, "{cc} {way:?}");
+        }
+        openssh_s_choices(cc, &dir, &source, &stand_in);
+    }
+}
+
+/// Without OpenSSH's switch the source is empty; where its hash fails, results say so and outputs are zero.
+fn openssh_s_choices(cc: &str, dir: &Sandbox, source: &Path, stand_in: &Path) {
+    std::fs::create_dir_all(dir.path().join("off")).expect("a directory");
+    dir.file("off/includes.h", "#include <stddef.h>\n");
+    let object = dir.path().join("off.o");
+    let mut compile = Command::new(cc);
+    compile.args(["-Ioff", "-c"]).arg(source).arg("-o").arg(&object).current_dir(dir.path());
+    run(&mut compile);
+    assert_eq!(run(Command::new("nm").arg(&object)), "");
+
+    let program = r#"
+        #include <string.h>
+        #include "crypto_api.h"
+        static unsigned char pk[1158], sk[1763], c[1039], k[32], zeros[1763];
+        void arc4random_buf(void *out, size_t len) { memset(out, 7, len); }
+        int crypto_hash_sha512(unsigned char *out, const unsigned char *in, unsigned long long len)
+        {
+            (void)out, (void)in, (void)len;
+            return -1;
+        }
+        int main(void)
+        {
+            memset(c, 1, sizeof c), memset(k, 1, sizeof k);
+            if (crypto_kem_sntrup761_enc(c, k, pk) >= 0)
+                return 1;
+            if (memcmp(c, zeros, sizeof c) != 0 || memcmp(k, zeros, sizeof k) != 0)
+                return 2;
+            memset(k, 1, sizeof k);
+            if (crypto_kem_sntrup761_dec(k, c, sk) >= 0 || memcmp(k, zeros, sizeof k) != 0)
+                return 3;
+            memset(pk, 1, sizeof pk), memset(sk, 1, sizeof sk);
+            if (crypto_kem_sntrup761_keypair(pk, sk) >= 0)
+                return 4;
+            return memcmp(pk, zeros, sizeof pk) != 0 || memcmp(sk, zeros, sizeof sk) != 0 ? 5 : 0;
+        }"#;
+    dir.file("failing.c", program);
+    let mut compile = Command::new(cc);
+    compile.arg("-I").arg(stand_in).arg("failing.c").arg(source).args(["-o", "failing"]);
+    run(compile.current_dir(dir.path()));
+    run(&mut Command::new(dir.path().join("failing")));
+}
+
 #[test]
 fn bad_input_is_named_and_leaves_nothing() {
     let dir = Sandbox::new();
@@ -193,6 +302,14 @@ fn bad_input_is_named_and_leaves_nothing() {
         let prefix = format!("--prefix={prefix}");
         package(&["sntrup761", &prefix, "-o", "x"]).fails(2, &["--prefix", why]);
     }
+    package(&["sntrup761", "--as", "opensh", "-o", "x"]).fails(2, &["opensh", "mean `openssh`"]);
+    for kems in [&["mlkem768"][..], &["all"], &["sntrup761", "ntrulpr761"]] {
+        package(&[kems, &["--as", "openssh", "-o", "x"]].concat())
+            .fails(2, &["KEM sntrup761 alone", kems.last().unwrap().trim_start_matches("all")]);
+    }
+    let prefixed = ["sntrup761", "--as", "openssh", "--prefix", "my_", "-o", "x"];
+    package(&prefixed).fails(2, &["--as", "--prefix"]);
+    package(&["sntrup761", "--as", "openssh"]).fails(2, &["--out DIR"]);
     package(&["sntrup761", "-o", "/proc/ringforge/x"]).fails(2, &["cannot", "/proc"]);
     dir.is_untouched();
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Directories of lib/ with everything in them, and single files.
-const DIRECTORIES: &[&str] = &["include", "src/common", "src/mlkem", "src/ntru", "src/prime"];
+const DIRECTORIES: &[&str] =
+    &["include", "src/common", "src/mlkem", "src/ntru", "src/prime", "tests/openssh"];
 const FILES: &[&str] = &[
     "generated/multipliers.txt",
     "tests/kat.c",

@@ -160,6 +160,9 @@ pub struct Package {
     /// The one source and its two headers alone
     #[arg(long)]
     pub amalgamated: bool,
+    /// One source with the names and types of another project's: `openssh`, sntrup761 for its `sntrup761.c`
+    #[arg(long = "as", value_name = "PROJECT", conflicts_with_all = ["amalgamated", "prefix"])]
+    pub place: Option<String>,
     /// C compiler, by name or path [default: $CC, else gcc, else clang]
     #[arg(long, value_name = "COMPILER")]
     pub cc: Option<String>,

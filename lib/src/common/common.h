@@ -40,6 +40,7 @@
 #define RF_NEED_SORT (RF_NEED_PRIME || RF_NEED_NTRU)
 #define RF_NEED_SHA2 RF_NEED_PRIME
 #define RF_NEED_SHA3 (RF_NEED_NTRU || RF_NEED_MLKEM)
+#define RF_NEED_MORE 1 /* more than keypair, enc and dec: a source that has these alone leaves the rest out */
 
 /* Whether AVX2 code can be compiled here, and how a function asks for it. */
 #if RINGFORGE_TARGET != 1 && defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))

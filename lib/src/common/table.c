@@ -1,6 +1,7 @@
 /* table.c: the KEMs by name. */
 #include "common.h"
 
+#if RF_NEED_MORE
 #define RF_ROW(name, size)                                                                         \
     {#name,                                                                                        \
      size##_PUBLICKEYBYTES,                                                                        \
@@ -93,3 +94,6 @@ const RF_NS(kem) * RF_NS(kem_find)(const char *name)
 }
 
 #undef RF_ROW
+#else
+typedef int rf_no_table; /* C has no empty sources */
+#endif

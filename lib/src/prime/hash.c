@@ -70,6 +70,7 @@ int RF_NS(prime_hash_two)(uint8_t first[32], uint8_t second[32], uint8_t b, cons
     return 0;
 }
 
+#if RF_NEED_MORE
 int RF_NS(prime_hash_keys)(uint8_t *out, size_t out_step, const uint8_t *pk, size_t pk_len, size_t count)
 {
     struct rf_padded keys[4];
@@ -90,6 +91,7 @@ int RF_NS(prime_hash_keys)(uint8_t *out, size_t out_step, const uint8_t *pk, siz
     }
     return 0;
 }
+#endif
 
 /*
  * Beside the public key's blocks go those of r, and then those of the session that hold no byte of what confirms, since
@@ -128,6 +130,7 @@ int RF_NS(prime_hash_all)(uint8_t ss[32], uint8_t *ct, size_t ct_len, const uint
     return 0;
 }
 #else
+#if RF_NEED_MORE
 int RF_NS(prime_hash_keys)(uint8_t *out, size_t out_step, const uint8_t *pk, size_t pk_len, size_t count)
 {
     int error = 0;
@@ -136,6 +139,7 @@ int RF_NS(prime_hash_keys)(uint8_t *out, size_t out_step, const uint8_t *pk, siz
         error = RF_NS(prime_hash)(out + k * out_step, 4, pk + k * pk_len, pk_len, NULL, 0);
     return error;
 }
+#endif
 
 int RF_NS(prime_hash_two)(uint8_t first[32], uint8_t second[32], uint8_t b, const uint8_t *x, const uint8_t *y, size_t len)
 {

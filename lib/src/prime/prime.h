@@ -12,8 +12,10 @@ void RF_NS(mixed_decode)(uint16_t *r, const uint8_t *in, int n, uint32_t m);
 #define RF_MIXED_MAX 1277 /* residues */
 #define RF_MIXED_LEVELS 12
 
+#if RF_NEED_NTRULPR
 /* `len` bytes of the key stream of AES-256 in counter mode, from counter 0. */
 void RF_NS(aes256_stream)(uint8_t *out, size_t len, const uint8_t key[32]);
+#endif
 
 /* SHA-512, cut to 32 bytes, of the byte b and two strings of at most RF_HASH_MAX bytes together. Hashes return 0 or
  * RINGFORGE_ERR_HASH. */
@@ -21,8 +23,10 @@ void RF_NS(aes256_stream)(uint8_t *out, size_t len, const uint8_t key[32]);
 int RF_NS(prime_hash)(uint8_t out[32], uint8_t b, const uint8_t *x, size_t x_len, const uint8_t *y, size_t y_len);
 /* Of the byte b and x, and of the byte b and y. */
 int RF_NS(prime_hash_two)(uint8_t first[32], uint8_t second[32], uint8_t b, const uint8_t *x, const uint8_t *y, size_t len);
+#if RF_NEED_MORE
 /* Of the byte 4 and each of `count` keys; keys lie one behind the other, hashes so many bytes apart. */
 int RF_NS(prime_hash_keys)(uint8_t *out, size_t out_step, const uint8_t *pk, size_t pk_len, size_t count);
+#endif
 /* The last 32 bytes of ct, which confirm r, and the session's key, from the other bytes of ct, r and the key's hash. */
 int RF_NS(prime_hash_session)(uint8_t ss[32], uint8_t *ct, size_t ct_len, const uint8_t *r, size_t r_len,
                               const uint8_t pk_hash[32]);

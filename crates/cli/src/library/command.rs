@@ -10,7 +10,7 @@ use crate::forge::compiler;
 use crate::library::evidence::{self, Proved, Runs};
 use crate::library::multiplier::{Line, make_all};
 use crate::library::sources::{Selection, Sources};
-use crate::library::{file, kems, secrecy, texts};
+use crate::library::{file, kems, openssh, secrecy, texts};
 use crate::make::unwritable;
 use crate::package::{File, Tool, VERSION};
 use crate::target;
@@ -69,35 +69,37 @@ pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
     let sources = selection.sources()?;
     bar.finish_and_clear();
     let command = command_line(args, &selection);
-    let head = format!(
-        "{} in one source, beside {}kem.h. Made by {VERSION} with\n *   {command}",
-        selection.kems.join(", "),
-        selection.prefix
-    );
-    let one = format!("{}kem.c", selection.prefix);
-    out.write(&one, sources.amalgamated(&head)).map_err(unwritable)?;
-    for (name, text) in &sources.headers {
-        out.write(name, text).map_err(unwritable)?;
-    }
-    let mut compile = vec![one];
-    if !args.amalgamated {
-        compile = write_parts(&out, &selection, &sources)?;
-    }
-
     let scratch =
         Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
+    let mut options: Vec<String> = args.opt.split_whitespace().map(str::to_owned).collect();
+    let compile = if selection.bare {
+        options.extend(openssh::stand_in(scratch.path())?);
+        out.write(openssh::SOURCE, openssh::text(&sources, VERSION, &command))
+            .map_err(unwritable)?;
+        let compile = vec![openssh::SOURCE.to_owned()];
+        write_contracts(&out, &selection, &sources, |_| openssh::SOURCE.into())?;
+        compile
+    } else {
+        write_sources(&out, args, &selection, &sources, &command)?
+    };
+
     let bar = ui.spinner("compiling");
-    let compiled = evidence::compile(&compiler, &args.opt, out.path(), &compile, scratch.path())?;
+    let compiled = evidence::compile(&compiler, &options, out.path(), &compile, scratch.path())?;
     bar.finish_and_clear();
     let host = ringforge_toolchain::Host::detect();
     let runs = if selection.target != 2 || host.has("avx2") {
         let bar = ui.spinner("known answers");
-        // The library has its own random bytes; tests bring others.
-        let second =
-            Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
-        let opt = format!("{} -D{}RANDOM=2", args.opt, selection.prefix.to_uppercase());
-        let tested = &evidence::compile(&compiler, &opt, out.path(), &compile, second.path())?;
-        let runs = evidence::run(&selection, &sources, tested, &compiler, scratch.path())?;
+        let runs = if selection.bare {
+            openssh::run(&selection, &sources, &compiled, &compiler, scratch.path())?
+        } else {
+            // The library has its own random bytes; tests bring others.
+            let second = Scratch::new()
+                .map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
+            options.push(format!("-D{}RANDOM=2", selection.prefix.to_uppercase()));
+            let tested =
+                evidence::compile(&compiler, &options, out.path(), &compile, second.path())?;
+            evidence::run(&selection, &sources, &tested, &compiler, scratch.path())?
+        };
         bar.finish_and_clear();
         runs
     } else {
@@ -121,7 +123,7 @@ pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
         multipliers: proved,
         command,
     };
-    if !args.amalgamated {
+    if !args.amalgamated && !selection.bare {
         out.write("README.md", texts::readme(&selection, &index)).map_err(unwritable)?;
         let json = serde_json::to_string_pretty(&index);
         let json = json.map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))?;
@@ -134,6 +136,43 @@ pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
 }
 
 /// Writes everything but what is known only when it has run; returns the sources to compile.
+fn write_sources(
+    out: &OutputDir,
+    args: &Package,
+    selection: &Selection,
+    sources: &Sources,
+    command: &str,
+) -> Result<Vec<String>, Failure> {
+    let head = format!(
+        "{} in one source, beside {}kem.h. Made by {VERSION} with\n *   {command}",
+        selection.kems.join(", "),
+        selection.prefix
+    );
+    let one = format!("{}kem.c", selection.prefix);
+    out.write(&one, sources.amalgamated(&head)).map_err(unwritable)?;
+    for (name, text) in &sources.headers {
+        out.write(name, text).map_err(unwritable)?;
+    }
+    if args.amalgamated { Ok(vec![one]) } else { write_parts(out, selection, sources) }
+}
+
+/// Writes the multipliers' contracts; `source` says in which file a multiplier is.
+fn write_contracts(
+    out: &OutputDir,
+    selection: &Selection,
+    sources: &Sources,
+    source: impl Fn(&str) -> String,
+) -> Result<(), Failure> {
+    for made in &sources.multipliers {
+        for (symbol, text) in &made.functions {
+            let (named, text) = evidence::contract(selection, symbol, text, &source(&made.name));
+            out.write(&format!("contracts/{named}.toml"), text).map_err(unwritable)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes all but the one source and its headers; returns the sources to compile.
 fn write_parts(
     out: &OutputDir,
     selection: &Selection,
@@ -148,13 +187,7 @@ fn write_parts(
     for (name, text) in &sources.tests {
         out.write(&format!("test/{name}"), text).map_err(unwritable)?;
     }
-    for made in &sources.multipliers {
-        for (symbol, text) in &made.functions {
-            let source = format!("src/{}.c", made.name);
-            let (named, text) = evidence::contract(selection, symbol, text, &source);
-            out.write(&format!("contracts/{named}.toml"), text).map_err(unwritable)?;
-        }
-    }
+    write_contracts(out, selection, sources, |name| format!("src/{name}.c"))?;
     for kem in &selection.kems {
         for (name, text) in secrecy::contracts(kem) {
             out.write(&format!("contracts/{name}.toml"), selection.rename(&text))
@@ -185,7 +218,7 @@ fn selection(args: &Package) -> Result<Selection, Failure> {
         )));
     }
     // In the library's order, each once.
-    let kems = known.into_iter().filter(|kem| chosen.contains(kem)).collect();
+    let kems: Vec<String> = known.into_iter().filter(|kem| chosen.contains(kem)).collect();
     let targets: Vec<&str> = target::choose(&args.target)?.iter().map(|t| t.name).collect();
     let target = match targets[..] {
         ["avx2", "c"] => 0,
@@ -193,7 +226,23 @@ fn selection(args: &Package) -> Result<Selection, Failure> {
         ["avx2"] => 2,
         _ => return Err(Failure::input("the KEMs have the targets avx2 and c, or `all` for both")),
     };
-    Ok(Selection { kems, prefix: prefix(&args.prefix)?, target })
+    if let Some(project) = &args.place {
+        if project != "openssh" {
+            let meant = ui::meant(project, ["openssh"]);
+            return Err(Failure::input(format!(
+                "--as `{project}`: no such project; there is openssh{meant}"
+            )));
+        }
+        if kems != [openssh::KEM] {
+            return Err(Failure::input(format!(
+                "--as openssh takes the place of its {}, so it is for the KEM {} alone; the asked for: {}",
+                openssh::SOURCE,
+                openssh::KEM,
+                kems.join(", ")
+            )));
+        }
+    }
+    Ok(Selection { kems, prefix: prefix(&args.prefix)?, target, bare: args.place.is_some() })
 }
 
 /// A prefix of C symbols that collides with nothing in the library.
@@ -218,7 +267,10 @@ fn command_line(args: &Package, selection: &Selection) -> String {
     words.extend(selection.kems.iter().cloned());
     let mut option = |name: &str, value: &str| words.push(format!("--{name}={value}"));
     option("target", if args.target == "all" { "c,avx2" } else { &args.target });
-    option("prefix", &selection.prefix);
+    match &args.place {
+        Some(project) => option("as", project),
+        None => option("prefix", &selection.prefix),
+    }
     if let Some(cc) = &args.cc {
         option("cc", cc);
     }

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-/// Macros whose values are known: the text of their definitions.
-pub type Known = HashMap<String, String>;
+/// Macros of which all is known: the text of their definitions, or that there is none.
+pub type Known = HashMap<String, Option<String>>;
 
 /// A condition as far as it is decided; what is open is a text and how tightly it binds (2 and, 1 or).
 #[derive(Clone, Debug, PartialEq)]
@@ -121,12 +121,16 @@ impl<'a> Parser<'a> {
                 self.at += usize::from(bracket);
                 let name = self.take();
                 self.at += usize::from(bracket);
-                Open(format!("defined({name})"), 3)
+                match self.known.get(name) {
+                    Some(None) => Is(0),
+                    _ => Open(format!("defined({name})"), 3),
+                }
             }
             word => match word.parse() {
                 Ok(number) => Is(number),
                 Err(_) => match self.known.get(word).filter(|_| self.depth < 8) {
-                    Some(definition) => evaluate(definition, self.known, self.depth + 1),
+                    Some(None) => Is(0),
+                    Some(Some(text)) => evaluate(text, self.known, self.depth + 1),
                     None => Open(word.to_owned(), 3),
                 },
             },
@@ -194,8 +198,11 @@ pub fn decide(source: &str, known: &Known) -> String {
         let outside = levels.iter().rev().skip(1).all(|level| level.live);
         match (word, levels.last_mut()) {
             ("if" | "ifdef" | "ifndef", _) => {
-                let value =
-                    if word == "if" { condition(&rest(), known) } else { Open(String::new(), 3) };
+                let value = match word {
+                    "if" => condition(&rest(), known),
+                    _ if known.get(rest().trim()) == Some(&None) => Is(i64::from(word == "ifndef")),
+                    _ => Open(String::new(), 3),
+                };
                 let live = levels.iter().all(|level| level.live);
                 let written = live && matches!(value, Open(..));
                 let start = out.len();
@@ -286,7 +293,8 @@ pub fn definitions(source: &str, start: &str) -> Known {
     let joined = source.replace("\\\n", " ");
     let all = joined.lines().filter_map(|line| line.strip_prefix("#define "));
     let named = all.filter(|rest| rest.starts_with(start));
-    named.filter_map(|rest| rest.split_once(' ')).map(|(n, d)| (n.into(), d.into())).collect()
+    let split = named.filter_map(|rest| rest.split_once(' '));
+    split.map(|(name, text)| (name.into(), Some(text.into()))).collect()
 }
 
 #[cfg(test)]
@@ -294,12 +302,13 @@ mod tests {
     use super::*;
 
     fn known(pairs: &[(&str, &str)]) -> Known {
-        pairs.iter().map(|(n, d)| (n.to_string(), d.to_string())).collect()
+        pairs.iter().map(|(n, d)| (n.to_string(), Some(d.to_string()))).collect()
     }
 
     #[test]
     fn what_is_decided_is_gone_and_the_rest_stays() {
-        let macros = known(&[("A", "1"), ("B", "0"), ("C", "A || B"), ("T", "2")]);
+        let mut macros = known(&[("A", "1"), ("B", "0"), ("C", "A || B"), ("T", "2")]);
+        macros.insert("NONE".into(), None);
         for (source, left) in [
             ("#if A\nx\n#endif", "x"),
             ("#if B\nx\n#else\ny\n#endif", "y"),
@@ -316,6 +325,10 @@ mod tests {
                 "#if defined(P)\ny\n#else\nz\n#endif",
             ),
             ("#ifdef A\n#if B\nx\n#endif\n#endif", "#ifdef A\n#endif"),
+            ("#ifdef NONE\nx\n#else\ny\n#endif", "y"),
+            ("#ifndef NONE\nx\n#endif", "x"),
+            ("#if defined(NONE) || OPEN\nx\n#endif", "#if OPEN\nx\n#endif"),
+            ("#if NONE\nx\n#elif defined(OPEN)\ny\n#endif", "#if defined(OPEN)\ny\n#endif"),
             ("#if B\n#if OPEN\nx\n#else\ny\n#endif\n#endif\nz", "z"),
             ("/* What x is. */\n#if B\nx\n#endif\nz", "z"),
             ("#if !B /* never */\nx\n#endif", "x"),

@@ -66,13 +66,13 @@ pub struct Runs {
 /// The compiler fails.
 pub fn compile(
     compiler: &Compiler,
-    opt: &str,
+    options: &[String],
     place: &Path,
     sources: &[String],
     scratch: &Path,
 ) -> Result<Vec<Compiled>, Failure> {
     let flags: Vec<String> =
-        opt.split_whitespace().chain(WARNINGS.iter().copied()).map(str::to_owned).collect();
+        options.iter().cloned().chain(WARNINGS.iter().map(|&w| w.to_owned())).collect();
     let one = |source: &String| {
         let object = scratch.join(source.replace('/', "_")).with_extension("o");
         compiler
@@ -104,10 +104,14 @@ pub fn code_bytes(compiled: &[Compiled]) -> Result<u64, Failure> {
 pub fn contract(selection: &Selection, symbol: &str, text: &str, source: &str) -> (String, String) {
     let named = format!("{}{symbol}", selection.prefix);
     let body = text.find("contract = 1").map_or(text, |at| &text[at..]);
+    let object = source.replace(".c", ".o");
+    let built = match selection.bare {
+        false => format!("make && ringforge prove build/{object}"),
+        true => "ringforge prove OBJECT".to_owned(), // where its project's build leaves it
+    };
     let head = format!(
         "# What `{named}` in {source} promises. Prove it again, from the package's directory:\n\
-         #   make && ringforge prove build/{} --contract contracts/{named}.toml\n",
-        source.replace(".c", ".o")
+         #   {built} --contract contracts/{named}.toml\n"
     );
     (
         named.clone(),
@@ -191,36 +195,56 @@ pub fn run(
         compiler.run(&args).map_err(|e| Failure::failed(e.to_string()))?;
         Ok(file)
     };
-    let said = |file: &Path, args: &[&str]| -> Result<String, Failure> {
-        let output = Command::new(file).args(args).output();
-        let output = output.map_err(failed(&file.display().to_string()))?;
-        if !output.status.success() {
-            let (what, error) = (file.display(), String::from_utf8_lossy(&output.stderr));
-            return Err(Failure::failed(format!("{what} {args:?}: {}\n{error}", output.status)));
+    Programs { kat: program("kat")?, stack: program("stack")? }.run(selection, sources)
+}
+
+/// Tests that are linked with the code.
+pub struct Programs {
+    /// Hashes of published answers.
+    pub kat: PathBuf,
+    /// Bytes of stack.
+    pub stack: PathBuf,
+}
+
+impl Programs {
+    /// Compares the answers of the selected KEMs, and measures their stacks.
+    ///
+    /// # Errors
+    /// An answer is wrong, or a program does not run.
+    pub fn run(&self, selection: &Selection, sources: &Sources) -> Result<Runs, Failure> {
+        let said = |file: &Path, args: &[&str]| -> Result<String, Failure> {
+            let output = Command::new(file).args(args).output();
+            let output = output.map_err(|e| Failure::failed(format!("{}: {e}", file.display())))?;
+            if !output.status.success() {
+                let (what, error) = (file.display(), String::from_utf8_lossy(&output.stderr));
+                return Err(Failure::failed(format!(
+                    "{what} {args:?}: {}\n{error}",
+                    output.status
+                )));
+            }
+            Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        };
+        let mut runs = Runs::default();
+        let published = sources.tests.get("kats.txt").map_or("", String::as_str);
+        for line in published.lines().filter(|line| !line.starts_with('#')) {
+            let [name, count, hash] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
+            let found = said(&self.kat, &[name, count])?;
+            if found != hash {
+                return Err(Failure::failed(format!(
+                    "{name}: {count} answers have the hash {found}, not {hash}"
+                )));
+            }
+            runs.answers.push((name.to_owned(), count.parse().unwrap_or(0)));
         }
-        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    };
-    let kat = program("kat")?;
-    let mut runs = Runs::default();
-    let published = sources.tests.get("kats.txt").map_or("", String::as_str);
-    for line in published.lines().filter(|line| !line.starts_with('#')) {
-        let [name, count, hash] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
-        let found = said(&kat, &[name, count])?;
-        if found != hash {
-            return Err(Failure::failed(format!(
-                "{name}: {count} answers have the hash {found}, not {hash}"
-            )));
+        for kem in &selection.kems {
+            said(&self.kat, &[kem, "1"])?; // what nobody published answers for makes a round trip
         }
-        runs.answers.push((name.to_owned(), count.parse().unwrap_or(0)));
-    }
-    for kem in &selection.kems {
-        said(&kat, &[kem, "1"])?; // what nobody published answers for makes a round trip
-    }
-    for line in said(&program("stack")?, &[])?.lines() {
-        if let [kem, operation, bytes] = line.split(' ').collect::<Vec<_>>()[..] {
-            let bytes = bytes.parse().unwrap_or(0);
-            runs.stack.push(Stack { kem: kem.into(), operation: operation.into(), bytes });
+        for line in said(&self.stack, &[])?.lines() {
+            if let [kem, operation, bytes] = line.split(' ').collect::<Vec<_>>()[..] {
+                let bytes = bytes.parse().unwrap_or(0);
+                runs.stack.push(Stack { kem: kem.into(), operation: operation.into(), bytes });
+            }
         }
+        Ok(runs)
     }
-    Ok(runs)
 }

@@ -4,6 +4,7 @@ mod command;
 mod conditions;
 mod evidence;
 mod multiplier;
+mod openssh;
 mod secrecy;
 mod sources;
 mod texts;

@@ -15,6 +15,8 @@ pub struct Selection {
     pub prefix: String,
     /// The value of the configuration's TARGET: 0 chooses at run time, 1 is portable C, 2 needs AVX2.
     pub target: u8,
+    /// Only key generation, encapsulation and decapsulation, with hooks of the place where the source goes.
+    pub bare: bool,
 }
 
 /// The texts of a package.
@@ -60,13 +62,23 @@ impl Selection {
         let mut known = definitions(file("src/common/common.h"), "RF_NEED_");
         for kem in kems() {
             let chosen = if self.kems.contains(&kem) { "1" } else { "0" };
-            known.insert(format!("RINGFORGE_ENABLE_{}", kem.to_uppercase()), chosen.into());
+            known.insert(format!("RINGFORGE_ENABLE_{}", kem.to_uppercase()), Some(chosen.into()));
         }
+        let mut say = |name: &str, value: Option<&str>| {
+            known.insert(name.to_owned(), value.map(str::to_owned));
+        };
         if self.target == 1 {
-            known.extend(
-                [("RINGFORGE_TARGET", "1"), ("RF_HAVE_AVX2_CODE", "0"), ("RF_HAVE_FOUR", "0")]
-                    .map(|(name, value)| (name.to_owned(), value.to_owned())),
-            );
+            say("RINGFORGE_TARGET", Some("1"));
+            say("RF_HAVE_AVX2_CODE", Some("0"));
+            say("RF_HAVE_FOUR", Some("0"));
+        }
+        if self.bare {
+            say("RINGFORGE_TARGET", Some(&self.target.to_string()));
+            say("RINGFORGE_HASH", Some("2"));
+            say("RINGFORGE_RANDOM", Some("2"));
+            say("RF_NEED_MORE", Some("0"));
+            say("RINGFORGE_TESTING", None);
+            say("RINGFORGE_CT_TEST", None);
         }
         known
     }
@@ -99,8 +111,13 @@ impl Selection {
             texts.insert(format!("{}.c", made.name), decide(&made.text, &known));
         }
         texts.retain(|name, text| name.ends_with(".h") || says_something(name, text));
+        if self.bare {
+            texts.remove("random_system.c");
+        }
         let files = reachable(texts);
-        let tests = FILES.iter().filter(|(path, _)| path.starts_with("tests/"));
+        let tests = FILES.iter().filter(|(path, _)| {
+            path.strip_prefix("tests/").is_some_and(|name| !name.contains('/'))
+        });
         let tests = tests.map(|(path, text)| {
             let text = match base(path) {
                 "kats.txt" => self.answers(text),

@@ -1,0 +1,38 @@
+/*
+ * crypto_api.h: a stand-in for the header that OpenSSH's sntrup761.c is compiled with, written from the interface alone:
+ * names, types, sizes, and that randombytes is a macro. For tests; the bytes come from openssh.c.
+ */
+#ifndef STAND_IN_CRYPTO_API_H
+#define STAND_IN_CRYPTO_API_H
+
+#include "includes.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int8_t crypto_int8;
+typedef uint8_t crypto_uint8;
+typedef int16_t crypto_int16;
+typedef uint16_t crypto_uint16;
+typedef int32_t crypto_int32;
+typedef uint32_t crypto_uint32;
+typedef int64_t crypto_int64;
+typedef uint64_t crypto_uint64;
+
+void arc4random_buf(void *out, size_t len);
+uint32_t arc4random(void);
+#define randombytes(buf, buf_len) arc4random_buf((buf), (buf_len))
+#define small_random32() arc4random()
+
+#define crypto_hash_sha512_BYTES 64U
+int crypto_hash_sha512(unsigned char *out, const unsigned char *in, unsigned long long len);
+
+#define crypto_kem_sntrup761_PUBLICKEYBYTES 1158
+#define crypto_kem_sntrup761_SECRETKEYBYTES 1763
+#define crypto_kem_sntrup761_CIPHERTEXTBYTES 1039
+#define crypto_kem_sntrup761_BYTES 32
+int crypto_kem_sntrup761_keypair(unsigned char *pk, unsigned char *sk);
+int crypto_kem_sntrup761_enc(unsigned char *c, unsigned char *k, const unsigned char *pk);
+int crypto_kem_sntrup761_dec(unsigned char *k, const unsigned char *c, const unsigned char *sk);
+
+#endif /* STAND_IN_CRYPTO_API_H */
