@@ -1,6 +1,6 @@
 /* Random bytes of the operating system (RINGFORGE_RANDOM 0). */
-#if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* getrandom */
+#if (defined(__linux__) || defined(__wasi__)) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* getrandom, getentropy */
 #endif
 #include "common.h"
 
@@ -47,6 +47,21 @@ int RF_RANDOM(randombytes)(uint8_t *out, size_t len)
 int RF_RANDOM(randombytes)(uint8_t *out, size_t len)
 {
     arc4random_buf(out, len);
+    return 0;
+}
+
+#elif defined(__wasi__)
+#include <unistd.h>
+
+int RF_RANDOM(randombytes)(uint8_t *out, size_t len)
+{
+    while (len > 0) {
+        size_t part = len < 256 ? len : 256; /* as many as it gives at once */
+        if (getentropy(out, part) != 0)
+            return -1;
+        out += part;
+        len -= part;
+    }
     return 0;
 }
 
