@@ -4,6 +4,7 @@
 //! time (`select`); what is then left is written one by one (`op`), for each of the two halves.
 
 mod apart;
+mod constants;
 mod op;
 mod reuse;
 mod select;
@@ -52,9 +53,13 @@ fn head(_: &Machine) -> String {
     let passes = UNDOING.map(|pass| format!("\"no-tree-{pass}\"")).join(", ");
     format!(
         "#include <arm_neon.h>\n#include <stddef.h>\n#include <stdint.h>\n\n\
-         /* gcc takes intrinsics apart, and products by words that it knows. */\n\
-         #if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC optimize({passes})\n\
-         #define OPAQUE(word) __asm__(\"\" : \"+w\"(word))\n\
-         #else\n#define OPAQUE(word) (void)0\n#endif\n#define TARGET\n"
+         /* gcc takes intrinsics apart, and products by words that it knows, and reorders them for registers \
+         that it then lacks.\n * clang does that across stores; both would spread lanes over registers. */\n\
+         #if defined(__GNUC__) && !defined(__clang__)\n\
+         #pragma GCC optimize({passes}, \"no-schedule-insns\")\n\
+         #define OPAQUE(word) __asm__(\"\" : \"+w\"(word))\n#define FENCE (void)0\n\
+         #else\n#define OPAQUE(word) (void)0\n\
+         #define FENCE __asm__ volatile(\"\" ::: \"memory\")\n#endif\n\
+         #define LANES(words) __asm__ volatile(\"\" : \"+w\"(words))\n#define TARGET\n"
     )
 }

@@ -58,6 +58,58 @@ fn cases(program: &Program) -> Vec<Vec<Vec<i64>>> {
     (0..200).map(|i| vec![words(2 * i + 1), words(2 * i + 2)]).collect()
 }
 
+/// Neon takes pairs and constants by lane, and words out of registers that were just stored.
+#[test]
+fn operations_that_neon_takes_by_lane() {
+    for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
+        let mut block = Block::default();
+        let [a, b] = [A, B].map(|buffer| block.push(Op::Load { buffer, at: Index::at(0) }));
+        for (i, a) in [a, b].into_iter().enumerate() {
+            block.push(Op::Store { buffer: C, at: Index::at(i * lanes), a });
+        }
+        let mut results = Vec::new();
+        // Windows one word apart, as words alone; four pairs and three; words too far apart; a sum that is
+        // wanted by itself too.
+        for (terms, apart, sums) in [(4, 1, false), (3, 1, false), (4, 2, false), (4, 1, true)] {
+            let mut both: [Option<Value>; 2] = [None; 2];
+            for i in 0..terms {
+                let pair = block.push(Op::BroadcastPair { buffer: B, at: Index::at(2 * i) });
+                for (k, sum) in both.iter_mut().enumerate() {
+                    let at = Index::at(lanes - 2 * i - 2 + k * apart);
+                    let window = block.push(Op::Load { buffer: C, at });
+                    let dot = block.push(Op::PairDot(pair, window));
+                    *sum = Some(sum.map_or(dot, |sum| block.push(Op::AddWide(sum, dot))));
+                }
+            }
+            let [Some(even), Some(odd)] = both else { unreachable!("terms") };
+            let up = block.push(Op::ShlWide(odd, bits));
+            let down = block.push(Op::ShrWide(even, bits));
+            results.push(block.push(Op::Blend { a: even, b: up, mask: 0xaa }));
+            results.push(block.push(Op::Blend { a: down, b: odd, mask: 0xaa }));
+            if sums {
+                results.push(block.push(Op::ShrWide(odd, 3)));
+            }
+        }
+        // More constants than there are registers for; one of them is no factor, too.
+        for k in 0..14 {
+            let word = block.push(Op::Splat(37 * k - 200));
+            let low = block.push(Op::MulLo(word, a));
+            results.push(block.push(Op::MulHrs(b, word)));
+            results.push(block.push(Op::Sub(b, low)));
+            let low = block.push(Op::MulLo(b, word));
+            results.extend([low, block.push(Op::Add(low, a))]);
+            if k == 3 {
+                results.push(block.push(Op::Add(word, a)));
+            }
+        }
+        let words = (results.len() + 2) * lanes;
+        for (i, a) in results.into_iter().enumerate() {
+            block.push(Op::Store { buffer: C, at: Index::at((i + 2) * lanes), a });
+        }
+        check(&whole(q, bits, lanes, words, block), &["neon"]);
+    }
+}
+
 /// Compiles for the targets and compares with the interpretation.
 fn check(program: &Program, targets: &[&str]) {
     check_cases(program, targets, &cases(program));

@@ -35,6 +35,8 @@ pub struct Schedule {
     pub split_sums: u32,
     /// How blocks are multiplied.
     pub base: BaseProducts,
+    /// Where blocks are weighted before dot products.
+    pub weights: Weights,
     /// By lanes, direct Toeplitz products of at least this size take one level of Karatsuba that
     /// the plan does not have; 0 for never.
     pub karatsuba_from: u32,
@@ -84,6 +86,16 @@ pub enum BaseProducts {
     Lanes,
 }
 
+/// Where blocks are weighted before dot products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weights {
+    /// All before the first of the products, which read them from memory.
+    Apart,
+    /// Each with its own product: for machines that cut words out of registers.
+    Within,
+}
+
 /// Where the scale is made good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -126,6 +138,7 @@ impl Default for Schedule {
             unroll: 1,
             split_sums: 64,
             base: BaseProducts::BroadcastDot,
+            weights: Weights::Apart,
             karatsuba_from: 16,
             rounds: 200,
             order: Order::Own,

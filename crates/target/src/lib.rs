@@ -51,6 +51,9 @@ pub struct Target {
     pub pieces: usize,
     /// How many of a program's registers the machine holds at a time.
     pub count: usize,
+    /// From how many constant factors of a block on they are taken by lane out of registers that hold several;
+    /// 0 where no product does that.
+    pub by_lane: usize,
     /// How blocks are multiplied.
     pub products: Products,
     /// What its default schedule says otherwise than others with such products, as a schedule's text.
@@ -77,6 +80,7 @@ pub const AVX2: Target = Target {
     registers: Registers { bits: 256, part: 128 },
     pieces: 1,
     count: 16,
+    by_lane: 0,
     products: Products::Dots,
     schedule: "",
     loops: false,
@@ -106,8 +110,11 @@ pub const NEON: Target = Target {
     what: "AArch64 (Neon), C with intrinsics",
     architecture: Some(&AARCH64),
     pieces: 2,
+    // Fewer have registers of their own, out of loops; of more some are loaded again and again.
+    by_lane: 11,
     // Barrett's are shorter by two multiplications of six slots; the prover understands these everywhere.
-    schedule: "reduce = \"montgomery\"",
+    // Windows over weighted blocks are cut out of registers.
+    schedule: "reduce = \"montgomery\"\nweights = \"within\"",
     features: &[],
     simulated: None,
     ..AVX2

@@ -1,7 +1,7 @@
 //! Whether a block can be computed for all low halves first and then for all high ones, so that half as many
 //! registers are in use at a time.
 
-use super::reuse::Reuse;
+use super::reuse::{Register, Reuse};
 use crate::x86::Place;
 use ringforge_program::ir::*;
 
@@ -12,6 +12,9 @@ pub(super) fn falls_apart(place: &Place, block: &Block, live: &[bool], loads: &R
     let parameter = |id: BufferId| buffers[id.0 as usize].role.is_parameter();
     // Parameters may be one array, at the same place.
     let alike = |a: BufferId, b: BufferId| a == b || parameter(a) && parameter(b);
+    if loads.registers.iter().any(|register| matches!(register, Register::Stored(..))) {
+        return false;
+    }
     let (mut read, mut written, mut uniform) = (Vec::new(), Vec::new(), Vec::new());
     for (_, op) in block.ops.iter().enumerate().filter(|(i, _)| live[*i]) {
         match op {
@@ -30,8 +33,11 @@ pub(super) fn falls_apart(place: &Place, block: &Block, live: &[bool], loads: &R
         }
     }
     // What is loaded for several values, or for both halves, is loaded once: nothing may be written there.
-    let shared = loads.registers.iter().map(|(buffer, _)| *buffer).chain(uniform);
-    let shared: Vec<BufferId> = shared.collect();
+    let loaded = loads.registers.iter().filter_map(|register| match register {
+        Register::Memory(buffer, _) => Some(*buffer),
+        Register::Stored(..) => None,
+    });
+    let shared: Vec<BufferId> = loaded.chain(uniform).collect();
     written.iter().all(|&(to, at)| {
         let apart = |&(other, index): &(BufferId, &Index)| {
             let between = |a: i64, b: i64| (a - b).abs() >= full;

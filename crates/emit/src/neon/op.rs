@@ -1,7 +1,8 @@
 //! One operation as one intrinsic, or a few.
 
 use super::apart::falls_apart;
-use super::reuse::{Reuse, Source, reuse};
+use super::constants::{Constants, packed};
+use super::reuse::{Register, Reuse, Source, reuse};
 use super::select::{Form, Selection, select};
 use super::words::{blended, cast, constant, literal, permuted, signed, unsigned, vector};
 use crate::x86::{Place, address, factor};
@@ -16,20 +17,35 @@ pub(super) fn block(out: &mut String, place: &Place, block: &Block, depth: usize
     let mut loaded = vec![false; loads.registers.len()];
     let apart = falls_apart(place, block, &chosen.live, &loads);
     let passes: &[&[usize]] = if apart { &[&[0], &[1]] } else { &[&[0, 1]] };
-    let writer = Writer { place, block, chosen, loads };
+    let constants = packed(block, &chosen, place.bits);
+    let writer = Writer { place, block, chosen, loads, constants };
     let mut written = vec![false; block.ops.len()];
+    for (k, words) in writer.constants.registers.iter().enumerate() {
+        let (kind, words) = (vector(place.bits), constant(words, place.bits));
+        let _ = writeln!(out, "{indent}{kind} k{k} = {words}; LANES(k{k});");
+    }
+    let mut stored = false;
     for halves in passes {
         for (i, op) in block.ops.iter().enumerate().filter(|(i, _)| writer.chosen.live[*i]) {
             if uniform(op) && std::mem::replace(&mut written[i], true) {
                 continue;
             }
+            // What comes after the stores stays there.
+            stored |= op.shape() == Shape::Nothing;
+            if stored && reads(op) {
+                let _ = writeln!(out, "{indent}FENCE;");
+                stored = false;
+            }
             for register in writer.registers(i, op, halves) {
                 if !std::mem::replace(&mut loaded[register], true) {
-                    let (buffer, at) = &writer.loads.registers[register];
-                    let (kind, from) = (vector(place.bits), writer.at(*buffer, at));
-                    let bits = place.bits;
-                    let _ =
-                        writeln!(out, "{indent}const {kind} r{register} = vld1q_s{bits}({from});");
+                    let (kind, bits) = (vector(place.bits), place.bits);
+                    let words = match &writer.loads.registers[register] {
+                        Register::Memory(buffer, at) => {
+                            format!("vld1q_s{bits}({})", writer.at(*buffer, at))
+                        }
+                        Register::Stored(v, half) => writer.words(*v, *half),
+                    };
+                    let _ = writeln!(out, "{indent}const {kind} r{register} = {words};");
                 }
             }
             for line in writer.lines(i, op, halves) {
@@ -48,11 +64,24 @@ fn uniform(op: &Op) -> bool {
     }
 }
 
+/// Whether an operation reads memory.
+fn reads(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Load { .. }
+            | Op::LoadPartial { .. }
+            | Op::LoadParts { .. }
+            | Op::Broadcast { .. }
+            | Op::BroadcastPair { .. }
+    )
+}
+
 struct Writer<'a> {
     place: &'a Place<'a>,
     block: &'a Block,
     chosen: Selection,
     loads: Reuse,
+    constants: Constants,
 }
 
 impl Writer<'_> {
@@ -63,7 +92,9 @@ impl Writer<'_> {
     /// Bits of the elements of the variable that holds a value.
     fn width(&self, v: Value) -> u8 {
         match (self.chosen.forms[v.0 as usize], self.op(v).shape()) {
-            (Form::Own, Shape::Wide) | (Form::Products { .. }, _) => 2 * self.place.bits,
+            (Form::Own, Shape::Wide) | (Form::Products { .. } | Form::ByLane { .. }, _) => {
+                2 * self.place.bits
+            }
             _ => self.place.bits,
         }
     }
@@ -107,6 +138,14 @@ impl Writer<'_> {
         if let Form::Products { sum, a, b } = self.chosen.forms[i] {
             return self.products(i, (sum, a, b), halves);
         }
+        if let Form::ByLane { sum, window, pair, word } = self.chosen.forms[i] {
+            return self.by_lane(i, sum, window, (pair, word), halves);
+        }
+        // Its words are taken out of the registers that hold several.
+        let pair = self.loads.pairs.contains_key(&i) && !self.chosen.whole[i];
+        if pair || self.constants.places.contains_key(&v) {
+            return Vec::new();
+        }
         if uniform(op) {
             let text = self.expression(i, op, 0);
             return vec![match factor(self.block, i) {
@@ -145,12 +184,53 @@ impl Writer<'_> {
                 start[1]
             ));
         }
-        if self.chosen.summed[i] {
+        if self.chosen.whole[i] {
             let sum = |h: &str| format!("s{i}{h} = vpaddq_s{}(v{i}{h}0, v{i}{h}1)", 2 * bits);
             let all: Vec<String> = halves.iter().map(|&half| sum(["l", "h"][half])).collect();
             lines.push(format!("const {kind} {};", all.join(", ")));
         }
         lines
+    }
+
+    /// Products of all words of a window with one word of a pair, in two registers a half.
+    fn by_lane(
+        &self,
+        i: usize,
+        sum: Option<Value>,
+        window: Value,
+        (pair, word): (Value, usize),
+        halves: &[usize],
+    ) -> Vec<String> {
+        let (bits, kind) = (self.place.bits, vector(2 * self.place.bits));
+        let (register, lane) = match self.loads.pairs.get(&(pair.0 as usize)) {
+            Some(&(r, number)) => (format!("r{r}"), 2 * number + word),
+            None => (self.words(pair, 0), word),
+        };
+        let line = |&half: &usize| {
+            let (h, x) = (["l", "h"][half], self.words(window, half));
+            let (low, high) = match sum {
+                Some(s) => (format!("v{}{h}0, ", s.0), format!("v{}{h}1, ", s.0)),
+                None => (String::new(), String::new()),
+            };
+            let name = if sum.is_some() { "vmlal" } else { "vmull" };
+            format!(
+                "const {kind} v{i}{h}0 = {name}_laneq_s{bits}({low}vget_low_s{bits}({x}), {register}, {lane}), \
+                 v{i}{h}1 = {name}_high_laneq_s{bits}({high}{x}, {register}, {lane});"
+            )
+        };
+        halves.iter().map(line).collect()
+    }
+
+    /// A product of words as an intrinsic, a factor by lane where it stands among others.
+    fn times(&self, name: &str, before: &str, [a, b]: [Value; 2], half: usize) -> String {
+        let bits = self.place.bits;
+        let place = |v: Value| self.constants.places.get(&v);
+        let (a, b) = if place(a).is_some() { (b, a) } else { (a, b) };
+        let x = self.words(a, half);
+        match place(b) {
+            Some(&(k, lane)) => format!("{name}q_laneq_s{bits}({before}{x}, k{k}, {lane})"),
+            None => format!("{name}q_s{bits}({before}{x}, {})", self.words(b, half)),
+        }
     }
 
     /// The address of a word, and words of a part.
@@ -293,13 +373,18 @@ impl Writer<'_> {
         match self.chosen.forms[i] {
             Form::Fused { sum, a, b, minus } => {
                 let name = if minus { "vmls" } else { "vmla" };
-                let [sum, a, b] = [sum, a, b].map(|v| words(&v));
-                return format!("{name}q_s{bits}({sum}, {a}, {b})");
+                return self.times(name, &format!("{}, ", words(&sum)), [a, b], half);
             }
             Form::Transposed { a, b, odd } => {
                 return two(if odd { "vtrn2" } else { "vtrn1" }, &a, &b);
             }
-            Form::Own | Form::Products { .. } => {}
+            Form::Unzipped { sums, odd } => {
+                let h = ["l", "h"][half];
+                let [low, high] = [0, 1].map(|k| cast(format!("v{}{h}{k}", sums.0), wide, bits));
+                let name = if odd { "vuzp2" } else { "vuzp1" };
+                return format!("{name}q_s{bits}({low}, {high})");
+            }
+            Form::Own | Form::Products { .. } | Form::ByLane { .. } => {}
         }
         if let Some(&(register, pair)) = self.loads.pairs.get(&i) {
             let pairs = format!("vreinterpretq_s32_s16(r{register})");
@@ -340,12 +425,14 @@ impl Writer<'_> {
             Op::Lanes(all) => constant(&all[full * half..full * half + full], bits),
             Op::Add(a, b) => two("vadd", a, b),
             Op::Sub(a, b) => two("vsub", a, b),
-            Op::MulLo(a, b) => two("vmul", a, b),
+            Op::MulLo(a, b) => self.times("vmul", "", [*a, *b], half),
             Op::MulHi(a, b) => {
                 let [low, high] = self.full(*a, *b, half).map(|p| cast(p, wide, bits));
                 format!("vuzp2q_s{bits}({low}, {high})")
             }
-            Op::MulHrs(a, b) if self.moderate(*a) || self.moderate(*b) => two("vqrdmulh", a, b),
+            Op::MulHrs(a, b) if self.moderate(*a) || self.moderate(*b) => {
+                self.times("vqrdmulh", "", [*a, *b], half)
+            }
             Op::MulHrs(a, b) => {
                 // The instruction saturates where both are least, and this wraps.
                 let [low, high] = self.full(*a, *b, half);

@@ -1,5 +1,5 @@
-//! Loads of overlapping words: a register between two that are loaded is cut out of both, and pairs of words are
-//! taken from a register that holds several. Loads take longer than either.
+//! Loads of overlapping words: a register between two that are loaded, or that were just stored, is cut out of
+//! both, and pairs of words are taken from a register that holds several. Loads take longer than either.
 
 use crate::x86::Place;
 use ringforge_program::ir::*;
@@ -14,11 +14,20 @@ pub(super) enum Source {
     Between(usize, usize, usize),
 }
 
+/// Words that others are cut out of.
+#[derive(Clone, Debug)]
+pub(super) enum Register {
+    /// Loaded from here on.
+    Memory(BufferId, Index),
+    /// A half of a value that the block has stored.
+    Stored(Value, usize),
+}
+
 /// What a block loads, each register once.
 #[derive(Default)]
 pub(super) struct Reuse {
-    /// The first word of each register.
-    pub registers: Vec<(BufferId, Index)>,
+    /// Registers, which need not all be used.
+    pub registers: Vec<Register>,
     /// Halves of loaded values, by operation and half.
     pub halves: HashMap<(usize, usize), Source>,
     /// Broadcast pairs, by operation: a register and the pair's number in it.
@@ -31,6 +40,8 @@ type Group = (BufferId, u32, Vec<(LoopVar, i64)>);
 /// What is loaded how.
 pub(super) fn reuse(place: &Place, block: &Block, live: &[bool]) -> Reuse {
     let mut stores: HashMap<BufferId, u32> = HashMap::new();
+    let mut stored: HashMap<BufferId, Stored> = HashMap::new();
+    let mut known: HashMap<Group, Vec<(i64, Value)>> = HashMap::new();
     let mut halves: BTreeMap<Group, Vec<(i64, usize, usize)>> = BTreeMap::new();
     let mut pairs: BTreeMap<Group, Vec<(i64, usize)>> = BTreeMap::new();
     let full = 128 / usize::from(place.bits);
@@ -44,7 +55,11 @@ pub(super) fn reuse(place: &Place, block: &Block, live: &[bool]) -> Reuse {
         };
         let mut half = |id: BufferId, at: &Index, half: usize| {
             if place.kept(id) == place.bits {
-                halves.entry(group(id, at)).or_default().push((at.base, i, half));
+                let group = group(id, at);
+                if let Some(stored) = stored.get(&id).filter(|stored| stored.terms == group.2) {
+                    known.insert(group.clone(), stored.values.clone());
+                }
+                halves.entry(group).or_default().push((at.base, i, half));
             }
         };
         match op {
@@ -65,14 +80,27 @@ pub(super) fn reuse(place: &Place, block: &Block, live: &[bool]) -> Reuse {
                 // Parameters may be one array.
                 let all = (0..buffers.len() as u32).map(BufferId);
                 let same = |id: &BufferId| id == buffer || parameter(*id) && parameter(*buffer);
-                all.filter(same).for_each(|id| *stores.entry(id).or_default() += 1);
+                for id in all.filter(same) {
+                    *stores.entry(id).or_default() += 1;
+                    match op {
+                        Op::Store { at, a, .. }
+                            if id == *buffer && place.kept(id) == place.bits =>
+                        {
+                            stored.entry(id).or_default().put(at, *a, 2 * full as i64);
+                        }
+                        _ => drop(stored.remove(&id)),
+                    }
+                }
             }
             _ => {}
         }
     }
     let mut found = Reuse::default();
-    for ((buffer, _, terms), uses) in halves {
-        found.cut(buffer, terms, &uses, full as i64);
+    for (group, uses) in halves {
+        let known = known.remove(&group).unwrap_or_default();
+        let half = |k: usize, &(base, v): &(i64, Value)| (base + (k * full) as i64, (v, k));
+        let known = known.iter().flat_map(|one| [half(0, one), half(1, one)]).collect();
+        found.cut((group.0, group.2), &uses, full as i64, &known);
     }
     for ((buffer, _, terms), uses) in pairs {
         found.spread(buffer, terms, &uses);
@@ -80,49 +108,62 @@ pub(super) fn reuse(place: &Place, block: &Block, live: &[bool]) -> Reuse {
     found
 }
 
+/// What was stored last in a buffer, at indices that differ by constants.
+#[derive(Default)]
+struct Stored {
+    terms: Vec<(LoopVar, i64)>,
+    /// Values by their first words; they do not overlap.
+    values: Vec<(i64, Value)>,
+}
+
+impl Stored {
+    fn put(&mut self, at: &Index, value: Value, words: i64) {
+        let mut terms = at.terms.clone();
+        terms.sort();
+        if terms != self.terms || self.values.iter().any(|v| (v.0 - at.base).abs() < words) {
+            self.values.clear();
+        }
+        self.terms = terms;
+        self.values.push((at.base, value));
+    }
+}
+
 impl Reuse {
     fn register(&mut self, buffer: BufferId, terms: &[(LoopVar, i64)], base: i64) -> usize {
-        self.registers.push((buffer, Index { base, terms: terms.to_vec() }));
+        let at = Index { base, terms: terms.to_vec() };
+        self.registers.push(Register::Memory(buffer, at));
         self.registers.len() - 1
     }
 
-    /// Halves of one group: those a register apart from the first one on and from the last one down are loaded,
-    /// and what lies between two of them is cut out.
+    /// Halves of one group: what lies between two registers that are stored or loaded is cut out of them.
     fn cut(
         &mut self,
-        buffer: BufferId,
-        terms: Vec<(LoopVar, i64)>,
+        (buffer, terms): (BufferId, Vec<(LoopVar, i64)>),
         uses: &[(i64, usize, usize)],
         full: i64,
+        known: &BTreeMap<i64, (Value, usize)>,
     ) {
         let all: BTreeSet<i64> = uses.iter().map(|u| u.0).collect();
-        let (Some(&first), Some(&last)) = (all.first(), all.last()) else { return };
-        let mut loaded: BTreeSet<i64> = BTreeSet::new();
-        let up = (0..).map(|k| first + k * full).take_while(|at| all.contains(at));
-        let down = (0..).map(|k| last - k * full).take_while(|at| all.contains(at));
-        loaded.extend(up);
-        let covered = |loaded: &BTreeSet<i64>, at: i64| {
-            let mut lower = loaded.range(at - full..=at).rev();
-            lower.find(|&&low| low == at || loaded.contains(&(low + full))).copied()
-        };
-        for at in down {
-            // Upwards may have covered it all.
-            if all.range(at..).any(|&x| covered(&loaded, x).is_none()) {
-                loaded.insert(at);
-            }
-        }
-        for &at in &all {
-            if covered(&loaded, at).is_none() {
-                loaded.insert(at);
-            }
-        }
-        if uses.len() == loaded.len() {
+        let rising = terms.iter().all(|term| term.1 >= 0);
+        let from = if rising { 0 } else { i64::MAX };
+        let Some(loaded) = fewest(&all, full, from, known) else { return };
+        if known.is_empty() && uses.len() == loaded.len() {
             return;
         }
-        let registers: BTreeMap<i64, usize> =
-            loaded.iter().map(|&at| (at, self.register(buffer, &terms, at))).collect();
+        let mut registers: BTreeMap<i64, usize> = BTreeMap::new();
+        for &at in loaded.iter().chain(known.keys()) {
+            let register = match known.get(&at) {
+                Some(&(value, half)) => {
+                    self.registers.push(Register::Stored(value, half));
+                    self.registers.len() - 1
+                }
+                None => self.register(buffer, &terms, at),
+            };
+            registers.insert(at, register);
+        }
+        let there: BTreeSet<i64> = registers.keys().copied().collect();
         for &(at, op, half) in uses {
-            let source = match (registers.get(&at), covered(&loaded, at)) {
+            let source = match (registers.get(&at), covered(&there, at, full)) {
                 (Some(&whole), _) => Source::Whole(whole),
                 (None, Some(low)) => {
                     Source::Between(registers[&low], registers[&(low + full)], (at - low) as usize)
@@ -152,4 +193,55 @@ impl Reuse {
             }
         }
     }
+}
+
+/// The register that words from `at` on begin in, where they lie in one or in two neighbours.
+fn covered(there: &BTreeSet<i64>, at: i64, full: i64) -> Option<i64> {
+    let mut lower = there.range(at - full..=at).rev();
+    lower.find(|&&low| low == at || there.contains(&(low + full))).copied()
+}
+
+/// The fewest registers to load, besides those known, that all of some words are cut out of: those a register
+/// apart from the first one on and from the last one down, or a register apart throughout. None begins before
+/// `from` or the first of the words, or behind the last.
+fn fewest(
+    all: &BTreeSet<i64>,
+    full: i64,
+    from: i64,
+    known: &BTreeMap<i64, (Value, usize)>,
+) -> Option<BTreeSet<i64>> {
+    let (&first, &last) = (all.first()?, all.last()?);
+    let ready: BTreeSet<i64> = known.keys().copied().collect();
+    let both = |loaded: &BTreeSet<i64>| -> BTreeSet<i64> { loaded | &ready };
+    let mut best: BTreeSet<i64> = BTreeSet::new();
+    if known.is_empty() {
+        best.extend((0..).map(|k| first + k * full).take_while(|at| all.contains(at)));
+        let down = (0..).map(|k| last - k * full).take_while(|at| all.contains(at));
+        for at in down {
+            // Upwards may have covered it all.
+            if all.range(at..).any(|&x| covered(&best, x, full).is_none()) {
+                best.insert(at);
+            }
+        }
+    }
+    for &at in all {
+        if covered(&both(&best), at, full).is_none() {
+            best.insert(at);
+        }
+    }
+    for start in 0..full {
+        let mut loaded = BTreeSet::new();
+        for &at in all.iter().filter(|&&at| covered(&ready, at, full).is_none()) {
+            let low = at - (at - start).rem_euclid(full);
+            loaded.insert(low);
+            if low != at {
+                loaded.insert(low + full);
+            }
+        }
+        let within = loaded.iter().all(|&at| at >= from.min(first) && at <= last);
+        if within && loaded.len() < best.len() {
+            best = loaded;
+        }
+    }
+    Some(best)
 }

@@ -1,6 +1,7 @@
 //! Which of a block's operations become which instructions.
 
 use ringforge_program::ir::*;
+use std::collections::HashMap;
 
 /// How a value is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,14 +20,46 @@ pub(super) enum Form {
     },
     /// Words 0, 0, 2, 2, … of `a` and `b` alternately, or words 1, 1, 3, 3, … (`trn1`, `trn2`).
     Transposed { a: Value, b: Value, odd: bool },
+    /// `sum` and the products of all words of a window with one word of a pair (`smlal` by lane), in two
+    /// registers a half as [`Form::Products`], but each sum whole and all in their order (`by_lane`).
+    ByLane {
+        /// Added to, of the same form.
+        sum: Option<Value>,
+        window: Value,
+        pair: Value,
+        /// The word of the pair.
+        word: usize,
+    },
+    /// Low or high words of sums by lane, all in their order (`uzp1`, `uzp2`).
+    Unzipped { sums: Value, odd: bool },
+}
+
+impl Form {
+    /// The values that it is made of, each with whether it is wanted whole: no products, no word of a pair.
+    pub fn sources(self, op: &Op) -> Vec<(Value, bool)> {
+        match self {
+            Form::Own => op.operands().into_iter().map(|v| (v, true)).collect(),
+            Form::Fused { sum, a, b, .. } => vec![(sum, true), (a, true), (b, true)],
+            Form::Products { sum, a, b } => {
+                let sum = sum.map(|v| (v, false));
+                sum.into_iter().chain([(a, true), (b, true)]).collect()
+            }
+            Form::Transposed { a, b, .. } => vec![(a, true), (b, true)],
+            Form::ByLane { sum, window, pair, .. } => {
+                let sum = sum.map(|v| (v, false));
+                sum.into_iter().chain([(window, true), (pair, false)]).collect()
+            }
+            Form::Unzipped { sums, .. } => vec![(sums, false)],
+        }
+    }
 }
 
 /// The forms of a block's values, and which of them anything needs.
 pub(super) struct Selection {
     pub forms: Vec<Form>,
     pub live: Vec<bool>,
-    /// Whether a value that is products is wanted as sums of neighbours too.
-    pub summed: Vec<bool>,
+    /// Whether a value is wanted whole: products as sums of neighbours, a pair repeated.
+    pub whole: Vec<bool>,
 }
 
 /// Chooses; `bits` are those of a word.
@@ -82,26 +115,96 @@ pub(super) fn select(block: &Block, bits: u8) -> Selection {
         };
         forms.push(form);
     }
+    if bits == 16 {
+        by_lane(ops, &mut forms);
+    }
     let mut live = vec![false; ops.len()];
-    let mut summed = vec![false; ops.len()];
+    let mut whole = vec![false; ops.len()];
     for (i, op) in ops.iter().enumerate().rev() {
         live[i] |= op.shape() == Shape::Nothing;
         if !live[i] {
             continue;
         }
-        let mut need = |v: Value, whole: bool| {
+        for (v, all) in forms[i].sources(op) {
             live[v.0 as usize] = true;
-            summed[v.0 as usize] |= whole;
-        };
-        match forms[i] {
-            Form::Own => op.operands().into_iter().for_each(|v| need(v, true)),
-            Form::Fused { sum, a, b, .. } => [sum, a, b].into_iter().for_each(|v| need(v, true)),
-            Form::Products { sum, a, b } => {
-                sum.into_iter().for_each(|v| need(v, false));
-                [a, b].into_iter().for_each(|v| need(v, true));
-            }
-            Form::Transposed { a, b, .. } => [a, b].into_iter().for_each(|v| need(v, true)),
+            whole[v.0 as usize] |= all;
         }
     }
-    Selection { forms, live, summed }
+    Selection { forms, live, whole }
+}
+
+/// Takes dot products of pairs by lanes where that gives the same words.
+///
+/// Two sums e = Σ p·L and o = Σ p·M of products of neighbours, over the same pairs p = (p₀, p₁) and over words
+/// in memory L and the same one word further M, are those at even and at odd places of Σ p₀·L + p₁·M, sums of
+/// words at all places. Where only their low and high words are wanted, alternately, nothing is left to add up
+/// or to put in order, and pairs need no registers of their own.
+fn by_lane(ops: &[Op], forms: &mut [Form]) {
+    let mut users: HashMap<Value, Vec<usize>> = HashMap::new();
+    for (i, op) in ops.iter().enumerate() {
+        forms[i].sources(op).into_iter().for_each(|(v, _)| users.entry(v).or_default().push(i));
+    }
+    // What nothing needs uses nothing: shifts and sums that other forms have taken the place of.
+    let mut wanted = vec![false; ops.len()];
+    for (i, op) in ops.iter().enumerate().rev() {
+        wanted[i] |= op.shape() == Shape::Nothing;
+        if wanted[i] {
+            forms[i].sources(op).iter().for_each(|(v, _)| wanted[v.0 as usize] = true);
+        }
+    }
+    users.values_mut().for_each(|all| all.retain(|&i| wanted[i]));
+    for i in (0..ops.len()).filter(|&i| wanted[i]) {
+        let Form::Transposed { a: even, b: odd, .. } = forms[i] else { continue };
+        let both = [even, odd].map(|v| chain(forms, v));
+        let [Some(evens), Some(odds)] = both else { continue };
+        let reads =
+            |j: &usize| matches!(forms[*j], Form::Transposed { a, b, .. } if (a, b) == (even, odd));
+        let alone = even != odd && [even, odd].iter().all(|v| users[v].iter().all(reads));
+        let alike = evens.len() == odds.len()
+            && evens.iter().zip(&odds).all(|(e, o)| e.1 == o.1 && neighbours(ops, e.1, e.2, o.2));
+        if !alone || !alike {
+            continue;
+        }
+        let mut terms: Vec<(Value, usize, Value, Value)> = Vec::new();
+        terms.extend(evens.iter().map(|&(v, pair, window)| (v, 0, pair, window)));
+        terms.extend(odds.iter().map(|&(v, pair, window)| (v, 1, pair, window)));
+        terms.sort_by_key(|term| term.0.0);
+        let mut sum = None;
+        for (v, word, pair, window) in terms {
+            forms[v.0 as usize] = Form::ByLane { sum, window, pair, word };
+            sum = Some(v);
+        }
+        for &j in &users[&even] {
+            if let (Form::Transposed { odd, .. }, Some(sums)) = (forms[j], sum) {
+                forms[j] = Form::Unzipped { sums, odd };
+            }
+        }
+    }
+}
+
+/// A sum of products with the factors of each, the first one first.
+fn chain(forms: &[Form], of: Value) -> Option<Vec<(Value, Value, Value)>> {
+    let mut all = Vec::new();
+    let mut next = Some(of);
+    while let Some(v) = next {
+        let Form::Products { sum, a, b } = forms[v.0 as usize] else { return None };
+        all.push((v, a, b));
+        next = sum;
+    }
+    all.reverse();
+    Some(all)
+}
+
+/// Whether `pair` is one, and the words of `odd` are those of `even` one place further in memory, where nothing
+/// was stored in between.
+fn neighbours(ops: &[Op], pair: Value, even: Value, odd: Value) -> bool {
+    let [p, e, o] = [pair, even, odd].map(|v| &ops[v.0 as usize]);
+    let (Op::Load { buffer: x, at: first }, Op::Load { buffer: y, at: second }) = (e, o) else {
+        return false;
+    };
+    let span = even.0.min(odd.0) as usize..even.0.max(odd.0) as usize;
+    matches!(p, Op::BroadcastPair { .. })
+        && x == y
+        && first.plus(1) == *second
+        && ops[span].iter().all(|op| op.shape() != Shape::Nothing)
 }

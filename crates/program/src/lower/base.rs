@@ -9,6 +9,7 @@ use super::transform::Products;
 use super::{LowerError, Lowering};
 use crate::build::repeat;
 use crate::ir::*;
+use crate::schedule::Weights;
 use ringforge_plan::Substitute;
 use ringforge_target::ALIGNMENT;
 
@@ -54,16 +55,37 @@ impl Lowering<'_> {
         let products =
             self.builder.buffer(&named("products"), Role::Local, blocks * lanes, ALIGNMENT);
         let unroll = unrolled(blocks, self.schedule.unroll);
+        // Weighted blocks and then blocks, all of them or those of an iteration.
+        let within = (self.schedule.weights == Weights::Within).then(|| {
+            let pairs =
+                self.builder.buffer(&named("weighted"), Role::Local, unroll * 2 * lanes, ALIGNMENT);
+            (pairs, self.weights_table(tag, part))
+        });
         let counter = self.builder.counter();
         let mut block = Block::default();
         for copy in 0..unroll {
-            let at = |words: usize| {
+            let strided = |words: usize| {
                 Index::strided(copy * 2 * lanes + words, counter, unroll * 2 * lanes)
             };
+            let at = |words: usize| match within {
+                Some(_) => Index::at(copy * 2 * lanes + words),
+                None => strided(words),
+            };
+            let a_at = strided;
+            let e = within.map_or(b, |(pairs, table)| {
+                let value = block.push(Op::Load { buffer: b, at: strided(lanes) });
+                block.push(Op::Store { buffer: pairs, at: at(lanes), a: value });
+                let weight = Index::strided(copy, counter, unroll);
+                let factor = Factor::Repeated { buffer: table, at: weight };
+                let method = self.schedule.multiply;
+                let value = block.push(Op::MulMod { a: value, factor, method });
+                block.push(Op::Store { buffer: pairs, at: at(0), a: value });
+                pairs
+            });
             let value = self.dot(&mut block, lanes / 2, &|block, i| {
-                let pair = block.push(Op::BroadcastPair { buffer: a, at: at(lanes + 2 * i) });
-                let even = Op::Load { buffer: b, at: at(lanes - 2 * i - 1) };
-                let odd = Op::Load { buffer: b, at: at(lanes - 2 * i) };
+                let pair = block.push(Op::BroadcastPair { buffer: a, at: a_at(lanes + 2 * i) });
+                let even = Op::Load { buffer: e, at: at(lanes - 2 * i - 1) };
+                let odd = Op::Load { buffer: e, at: at(lanes - 2 * i) };
                 (pair, [even, odd])
             });
             let at = Index::strided(copy * lanes, counter, unroll * lanes);
@@ -75,13 +97,17 @@ impl Lowering<'_> {
         Ok(Products { buffer: products, bounds })
     }
 
+    /// The table of the blocks' weights.
+    fn weights_table(&mut self, tag: &str, part: &Substitute) -> BufferId {
+        let name = if tag == "main" { "weights".into() } else { format!("weights_{tag}") };
+        let weights = Role::Factors(weights_by_cell(part));
+        self.builder.buffer(&name, weights, part.blocks(), ALIGNMENT)
+    }
+
     /// Puts w·b before each block of the transformed b.
     pub fn weigh(&mut self, tag: &str, part: &Substitute, b: BufferId) {
         let (lanes, blocks) = (self.lanes, part.blocks());
-        let weights = weights_by_cell(part);
-        let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
-        let table =
-            self.builder.buffer(&named("weights"), Role::Factors(weights), blocks, ALIGNMENT);
+        let table = self.weights_table(tag, part);
         let unroll = unrolled(blocks, 4 * self.schedule.unroll);
         let counter = self.builder.counter();
         let mut block = Block::default();

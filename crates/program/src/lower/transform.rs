@@ -7,7 +7,7 @@ use super::phases::{forward_phases, inverse_phases};
 use super::{LowerError, Lowering, Operand, unsupported};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
-use crate::schedule::BaseProducts;
+use crate::schedule::{BaseProducts, Weights};
 use ringforge_plan::Substitute;
 use ringforge_target::{ALIGNMENT, TABLE_ALIGNMENT};
 
@@ -208,7 +208,8 @@ impl Lowering<'_> {
             self.builder.stage(&title, "[Chiu25 §3.2.1]", vec![call]);
             to
         });
-        if self.schedule.base == BaseProducts::BroadcastDot {
+        let apart = self.schedule.weights == Weights::Apart;
+        if self.schedule.base == BaseProducts::BroadcastDot && apart {
             self.weigh(tag, part, buffers[1]);
         }
         Ok(Transformed { buffers, bounds })
