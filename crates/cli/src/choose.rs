@@ -19,7 +19,7 @@ use crate::lab::{Lab, Tried};
 use crate::make;
 use crate::package::Tool;
 use crate::preset::{Wanted, for_operands, no_plan};
-use crate::target::Target;
+use crate::target::{Target, is_timed};
 use crate::ui::{Failure, Ui};
 
 /// A transform of x^n + 1 is forged with all its entry points, unless the cheapest plan promises to be
@@ -39,6 +39,9 @@ pub struct Trial {
     pub cost: Option<f64>,
     /// Core cycles of one product, measured quickly.
     pub cycles: Option<f64>,
+    /// Cycles of one product by the model of a core, from instructions counted in an emulator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_cycles: Option<f64>,
     /// Whether it was taken.
     pub taken: bool,
     /// In a few words.
@@ -48,6 +51,42 @@ pub struct Trial {
     pub reason: String,
 }
 
+/// What candidates are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// Core cycles, measured.
+    Measured,
+    /// Cycles by the model of a core, from instructions counted in an emulator.
+    Reckoned,
+    /// Nothing: they are tried in the order of their modelled costs.
+    Cost,
+}
+
+impl Basis {
+    /// The best that there is.
+    fn of(args: &Forge, target: &Target, compiler: &Compiler, host: &Host) -> Basis {
+        let core = compiler.architecture.and_then(|a| a.core);
+        match args.no_bench {
+            true => Basis::Cost,
+            false if is_timed(target, compiler, host) => Basis::Measured,
+            false if core.is_some() && compiler.runner.is_emulator() => Basis::Reckoned,
+            false => Basis::Cost,
+        }
+    }
+
+    /// In a few words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Basis::Measured => "compared by measured cycles",
+            Basis::Reckoned => {
+                "compared by model cycles, from instructions counted in an emulator; nothing is timed"
+            }
+            Basis::Cost => "taken in the order of modelled costs; nothing is timed or counted",
+        }
+    }
+}
+
 /// How a target got its plan.
 #[derive(Clone, Debug, Serialize)]
 pub struct Choice {
@@ -55,6 +94,8 @@ pub struct Choice {
     pub target: String,
     /// The candidates, the cheapest by model first.
     pub trials: Vec<Trial>,
+    /// What those that were tried are compared by.
+    pub compared_by: Basis,
     /// The wisdom file that an earlier run's answer was taken from.
     pub remembered: Option<String>,
     /// The plan that was taken.
@@ -157,11 +198,12 @@ impl Chooser<'_> {
         }
         let mut all = all(self.wanted, target)?;
         let whole = transforms(&mut all);
-        let (trials, taken) = Search::new(self, &lab, target, &all, whole).run()?;
+        let basis = Basis::of(self.args, target, self.compiler, self.host);
+        let (trials, taken) = Search::new(self, &lab, target, (&all, whole), basis).run()?;
         if taken.is_none() && trials.iter().all(|trial| trial.outcome == NO_PROGRAM) {
             return Err(Failure::input(no_program(target, &trials)));
         }
-        self.show(target, &trials, taken.is_some());
+        self.show(target, &trials, basis, taken.is_some());
         let Some((trial, Tried { made, schedule, code, .. })) = taken else {
             let line = |t: &Trial| format!("\n  {} ({}): {}", t.plan, t.why, t.reason);
             let why: String = trials.iter().filter(|t| !t.reason.is_empty()).map(line).collect();
@@ -182,7 +224,7 @@ impl Chooser<'_> {
             }
         }
         let (target, plan) = (target.name.into(), made.plan);
-        Ok(Choice { target, trials, remembered: None, plan, schedule })
+        Ok(Choice { target, trials, compared_by: basis, remembered: None, plan, schedule })
     }
 
     fn key(&self, target: &Target) -> Key {
@@ -260,22 +302,25 @@ impl Chooser<'_> {
             why: String::new(),
             cost: None,
             cycles: Some(entry.cycles),
+            model_cycles: None,
             taken: true,
             outcome: "remembered: it was the fastest that is proved".into(),
             reason: String::new(),
         };
         let (target, trials) = (target.name.into(), vec![trial]);
-        Ok(Ok(Choice { target, trials, remembered: path, plan, schedule }))
+        let compared_by = Basis::Measured;
+        Ok(Ok(Choice { target, trials, compared_by, remembered: path, plan, schedule }))
     }
 
-    fn show(&self, target: &Target, trials: &[Trial], reasons: bool) {
+    fn show(&self, target: &Target, trials: &[Trial], basis: Basis, reasons: bool) {
         let [a, b] = self.wanted.operands;
         let ring = &self.wanted.ring;
-        self.ui.say(format!("Plans for {ring}, {a} × {b}, target {}:", target.name));
+        let (name, by) = (target.name, basis.text());
+        self.ui.say(format!("Plans for {ring}, {a} × {b}, target {name}, {by}:"));
         // Those that came too late are many, and say nothing new.
         let (late, shown): (Vec<&Trial>, Vec<&Trial>) =
             trials.iter().partition(|trial| trial.outcome == NOT_TRIED);
-        self.ui.say(table(&shown).to_string());
+        self.ui.say(table(&shown, basis).to_string());
         if !late.is_empty() {
             self.ui.say(format!("{} more, dearer by model, are not tried: --try N", late.len()));
         }
@@ -317,23 +362,25 @@ fn untried(candidate: &Candidate) -> Trial {
         why: candidate.why.clone(),
         cost: Some(candidate.cost.round()),
         cycles: None,
+        model_cycles: None,
         taken: false,
         outcome: String::new(),
         reason: String::new(),
     }
 }
 
-fn table(trials: &[&Trial]) -> Table {
+fn table(trials: &[&Trial], basis: Basis) -> Table {
     let number = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.0}"));
     let mut table = Table::new();
     table.load_preset(UTF8_BORDERS_ONLY);
-    table.set_header(["plan", "what it is", "modelled cost", "cycles", "outcome"]);
+    let cycles = if basis == Basis::Reckoned { "model cycles" } else { "cycles" };
+    table.set_header(["plan", "what it is", "modelled cost", cycles, "outcome"]);
     for trial in trials {
         table.add_row([
             trial.plan.clone(),
             trial.why.clone(),
             number(trial.cost),
-            number(trial.cycles),
+            number(trial.cycles.or(trial.model_cycles)),
             trial.outcome.clone(),
         ]);
     }

@@ -104,16 +104,17 @@ fn trials(choice: &Choice) -> Markup {
         section {
             h2 { "Why this plan: target " (choice.target) }
             div.scroll { table.numbers {
-                thead { tr { th { "plan" } th { "modelled cost" } th { "cycles, quickly" } th { "outcome" } } }
+                thead { tr { th { "plan" } th { "modelled cost" } th { "cycles" } th { "outcome" } } }
                 tbody {
                     @for trial in &choice.trials { tr.total[trial.taken] {
                         td { (trial.plan) }
                         td { (number(trial.cost)) }
-                        td { (number(trial.cycles)) }
+                        td { (number(trial.cycles.or(trial.model_cycles))) }
                         td { (trial.outcome) }
                     } }
                 }
             } }
+            p.note { "Plans " (choice.compared_by.text()) "." }
             @if let Some(path) = &choice.remembered { p.note { "As " code { (path) } " remembers." } }
         }
     }

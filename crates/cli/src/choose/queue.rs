@@ -1,4 +1,4 @@
-//! The candidates of a ring on their way: made, timed side by side, proved, the fastest first.
+//! The candidates of a ring on their way: made, timed side by side or reckoned, proved, the fastest first.
 
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -7,9 +7,10 @@ use ringforge_plan::Candidate;
 use ringforge_program::schedule::Schedule;
 use ringforge_toolchain::timing::{Measured, Settings, order};
 
-use super::{Chooser, NOT_TRIED, Trial, untried};
+use super::{Basis, Chooser, NOT_TRIED, Trial, untried};
 use crate::lab::{Lab, Tried, timed, unproved};
-use crate::target::{Target, is_timed};
+use crate::reckoned::Reckoned;
+use crate::target::Target;
 use crate::ui::Failure;
 
 /// Enough to tell which is faster, not to publish: copies, and samples of each.
@@ -33,6 +34,15 @@ struct Queued {
     tried: Tried,
     /// What it takes, where that was measured.
     measured: Option<Measured>,
+    /// Cycles by a core's model, where its instructions were counted.
+    reckoned: Option<f64>,
+}
+
+impl Queued {
+    /// Cycles, whichever they are.
+    fn cycles(&self) -> Option<f64> {
+        self.measured.map(|m| m.cycles).or(self.reckoned)
+    }
 }
 
 /// One search for the fastest candidate that is proved.
@@ -44,6 +54,8 @@ pub(super) struct Search<'a> {
     all: &'a [Candidate],
     /// Whether the first is a transform that makes a package alone.
     whole: bool,
+    /// What they are compared by.
+    basis: Basis,
     trials: Vec<Trial>,
     /// Made and not proved yet, the fastest first.
     queue: Vec<Queued>,
@@ -61,12 +73,12 @@ impl<'a> Search<'a> {
         chooser: &'a Chooser<'a>,
         lab: &'a Lab<'a>,
         target: &'static Target,
-        all: &'a [Candidate],
-        whole: bool,
+        (all, whole): (&'a [Candidate], bool),
+        basis: Basis,
     ) -> Search<'a> {
         let trials = all.iter().map(untried).collect();
         let (queue, begun, easier) = (Vec::new(), Vec::new(), Vec::new());
-        Search { chooser, lab, target, all, whole, trials, queue, next: 0, begun, easier }
+        Search { chooser, lab, target, all, whole, basis, trials, queue, next: 0, begun, easier }
     }
 
     /// What became of all candidates, and the one that was taken.
@@ -74,9 +86,8 @@ impl<'a> Search<'a> {
     /// # Errors
     /// The compiler fails, or nothing can be timed.
     pub fn run(mut self) -> Result<(Vec<Trial>, Option<Taken>), Failure> {
-        let Chooser { args, host, compiler, .. } = self.chooser;
-        let timed = !args.no_bench && is_timed(self.target, compiler, host);
-        let tries = usize::from(args.tries);
+        let timed = self.basis != Basis::Cost;
+        let tries = usize::from(self.chooser.args.tries);
         // Nothing to compare: the cheapest by model that is proved.
         self.more(if timed { tries } else { 1 }, timed)?;
         let mut left = if timed { MORE } else { tries - 1 + MORE };
@@ -90,7 +101,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             let one = self.queue.remove(0);
-            self.trials[one.trial].cycles = one.measured.map(|m| m.cycles);
+            self.note(&one);
             if self.prove(&one)? {
                 taken = Some((one.trial, one.tried));
                 break;
@@ -110,12 +121,14 @@ impl<'a> Search<'a> {
         if taken.is_none() {
             taken = self.last_resort(timed)?;
         }
-        let best = taken.as_ref().and_then(|(trial, _)| self.trials[*trial].cycles);
-        for other in &self.queue {
-            let trial = &mut self.trials[other.trial];
+        let cycles = |trial: &Trial| trial.cycles.or(trial.model_cycles);
+        let best = taken.as_ref().and_then(|(trial, _)| cycles(&self.trials[*trial]));
+        for other in std::mem::take(&mut self.queue) {
+            let trial = &self.trials[other.trial];
             if !trial.taken && trial.outcome.is_empty() {
-                trial.cycles = other.measured.map(|m| m.cycles);
-                let tie = trial.cycles < best;
+                self.note(&other);
+                let trial = &mut self.trials[other.trial];
+                let tie = other.cycles() < best;
                 trial.outcome = if tie { "a tie, larger code" } else { "slower" }.into();
             }
         }
@@ -124,6 +137,13 @@ impl<'a> Search<'a> {
             trial.outcome = if transforms { "no transforms" } else { NOT_TRIED }.into();
         }
         Ok((self.trials, taken))
+    }
+
+    /// Writes what one takes into its trial.
+    fn note(&mut self, one: &Queued) {
+        let trial = &mut self.trials[one.trial];
+        trial.cycles = one.measured.map(|m| m.cycles);
+        trial.model_cycles = one.reckoned;
     }
 
     /// Where the product by its definition is among the candidates.
@@ -189,7 +209,7 @@ impl<'a> Search<'a> {
                 Ok((code, program)) => {
                     let file = format!("{i}-{what}-{number}");
                     let tried = self.lab.compile((program, schedule), &file, code)?;
-                    made.push(Queued { trial: i, tried, measured: None });
+                    made.push(Queued { trial: i, tried, measured: None, reckoned: None });
                 }
                 Err(e) => why = why.or(Some(e.message)),
             }
@@ -206,6 +226,9 @@ impl<'a> Search<'a> {
     /// Times what was made side by side with the fastest that waits, and puts all in their order. One that
     /// crashes is left out.
     fn measure(&mut self, made: Vec<Queued>, timed_here: bool) -> Result<(), Failure> {
+        if self.basis == Basis::Reckoned {
+            return self.reckon(made);
+        }
         let alone = made.len() == 1 && self.queue.is_empty() && self.chooser.wisdom.is_none();
         self.queue.extend(made);
         if !timed_here || alone || self.queue.iter().all(|one| one.measured.is_some()) {
@@ -243,6 +266,30 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
+    /// Counts what was made and puts all in their order. One whose call fails is left out.
+    fn reckon(&mut self, made: Vec<Queued>) -> Result<(), Failure> {
+        for mut one in made {
+            let bar = self.chooser.ui.spinner(&format!("counting {}", self.trials[one.trial].plan));
+            let signature = &one.tried.made.entry(None)?.signature;
+            let object = one.tried.object.as_path();
+            let reckoned = Reckoned::of(self.chooser.compiler, &[object], signature);
+            bar.finish_and_clear();
+            match reckoned {
+                Ok(reckoned) => {
+                    one.reckoned = reckoned.map(|reckoned| reckoned.model_cycles);
+                    self.queue.push(one);
+                }
+                Err(failure) => {
+                    let trial = &mut self.trials[one.trial];
+                    (trial.outcome, trial.reason) = ("not counted".into(), failure.message);
+                }
+            }
+        }
+        let cycles = |one: &Queued| one.reckoned.unwrap_or(f64::INFINITY);
+        self.queue.sort_by(|a, b| cycles(a).total_cmp(&cycles(b)));
+        Ok(())
+    }
+
     /// The product by its definition, where nothing else was proved and it was not tried: with its easier
     /// schedules too.
     fn last_resort(&mut self, timed: bool) -> Result<Option<Taken>, Failure> {
@@ -255,7 +302,7 @@ impl<'a> Search<'a> {
         self.measure(made, timed)?;
         while !self.queue.is_empty() {
             let one = self.queue.remove(0);
-            self.trials[i].cycles = one.measured.map(|m| m.cycles);
+            self.note(&one);
             if self.prove(&one)? {
                 return Ok(Some((i, one.tried)));
             }
