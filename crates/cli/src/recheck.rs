@@ -11,7 +11,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use ringforge_kernel::check::{Accepted, Limits, Rejected, recheck};
-use ringforge_kernel::text::Certificate;
+use ringforge_kernel::text;
 use ringforge_machine::Object;
 use ringforge_prove::contract::Contract;
 
@@ -100,7 +100,7 @@ fn replayed(
     object: &Object,
     path: &Path,
 ) -> Result<Result<Accepted, Rejected>, Failure> {
-    let certificate = Certificate::parse(&unpacked(path)?)
+    let certificate = text::parse(&unpacked(path)?)
         .map_err(|e| Failure::input(format!("`{}`: {e}", path.display())))?;
     Ok(recheck(contract, object, &certificate, Limits::default(), &|_| true))
 }

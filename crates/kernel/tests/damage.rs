@@ -11,6 +11,7 @@ use common::Bench;
 use common::cases::{Known, all};
 use common::objects::{Compiled, compiled};
 use common::truth::{Random, check, outputs, samples};
+use common::written;
 use ringforge_kernel::certificate::Line;
 use ringforge_kernel::text;
 
@@ -77,7 +78,7 @@ fn changed(line: &Line, kind: Damage, random: &mut Random) -> Option<Line> {
         "satu",
     ];
     let mut out = String::new();
-    text::write(line, &mut out);
+    written::write(line, &mut out);
     let mut words: Vec<String> = out.split(' ').map(str::to_string).collect();
     let bound = words[0] == "bound";
     let at = match kind {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Bench, Q};
+use common::{Bench, Q, written};
 use ringforge_kernel::atom::Atom;
 use ringforge_kernel::certificate::{Line, Rule};
 use ringforge_kernel::claim::Witness;
@@ -35,7 +35,7 @@ fn table(heading: &str) -> BTreeSet<&'static str> {
 /// The word that a line begins with.
 fn first(line: &Line) -> String {
     let mut out = String::new();
-    text::write(line, &mut out);
+    written::write(line, &mut out);
     out.split(' ').next().unwrap_or_default().to_string()
 }
 
@@ -104,7 +104,7 @@ fn every_rule_has_its_heading() {
     let mut known: BTreeSet<String> = claims().iter().map(first).collect();
     for rule in rules() {
         let mut line = String::new();
-        text::write(&Line::Node { node: 7, rules: vec![rule.clone()], claim: None }, &mut line);
+        written::write(&Line::Node { node: 7, rules: vec![rule.clone()], claim: None }, &mut line);
         let word = line.split(' ').nth(3).unwrap_or_default();
         let heading = format!("\n### {}: `{word}", title(&rule));
         assert!(DOCUMENT.contains(&heading), "no heading `{}`", heading.trim());
@@ -174,7 +174,7 @@ fn every_operation_is_in_the_table() {
             Eq | Ult | Slt | Select | SatS | SatU => {}
         }
         let mut out = String::new();
-        text::write(&Line::Fun(Fun { width: 8, op, args: Default::default() }), &mut out);
+        written::write(&Line::Fun(Fun { width: 8, op, args: Default::default() }), &mut out);
         known.insert(out.split(' ').nth(2).unwrap_or_default().to_string());
     }
     let known: BTreeSet<&str> = known.iter().map(String::as_str).collect();
@@ -197,5 +197,48 @@ fn the_example_is_accepted() {
     let head = "ringforge certificate 1";
     assert!(DOCUMENT.contains(head));
     let whole = format!("{head}\ncase c\n{text}");
-    assert!(text::Certificate::parse(&whole).is_ok());
+    assert!(text::parse(&whole).is_ok());
+}
+
+/// One line of each kind, in the grammar's spelling.
+const LINES: [&str; 18] = [
+    "fun 16 lin 5 -3 0 7 1 -9",
+    "fun 8 const -1",
+    "fun 16 slice 16 0",
+    "fun 32 sext 3",
+    "fun 16 select 1 2 3",
+    "input 1 760",
+    "name 0 2 0 1 1 -1",
+    "function 2 3",
+    "product 0 1",
+    "floor 16 -5 1 4 3",
+    "low 16 0 1 4 3",
+    "bound 2 -9000 9000 by 65536 2 name 2 -1 fact 0 17",
+    "residue 2 4591 by 1 0",
+    "modulo 3 193 7 2 0 1 1 -192 1 fact 0 5",
+    "chinese 2 191 193 2 0 1 0 1 7",
+    "divide 4 0 1 5 1",
+    "near 16 0 1 5 65536 by 1 0",
+    "output 3 1 function 2 1 16 0 1 2 1 is 0 1 7 1 by 1 0",
+];
+
+#[test]
+fn lines_are_read_as_they_are_written() {
+    let nodes = [
+        "node 7 0 is 16 0 1 2 1",
+        "node 7 1 whole",
+        "node 7 1 product 16 0 1 0 1 16 2 0 is 16 0 1 0 2",
+        "node 7 2 quotient -1 0 1 0 1 1 fact 0 1 by 1 0 extend 0 1 0 1 by 1 0",
+        "node 7 1 quotient 3 0 1 0 1 0 by 1 0",
+        "node 7 1 disjoint 0 0 is 8 1 0",
+        "node 7 1 disjoint 1 1 5 0",
+        "node 7 1 negative 0 -1 0 1 0 1 is 32 0 1 3 1",
+        "node 7 1 sign 1 0 1 0 -1 by 1 0",
+    ];
+    for spelled in LINES.into_iter().chain(nodes) {
+        let line = text::read(spelled).unwrap_or_else(|e| panic!("{spelled}: {e}"));
+        let mut again = String::new();
+        written::write(&line, &mut again);
+        assert_eq!(again, spelled);
+    }
 }

@@ -55,6 +55,7 @@ mod walk_tests;
 mod wide_tests;
 mod witness;
 mod words;
+mod written;
 
 pub use report::{Reason, ReasonKind, Report, Verdict, Witness};
 pub use ringforge_contract::{
@@ -158,7 +159,7 @@ pub fn prove(
             return report;
         }
     };
-    let certificate = ringforge_kernel::text::Certificate::default();
+    let certificate = written::Certificate::default();
     let mut job =
         Job { contract, object: &parsed, options, progress, report, started, certificate };
     job.run();

@@ -5,7 +5,7 @@ mod common;
 
 use common::{check_witness, compile_by, told};
 use ringforge_kernel::check::{Limits, Rejected, recheck};
-use ringforge_kernel::text::Certificate;
+use ringforge_kernel::text;
 use ringforge_machine::Object;
 use ringforge_prove::{Contract, Options, Quiet, ReasonKind, Report, Verdict, prove};
 use std::time::Duration;
@@ -365,7 +365,7 @@ fn no_certificate_makes_a_wrong_product_right() {
         let own = gcc(&SOURCE.replacen(from, to, 1), 11).certificate.text;
         let object = Object::parse(&object).expect("an object");
         let mut refused = |text: &str| {
-            let Ok(lines) = Certificate::parse(text) else { return };
+            let Ok(lines) = text::parse(text) else { return };
             match recheck(&contract, &object, &lines, Limits::default(), &|_| true) {
                 Ok(_) => panic!("{from} -> {to} is accepted"),
                 Err(Rejected::Outputs(..)) => outputs += 1,

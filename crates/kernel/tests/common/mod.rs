@@ -4,6 +4,9 @@
 pub mod cases;
 pub mod objects;
 pub mod truth;
+/// What writes certificates: the search, of which the kernel has no part.
+#[path = "../../../prove/src/written.rs"]
+pub mod written;
 
 use ringforge_kernel::certificate::Line;
 use ringforge_kernel::replay::{self, Case, Operand, Refused, Target, Walked};
