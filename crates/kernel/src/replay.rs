@@ -1,7 +1,6 @@
 //! The walk: every line of a certificate and every node of the graph, once.
 
 use crate::atom::{Atom, Congruence, Facts};
-use crate::average::averaged;
 use crate::certificate::{Line, Rule};
 use crate::chinese::Integers;
 use crate::claim::{Why, Witness, Zero};
@@ -9,7 +8,7 @@ use crate::form::{AtomId, Form, Word};
 use crate::fun::{Fun, FunId, FunOp};
 use crate::guard::guarded;
 use crate::node::Visit;
-use ringforge_machine::graph::{Graph, Node, NodeId, Op};
+use ringforge_machine::graph::{Graph, NodeId, Op};
 
 /// Coefficients of certificates lie below this, so that no sum leaves 128 bits unseen.
 const COEFFICIENT: i128 = 1 << 110;
@@ -113,30 +112,17 @@ pub fn walk(
     Ok(Walked { facts: this.facts, outputs, replayed: this.replayed })
 }
 
-/// How often each node's word is read, outputs counted once.
-fn uses(case: &Case, size: usize) -> Vec<u32> {
-    let mut uses = vec![0u32; size];
-    case.outputs.iter().for_each(|o| uses[o.0 as usize] += 1);
+/// Which nodes the outputs depend on.
+fn needed(case: &Case, size: usize) -> Vec<bool> {
+    let mut needed = vec![false; size];
+    case.outputs.iter().for_each(|o| needed[o.0 as usize] = true);
     for id in (0..size).rev() {
-        if uses[id] > 0 {
+        if needed[id] {
             let node = case.graph.node(NodeId(id as u32));
-            read(case.graph, node).for_each(|a| uses[a.0 as usize] += 1);
+            node.args.iter().for_each(|a| needed[a.0 as usize] = true);
         }
     }
-    uses
-}
-
-/// The nodes whose words are read for a node's: its arguments, what parts that are put together again, or bits
-/// that are extended, were taken from, and what a sum may be the average of.
-fn read<'a>(graph: &'a Graph, node: &'a Node) -> impl Iterator<Item = NodeId> + 'a {
-    let below = node.args.iter().filter_map(move |&a| {
-        let part = graph.node(a);
-        let slice = matches!(part.op, Op::Slice { .. });
-        let taken = node.op == Op::Concat || node.op == Op::Sext && part.width == 1;
-        (slice && taken).then(|| part.args[0])
-    });
-    let halved = averaged(graph, node).into_iter().flat_map(|(x, y)| [x, y]);
-    node.args.iter().copied().chain(below).chain(halved)
+    needed
 }
 
 /// Is told the fraction done; false to stop.
@@ -148,7 +134,7 @@ struct Walk<'a> {
     /// The certificate's atoms and functions by the kernel's numbers.
     atoms: Vec<AtomId>,
     funs: Vec<FunId>,
-    uses: Vec<u32>,
+    needed: Vec<bool>,
     words: Vec<Word>,
     /// The next node to visit.
     next: usize,
@@ -165,7 +151,7 @@ impl Walk<'_> {
             facts: Facts::new(ranges, budget),
             atoms: Vec::new(),
             funs: Vec::new(),
-            uses: uses(case, size),
+            needed: needed(case, size),
             words: vec![Word::default(); size],
             next: 0,
             outputs: vec![None; case.outputs.len()],
@@ -232,7 +218,7 @@ impl Walk<'_> {
             }
             Line::Node { node, rules, claim } => {
                 let node = *node as usize;
-                if node < self.next || node >= self.words.len() || self.uses[node] == 0 {
+                if node < self.next || node >= self.words.len() || !self.needed[node] {
                     return Err(format!("node {node} is visited already, or never"));
                 }
                 self.visit_below(node)?;
@@ -253,7 +239,7 @@ impl Walk<'_> {
 
     fn visit_below(&mut self, end: usize) -> Result<(), Why> {
         while self.next < end {
-            if self.uses[self.next] > 0 {
+            if self.needed[self.next] {
                 self.visit(self.next, &[], None)?;
             }
             self.next += 1;
@@ -279,13 +265,6 @@ impl Walk<'_> {
         }
         self.words[node] = word;
         self.replayed.nodes += 1;
-        // Words of long sums are long: each goes with its last use.
-        for a in read(graph, graph.node(id)) {
-            self.uses[a.0 as usize] -= 1;
-            if self.uses[a.0 as usize] == 0 {
-                self.words[a.0 as usize] = Word::default();
-            }
-        }
         Ok(())
     }
 
