@@ -53,11 +53,6 @@ impl Asked {
         Ok(Asked::Table(table))
     }
 
-    /// Whether the coefficients of elements i + d and j are those of i and j + d.
-    pub fn shifts(&self) -> bool {
-        matches!(self, Asked::Powers(_))
-    }
-
     /// The outputs in which the coefficient is not zero.
     pub fn at(&self, i: usize, j: usize) -> &[(u32, u32)] {
         match self {

@@ -94,49 +94,11 @@ impl Arithmetic {
     }
 }
 
-/// Words that wrap.
-pub(super) trait Wrapping: Copy + Default + Send + Sync {
-    /// The low bits.
-    fn of(x: u32) -> Self;
-    /// The word.
-    fn wide(self) -> u32;
-    /// `self·y`.
-    fn times(self, y: Self) -> Self;
-    /// `self + y`.
-    fn plus(self, y: Self) -> Self;
-}
-
-macro_rules! wrapping {
-    ($word:ty) => {
-        impl Wrapping for $word {
-            #[inline(always)]
-            fn of(x: u32) -> Self {
-                x as $word
-            }
-            #[inline(always)]
-            fn wide(self) -> u32 {
-                self.into()
-            }
-            #[inline(always)]
-            fn times(self, y: Self) -> Self {
-                self.wrapping_mul(y)
-            }
-            #[inline(always)]
-            fn plus(self, y: Self) -> Self {
-                self.wrapping_add(y)
-            }
-        }
-    };
-}
-
-wrapping!(u16);
-wrapping!(u32);
-
 /// The sums' matrices on a tile.
 #[derive(Default)]
-pub(super) struct Matrices<T> {
+pub(super) struct Matrices {
     /// Row by row, one after the other.
-    values: Vec<T>,
+    values: Vec<u32>,
     /// By sum, where its matrix starts; [`NOWHERE`] where it is zero, or not kept.
     starts: Vec<usize>,
     /// Places that are not used any more.
@@ -144,10 +106,10 @@ pub(super) struct Matrices<T> {
     acc: Vec<u64>,
 }
 
-impl<T: Copy + Default> Matrices<T> {
+impl Matrices {
     /// The matrix of a sum, if it is not zero.
     #[inline(always)]
-    pub fn get(&self, sum: u32, area: usize) -> Option<&[T]> {
+    pub fn get(&self, sum: u32, area: usize) -> Option<&[u32]> {
         let start = self.starts[sum as usize];
         (start != NOWHERE).then(|| &self.values[start..][..area])
     }
@@ -161,7 +123,7 @@ impl<T: Copy + Default> Matrices<T> {
 
     /// Keeps the matrix of a sum, and gives back the places of its parts that are not read again.
     #[inline(always)]
-    fn keep(&mut self, live: &Live, own: usize, parts: &[(Part, u32)], matrix: Option<&[T]>) {
+    fn keep(&mut self, live: &Live, own: usize, parts: &[(Part, u32)], matrix: Option<&[u32]>) {
         for &(part, _) in parts {
             if let Part::Sum(x) = part
                 && live.sums[x as usize].last as usize == own
@@ -173,7 +135,7 @@ impl<T: Copy + Default> Matrices<T> {
         let Some(matrix) = matrix else { return };
         let start = self.free.pop().unwrap_or_else(|| {
             let start = self.values.len();
-            self.values.resize(start + matrix.len(), T::default());
+            self.values.resize(start + matrix.len(), 0);
             start
         });
         self.starts[own] = start;
@@ -188,7 +150,7 @@ pub(super) fn modular(
     arithmetic: Arithmetic,
     left: &Group,
     right: &Group,
-    out: &mut Matrices<u32>,
+    out: &mut Matrices,
 ) {
     let width = right.elements.len();
     let area = left.elements.len() * width;
@@ -238,11 +200,11 @@ pub(super) fn modular(
 /// # Errors
 /// The number of a value that is a quotient of what is no multiple, and the power.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn wrapping<T: Wrapping>(
+pub(super) fn wrapping(
     live: &Live,
     left: &Group,
     right: &Group,
-    out: &mut Matrices<T>,
+    out: &mut Matrices,
 ) -> Result<(), (u32, u8)> {
     let width = right.elements.len();
     let area = left.elements.len() * width;
@@ -251,34 +213,35 @@ pub(super) fn wrapping<T: Wrapping>(
     for (own, sum) in live.sums.iter().enumerate() {
         let parts = &live.parts[from..sum.end];
         from = sum.end;
-        let (mut acc, mut any) = ([T::default(); AREA], false);
+        let (mut acc, mut any) = ([0u32; AREA], false);
         let acc = &mut acc[..area];
         for &(part, c) in parts {
-            let c = T::of(c);
             match part {
                 Part::Sum(x) => {
                     let Some(values) = out.get(x, area) else { continue };
-                    acc.iter_mut().zip(values).for_each(|(a, &v)| *a = a.plus(c.times(v)));
+                    acc.iter_mut()
+                        .zip(values)
+                        .for_each(|(a, &v)| *a = a.wrapping_add(c.wrapping_mul(v)));
                 }
                 Part::Product(x, y) => {
                     let (x, y) = (&left.rows[x as usize], &right.rows[y as usize]);
                     let (Some(column), Some(row)) = (x, y) else { continue };
-                    let mut words = [T::default(); AREA];
-                    words.iter_mut().zip(row).for_each(|(w, &v)| *w = T::of(v));
                     for (&x, acc) in column.iter().zip(acc.chunks_exact_mut(width)) {
-                        let x = T::of(x).times(c);
-                        acc.iter_mut().zip(&words).for_each(|(a, &v)| *a = a.plus(x.times(v)));
+                        let x = x.wrapping_mul(c);
+                        acc.iter_mut()
+                            .zip(row)
+                            .for_each(|(a, &v)| *a = a.wrapping_add(x.wrapping_mul(v)));
                     }
                 }
             }
             any = true;
         }
         if sum.bits > 0 {
-            let all = acc.iter().fold(0, |all, v| all | v.wide());
+            let all = acc.iter().fold(0, |all, v| all | v);
             if all & ((1 << sum.bits) - 1) != 0 {
                 return Err((sum.value, sum.bits));
             }
-            acc.iter_mut().for_each(|v| *v = T::of(v.wide() >> sum.bits));
+            acc.iter_mut().for_each(|v| *v >>= sum.bits);
         }
         out.keep(live, own, parts, any.then_some(&acc[..area]));
     }

@@ -1,7 +1,7 @@
 //! Values as rows over one operand, or as sums of products of a left and a right row.
 
 use super::rounded::{self, Errors, MOST, Made};
-use super::{Layout, Mismatch, Residue, Rounded, Side, Term, Values, shift};
+use super::{Layout, Mismatch, Residue, Rounded, Side, Term, Values};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
@@ -137,12 +137,6 @@ impl Forms {
     pub fn used(&self, side: Side) -> BTreeSet<u32> {
         let pick = |&(x, y): &(u32, u32)| if side == Side::Left { x } else { y };
         self.products.iter().map(pick).collect()
-    }
-
-    /// The stride by which few coefficients stand for all, if there is one. Modulo powers of two all are
-    /// looked at: quotients divide each of them.
-    pub fn stride(&self, n: usize) -> Option<usize> {
-        if self.twos.is_some() { None } else { shift::stride(self, n) }
     }
 
     /// Low bits that are needed of a term where `need` are of c times it; all, modulo other numbers.

@@ -12,8 +12,7 @@
 //! outputs as elements.
 //!
 //! With the constant 1 as element 0 of both operands everything is bilinear, and one engine
-//! (`tiles.rs`) serves all kinds of contract. `shift.rs` says when few coefficients stand for all.
-//! Modulo powers of two values may be rounded as well: `rounded.rs`.
+//! (`tiles.rs`) serves all kinds of contract. Modulo powers of two values may be rounded as well: `rounded.rs`.
 
 mod asked;
 mod evaluate;
@@ -21,7 +20,6 @@ mod forms;
 mod rounded;
 #[cfg(test)]
 mod rounded_tests;
-mod shift;
 #[cfg(test)]
 mod tests;
 mod tiles;
@@ -254,8 +252,6 @@ pub fn compare(
     let m = u32::try_from(contract.ring.q()).map_err(|_| Mismatch::TooLarge)?;
     let forms = Forms::new(values, &layout, m, outputs)?;
     let asked = Asked::new(contract, tie, &layout)?;
-    // Only a product's coefficients are the same wherever i + j is.
-    let stride = if asked.shifts() { forms.stride(n) } else { None };
     // The first of those that are found tells: the same one however the work is shared out.
     let order = |d: &Difference| (d.k, d.i, d.j);
     let first = |d: Difference, out: &mut Vec<Difference>| {
@@ -266,7 +262,7 @@ pub fn compare(
         }
         Ok(())
     };
-    let wrong = tiles::differences(&forms, &layout, &asked, stride, tick, &first)?;
+    let wrong = tiles::differences(&forms, &layout, &asked, tick, &first)?;
     if let Some(d) = wrong.into_iter().min_by_key(order) {
         let left = layout.operand(Side::Left, d.i);
         let at = left.into_iter().chain(layout.operand(Side::Right, d.j)).collect();
@@ -292,16 +288,12 @@ pub fn coefficients(
 ) -> Result<Vec<Entry>, Mismatch> {
     let layout = Layout::new(n, &[(Side::Left, 0), (Side::Right, 0)])?;
     let forms = Forms::new(values, &layout, m, forms)?;
-    let stride = forms.stride(n);
     let number = |x: usize| x.checked_sub(1).unwrap_or(n) as u16;
     let nothing = Asked::nothing();
-    let mut all =
-        tiles::differences(&forms, &layout, &nothing, stride, tick, &|d: Difference, out| {
-            for (i, j) in shift::equal(stride, n, d.i, d.j) {
-                out.push(Entry { k: d.k as u32, i: number(i), j: number(j), c: d.found });
-            }
-            if out.len() > most { Err(Mismatch::TooLarge) } else { Ok(()) }
-        })?;
+    let mut all = tiles::differences(&forms, &layout, &nothing, tick, &|d: Difference, out| {
+        out.push(Entry { k: d.k as u32, i: number(d.i), j: number(d.j), c: d.found });
+        if out.len() > most { Err(Mismatch::TooLarge) } else { Ok(()) }
+    })?;
     if all.len() > most {
         return Err(Mismatch::TooLarge);
     }

@@ -254,10 +254,10 @@ fn quotients_are_affine_in_each_operand() {
     assert_eq!(t.of(5, y), Err(Mismatch::NotBilinear(square)));
 }
 
-/// Rows that are geometric modulo 2^8 are not modulo 2^9: a half of the difference of two products, of which no
-/// coefficient stands for another.
+/// Rows that are geometric modulo 2^8 are not modulo 2^9: a half of the difference of two products, of which each
+/// coefficient is another.
 #[test]
-fn geometric_rows_modulo_powers_of_two_stand_for_nothing() {
+fn halves_of_products_have_all_their_coefficients() {
     let n = 8;
     let mut t = Table::new(n);
     let power = |k: i64, i: u32| k * 3i64.pow(i) % 256;

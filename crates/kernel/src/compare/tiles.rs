@@ -4,19 +4,19 @@
 //! elements are grouped decides how much is; every pair is in a tile however they are.
 
 use super::asked::Asked;
-use super::evaluate::{Arithmetic, Live, Matrices, Wrapping, modular, wrapping};
+use super::evaluate::{Arithmetic, Live, Matrices, modular, wrapping};
 use super::forms::Forms;
-use super::{Layout, Mismatch, Side, shift};
+use super::{Layout, Mismatch, Side};
 use rayon::prelude::*;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Left elements of a tile at most.
 const HEIGHT: usize = 16;
 /// Pairs of a tile at most.
 pub(super) const AREA: usize = 256;
-/// Rows by which a grouping is chosen, and groupings tried.
-const SAMPLE: usize = 128;
+/// Elements whose numbers are equal modulo this are grouped: rows of transforms, and of splits in halves and thirds,
+/// are zero at the most of such groups.
+const CLASSES: u32 = 48;
 
 /// A coefficient that is not what was asked for: of elements i and j in output k.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +37,8 @@ pub(super) struct Group {
     pub rows: Vec<Option<Box<[u32]>>>,
 }
 
-/// Compares the coefficients of `forms` with what is asked for: all, or with a `stride` those that stand for
-/// all ([`shift`]). Returns what `visit` makes of the differences.
+/// Compares all coefficients of `forms` with what is asked for, and returns what `visit` makes of the
+/// differences.
 ///
 /// # Errors
 /// Those of `visit`, and if `tick` returns false.
@@ -46,58 +46,28 @@ pub(super) fn differences<T: Send>(
     forms: &Forms,
     layout: &Layout,
     asked: &Asked,
-    stride: Option<usize>,
     tick: &(dyn Fn(f64) -> bool + Sync),
     visit: &Visit<T>,
 ) -> Result<Vec<T>, Mismatch> {
-    match forms.twos {
-        None => {
-            let arithmetic = Arithmetic::new(forms.m);
-            let evaluate = |live: &Live, left: &Group, right: &Group, out: &mut Matrices<u32>| {
-                modular(live, arithmetic, left, right, out);
-                Ok(())
-            };
-            tiled(forms, layout, asked, stride, tick, visit, &evaluate)
-        }
-        // Words hold all bits that are needed.
-        Some(..=16) => tiled(forms, layout, asked, stride, tick, visit, &wrapping::<u16>),
-        Some(_) => tiled(forms, layout, asked, stride, tick, visit, &wrapping::<u32>),
-    }
-}
-
-/// Evaluates all sums on a tile.
-type Evaluate<'a, W> =
-    dyn Fn(&Live, &Group, &Group, &mut Matrices<W>) -> Result<(), (u32, u8)> + Sync + 'a;
-
-fn tiled<T: Send, W: Wrapping>(
-    forms: &Forms,
-    layout: &Layout,
-    asked: &Asked,
-    stride: Option<usize>,
-    tick: &(dyn Fn(f64) -> bool + Sync),
-    visit: &Visit<T>,
-    evaluate: &Evaluate<W>,
-) -> Result<Vec<T>, Mismatch> {
-    let mut tasks: Vec<(Group, Arc<Vec<Group>>)> = Vec::new();
-    for (left, right) in shift::pairs(stride, layout.len) {
-        let left = groups(forms, Side::Left, left, HEIGHT);
-        let height = left.iter().map(|g| g.elements.len()).max().unwrap_or(1);
-        let right = Arc::new(groups(forms, Side::Right, right, AREA / height));
-        tasks.extend(left.into_iter().map(|group| (group, right.clone())));
-    }
-    let count: usize = tasks.iter().map(|t| t.1.len()).sum();
-    let done = AtomicUsize::new(0);
-    let parts: Result<Vec<Vec<T>>, Mismatch> = tasks
+    let arithmetic = Arithmetic::new(forms.m);
+    let lefts = groups(forms, Side::Left, layout.len[0], HEIGHT);
+    let height = lefts.iter().map(|g| g.elements.len()).max().unwrap_or(1);
+    let rights = groups(forms, Side::Right, layout.len[1], AREA / height);
+    let (done, count) = (AtomicUsize::new(0), lefts.len() * rights.len());
+    let parts: Result<Vec<Vec<T>>, Mismatch> = lefts
         .par_iter()
-        .map(|(left, rights)| {
+        .map(|left| {
             let mut out = Vec::new();
             let live = Live::new(forms, left);
-            let mut found = Matrices::<W>::default();
-            for right in rights.iter() {
-                evaluate(&live, left, right, &mut found)
-                    .map_err(|(value, bits)| Mismatch::NotMultiple { value, bits })?;
+            let mut found = Matrices::default();
+            for right in &rights {
+                match forms.twos {
+                    None => modular(&live, arithmetic, left, right, &mut found),
+                    Some(_) => wrapping(&live, left, right, &mut found)
+                        .map_err(|(value, bits)| Mismatch::NotMultiple { value, bits })?,
+                }
                 let area = left.elements.len() * right.elements.len();
-                let found: Vec<Option<&[W]>> =
+                let found: Vec<Option<&[u32]>> =
                     live.forms.iter().map(|f| found.get((*f)?, area)).collect();
                 check(&found, forms.m, asked, left, right, &mut |d| visit(d, &mut out))?;
                 let d = done.fetch_add(1, Ordering::Relaxed);
@@ -111,46 +81,23 @@ fn tiled<T: Send, W: Wrapping>(
     Ok(parts?.into_iter().flatten().collect())
 }
 
-/// The residue classes of elements, in groups of at most `most`, modulo the number for which the fewest rows
-/// are not zero on a group.
-fn groups(forms: &Forms, side: Side, elements: Vec<u32>, most: usize) -> Vec<Group> {
+/// The residue classes of `count` elements, in groups of at most `most`.
+fn groups(forms: &Forms, side: Side, count: usize, most: usize) -> Vec<Group> {
     let rows = &forms.rows[side as usize];
-    let used = forms.used(side);
-    let grouped = |classes: u32| -> Vec<Vec<u32>> {
-        let mut sorted = elements.clone();
-        sorted.sort_by_key(|&x| (x % classes, x));
-        let classes = sorted.chunk_by(|x, y| x % classes == y % classes);
-        classes.flat_map(|c| c.chunks(most).map(<[u32]>::to_vec)).collect()
-    };
-    // Group and place in it, by element.
-    let places = |lists: &[Vec<u32>]| {
-        let mut places = vec![None; 1 + elements.iter().max().map_or(0, |&x| x as usize)];
-        for (g, list) in lists.iter().enumerate() {
-            list.iter().enumerate().for_each(|(at, &x)| places[x as usize] = Some((g, at)));
-        }
-        places
-    };
-    let place =
-        |places: &[Option<(usize, usize)>], x: u32| places.get(x as usize).copied().flatten();
-    let step = used.len().div_ceil(SAMPLE).max(1);
-    let cost = |classes: u32| -> usize {
-        let lists = grouped(classes);
-        let (places, mut last, mut cost) = (places(&lists), vec![0; lists.len()], 0);
-        for (number, &row) in used.iter().step_by(step).enumerate() {
-            for (group, _) in rows[row as usize].iter().filter_map(|x| place(&places, x.0)) {
-                cost += usize::from(last[group] <= number);
-                last[group] = number + 1;
-            }
-        }
-        cost
-    };
-    let lists = grouped((1..=SAMPLE as u32).min_by_key(|&c| cost(c)).unwrap_or(1));
-    let places = places(&lists);
+    let classes = (0..CLASSES).map(|c| (c..count as u32).step_by(CLASSES as usize));
+    let lists = classes.flat_map(|c| {
+        let class: Vec<u32> = c.collect();
+        class.chunks(most).map(<[u32]>::to_vec).collect::<Vec<_>>()
+    });
     let empty = |elements| Group { elements, rows: vec![None; rows.len()] };
-    let mut groups: Vec<Group> = lists.into_iter().map(empty).collect();
-    for row in used {
+    let mut groups: Vec<Group> = lists.map(empty).collect();
+    let mut places = vec![(0, 0); count];
+    for (g, group) in groups.iter().enumerate() {
+        group.elements.iter().enumerate().for_each(|(at, &x)| places[x as usize] = (g, at));
+    }
+    for row in forms.used(side) {
         for &(x, c) in &rows[row as usize] {
-            let Some((group, at)) = place(&places, x) else { continue };
+            let (group, at) = places[x as usize];
             let Group { elements, rows } = &mut groups[group];
             let zero = || vec![0; elements.len()].into();
             rows[row as usize].get_or_insert_with(zero)[at] = c;
@@ -160,8 +107,8 @@ fn groups(forms: &Forms, side: Side, elements: Vec<u32>, most: usize) -> Vec<Gro
 }
 
 /// Visits the coefficients of a tile that are not what is asked for modulo m.
-fn check<W: Wrapping>(
-    found: &[Option<&[W]>],
+fn check(
+    found: &[Option<&[u32]>],
     m: u32,
     asked: &Asked,
     left: &Group,
@@ -186,7 +133,7 @@ fn check<W: Wrapping>(
             continue;
         }
         for (place, &(i, j)) in pairs.iter().enumerate() {
-            let found = values.map_or(0, |v| v[place].wide() & mask);
+            let found = values.map_or(0, |v| v[place] & mask);
             let want = expected.next_if(|e| (e.0, e.1) == (k, place)).map_or(0, |e| e.2);
             if found != want {
                 visit(Difference { k, i, j, found, expected: want })?;
