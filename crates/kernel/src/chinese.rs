@@ -218,6 +218,8 @@ impl Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::atom::Atom;
+    use crate::form::Form;
 
     #[test]
     fn integers_are_the_least_with_their_residues() {
@@ -231,5 +233,49 @@ mod tests {
                 assert_eq!(basis.least(&residues), x, "{moduli:?}");
             }
         }
+    }
+
+    /// Z = x - 12 and x + 12 with x in [0, 10], modulo 35: whatever the interval of Y, it is Z where some multiple
+    /// of 35 brings both so near that no other is possible, and only there.
+    #[test]
+    fn intervals_leave_no_room_at_either_end() {
+        let basis = Basis::new(&[5, 7]).expect("moduli");
+        let (mut facts, q) = (Facts::new(vec![(0, 10), (0, 10)], 1 << 10), 97);
+        let input = |facts: &mut Facts, operand| {
+            facts.atom(Atom::Input { operand, index: 0 }).expect("an input")
+        };
+        let (x, y) = (input(&mut facts, 0), input(&mut facts, 1));
+        let of = Integers { moduli: &[5, 7], left: &[x], right: &[], names: &[] };
+        let (mut accepted, mut refused) = (0, 0);
+        for constant in [-12i128, 12] {
+            let own = [5i128, 7].map(|p| {
+                let entry = |i, c: i128| Entry { k: 0, i, j: 1, c: c.rem_euclid(p) as u32 };
+                [entry(0, 1), entry(1, constant)]
+            });
+            let found: Vec<&[Entry]> = own.iter().map(|e| &e[..]).collect();
+            for (l, h) in (-80..80).flat_map(|l| (l..80).map(move |h| (l, h))) {
+                let number = facts.atoms.len() as i128;
+                let form = Form { k: number, t: vec![(x, 1), (y, 1)] };
+                let name = facts.atom(Atom::Name(form.into())).expect("a name");
+                facts.narrow(name, l, h);
+                let all = (-9..=9).map(|t| constant + 35 * t);
+                let near: Vec<u32> = all
+                    .filter(|k| 10 + k - l < 35 && h - k < 35)
+                    .map(|k| k.rem_euclid(q.into()) as u32)
+                    .collect();
+                match facts.integer(name, &found, &basis, &of, q) {
+                    Ok(is) => {
+                        accepted += 1;
+                        assert_eq!(is.t, [(Term::Value(x), 1)]);
+                        assert!(near.contains(&is.k), "{constant}, [{l}, {h}]: {}", is.k);
+                    }
+                    Err(why) => {
+                        refused += 1;
+                        assert!(near.is_empty(), "{constant}, [{l}, {h}]: {why}");
+                    }
+                }
+            }
+        }
+        assert!(accepted > 1000 && refused > 1000, "{accepted} {refused}");
     }
 }

@@ -458,6 +458,34 @@ mod tests {
         }
     }
 
+    /// Slices of all lines through few points, on all their intervals: one whose least value times a power of two is
+    /// the greatest is not constant for that.
+    #[test]
+    fn slices_of_small_lines() {
+        let lines = (-2..=3i64).flat_map(|k| (-2..=2i64).map(move |x| (k, x)));
+        for ((k, x), from) in lines.flat_map(|l| (0..=3u8).map(move |from| (l, from))) {
+            let mut funs = Funs::default();
+            let args = [funs.lin(6, k, x, &[])].into_iter().collect();
+            let f = funs.intern(Fun { width: 6 - from, op: FunOp::Slice(from), args });
+            for (lo, hi) in (-3..=16i64).flat_map(|lo| (lo..=16).map(move |hi| (lo, hi))) {
+                let all = pieces(&mut funs, f, lo, hi, &mut 2000).expect("few points");
+                for piece in all {
+                    let (from, to) = match &piece {
+                        Piece::Affine { lo, hi, .. } => (*lo, *hi),
+                        Piece::Values { lo, values } => (*lo, lo + values.len() as i64 - 1),
+                    };
+                    for at in from..=to {
+                        let value = match &piece {
+                            Piece::Affine { k, c, .. } => k + c * i128::from(at),
+                            Piece::Values { lo, values } => values[(at - lo) as usize].into(),
+                        };
+                        assert_eq!(value, i128::from(funs.at(f, at)), "{k} + {x}·{at}");
+                    }
+                }
+            }
+        }
+    }
+
     /// Points far from zero are not looked at: a coefficient times one of these would leave 128 bits.
     #[test]
     fn intervals_end_at_2_to_the_50() {

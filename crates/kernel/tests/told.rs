@@ -56,3 +56,26 @@ fn each_side_condition_has_its_tests() {
         );
     }
 }
+
+/// A mutant that no test notices has its reason in mutants.md, and a reason has its mutant.
+#[test]
+fn each_mutant_that_is_missed_has_its_reason() {
+    let (record, page) = (include_str!("../mutants.txt"), include_str!("../mutants.md"));
+    let told = record.lines().filter(|l| l.starts_with("missed"));
+    let missed: Vec<&str> = told.filter_map(|l| Some(l.split_once(": ")?.1)).collect();
+    let (_, table) = page.split_once("\n## What is missed, and why\n").expect("the heading");
+    let rows = table.lines().filter_map(|l| l.strip_prefix("| `"));
+    let mut reasons = Vec::new();
+    for row in rows {
+        let (texts, why) = row.split_once(" | ").expect("two cells");
+        assert!(why.len() > 10, "no reason: {row}");
+        reasons.extend(texts.split('`').step_by(2).filter(|t| !t.is_empty()));
+    }
+    assert!(!missed.is_empty() && !reasons.is_empty());
+    for mutant in &missed {
+        assert!(reasons.iter().any(|r| mutant.starts_with(r)), "no reason for {mutant}");
+    }
+    for reason in &reasons {
+        assert!(missed.iter().any(|m| m.starts_with(reason)), "no mutant {reason}");
+    }
+}
