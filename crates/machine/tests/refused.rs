@@ -235,6 +235,13 @@ fn outside_the_whitelist() {
     refused("vpaddw ymm0{k1}, ymm1, ymm2\n ret", unsupported, "EVEX");
     refused("vpaddw ymm0{k1}{z}, ymm1, ymm2\n ret", unsupported, "EVEX");
     refused("vpaddw ymm16, ymm1, ymm2\n ret", unsupported, "EVEX");
+    refused("vpxorq zmm0, zmm1, zmm2\n ret", unsupported, "EVEX");
+    refused("vpxorq ymm0{k1}, ymm1, ymm2\n ret", unsupported, "EVEX");
+    refused("vpxorq ymm16{k1}{z}, ymm1, ymm2\n ret", unsupported, "EVEX");
+    refused("vpternlogq ymm0{k1}, ymm1, ymm2, 0x96\n ret", unsupported, "EVEX");
+    refused("vprolvq ymm0, ymm1, ymm2\n ret", unsupported, "EVEX");
+    refused("vmovdqu64 ymm16, [rsi+4096]\n ret", memory, "");
+    refused("vmovdqa64 ymm16, [rsi]\n ret", memory, "multiple of 32");
     refused("lock add [rdi], eax\n ret", unsupported, "atomic");
     refused("xchg [rdi], eax\n ret", unsupported, "exchange");
     refused("mov rax, fs:[0x30]\n ret", unsupported, "thread-local");

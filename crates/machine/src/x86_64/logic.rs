@@ -21,7 +21,14 @@ impl Machine<'_> {
             M::Por | M::Vpor | M::Orps | M::Vorps | M::Orpd | M::Vorpd => {
                 self.bitwise_vector(Bitwise::Or)?;
             }
-            M::Pxor | M::Vpxor | M::Xorps | M::Vxorps | M::Xorpd | M::Vxorpd => {
+            M::Pxor
+            | M::Vpxor
+            | M::Vpxord
+            | M::Vpxorq
+            | M::Xorps
+            | M::Vxorps
+            | M::Xorpd
+            | M::Vxorpd => {
                 self.bitwise_vector(Bitwise::Xor)?;
             }
             M::Pblendvb | M::Vpblendvb => self.blend_by_sign(1)?,

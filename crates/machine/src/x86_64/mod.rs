@@ -1,7 +1,7 @@
-//! x86-64: legacy SSE to AVX2, AVX-VNNI, and the scalar code that compilers emit.
+//! x86-64: legacy SSE to AVX2, AVX-VNNI, some AVX-512 on 256 bits, and the scalar code that compilers emit.
 //!
 //! Instructions are a whitelist: each arm names the mnemonics it means, every encoding besides
-//! legacy and VEX is refused, and so is every operand form that an arm does not expect.
+//! legacy and VEX is refused but for the list of `evex`, and so is every operand form that an arm does not expect.
 //!
 //! *Undefined* data: each instruction computes lane by lane (scalar instructions: the operand is
 //! the lane). A lane with an undefined byte that the result depends on gives an undefined result
@@ -14,6 +14,7 @@ mod aes;
 mod arith;
 mod control;
 mod decode;
+mod evex;
 mod flags;
 mod integer;
 mod lanes;
@@ -65,7 +66,8 @@ pub(crate) struct Linked {
 /// Registers and flags.
 pub(crate) struct X86_64 {
     pub gpr: [[Byte; 8]; 16],
-    pub vec: [Wide; 16],
+    /// Of them 16 to 31 are in EVEX encodings alone.
+    pub vec: [Wide; 32],
     pub flags: Flags,
 }
 
@@ -88,7 +90,7 @@ impl InstructionSet for X86_64 {
         gpr[RSP] = entry.stack_pointer;
         ARGUMENTS.iter().zip(&entry.arguments).for_each(|(&r, value)| gpr[r] = *value);
         SAVED.iter().zip(&entry.saved).for_each(|(&r, value)| gpr[r] = *value);
-        X86_64 { gpr, vec: [[Byte::Undefined; 32]; 16], flags: Flags::default() }
+        X86_64 { gpr, vec: [[Byte::Undefined; 32]; 32], flags: Flags::default() }
     }
 
     fn stack_pointer(&self) -> &[Byte] {
@@ -108,7 +110,7 @@ impl InstructionSet for X86_64 {
             self.gpr[r] = [Byte::Undefined; 8];
         }
         self.gpr[RAX] = result;
-        self.vec = [[Byte::Undefined; 32]; 16];
+        self.vec = [[Byte::Undefined; 32]; 32];
         self.flags = Flags::default();
     }
 
@@ -118,15 +120,13 @@ impl InstructionSet for X86_64 {
         let mut all: Vec<(String, Vec<Byte>)> =
             general.map(|(name, &r)| (name.to_string(), m.cpu.gpr[r].to_vec())).collect();
         // Legacy instructions leave the upper halves as the caller had them.
-        let bytes =
-            if m.code.iter().any(|c| c.instruction.ins.code().encoding() == EncodingKind::VEX) {
-                32
-            } else {
-                16
-            };
-        all.extend(
-            m.cpu.vec.iter().enumerate().map(|(i, v)| (format!("ymm{i}"), v[..bytes].to_vec())),
-        );
+        let has = |kind| m.code.iter().any(|c| c.instruction.ins.code().encoding() == kind);
+        let evex = has(EncodingKind::EVEX);
+        let bytes = if evex || has(EncodingKind::VEX) { 32 } else { 16 };
+        // And others than EVEX do not reach the upper sixteen.
+        let count = if evex { 32 } else { 16 };
+        let vectors = m.cpu.vec[..count].iter().enumerate();
+        all.extend(vectors.map(|(i, v)| (format!("ymm{i}"), v[..bytes].to_vec())));
         Some(all)
     }
 
@@ -158,10 +158,14 @@ impl Machine<'_> {
     /// Executes `self.now.ins`.
     fn step(&mut self) -> Fallible<()> {
         let ins = self.now.ins;
-        if !matches!(ins.code().encoding(), EncodingKind::Legacy | EncodingKind::VEX) {
+        let known = match ins.code().encoding() {
+            EncodingKind::Legacy | EncodingKind::VEX => true,
+            _ => evex::accepted(&ins),
+        };
+        if !known {
             return Err(self.unsupported(
-                "EVEX and XOP encodings are not modelled; compile without AVX-512 (for example \
-                 -mavx2 or -march=x86-64-v3)",
+                "EVEX and XOP encodings are not modelled, but for a few on 256 bits without masks; compile \
+                 without AVX-512 (for example -mavx2 or -march=x86-64-v3)",
             ));
         }
         let done = self.control(ins)?
@@ -191,11 +195,12 @@ impl Machine<'_> {
             || self.shifts(ins)?
             || self.shuffle(ins)?
             || self.permute(ins)?
-            || self.aes(ins)?)
+            || self.aes(ins)?
+            || self.evex(ins)?)
     }
 
-    /// Whether the encoding is VEX: it clears the upper half of the destination, legacy keeps it.
+    /// Whether the encoding is VEX or EVEX: they clear the upper half of the destination, legacy keeps it.
     pub fn is_vex(&self) -> bool {
-        self.now.ins.code().encoding() == EncodingKind::VEX
+        self.now.ins.code().encoding() != EncodingKind::Legacy
     }
 }

@@ -13,6 +13,7 @@ impl Machine<'_> {
             | M::Movaps
             | M::Movapd
             | M::Vmovdqa
+            | M::Vmovdqa64
             | M::Vmovaps
             | M::Vmovapd
             | M::Movntdq
@@ -27,6 +28,7 @@ impl Machine<'_> {
             | M::Movups
             | M::Movupd
             | M::Vmovdqu
+            | M::Vmovdqu64
             | M::Vmovups
             | M::Vmovupd
             | M::Lddqu
@@ -49,8 +51,11 @@ impl Machine<'_> {
                 out[8..16].copy_from_slice(&s.b[..8]);
                 self.set_vector(0, &out, 16)?;
             }
-            M::Vzeroupper => self.cpu.vec.iter_mut().for_each(|v| v[16..].fill(Byte::Const(0))),
-            M::Vzeroall => self.cpu.vec = [ZEROS; 16],
+            // Neither reaches registers 16 to 31.
+            M::Vzeroupper => {
+                self.cpu.vec[..16].iter_mut().for_each(|v| v[16..].fill(Byte::Const(0)));
+            }
+            M::Vzeroall => self.cpu.vec[..16].fill(ZEROS),
             M::Vbroadcasti128 | M::Vbroadcastf128 => {
                 if ins.op_kind(1) != OpKind::Memory {
                     return Ok(false);

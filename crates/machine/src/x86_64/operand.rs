@@ -250,7 +250,7 @@ impl Machine<'_> {
         match self.now.ins.op_kind(i) {
             OpKind::Register => {
                 let r = self.now.ins.op_register(i);
-                if !(r.is_xmm() || r.is_ymm()) || r.number() > 15 {
+                if !(r.is_xmm() || r.is_ymm()) {
                     return Err(self.unsupported("operand form"));
                 }
                 out[..size].copy_from_slice(&self.cpu.vec[r.number()][..size]);
@@ -260,7 +260,13 @@ impl Machine<'_> {
                     let at = self.pointer()?;
                     self.require_alignment(at, 16, 16)?;
                 }
-                self.load_operand(&mut out[..size])?;
+                let element = self.now.ins.memory_size().size();
+                if self.now.ins.is_broadcast() {
+                    self.load_operand(&mut out[..element])?;
+                    (element..size).for_each(|i| out[i] = out[i - element]);
+                } else {
+                    self.load_operand(&mut out[..size])?;
+                }
             }
             _ => return Err(self.unsupported("operand form")),
         }
@@ -270,7 +276,7 @@ impl Machine<'_> {
     /// Writes a vector register's low `size` bytes. VEX clears the rest, legacy keeps it.
     pub(super) fn set_vector(&mut self, i: u32, bytes: &Wide, size: usize) -> Fallible<()> {
         let r = self.now.ins.op_register(i);
-        if !(r.is_xmm() || r.is_ymm()) || r.number() > 15 {
+        if !(r.is_xmm() || r.is_ymm()) {
             return Err(self.unsupported("operand form"));
         }
         let vex = self.is_vex();

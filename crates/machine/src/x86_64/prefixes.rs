@@ -81,8 +81,10 @@ fn refusal(ins: &Instruction, bytes: &[u8]) -> Option<String> {
     if let Some(b) = p.legacy.iter().find(|b| twice(b)) {
         return Some(format!("prefix {b:02x} twice"));
     }
-    if matches!(p.opcode, 0xc4 | 0xc5) && (p.rex.is_some() || p.legacy.iter().any(|b| *b != 0x64)) {
-        return Some("a prefix before a VEX prefix".into());
+    if matches!(p.opcode, 0x62 | 0xc4 | 0xc5)
+        && (p.rex.is_some() || p.legacy.iter().any(|b| *b != 0x64))
+    {
+        return Some("a prefix before a VEX or EVEX prefix".into());
     }
     let indirect = matches!(m, M::Jmp | M::Call)
         && matches!(ins.op_kind(0), OpKind::Register | OpKind::Memory);

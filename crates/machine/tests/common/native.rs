@@ -67,6 +67,8 @@ pub fn available(feature: C) -> bool {
         C::SSE4_1 => is_x86_feature_detected!("sse4.1"),
         C::SSE4_2 => is_x86_feature_detected!("sse4.2"),
         C::AVX => is_x86_feature_detected!("avx"),
+        C::AVX512F => is_x86_feature_detected!("avx512f"),
+        C::AVX512VL => is_x86_feature_detected!("avx512vl"),
         C::AVX2 => is_x86_feature_detected!("avx2"),
         C::AVX_VNNI => is_x86_feature_detected!("avxvnni"),
         C::BMI1 => is_x86_feature_detected!("bmi1"),
