@@ -47,6 +47,7 @@
 #define RF_HAVE_AVX2_CODE 1
 #define RF_AVX2 __attribute__((target("avx2")))
 #define RF_AVX2_BMI2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
+#define RF_AVX512VL __attribute__((target("avx2,avx512f,avx512vl")))
 #else
 #define RF_HAVE_AVX2_CODE 0
 #endif
@@ -71,6 +72,13 @@ extern int RF_NS(test_portable); /* tests set it to force portable code */
 #define rf_bmi2() (rf_avx2() && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
 #else
 #define rf_bmi2() 0
+#endif
+
+/* Whether it has AVX-512 on registers of 256 bits, of which there are 32 (and the operating system keeps them). */
+#if RF_HAVE_AVX2_CODE
+#define rf_avx512vl() (rf_avx2() && __builtin_cpu_supports("avx512vl"))
+#else
+#define rf_avx512vl() 0
 #endif
 
 /*

@@ -1,6 +1,7 @@
 /*
  * hash_builtin_sha3.c: SHA3-256, SHA3-512, SHAKE128 and SHAKE256 [FIPS202], one at a time in
- * portable C and four side by side with AVX2. Nothing here depends on data but lengths.
+ * portable C and four side by side with AVX2, both with AVX-512 where there is. Nothing here depends on data but
+ * lengths.
  */
 #include "keccak.h"
 
@@ -17,7 +18,7 @@ static const uint64_t rf_keccak_constants[24] = {
 
 /*
  * One round from state a to state e, lane (x, y) at 5y + x. Rows of e: lane x of row y comes from
- * lane (x + 3y, x) of a, turned by its own offset; WORD, XOR, CHI(a, b, c) = a ^ (~b & c) and TURN
+ * lane (x + 3y, x) of a, turned by its own offset; WORD, XOR, XOR3, CHI(a, b, c) = a ^ (~b & c) and TURN
  * say what a lane is.
  */
 #define RF_KECCAK_ROW(e, y, a, d, s0, t0, s1, t1, s2, t2, s3, t3, s4, t4)                          \
@@ -32,7 +33,7 @@ static const uint64_t rf_keccak_constants[24] = {
     e[5 * y + 3] = CHI(b3, b4, b0);                                                                \
     e[5 * y + 4] = CHI(b4, b0, b1);
 
-#define RF_KECCAK_SUM(a, x) XOR(XOR(XOR(a[x], a[x + 5]), XOR(a[x + 10], a[x + 15])), a[x + 20])
+#define RF_KECCAK_SUM(a, x) XOR3(XOR3(a[x], a[x + 5], a[x + 10]), a[x + 15], a[x + 20])
 
 #define RF_KECCAK_ROUND(e, a, constant)                                                            \
     do {                                                                                           \
@@ -53,6 +54,7 @@ static const uint64_t rf_keccak_constants[24] = {
 
 #define WORD uint64_t
 #define XOR(a, b) ((a) ^ (b))
+#define XOR3(a, b, c) ((a) ^ (b) ^ (c))
 #define CHI(a, b, c) ((a) ^ (~(b) & (c)))
 #define TURN(a, t) ((a) << (t) | (a) >> ((64 - (t)) & 63))
 
@@ -81,9 +83,23 @@ RF_AVX2_BMI2 static void rf_keccak_bmi2(uint64_t state[25])
 }
 #endif
 
+#undef WORD
+#undef XOR
+#undef XOR3
+#undef CHI
+#undef TURN
+
+#if RF_HAVE_AVX2_CODE
+#include "keccak_avx512vl.h"
+#endif
+
 static void rf_keccak(uint64_t state[25])
 {
 #if RF_HAVE_AVX2_CODE
+    if (rf_avx512vl()) {
+        rf_keccak_avx512vl(state);
+        return;
+    }
     if (rf_bmi2()) {
         rf_keccak_bmi2(state);
         return;
@@ -93,11 +109,6 @@ static void rf_keccak(uint64_t state[25])
 }
 
 #undef RF_KECCAK_ALL
-
-#undef WORD
-#undef XOR
-#undef CHI
-#undef TURN
 
 static uint64_t rf_keccak_load(const uint8_t *p)
 {

@@ -78,14 +78,45 @@ extern int RF_NS(test_no_wipe); /* tests set it to see what would stay */
 #define rf_clear_registers() ((void)0)
 #endif
 
-/* Defines the function that sets so many bytes of dead stack to zero, and then registers. */
-#define RF_WIPER(name, bytes)                                                                      \
+#if RF_HAVE_AVX2_CODE
+/* The sixteen vector registers that AVX-512 adds. */
+RF_AVX512VL static inline void rf_clear_upper_registers(void)
+{
+    __asm__ __volatile__(
+        "vpxorq %%xmm16, %%xmm16, %%xmm16\n\tvpxorq %%xmm17, %%xmm17, %%xmm17\n\t"
+        "vpxorq %%xmm18, %%xmm18, %%xmm18\n\tvpxorq %%xmm19, %%xmm19, %%xmm19\n\t"
+        "vpxorq %%xmm20, %%xmm20, %%xmm20\n\tvpxorq %%xmm21, %%xmm21, %%xmm21\n\t"
+        "vpxorq %%xmm22, %%xmm22, %%xmm22\n\tvpxorq %%xmm23, %%xmm23, %%xmm23\n\t"
+        "vpxorq %%xmm24, %%xmm24, %%xmm24\n\tvpxorq %%xmm25, %%xmm25, %%xmm25\n\t"
+        "vpxorq %%xmm26, %%xmm26, %%xmm26\n\tvpxorq %%xmm27, %%xmm27, %%xmm27\n\t"
+        "vpxorq %%xmm28, %%xmm28, %%xmm28\n\tvpxorq %%xmm29, %%xmm29, %%xmm29\n\t"
+        "vpxorq %%xmm30, %%xmm30, %%xmm30\n\tvpxorq %%xmm31, %%xmm31, %%xmm31"
+        :
+        :
+        : "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27",
+          "xmm28", "xmm29", "xmm30", "xmm31");
+}
+#define rf_clear_upper()                                                                           \
+    do {                                                                                           \
+        if (rf_avx512vl())                                                                         \
+            rf_clear_upper_registers();                                                            \
+    } while (0)
+#else
+#define rf_clear_upper() ((void)0)
+#endif
+
+/* Defines the function that sets so many bytes of dead stack to zero, and then registers, after what is said besides. */
+#define RF_WIPER_AND(name, bytes, besides)                                                         \
     RF_ALONE static void name(void)                                                                \
     {                                                                                              \
         uint8_t dead[bytes];                                                                       \
         rf_zeroize(dead, sizeof dead);                                                             \
+        besides;                                                                                   \
         rf_clear_registers();                                                                      \
     }
+#define RF_WIPER(name, bytes) RF_WIPER_AND(name, bytes, (void)0)
+/* Of operations with Keccak, which has code for AVX-512. */
+#define RF_WIPER_KECCAK(name, bytes) RF_WIPER_AND(name, bytes, rf_clear_upper())
 
 /*
  * Defines the frame between: `apart` has the parameters of `operation`, which is RF_ALONE, and passes them on. Both lists

@@ -226,12 +226,8 @@ static int rf_mlkem_accept(int16_t a[256], const uint8_t *in, size_t len)
     size_t i;
     int have = 0;
 #if RF_HAVE_AVX2_CODE
-    if (rf_bmi2()) {
-        int16_t all[272];
-        have = rf_mlkem_accept_bmi2(all, in, len);
-        memcpy(a, all, 256 * sizeof *a);
-        return have < 256 ? have : 256;
-    }
+    if (rf_bmi2())
+        return rf_mlkem_accept_bmi2(a, in, len);
 #endif
     for (i = 0; i + 3 <= len && have < 256; i += 3) {
         int low = in[i] | (in[i + 1] & 15) << 8, high = in[i + 1] >> 4 | in[i + 2] << 4;
@@ -283,6 +279,12 @@ static void rf_mlkem_binomial2(int16_t a[256], const uint8_t *in)
 static void rf_mlkem_binomial3(int16_t a[256], const uint8_t *in)
 {
     int i, j;
+#if RF_HAVE_AVX2_CODE
+    if (rf_avx2()) {
+        rf_mlkem_binomial3_avx2(a, in);
+        return;
+    }
+#endif
     for (i = 0; i < 64; i++) {
         uint32_t word = (uint32_t)in[3 * i] | (uint32_t)in[3 * i + 1] << 8 | (uint32_t)in[3 * i + 2] << 16;
         uint32_t sums = (word & 0x249249u) + (word >> 1 & 0x249249u) + (word >> 2 & 0x249249u);
@@ -291,11 +293,7 @@ static void rf_mlkem_binomial3(int16_t a[256], const uint8_t *in)
     }
 }
 
-/* The messages of mlkem_hash. */
-struct rf_mlkem_messages {
-    uint8_t entry[16][34], noise[9][33];
-};
-
+/* The messages of all entries and noise. */
 static void rf_mlkem_messages_of(struct rf_mlkem_messages *messages, int entries, int k, int transposed,
                                  const uint8_t *seed, const rf_noise *noise)
 {
@@ -305,7 +303,7 @@ static void rf_mlkem_messages_of(struct rf_mlkem_messages *messages, int entries
         messages->entry[i][33 - transposed] = (uint8_t)(i / k); /* first the column, then the row of A */
         messages->entry[i][32 + transposed] = (uint8_t)(i % k);
     }
-    for (i = 0; noise != NULL && i < noise->count; i++) {
+    for (i = 0; noise != NULL && i < noise->count && i < 9; i++) {
         memcpy(messages->noise[i], noise->seed, 32);
         messages->noise[i][32] = (uint8_t)i;
     }
@@ -332,18 +330,18 @@ static int rf_mlkem_hash_four(rf_digest *digests, int digest_count, int16_t (*ma
     int count = 0, done, error = 0, i;
     for (i = 0; i < digest_count; i++) {
         const rf_sponge sponge = {digests[i].in, digests[i].len, 32, RF_SHA3_256_RATE,
-                                  digests[i].is_shake ? 0x1f : 0x06};
+                                  digests[i].is_shake ? 0x1f : 0x06, NULL};
         sponges[count++] = sponge;
     }
     for (i = 0; i < entries; i++) {
-        const rf_sponge sponge = {messages->entry[i], 34, RF_MLKEM_BLOCKS, RF_SHAKE128_RATE, 0x1f};
+        const rf_sponge sponge = {messages->entry[i], 34, RF_MLKEM_BLOCKS, RF_SHAKE128_RATE, 0x1f, NULL};
         sponges[count++] = sponge;
     }
     for (i = 0; noise != NULL && i < noise->count; i++) {
-        const rf_sponge sponge = {messages->noise[i], 33, RF_MLKEM_NOISE_BYTES(noise, i), RF_SHAKE256_RATE, 0x1f};
+        const rf_sponge sponge = {messages->noise[i], 33, RF_MLKEM_NOISE_BYTES(noise, i), RF_SHAKE256_RATE, 0x1f, NULL};
         sponges[count++] = sponge;
     }
-    RF_NS(four_begin)(&four, sponges, count);
+    RF_NS(four_begin)(&four, sponges, count, 0);
     while ((done = RF_NS(four_next)(&four, &bytes)) >= 0) {
         i = done - digest_count;
         if (i < 0)
@@ -383,6 +381,80 @@ int RF_NS(mlkem_hash)(rf_digest *digests, int digest_count, int16_t (*matrix)[25
             rf_mlkem_binomial(noise, i, bytes);
     }
     return failed ? RINGFORGE_ERR_HASH : 0;
+}
+
+/*
+ * Key generation: what a row of A needs is hashed first, and the key's hash goes on beside the next rows.
+ */
+void RF_NS(mlkem_rows_begin)(rf_mlkem_rows *rows, const rf_digest *key, int16_t (*matrix)[256], int k, const uint8_t *seed,
+                             const rf_noise *noise)
+{
+    rows->key = *key;
+    rows->matrix = matrix;
+    rows->k = k;
+    rows->noise = *noise;
+    rows->ready = 0;
+    rows->row = rows->error = 0;
+    rf_mlkem_messages_of(&rows->messages, k * k, k, 0, seed, noise);
+#if RF_HAVE_FOUR
+    if (rf_has_four()) {
+        int count = 0, i;
+        rows->ended = 0;
+        for (i = 0; i < k * (k + 2); i++) {
+            /* s; then each row of A and its e */
+            const int row = (i - k) / (k + 1), column = (i - k) % (k + 1);
+            const int drawn = i < k ? i : column == k ? k + row : -1, entry = k * row + column;
+            const rf_sponge of_noise = {rows->messages.noise[drawn < 0 ? 0 : drawn], 33,
+                                        RF_MLKEM_NOISE_BYTES(noise, drawn), RF_SHAKE256_RATE, 0x1f, NULL};
+            const rf_sponge of_entry = {rows->messages.entry[drawn < 0 ? entry : 0], 34, RF_MLKEM_BLOCKS,
+                                        RF_SHAKE128_RATE, 0x1f, NULL};
+            rows->what[count] = (uint8_t)(drawn < 0 ? entry : 16 + drawn);
+            rows->sponges[count++] = drawn < 0 ? of_entry : of_noise;
+        }
+        {
+            const rf_sponge of_key = {key->in, key->len, 32, RF_SHA3_256_RATE, 0x06, &rows->ready};
+            rows->sponges[count] = of_key;
+        }
+        RF_NS(four_begin)(&rows->four, rows->sponges, count, 1);
+        return;
+    }
+#endif
+    rows->error = RF_NS(mlkem_hash)(NULL, 0, matrix, k, 0, seed, noise);
+}
+
+int RF_NS(mlkem_rows_next)(rf_mlkem_rows *rows)
+{
+    const int k = rows->k;
+#if RF_HAVE_FOUR
+    if (rf_has_four()) {
+        for (;;) {
+            const uint8_t *bytes;
+            int done, what;
+            /* All up to this row's e: they do not end in order. */
+            const uint32_t wanted = ((uint32_t)1 << (k + (rows->row + 1) * (k + 1))) - 1;
+            if (rows->row < k && (rows->ended & wanted) == wanted)
+                return rows->error == 0 ? rows->row++ : -1;
+            done = RF_NS(four_next)(&rows->four, &bytes);
+            if (done < 0)
+                return -1;
+            if (done == k * (k + 2)) {
+                memcpy(rows->key.out, bytes, 32);
+                continue;
+            }
+            what = rows->what[done];
+            if (what >= 16)
+                rf_mlkem_binomial(&rows->noise, what - 16, bytes);
+            else if (rows->error == 0)
+                rows->error = rf_mlkem_uniform(rows->matrix[what], rows->messages.entry[what], bytes);
+            rows->ended |= (uint32_t)1 << done;
+        }
+    }
+#endif
+    if (rows->error == 0 && rows->row < k)
+        return rows->row++;
+    if (rows->error == 0 && RF_HASH(sha3_256)(rows->key.out, rows->key.in, rows->key.len) != 0)
+        rows->error = RINGFORGE_ERR_HASH;
+    return -1;
 }
 
 #undef RF_MLKEM_NOISE_BYTES

@@ -7,6 +7,7 @@
 #ifndef RINGFORGE_MLKEM_POLY_H
 #define RINGFORGE_MLKEM_POLY_H
 
+#include "../common/keccak.h"
 #include "../common/published.h"
 #include "../common/wipe.h"
 
@@ -59,5 +60,30 @@ typedef struct {
  */
 int RF_NS(mlkem_hash)(rf_digest *digests, int digest_count, int16_t (*matrix)[256], int k, int transposed,
                       const uint8_t *seed, const rf_noise *noise);
+
+/*
+ * The same for key generation, row by row: next() gives a row's number when that row of A, s and the row's e are there,
+ * and -1 after the last, or when `error` is not 0. The key's digest, SHA3-256, is made beside it: after each row the caller
+ * says in `ready` how many bytes of the key are written, and after the last all; key.out has it at the end.
+ */
+typedef struct {
+    rf_digest key;
+    int16_t (*matrix)[256];
+    rf_noise noise;
+    size_t ready;
+    int k, row, error;
+    struct rf_mlkem_messages {
+        uint8_t entry[16][34], noise[9][33];
+    } messages;
+#if RF_HAVE_FOUR
+    uint8_t what[24]; /* entry, or 16 and number of a noise */
+    uint32_t ended;   /* a bit for each */
+    rf_sponge sponges[25];
+    rf_four four;
+#endif
+} rf_mlkem_rows;
+void RF_NS(mlkem_rows_begin)(rf_mlkem_rows *rows, const rf_digest *key, int16_t (*matrix)[256], int k, const uint8_t *seed,
+                             const rf_noise *noise);
+int RF_NS(mlkem_rows_next)(rf_mlkem_rows *rows);
 
 #endif /* RINGFORGE_MLKEM_POLY_H */

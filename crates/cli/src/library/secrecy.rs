@@ -23,8 +23,20 @@ pub fn contracts(kem: &str) -> Vec<(String, String)> {
              contract = 1\nabi = \"sysv-x86-64\"\nclaims = [\"constant-time\", \"clean-stack\", \"clean-registers\"]\n"
         )
     };
-    let data = "\n[[data]] # what the compiler's library knows of the processor: nothing, or all\n\
-                symbol = \"__cpu_model\"\nwords = [[0, 0, 0, 0], [0, 0, 0, 0xffffffff]]\n";
+    // Bit 20 is AVX-512VL, which Keccak asks for.
+    let keccak = kem.starts_with("mlkem") || kem.starts_with("ntruh");
+    let (what, words) = if keccak {
+        (
+            "nothing, all but AVX-512VL, or all",
+            "[0, 0, 0, 0], [0, 0, 0, 0xffefffff], [0, 0, 0, 0xffffffff]",
+        )
+    } else {
+        ("nothing, or all", "[0, 0, 0, 0], [0, 0, 0, 0xffffffff]")
+    };
+    let data = &format!(
+        "\n[[data]] # what the compiler's library knows of the processor: {what}\n\
+         symbol = \"__cpu_model\"\nwords = [{words}]\n"
+    );
     let uses = head("encapsulation and decapsulation") + &uses(kem) + data;
     let makes = head("key generation") + &makes(kem) + data;
     vec![(kem.to_owned(), uses), (format!("{kem}_keypair"), makes)]
