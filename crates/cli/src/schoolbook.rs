@@ -198,6 +198,8 @@ mod tests {
             busy: 0,
             samples: 1,
             noise,
+            least: median,
+            doubt: noise,
         };
         let target = crate::target::find("c").unwrap_or_else(|e| panic!("{}", e.message));
         let compared = |plain: f64, ours: f64, noise: f64| {

@@ -10,7 +10,7 @@
 
 mod samples;
 
-pub use samples::{Measured, Recorded, Sample, order, summaries};
+pub use samples::{Measured, Recorded, Sample, Standing, order, summaries};
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -84,6 +84,13 @@ pub struct Timing {
     /// How far the medians of the runs that count are apart, or their samples where that is more; as a
     /// share of the median.
     pub noise: f64,
+    /// The least median of a run that counts: what it takes where its copy lies well. Copies of the same code were seen
+    /// 43 % apart, so that a median over two of them where the third is dropped says nothing of the code.
+    #[serde(skip)]
+    pub least: f64,
+    /// How far the samples of that run are apart, or the next run's median is from it where that is more; as a share.
+    #[serde(skip)]
+    pub doubt: f64,
 }
 
 /// Why nothing could be timed.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ringforge_plan::Candidate;
 use ringforge_program::schedule::Schedule;
-use ringforge_toolchain::timing::{Measured, Settings, order};
+use ringforge_toolchain::timing::{Measured, Settings, Standing, order};
 
 use super::{Basis, Chooser, NOT_TRIED, Trial, untried};
 use crate::lab::{Lab, Tried, timed, unproved};
@@ -36,13 +36,6 @@ struct Queued {
     measured: Option<Measured>,
     /// Cycles by a core's model, where its instructions were counted.
     reckoned: Option<f64>,
-}
-
-impl Queued {
-    /// Cycles, whichever they are.
-    fn cycles(&self) -> Option<f64> {
-        self.measured.map(|m| m.cycles).or(self.reckoned)
-    }
 }
 
 /// One search for the fastest candidate that is proved.
@@ -91,7 +84,7 @@ impl<'a> Search<'a> {
         // Nothing to compare: the cheapest by model that is proved.
         self.more(if timed { tries } else { 1 }, timed)?;
         let mut left = if timed { MORE } else { tries - 1 + MORE };
-        let mut taken = None;
+        let (mut taken, mut best) = (None, None);
         loop {
             if self.queue.is_empty() {
                 if left == 0 || !self.more(1, timed)? {
@@ -103,6 +96,7 @@ impl<'a> Search<'a> {
             let one = self.queue.remove(0);
             self.note(&one);
             if self.prove(&one)? {
+                best = one.measured;
                 taken = Some((one.trial, one.tried));
                 break;
             }
@@ -121,15 +115,22 @@ impl<'a> Search<'a> {
         if taken.is_none() {
             taken = self.last_resort(timed)?;
         }
-        let cycles = |trial: &Trial| trial.cycles.or(trial.model_cycles);
-        let best = taken.as_ref().and_then(|(trial, _)| cycles(&self.trials[*trial]));
+        let least = taken.as_ref().and_then(|(trial, _)| self.trials[*trial].model_cycles);
         for other in std::mem::take(&mut self.queue) {
             let trial = &self.trials[other.trial];
             if !trial.taken && trial.outcome.is_empty() {
                 self.note(&other);
-                let trial = &mut self.trials[other.trial];
-                let tie = other.cycles() < best;
-                trial.outcome = if tie { "a tie, larger code" } else { "slower" }.into();
+                let standing = match other.measured.zip(best) {
+                    Some((a, b)) => match (a.beside(&b), a.bytes >= b.bytes) {
+                        (Standing::Tie, true) => "a tie, larger code",
+                        (Standing::Tie, false) => "a tie",
+                        (Standing::NearTie, _) => "nearly a tie",
+                        (Standing::Apart, _) => "slower",
+                    },
+                    None if other.reckoned.is_some() && other.reckoned == least => "a tie",
+                    None => "slower",
+                };
+                self.trials[other.trial].outcome = standing.into();
             }
         }
         let transforms = self.whole && self.trials[0].taken;

@@ -126,6 +126,7 @@ fn summary(name: &str, own: &[Run], first: &[Run], settings: &Settings) -> Timin
     let medians = || kept.iter().map(|&i| own[i].median);
     let (low, high) = (medians().fold(f64::INFINITY, f64::min), medians().fold(0.0, f64::max));
     let middle = median(medians().collect());
+    let (least, doubt) = least(kept.iter().map(|&i| &own[i]));
     let spreads = kept.iter().map(|&i| own[i].spread).filter(|spread| spread.is_finite());
     Timing {
         name: name.into(),
@@ -138,6 +139,19 @@ fn summary(name: &str, own: &[Run], first: &[Run], settings: &Settings) -> Timin
         busy: own.iter().map(|run| run.busy).sum(),
         samples: own.iter().map(|run| run.samples).sum(),
         noise: spreads.fold((high - low) / middle, f64::max),
+        least,
+        doubt,
+    }
+}
+
+/// The least median of some runs, and what it may be wrong by, as a share: nobody knows where there is only one.
+fn least<'a>(runs: impl Iterator<Item = &'a Run>) -> (f64, f64) {
+    let mut runs: Vec<&Run> = runs.collect();
+    runs.sort_by(|a, b| a.median.total_cmp(&b.median));
+    match runs[..] {
+        [first, second, ..] => (first.median, first.spread.max(second.median / first.median - 1.0)),
+        [only] => (only.median, f64::INFINITY),
+        [] => (f64::NAN, f64::INFINITY),
     }
 }
 
@@ -152,7 +166,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 /// What a choice between candidates is made by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// Core cycles of one call.
+    /// Core cycles of one call, [`Timing::least`].
     pub cycles: f64,
     /// The share of them that a difference has to exceed.
     pub noise: f64,
@@ -163,14 +177,41 @@ pub struct Measured {
 impl Timing {
     /// This as what a choice is made by; `bytes` are the object's.
     pub fn measured(&self, bytes: u64) -> Measured {
-        Measured { cycles: self.median, noise: self.noise, bytes }
+        Measured { cycles: self.least, noise: self.doubt, bytes }
     }
+}
+
+/// How a candidate stands beside the one that was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// They differ by no more than the noise.
+    Tie,
+    /// They differ by more than the noise and no more than twice of it: another run may say `Tie`.
+    NearTie,
+    /// They differ.
+    Apart,
 }
 
 impl Measured {
     /// Whether another one is slower by more than the noise of both: else they tie.
     pub fn beats(&self, slow: &Measured) -> bool {
-        slow.cycles > self.cycles * (1.0 + self.noise.max(slow.noise).clamp(TIE.0, TIE.1))
+        self.beats_by(1.0, slow)
+    }
+
+    fn beats_by(&self, times: f64, slow: &Measured) -> bool {
+        let noise = self.noise.max(slow.noise).clamp(TIE.0, TIE.1);
+        slow.cycles > self.cycles * (1.0 + times * noise)
+    }
+
+    /// How it stands beside the one that was taken. Where two runs take different ones, each says of the other that
+    /// it is a tie or nearly one.
+    pub fn beside(&self, taken: &Measured) -> Standing {
+        let apart = |times| self.beats_by(times, taken) || taken.beats_by(times, self);
+        match (apart(1.0), apart(2.0)) {
+            (false, _) => Standing::Tie,
+            (true, false) => Standing::NearTie,
+            (true, true) => Standing::Apart,
+        }
     }
 }
 

@@ -17,8 +17,10 @@ fn runs_are_kept_dropped_and_compared() {
     assert_eq!((timing.min, timing.median, timing.ratio), (49.0, 55.0, 0.5));
     assert_eq!((timing.busy, timing.samples), (6, 30));
     assert_eq!(timing.noise, 350.0 / 55.0);
+    assert_eq!((timing.least, timing.doubt), (50.0, 55.0 / 50.0 - 1.0));
     let noisy = summary("y", &[run(7.0, 0.9), run(9.0, 0.4)], &first, &settings);
     assert_eq!((noisy.runs, noisy.dropped, noisy.noisy, noisy.median), (1, 1, true, 9.0));
+    assert_eq!((noisy.least, noisy.doubt), (9.0, f64::INFINITY));
     let none = Recorded { batch: 1, chain: 8192.0, samples: Vec::new() };
     assert!(Run::of(&none, 1.0).median.is_nan());
 }
@@ -99,6 +101,54 @@ fn a_tie_goes_to_the_smaller_code() {
     assert_eq!(order(&[of(90.4, 0.0, 9), of(90.0, 0.0, 10)]), [0, 1], "a tie however calm");
     let far = [of(300.0, 0.01, 1), of(100.0, 0.01, 7), of(200.0, 0.01, 2), of(100.5, 0.01, 6)];
     assert_eq!(order(&far), [3, 1, 2, 0]);
+    let beside = |cycles, noise| of(cycles, noise, 9).beside(&of(100.0, 0.0, 9));
+    assert_eq!([beside(102.9, 0.03), beside(97.2, 0.03)], [Standing::Tie; 2]);
+    assert_eq!([beside(105.9, 0.03), beside(94.5, 0.03)], [Standing::NearTie; 2]);
+    assert_eq!([beside(106.1, 0.03), beside(94.2, 0.03)], [Standing::Apart; 2]);
+}
+
+/// Two candidates, of which the second takes `factor` of the time and has the smaller code, in five runs of as many samples
+/// as choices are made by: sixty that followed each other, the first's ever later and the second's ever earlier. What
+/// each run takes, and how the other stands beside it.
+fn five_runs(recorded: &[Recorded], factor: f64) -> Vec<(usize, Standing)> {
+    let settings = Settings::default();
+    let part = |copy: &Recorded, from: usize, factor: f64| {
+        let of = |sample: &Sample| Sample { calls: sample.calls * factor, ..*sample };
+        let samples = copy.samples[from..from + 60].iter().map(of).collect();
+        Recorded { samples, ..*copy }
+    };
+    let run = |k: usize| {
+        let of = |from, factor| recorded.iter().map(|copy| part(copy, from, factor)).collect();
+        let candidates = [of(10 * k, 1.0), of(40 - 10 * k, factor)];
+        let timings = summaries(&["large", "small"], &candidates, &settings);
+        let all = [timings[0].measured(2000), timings[1].measured(1000)];
+        let taken = order(&all)[0];
+        (taken, all[1 - taken].beside(&all[taken]))
+    };
+    (0..5).map(run).collect()
+}
+
+/// Noise turns no choice over in silence: where five runs do not all take the same candidate, all that take the rarer one
+/// and all that take the other say that it is a tie, or nearly one. And it is not said of what lies far apart.
+#[test]
+fn runs_that_choose_otherwise_say_that_it_is_a_tie() {
+    let mut turned = 0;
+    for recorded in [parse(QUIET_FILE), parse(BUSY_FILE)] {
+        for step in -40..=40 {
+            let factor = 1.0 + f64::from(step) / 400.0;
+            let runs = five_runs(&recorded, factor);
+            let differ = runs.iter().any(|run| run.0 != runs[0].0);
+            turned += usize::from(differ);
+            let silent = runs.iter().any(|run| run.1 == Standing::Apart);
+            assert!(!differ || !silent, "{factor}: {runs:?}");
+        }
+        for factor in [0.7, 1.4] {
+            let runs = five_runs(&recorded, factor);
+            let taken = usize::from(factor < 1.0);
+            assert!(runs.iter().all(|&run| run == (taken, Standing::Apart)), "{factor}: {runs:?}");
+        }
+    }
+    assert!(turned > 0, "some differences are as small as the noise");
 }
 
 /// Writes the samples of a function that keeps many ports busy, as those in `tests/samples` were.
