@@ -11,6 +11,7 @@
 //! of twice the width that is shifted.
 
 mod block;
+mod dots;
 mod helpers;
 mod packed;
 
@@ -100,6 +101,9 @@ pub(crate) fn write(
     text += &helpers.render();
     if bodies.contains("lanes2") {
         text += packed::PAIRS;
+    }
+    if bodies.contains("halves(") {
+        text += dots::DOTS;
     }
     for procedure in &program.procedures {
         let used = used_buffers(procedure);
@@ -191,7 +195,9 @@ fn render(
     let used = used_buffers(procedure);
     for (i, buffer) in procedure.buffers.iter().enumerate() {
         if buffer.role == Role::Local && used.contains(&(i as u32)) {
-            let _ = writeln!(text, "    int{}_t {}[{}];", buffer.bits, buffer.name, buffer.words);
+            let aligned = if form.pairs { " __attribute__((aligned(4)))" } else { "" };
+            let Buffer { bits, name, words, .. } = buffer;
+            let _ = writeln!(text, "    int{bits}_t {name}[{words}]{aligned};");
         }
     }
     Ok(text + &body + "}\n")

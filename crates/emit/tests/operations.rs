@@ -450,6 +450,7 @@ fn modular_operations() {
             let narrowed = narrow(&[NarrowMethod::Montgomery, NarrowMethod::Barrett]);
             all(vec![multiply(&split, &factors)], &ALL);
             all(vec![narrowed], &VECTORS);
+            all(vec![narrow(&[NarrowMethod::Low])], &VECTORS);
         } else {
             let wide = vec![
                 multiply(&[MulMethod::MontgomeryLow, MulMethod::MontgomeryWide], &factors),

@@ -101,6 +101,15 @@ impl Intervals {
         if wraps { Ok(found.unwrap_or(self.modulus.words())) } else { found }
     }
 
+    /// A sum or product as an element, which may wrap where words may.
+    fn element(&self, what: &str, x: Exact) -> Result<Interval, Refusal> {
+        let bits = 2 * self.modulus.bits;
+        let found = within(what, x, bits);
+        let wraps = self.modulus.q == self.modulus.radix() as u64;
+        let most = (1i64 << (bits - 1)).wrapping_sub(1);
+        if wraps { Ok(found.unwrap_or((-1 - most, most))) } else { found }
+    }
+
     fn stage(&mut self) -> &mut StageRange {
         let path: Vec<String> = self.path.iter().map(|(title, _)| title.clone()).collect();
         let next = self.stages.len();
@@ -300,7 +309,7 @@ impl Domain for Intervals {
 
     fn pair_dot(&mut self, a: [&Interval; 2], b: [&Interval; 2]) -> Result<Interval, Refusal> {
         let (x, y) = (products(*a[0], *b[0]), products(*a[1], *b[1]));
-        within("the sum of two products", sum(x, y), 2 * self.modulus.bits)
+        self.element("the sum of two products", sum(x, y))
     }
 
     fn wide_binary(
@@ -309,12 +318,11 @@ impl Domain for Intervals {
         a: &Interval,
         b: &Interval,
     ) -> Result<Interval, Refusal> {
-        let bits = 2 * self.modulus.bits;
         let (x, y) = (exact(*a), exact(*b));
         match op {
-            WideBinary::Add => within("the wide sum", sum(x, y), bits),
-            WideBinary::Sub => within("the wide difference", difference(x, y), bits),
-            WideBinary::MulLo => within("the wide product", products(*a, *b), bits),
+            WideBinary::Add => self.element("the wide sum", sum(x, y)),
+            WideBinary::Sub => self.element("the wide difference", difference(x, y)),
+            WideBinary::MulLo => self.element("the wide product", products(*a, *b)),
         }
     }
 

@@ -37,6 +37,10 @@ pub struct Schedule {
     pub base: BaseProducts,
     /// Where blocks are weighted before dot products.
     pub weights: Weights,
+    /// Products modulo 2^k stay rows of words down to the last level, each by dot products, where the last
+    /// ones fill registers: for machines whose registers hold but a pair of words.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rows: bool,
     /// By lanes, direct Toeplitz products of at least this size take one level of Karatsuba that
     /// the plan does not have; 0 for never.
     pub karatsuba_from: u32,
@@ -139,6 +143,7 @@ impl Default for Schedule {
             split_sums: 64,
             base: BaseProducts::BroadcastDot,
             weights: Weights::Apart,
+            rows: false,
             karatsuba_from: 16,
             rounds: 200,
             order: Order::Own,

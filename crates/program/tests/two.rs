@@ -1,4 +1,4 @@
-//! Products modulo powers of two mean the product in their ring, on both schedules, whatever the
+//! Products modulo powers of two mean the product in their ring, on all schedules, whatever the
 //! levels and sizes; and `range` sees words that wrap, and results that are canonical.
 
 use ringforge_interpret::count::count;
@@ -42,7 +42,8 @@ fn operands(n: usize, q: i64) -> Vec<[Vec<i64>; 2]> {
 
 fn check(plan: &Plan) {
     let (n, q) = (plan.ring.degree(), plan.ring.q() as i64);
-    for schedule in [Schedule::default(), Schedule::portable()] {
+    let rows = Schedule { rows: true, ..Schedule::portable() };
+    for schedule in [Schedule::default(), Schedule::portable(), rows] {
         let lowered = lower(plan, &schedule, &AVX2, "x").unwrap_or_else(|e| panic!("{plan}: {e}"));
         let program = lowered.program.expand();
         for (number, [a, b]) in operands(n, q).iter().enumerate() {
@@ -129,6 +130,23 @@ fn every_f_has_its_remainder() {
         (dense(500, 128), 999, format!("(toeplitz-pair 512 (toom-cook 4 {k2}))")),
     ] {
         check(&plan(&ring, &format!("(lift {length} {tree})")));
+    }
+}
+
+/// Rows by dot products where the last ones fill registers, and nothing is put in lanes; else as without.
+#[test]
+fn rows_stay_rows_where_they_fill_registers() {
+    let rows = Schedule { rows: true, ..Schedule::portable() };
+    for (tree, stays) in [
+        ("(toeplitz-matrix 144 (toom-cook 3 (toeplitz)))", true),
+        ("(toeplitz-matrix 144 (toom-cook 3 (karatsuba (toeplitz))))", false),
+    ] {
+        let plan = plan("Z2048[x]/(x^140 - 1)", tree);
+        let program = lower(&plan, &rows, &AVX2, "x").unwrap().program;
+        let without = lower(&plan, &Schedule::portable(), &AVX2, "x").unwrap().program;
+        assert_eq!(program.procedures == without.procedures, !stays, "{tree}");
+        let counts = |program| count(program).unwrap().total;
+        assert_eq!(counts(&program).narrowings, if stays { 5 * 3 } else { 0 }, "{tree}");
     }
 }
 

@@ -144,7 +144,8 @@ pub const M4: Target = Target {
     architecture: Some(&ARMV7E_M),
     pieces: 8,
     count: 12,
-    levels: &["-O3", "-Os"],
+    schedule: "rows = true",
+    levels: &["-O3", "-O2", "-Os"],
     usual: false,
     ..C
 };

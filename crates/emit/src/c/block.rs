@@ -24,7 +24,9 @@ pub fn memory(op: &Op) -> Option<Memory<'_>> {
     match op {
         Op::Load { buffer, at } => access(buffer, at, 1, None, false),
         Op::LoadPartial { buffer, at, count } => access(buffer, at, 1, Some(*count), false),
-        Op::Broadcast { buffer, at } => access(buffer, at, 0, None, false),
+        Op::Broadcast { buffer, at } | Op::BroadcastPair { buffer, at } => {
+            access(buffer, at, 0, None, false)
+        }
         Op::Store { buffer, at, .. } => access(buffer, at, 1, None, true),
         Op::StorePartial { buffer, at, count, .. } => access(buffer, at, 1, Some(*count), true),
         Op::StoreStrided { buffer, at, stride, .. } => {
@@ -139,7 +141,7 @@ impl Writer<'_> {
     /// Renders a block as a loop over `lanes`, or says which operation is in the way.
     pub fn block(&mut self, block: &Block, lanes: usize) -> Result<(), String> {
         self.check_order(block, lanes)?;
-        if self.form.pairs && self.pairs(block, lanes) {
+        if self.form.pairs && (self.dots(block, lanes) || self.pairs(block, lanes)) {
             return Ok(());
         }
         let (uniform, staged) = (uniform(block), self.staged(block, lanes));
@@ -257,6 +259,8 @@ impl Writer<'_> {
                     at.terms.remove(i);
                 }
                 Op::Lanes(_) => return None,
+                // The same pair in every turn.
+                Op::BroadcastPair { at, .. } if at.terms.iter().all(|term| term.0 != counter) => {}
                 _ if access.is_some() => return None,
                 _ => {}
             }
@@ -281,7 +285,7 @@ impl Writer<'_> {
     }
 
     /// Whether two buffers may be one array: callers of entry points may pass an input as output.
-    fn same(&self, a: BufferId, b: BufferId) -> bool {
+    pub fn same(&self, a: BufferId, b: BufferId) -> bool {
         let role = |id: BufferId| &self.procedure.buffers[id.0 as usize].role;
         let passed = |id| matches!(role(id), Role::Output | Role::InOut | Role::Input);
         a == b || self.procedure.exported && passed(a) && passed(b)

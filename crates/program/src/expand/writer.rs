@@ -344,6 +344,7 @@ impl Writer {
                 let m = self.op(Op::MulLo(t, modulus));
                 self.op(Op::Sub(lo, m))
             }
+            NarrowMethod::Low => self.low_words(even, odd),
         }
     }
 

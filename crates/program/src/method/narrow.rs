@@ -17,6 +17,8 @@ pub enum NarrowMethod {
     /// `s = floor(log2 q)`. Needs `|x| < 2^(s+w-1)`. Nine operations, scale 1; for words of 16
     /// bits (AVX2 has no arithmetic shift of 64).
     Barrett,
+    /// The low word as it is: scale 1, two operations. Right where q divides 2^w, or the element is a word.
+    Low,
 }
 
 impl NarrowMethod {
@@ -27,7 +29,7 @@ impl NarrowMethod {
     pub fn scale(self, m: impl Into<Modulus>) -> Result<Unit, EvenModulus> {
         match self {
             NarrowMethod::Montgomery => inverse_of_r(m),
-            NarrowMethod::Barrett => Ok(Unit::one(m.into().q)),
+            NarrowMethod::Barrett | NarrowMethod::Low => Ok(Unit::one(m.into().q)),
         }
     }
 
@@ -60,6 +62,7 @@ impl NarrowMethod {
                 let (v, s) = barrett_constants(m);
                 visitor.visit(|x| m.word(m.word(x) - m.mul_lo(m.mul_hrs(m.word(x >> s), v), q)))
             }
+            NarrowMethod::Low => visitor.visit(|x| m.word(x)),
         }
     }
 
@@ -70,6 +73,12 @@ impl NarrowMethod {
         match self {
             NarrowMethod::Montgomery => m.montgomery_range((x.0.into(), x.1.into())),
             NarrowMethod::Barrett => barrett_range(x, m),
+            NarrowMethod::Low => {
+                let words = m.words();
+                let word = words.0 <= x.0 && x.1 <= words.1;
+                let whole = (m.radix() as u64).is_multiple_of(m.q).then_some(words);
+                if word { Some(x) } else { whole }
+            }
         }
     }
 }

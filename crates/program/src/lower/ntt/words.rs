@@ -104,7 +104,7 @@ impl Words {
     pub fn narrowed_by(&self, method: NarrowMethod, bound: i64) -> Option<i64> {
         match method {
             NarrowMethod::Montgomery => self.narrowed(i128::from(bound)),
-            NarrowMethod::Barrett => {
+            NarrowMethod::Barrett | NarrowMethod::Low => {
                 let (lo, hi) = method.range((-bound, bound), self.modulus)?;
                 Some(hi.max(-lo) + self.slack())
             }

@@ -13,7 +13,7 @@ use super::{Lowering, Q, Shape, direct, family, fits, lowered, matrix, parameter
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::lower::{LowerError, Lowered, general, unsupported};
-use crate::schedule::{BaseProducts, Schedule};
+use crate::schedule::Schedule;
 use ringforge_plan::{Inside, Lift, Plan, Product, ToeplitzPair, odd_inverse};
 use ringforge_ring::zq;
 use ringforge_target::ALIGNMENT;
@@ -45,10 +45,9 @@ pub fn lower(
         if matches!(pair.inner.inside(), Inside::Dots) && size <= direct::LARGEST {
             (vec![direct::procedure("matrix", size, Q)], 1)
         } else {
-            let portable = schedule.base == BaseProducts::Lanes;
-            let shape = Shape::of(pair.inner.as_ref(), n, &form, portable)?;
+            let shape = Shape::of(pair.inner.as_ref(), n, &form, schedule)?;
             let divisor = shape.divisor();
-            let lowering = Lowering { shape, portable };
+            let lowering = Lowering { shape };
             let (mut procedures, row_size) = lowering.helpers();
             let lanes = ProcedureId(procedures.len() as u32 - 1);
             procedures.push(lowering.matrix(divisor, (row_size, lanes)));
@@ -82,7 +81,7 @@ impl Lowering {
         let v = builder.buffer("vector", Role::Input, size, ALIGNMENT);
         let mut arenas = self.arenas(&mut builder);
         let mut families = [family(t, 0), family(v, 0)];
-        if !self.portable {
+        if self.paired() {
             // Rows are loaded in pairs from one buffer.
             let at = [arenas.t.take(&mut builder, 2 * size), arenas.v.take(&mut builder, size)];
             let mut body = Vec::new();

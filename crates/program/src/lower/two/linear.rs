@@ -86,6 +86,22 @@ fn columns(length: usize) -> (usize, Option<usize>) {
 }
 
 impl Map {
+    /// The last step alone, from one array to another.
+    pub fn finish((from, to): (BufferId, BufferId), finish: Finish, q: u64) -> Map {
+        let mut net = Network::new(q);
+        let inputs = net.inputs(&[true]);
+        let place = |buffer| Place { buffer, base: 0, stride: 0 };
+        Map {
+            outputs: inputs.iter().map(|&val| (val, place(to))).collect(),
+            net,
+            inputs: vec![place(from)],
+            elsewhere: Elsewhere::default(),
+            length: finish.words.next_multiple_of(LANES),
+            count: 1,
+            finish: Some(finish),
+        }
+    }
+
     /// The statements.
     pub fn statements(&self, builder: &mut Builder) -> Vec<Stmt> {
         if self.outputs.is_empty() {

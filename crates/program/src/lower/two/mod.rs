@@ -14,6 +14,7 @@ mod leaf;
 mod lifted;
 mod linear;
 mod matrix;
+mod rows;
 mod steps;
 mod transpose;
 
@@ -46,9 +47,8 @@ pub fn lower(
 ) -> Result<Lowered, LowerError> {
     let q = plan.ring.q();
     fits(plan, (schedule, target), &|| matrix.to_form())?;
-    let portable = schedule.base == BaseProducts::Lanes;
-    let shape = Shape::of(matrix.inner.as_ref(), matrix.degree, &|| matrix.to_form(), portable)?;
-    let lowering = Lowering { shape, portable };
+    let shape = Shape::of(matrix.inner.as_ref(), matrix.degree, &|| matrix.to_form(), schedule)?;
+    let lowering = Lowering { shape };
     let (mut procedures, row_size) = lowering.helpers();
     let lanes = ProcedureId(procedures.len() as u32 - 1);
     procedures.push(lowering.product(matrix, q, row_size, lanes));
@@ -97,8 +97,31 @@ fn lowered(plan: &Plan, schedule: &Schedule, name: &str, procedures: Vec<Procedu
     Lowered { program, sites: Vec::new(), borders: Vec::new(), notes: Vec::new() }
 }
 
+/// How the products at the bottom are laid out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// One in each lane, by interleaving registers.
+    Interleaved,
+    /// One in each lane, by strided stores.
+    Strided,
+    /// Each in words one after another.
+    Rows,
+}
+
+impl Layout {
+    /// That of a schedule, for products of this size at the bottom.
+    fn of(schedule: &Schedule, bottom: usize) -> Layout {
+        match schedule.base {
+            _ if schedule.rows && bottom.is_multiple_of(LANES) => Layout::Rows,
+            BaseProducts::BroadcastDot => Layout::Interleaved,
+            BaseProducts::Lanes => Layout::Strided,
+        }
+    }
+}
+
 /// The levels of a Toeplitz product.
 struct Shape {
+    layout: Layout,
     /// Along the coefficients.
     rows: Vec<Step>,
     /// On whole registers.
@@ -156,7 +179,7 @@ impl Shape {
         inner: &dyn Base,
         n: usize,
         form: &dyn Fn() -> Form,
-        portable: bool,
+        schedule: &Schedule,
     ) -> Result<Shape, LowerError> {
         let mut levels = Vec::new();
         let mut at = inner;
@@ -175,6 +198,7 @@ impl Shape {
                 "(toeplitz) at the end",
             ));
         }
+        let layout = Layout::of(schedule, at.size());
         // Where to put products in lanes: every level before costs what its maps do, the rest is
         // done for whole groups of lanes; transposing takes four slots for a register.
         let mut best: Option<(u64, usize)> = None;
@@ -205,19 +229,22 @@ impl Shape {
                 format!("a size that is a multiple of {LANES}, and n > {LANES}"),
             )
         };
-        let (_, depth) = best.ok_or_else(too_small)?;
+        let depth = match layout {
+            Layout::Rows => levels.len(),
+            _ => best.ok_or_else(too_small)?.1,
+        };
         if !size.is_multiple_of(LANES) || n <= LANES {
             return Err(too_small());
         }
         let (rows, lanes) = levels.split_at(depth);
-        let small = at.size() <= leaf::STRAIGHT && !portable;
+        let small = at.size() <= leaf::STRAIGHT && layout == Layout::Interleaved;
         let fused = small && matches!(lanes.last(), Some(Level::Half(_)));
         let lanes = &lanes[..lanes.len() - usize::from(fused)];
         let mut rows = steps(rows);
         if rows.is_empty() {
             rows.push(Step::Halves(0)); // for the last step, which divides
         }
-        Ok(Shape { rows, lanes: steps(lanes), fused, size })
+        Ok(Shape { layout, rows, lanes: steps(lanes), fused, size })
     }
 
     /// The bits and units that the divisions leave: the result is so many times too large.
@@ -237,7 +264,6 @@ fn finish(q: u64, divisor: u64, words: usize) -> Finish {
 
 struct Lowering {
     shape: Shape,
-    portable: bool,
 }
 
 /// Both sides of a level's products.
@@ -270,9 +296,10 @@ impl Lowering {
         // What `lanes` calls, or the whole.
         let part = row_size / lane_parts;
         let name = format!("toeplitz{part}");
-        procedures.push(match self.shape.fused {
-            true => fused::procedure(&name, part, Q),
-            false => leaf::procedure(&name, part, Q),
+        procedures.push(match (self.shape.layout, self.shape.fused) {
+            (Layout::Rows, _) => rows::procedure(&name, part, Q),
+            (_, true) => fused::procedure(&name, part, Q),
+            (_, false) => leaf::procedure(&name, part, Q),
         });
         if !self.shape.lanes.is_empty() {
             procedures.push(self.lanes(row_size, part));
@@ -280,8 +307,13 @@ impl Lowering {
         (procedures, row_size)
     }
 
+    /// Whether rows are loaded in pairs from one buffer.
+    fn paired(&self) -> bool {
+        self.shape.layout == Layout::Interleaved
+    }
+
     fn arenas(&self, builder: &mut Builder) -> Arenas {
-        let [t, v] = ["t_words", "v_words"].map(|name| Arena::new(builder, name, self.portable));
+        let [t, v] = ["t_words", "v_words"].map(|name| Arena::new(builder, name, !self.paired()));
         Arenas { t, v }
     }
 
@@ -297,27 +329,10 @@ impl Lowering {
         let lengths: (usize, &dyn Fn(usize) -> usize) = (size * LANES, &|length| length);
         let sides = split(&mut builder, &self.shape.lanes, lengths, sides, None, &mut arenas);
         let products: usize = self.shape.lanes.iter().map(Step::products).product();
-        let results = builder.buffer("results", Role::Local, products * leaf * LANES, ALIGNMENT);
-        let mut calls = Vec::new();
-        let mut number = 0;
-        for (t, v) in sides.t.iter().zip(&sides.v) {
-            let counter = (t.count > 1).then(|| builder.counter());
-            let at = |place: Place| match counter {
-                Some(counter) => (place.buffer, Index::strided(place.base, counter, place.stride)),
-                None => (place.buffer, Index::at(place.base)),
-            };
-            let stride = leaf * LANES;
-            let result = Place { buffer: results, base: number * stride, stride };
-            let arguments = vec![at(result), at(t.place), at(v.place)];
-            let call = Stmt::Call { procedure: ProcedureId(0), arguments };
-            calls.push(match counter {
-                Some(counter) => crate::build::repeat(counter, t.count, vec![call]),
-                None => call,
-            });
-            number += t.count;
-        }
-        builder.stage(&format!("{products} products of size {leaf}"), "", calls);
         let stride = leaf * LANES;
+        let results = builder.buffer("results", Role::Local, products * stride, ALIGNMENT);
+        let calls = calls(&mut builder, &sides, (results, stride), ProcedureId(0));
+        builder.stage(&format!("{products} products of size {leaf}"), "", calls);
         join(
             &mut builder,
             &self.shape.lanes,
@@ -342,6 +357,8 @@ impl Lowering {
         let mut arenas = self.arenas(&mut builder);
         let rows = &self.shape.rows;
         let direct = match rows[0] {
+            // What is elsewhere takes code of its own.
+            _ if self.shape.layout == Layout::Rows => None,
             Step::Toom(_) => matrix::direct(&mut builder, matrix, (a, b), rows[0].parts()),
             Step::Halves(_) => None,
         };
@@ -386,15 +403,26 @@ impl Lowering {
         let sides = Sides { t: vec![t], v: vec![v] };
         let apart = |length| self.apart(length);
         let sides = split(builder, rows, (size, &apart), sides, direct, arenas);
-        let products = self.grouped(builder, &sides, row_size, lanes);
+        let products = match self.shape.layout {
+            Layout::Rows => each(builder, &sides, row_size, lanes),
+            _ => self.grouped(builder, &sides, row_size, lanes),
+        };
         let products = (products, self.apart(row_size));
-        join(builder, rows, size, products, (family(out, 0), finish));
+        let Some(last) = finish.filter(|_| self.shape.layout == Layout::Rows) else {
+            return join(builder, rows, size, products, (family(out, 0), finish));
+        };
+        // Where the result ends within a block, the last step would stand several times.
+        let whole = builder.buffer("whole", Role::Local, size, ALIGNMENT);
+        join(builder, rows, size, products, (family(whole, 0), None));
+        let map = Map::finish((whole, out), last, Q);
+        let body = map.statements(builder);
+        builder.stage("division, reduction", "", body);
     }
 
     /// The distance of rows of this length that are put in lanes: whole registers, so that few
     /// stores cross a cache line. Portable C wants them one after another.
     fn apart(&self, length: usize) -> usize {
-        if self.portable { length } else { length.next_multiple_of(LANES) }
+        if self.paired() { length.next_multiple_of(LANES) } else { length }
     }
 
     /// The products of rows, sixteen at a time, into rows of an array.
@@ -422,7 +450,7 @@ impl Lowering {
             [("lane_t", 2), ("lane_v", 1), ("lane_c", 1)].map(|(name, times)| {
                 builder.buffer(name, Role::Local, times * size * LANES, ALIGNMENT)
             });
-        let between = self.portable.then(|| {
+        let between = (!self.paired()).then(|| {
             ["between", "beside"]
                 .map(|name| builder.buffer(name, Role::Local, LANES * LANES, ALIGNMENT))
         });
@@ -470,6 +498,42 @@ impl Lowering {
         }
         rows
     }
+}
+
+/// The products of rows, one after another, into rows of an array.
+fn each(builder: &mut Builder, sides: &Sides, size: usize, procedure: ProcedureId) -> BufferId {
+    let count: usize = sides.v.iter().map(|family| family.count).sum();
+    let rows = builder.buffer("rows", Role::Local, count * size, ALIGNMENT);
+    let calls = calls(builder, sides, (rows, size), procedure);
+    builder.stage(&format!("{count} products of size {size}"), "", calls);
+    rows
+}
+
+/// A call for each product, whose result goes to its place in an array.
+fn calls(
+    builder: &mut Builder,
+    sides: &Sides,
+    (results, stride): (BufferId, usize),
+    procedure: ProcedureId,
+) -> Vec<Stmt> {
+    let mut calls = Vec::new();
+    let mut number = 0;
+    for (t, v) in sides.t.iter().zip(&sides.v) {
+        let counter = (t.count > 1).then(|| builder.counter());
+        let at = |place: Place| match counter {
+            Some(counter) => (place.buffer, Index::strided(place.base, counter, place.stride)),
+            None => (place.buffer, Index::at(place.base)),
+        };
+        let result = Place { buffer: results, base: number * stride, stride };
+        let arguments = vec![at(result), at(t.place), at(v.place)];
+        let call = Stmt::Call { procedure, arguments };
+        calls.push(match counter {
+            Some(counter) => crate::build::repeat(counter, t.count, vec![call]),
+            None => call,
+        });
+        number += t.count;
+    }
+    calls
 }
 
 /// The arrays of a product: c, a, b.
