@@ -52,6 +52,7 @@ pub fn avx2(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
         head,
         attribute: Features::needed(&program).attribute(),
         keeps: keeps(&program),
+        repeats: true,
         block: op::block,
     };
     Ok(file(&program, &machine, preamble))

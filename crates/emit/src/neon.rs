@@ -34,6 +34,7 @@ pub fn neon(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
         head,
         attribute: "",
         keeps: false,
+        repeats: false,
         block: op::block,
     };
     Ok(file(&program, &machine, preamble))

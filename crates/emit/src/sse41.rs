@@ -32,6 +32,7 @@ pub fn sse41(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
         head,
         attribute: "sse4.1",
         keeps: false,
+        repeats: false,
         block,
     };
     Ok(file(&program, &machine, preamble))

@@ -19,6 +19,8 @@ pub(crate) struct Machine<'a> {
     pub attribute: &'a str,
     /// Whether its blocks keep the order of sums.
     pub keeps: bool,
+    /// Whether an instruction repeats a word from memory over a register: gcc is told to take it.
+    pub repeats: bool,
     /// The operations of a block, at a depth of indentation.
     pub block: fn(&mut String, &Place, &Block, usize),
 }
@@ -35,27 +37,39 @@ const KEEP: &str = "/* Sums of products in this order, and no words kept for lat
 /// c ± (a − b), and two shifts and two sums of a product by a constant.
 pub(crate) const UNDOING: [&str; 6] = ["ter", "forwprop", "reassoc", "fre", "pre", "slsr"];
 
-/// What a file asks of gcc: none of these passes, and words that it does not know. Other compilers are
-/// asked nothing.
-fn gcc() -> String {
+/// What a file asks of gcc: none of these passes, and words that it does not know, by a load where one instruction
+/// repeats them (gcc would take each through a general register and two shuffles). Loads that it counts as cheap it
+/// writes once for each use, `tune` is against that. Other compilers are asked nothing.
+fn gcc(machine: &Machine) -> String {
     let passes = UNDOING.map(|pass| format!("\"no-tree-{pass}\"")).join(", ");
+    let attribute = machine.attribute;
+    let (hidden, none, tune) = match machine.repeats {
+        true => (
+            "REPEAT(v, two, word) __m256i v; __asm__(\"vpbroadcastd %1, %0\" : \"=x\"(v) : \"m\"(two))",
+            "REPEAT(v, two, word) const __m256i v = word",
+            ",tune=skylake",
+        ),
+        false => ("OPAQUE(word) __asm__(\"\" : \"+x\"(word))", "OPAQUE(word) (void)0", ""),
+    };
     format!(
         "/* gcc takes intrinsics apart, and products by words that it knows. */\n\
-         #if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC optimize({passes})\n\
-         #define OPAQUE(word) __asm__(\"\" : \"+x\"(word))\n\
-         #else\n#define OPAQUE(word) (void)0\n#endif\n"
+         {IF_GCC}\n#pragma GCC optimize({passes})\n\
+         #define {hidden}\n#define TARGET __attribute__((target(\"{attribute}{tune}\")))\n\
+         #else\n#define {none}\n#define TARGET __attribute__((target(\"{attribute}\")))\n#endif\n"
     )
 }
+
+/// What other compilers do not see.
+const IF_GCC: &str = "#if defined(__GNUC__) && !defined(__clang__)";
 
 /// What stands before the tables of x86.
 pub(crate) fn head(machine: &Machine) -> String {
     let mut out =
         String::from("#include <immintrin.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
-    out.push_str(&gcc());
+    out.push_str(&gcc(machine));
     if machine.keeps {
         out.push_str(KEEP);
     }
-    let _ = writeln!(out, "#define TARGET __attribute__((target(\"{}\")))", machine.attribute);
     out
 }
 
@@ -76,6 +90,42 @@ pub(crate) struct Place<'a> {
     pub bits: u8,
     /// [`Machine::keeps`].
     pub keeps: bool,
+    /// Words that its registers repeat, each in its element: see [`repeated`].
+    pub words: &'a [i32],
+}
+
+/// A word as an element of 32 bits: itself, or twice one of 16.
+fn element(bits: u8, word: i32) -> i32 {
+    if bits == 16 { word << 16 | word & 0xffff } else { word }
+}
+
+/// Elements that a procedure repeats over registers, each once, in the order of their first use.
+fn repeated(procedure: &Procedure) -> Vec<i32> {
+    let mut words = Vec::new();
+    each_op(&procedure.body, &mut |op| match *op {
+        Op::Splat(word) if word != 0 => {
+            let element = element(procedure.bits, word);
+            if !words.contains(&element) {
+                words.push(element);
+            }
+        }
+        _ => {}
+    });
+    words
+}
+
+impl Place<'_> {
+    /// Where a repeated word stands in the procedure's table, as C.
+    pub fn repeat(&self, word: i32) -> Option<String> {
+        let element = element(self.bits, word);
+        let at = self.words.iter().position(|&w| w == element)?;
+        Some(format!("{}[{at}]", words_name(self.procedure)))
+    }
+}
+
+/// The name of a procedure's table of repeated words.
+fn words_name(procedure: &Procedure) -> String {
+    format!("{}_repeated", procedure.name)
 }
 
 /// The program is not one for this target.
@@ -170,6 +220,9 @@ pub(crate) fn file(program: &Program, machine: &Machine, preamble: &Preamble) ->
     out.push_str("typedef int32_t pair __attribute__((may_alias, aligned(2)));\n");
     for procedure in &program.procedures {
         tables(&mut out, procedure);
+        if machine.repeats {
+            repeated_words(&mut out, procedure);
+        }
     }
     let called = called_entries(program);
     for (i, procedure) in program.procedures.iter().enumerate() {
@@ -202,6 +255,15 @@ fn tables(out: &mut String, procedure: &Procedure) {
             let _ = write!(out, "{word},");
         }
         out.push_str("\n};\n");
+    }
+}
+
+/// The table of repeated words, for gcc alone.
+fn repeated_words(out: &mut String, procedure: &Procedure) {
+    let words = repeated(procedure);
+    if !words.is_empty() {
+        let (name, list) = (words_name(procedure), list(&words));
+        let _ = write!(out, "\n{IF_GCC}\nstatic const int32_t {name}[] = {{{list}}};\n#endif\n");
     }
 }
 
@@ -277,7 +339,9 @@ fn definition(
             buffer.align.max(32)
         );
     }
-    statements(out, program, machine, procedure, &procedure.body, 1);
+    let words = repeated(procedure);
+    let place = Place { procedure, bits: procedure.bits, keeps: machine.keeps, words: &words };
+    statements(out, program, machine, &place, &procedure.body, 1);
     out.push_str("}\n");
 }
 
@@ -289,11 +353,10 @@ fn statements(
     out: &mut String,
     program: &Program,
     machine: &Machine,
-    procedure: &Procedure,
+    place: &Place,
     body: &[Stmt],
     depth: usize,
 ) {
-    let place = Place { procedure, bits: procedure.bits, keeps: machine.keeps };
     for stmt in body {
         match stmt {
             Stmt::Stage { title, cite, body } => {
@@ -301,12 +364,12 @@ fn statements(
                 indent(out, depth);
                 let cite = if cite.is_empty() { String::new() } else { format!(" {cite}") };
                 let _ = writeln!(out, "/* {title}{cite} */");
-                statements(out, program, machine, procedure, body, depth);
+                statements(out, program, machine, place, body, depth);
             }
             Stmt::Block(block) => {
                 indent(out, depth);
                 out.push_str("{\n");
-                (machine.block)(out, &place, block, depth + 1);
+                (machine.block)(out, place, block, depth + 1);
                 indent(out, depth);
                 out.push_str("}\n");
             }
@@ -316,8 +379,8 @@ fn statements(
                 let _ = writeln!(out, "for (size_t {i} = 0; {i} < {count}; {i}++) {{");
                 match body.as_slice() {
                     // The block's braces are the loop's.
-                    [Stmt::Block(block)] => (machine.block)(out, &place, block, depth + 1),
-                    _ => statements(out, program, machine, procedure, body, depth + 1),
+                    [Stmt::Block(block)] => (machine.block)(out, place, block, depth + 1),
+                    _ => statements(out, program, machine, place, body, depth + 1),
                 }
                 indent(out, depth);
                 out.push_str("}\n");
@@ -326,7 +389,7 @@ fn statements(
                 indent(out, depth);
                 let callee = &program.procedures[callee.0 as usize];
                 let all: Vec<String> =
-                    arguments.iter().map(|(buffer, at)| address(procedure, *buffer, at)).collect();
+                    arguments.iter().map(|(b, at)| address(place.procedure, *b, at)).collect();
                 let _ = writeln!(out, "{}({});", inner_name(callee, machine), all.join(", "));
             }
         }

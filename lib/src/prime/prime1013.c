@@ -8,8 +8,6 @@
 #define RF_W 448
 #define RF_MUL_C RF_NS(sntrup1013_mul_c)
 #define RF_MUL_AVX2 RF_NS(sntrup1013_mul_avx2)
-#define RF_MUL_BIG_C RF_NS(sntrup1013_big_mul_c)
-#define RF_MUL_BIG_AVX2 RF_NS(sntrup1013_big_mul_avx2)
 #define RF_S(name) RF_CAT(rf_prime1013_, name)
 #include "ring.inc"
 

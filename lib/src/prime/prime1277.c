@@ -9,7 +9,7 @@
 #define RF_MUL_C RF_NS(sntrup1277_mul_c)
 #define RF_MUL_AVX2 RF_NS(sntrup1277_mul_avx2)
 #define RF_MUL_BIG_C RF_NS(sntrup1277_big_mul_c)
-#define RF_MUL_BIG_AVX2 RF_NS(sntrup1277_big_mul_avx2)
+#define RF_MUL_BIG_AVX2 RF_MUL_AVX2 /* for any operands */
 #define RF_S(name) RF_CAT(rf_prime1277_, name)
 #include "ring.inc"
 

@@ -26,7 +26,8 @@ pub struct Multiplier {
 pub struct Line<'a> {
     name: &'a str,
     ring: &'a str,
-    plan: &'a str,
+    /// `PLAN` for every target that no `TARGET:PLAN` is for.
+    plans: Vec<&'a str>,
 }
 
 impl<'a> Line<'a> {
@@ -36,10 +37,19 @@ impl<'a> Line<'a> {
         table
             .lines()
             .filter_map(|line| match words(line)[..] {
-                [name, ring, plan] if !name.starts_with('#') => Some(Line { name, ring, plan }),
+                [name, ring, ref plans @ ..] if !name.starts_with('#') && !plans.is_empty() => {
+                    Some(Line { name, ring, plans: plans.to_vec() })
+                }
                 _ => None,
             })
             .collect()
+    }
+
+    /// The plan for a target, where the library has one for it.
+    pub fn plan(&self, target: &str) -> Option<&'a str> {
+        let own = self.plans.iter().filter_map(|plan| plan.split_once(':'));
+        let mut own = own.filter(|&(of, _)| of == target).map(|(_, plan)| plan);
+        own.next().or_else(|| self.plans.iter().copied().find(|plan| !plan.contains(':')))
     }
 
     /// The macro that says whether the library needs it: only Streamlined NTRU Prime multiplies big by big, for
@@ -56,20 +66,25 @@ impl<'a> Line<'a> {
 ///
 /// # Errors
 /// A line of the table names no ring or plan, or the program is faulty: faults of ringforge.
-pub fn make_all(lines: &[Line], targets: &[&str]) -> Result<Vec<Multiplier>, Failure> {
-    let jobs: Vec<(&Line, &str)> =
-        lines.iter().flat_map(|line| targets.iter().map(move |target| (line, *target))).collect();
-    jobs.into_par_iter().map(|(line, target)| make_one(line, target::find(target)?)).collect()
+pub fn make_all<'a>(lines: &'a [Line], targets: &[&'a str]) -> Result<Vec<Multiplier>, Failure> {
+    let of =
+        |line| move |target: &&'a str| Line::plan(line, target).map(|plan| (line, *target, plan));
+    let jobs: Vec<(&Line, &str, &str)> =
+        lines.iter().flat_map(|line| targets.iter().filter_map(of(line))).collect();
+    let make = |(line, target, plan)| make_one(line, target::find(target)?, plan);
+    jobs.into_par_iter().map(make).collect()
 }
 
-fn make_one(line: &Line, target: &'static Target) -> Result<Multiplier, Failure> {
-    let Line { name, ring, plan } = *line;
+fn make_one(line: &Line, target: &'static Target, plan: &str) -> Result<Multiplier, Failure> {
+    let Line { name, ring, .. } = *line;
     let subject = Subject { ring: ring.into(), plan: Some(plan.into()), lhs: None, rhs: None };
     let job = preset::resolve(&subject, target)?;
     let schedule = make::schedule(None, target, &job.plan.name)?;
     let made = make::make(&job, target, &schedule, name)?;
     // What makes the same code with everything else that `forge` does.
-    let command = format!("ringforge forge {ring} --plan={plan} --target='c,avx2' --name={name}");
+    let target_name = target.name;
+    let command =
+        format!("ringforge forge {ring} --plan={plan} --target={target_name} --name={name}");
     let text = make::source(&made, &command)?;
     let layout = made.program.transform.as_ref();
     let functions: Vec<(String, String)> = made
@@ -161,5 +176,15 @@ mod tests {
         );
         let conditions: Vec<String> = lines.iter().map(Line::condition).collect();
         assert_eq!(conditions, ["RINGFORGE_ENABLE_SNTRUP953", "RF_NEED_MLKEM"]);
+    }
+
+    #[test]
+    fn targets_have_plans_of_their_own() {
+        let lines = Line::all("a r all c:other\nb r c:other\nwithout r\n");
+        let plans = |line: &Line| ["c", "avx2"].map(|target| line.plan(target).map(str::to_owned));
+        let some = |plan: &str| Some(plan.to_owned());
+        assert_eq!(lines.len(), 2);
+        assert_eq!(plans(&lines[0]), [some("other"), some("all")]);
+        assert_eq!(plans(&lines[1]), [some("other"), None]);
     }
 }

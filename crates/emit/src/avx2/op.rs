@@ -1,8 +1,7 @@
 //! One operation as one intrinsic, or a few.
 
 use crate::x86::{
-    EVEN_THEN_ODD, Place, address, byte_pattern, extract, factor, immediate, list, low_words,
-    packed, part,
+    EVEN_THEN_ODD, Place, address, byte_pattern, extract, immediate, list, low_words, packed, part,
 };
 use ringforge_program::ir::*;
 use std::fmt::Write;
@@ -24,10 +23,10 @@ pub(super) fn block(out: &mut String, place: &Place, block: &Block, depth: usize
             None if accumulates(block, op) => {
                 writeln!(out, "__m256i v{i} = {}; KEEP(v{i});", expression(place, op))
             }
-            None if factor(block, i) => {
-                writeln!(out, "__m256i v{i} = {}; OPAQUE(v{i});", expression(place, op))
-            }
-            None => writeln!(out, "const __m256i v{i} = {};", expression(place, op)),
+            None => match op {
+                Op::Splat(word) if *word != 0 => writeln!(out, "{}", repeat(place, i, op, *word)),
+                _ => writeln!(out, "const __m256i v{i} = {};", expression(place, op)),
+            },
         };
     }
 }
@@ -47,6 +46,15 @@ fn joined(place: &Place, i: usize, op: &Op) -> String {
         "__m256i v{i} = _mm256_broadcastsi128_si256({high}); KEEP(v{i}); \
          v{i} = _mm256_blend_epi32(_mm256_castsi128_si256({low}), v{i}, 0xf0);"
     )
+}
+
+/// Value i, a word in all places.
+fn repeat(place: &Place, i: usize, op: &Op, word: i32) -> String {
+    let value = expression(place, op);
+    match place.repeat(word) {
+        Some(from) => format!("REPEAT(v{i}, {from}, {value});"),
+        None => format!("const __m256i v{i} = {value};"),
+    }
 }
 
 fn statement(place: &Place, op: &Op) -> Option<String> {
