@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use ringforge_kernel::text::Certificate;
+use ringforge_kernel::text as certificate;
 use ringforge_machine::Object;
 use ringforge_plan::{Plan, RingFile};
 use ringforge_program::schedule::Schedule;
@@ -236,7 +236,7 @@ fn contracts() {
 fn certificates() {
     let seeds = files("crates/kernel/tests/several_primes", "certificate.txt");
     fuzz("certificates", &seeds, |bytes| {
-        text(bytes).is_some_and(|text| Certificate::parse(text).is_ok())
+        text(bytes).is_some_and(|text| certificate::parse(text).is_ok())
     });
 }
 
