@@ -170,6 +170,9 @@ pub(crate) fn bitwise(g: &mut Graph, kind: Bitwise, a: &[Byte], b: &[Byte], out:
         } else if let (Some(x), Some(y)) = (gather(g, x), gather(g, y)) {
             let r = combine(g, kind, x, y);
             scatter(g, r, &mut out[at..at + n]);
+        } else {
+            // Whatever stood there is not the result.
+            out[at..at + n].fill(Byte::Undefined);
         }
         at += n;
     }
