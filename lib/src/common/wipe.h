@@ -78,8 +78,8 @@ extern int RF_NS(test_no_wipe); /* tests set it to see what would stay */
 #define rf_clear_registers() ((void)0)
 #endif
 
-#if RF_HAVE_AVX2_CODE
-/* The sixteen vector registers that AVX-512 adds. */
+#if RF_HAVE_AVX2_CODE && RF_NEED_SHA3
+/* The sixteen vector registers that AVX-512 adds, of which Keccak's code makes use. */
 RF_AVX512VL static inline void rf_clear_upper_registers(void)
 {
     __asm__ __volatile__(
