@@ -97,7 +97,7 @@ impl Intervals {
     /// A sum or product as a word. Modulo 2^w words are residues as they are, and may wrap.
     fn word(&self, what: &str, x: Exact) -> Result<Interval, Refusal> {
         let found = within(what, x, self.modulus.bits);
-        let wraps = self.modulus.q == self.modulus.radix() as u64;
+        let wraps = Some(self.modulus.q) == 1u64.checked_shl(self.modulus.bits.into());
         if wraps { Ok(found.unwrap_or(self.modulus.words())) } else { found }
     }
 

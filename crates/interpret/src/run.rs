@@ -37,9 +37,9 @@ impl Domain for Words {
         let (a, b, bits) = (*a, *b, self.modulus.bits);
         let unsigned = |x| Words::unsigned(x, bits);
         Ok(self.modulus.word(match op {
-            Binary::Add => a + b,
-            Binary::Sub => a - b,
-            Binary::MulLo => a * b,
+            Binary::Add => a.wrapping_add(b),
+            Binary::Sub => a.wrapping_sub(b),
+            Binary::MulLo => a.wrapping_mul(b),
             Binary::MulHi => (a * b) >> bits,
             Binary::MulHiU => ((unsigned(a) * unsigned(b)) >> bits) as i64,
             Binary::MulHrs => (a * b + (1 << (bits - 2))) >> (bits - 1),

@@ -4,7 +4,8 @@
 //! One program has many meanings (run, range, formula, count, draw, emit)
 //! [TokudaKameyama23 §3], so the language fixes shapes and words, never a target:
 //!
-//! * a *word* has w = [`Procedure::bits`] bits, 16 or 32, and is signed;
+//! * a *word* has w = [`Procedure::bits`] bits, 16 or 32, and is signed; sums of products may have words of 64 bits,
+//!   of which no wide elements are made;
 //! * a *register* holds [`Program::lanes_of`] the procedure's words , which some
 //!   operations read as `lanes / 2` *wide* elements of 2w bits (word `2i` is the low half of
 //!   element `i`) and some as [`Program::parts`] *parts* that few operations cross;
@@ -162,8 +163,8 @@ pub struct Procedure {
     pub computes: Option<Computes>,
     /// The modulus of its modular operations, at least 2.
     pub q: u64,
-    /// Bits of its words: the program's, or 32 in a program of 16-bit words, whose registers then
-    /// hold half as many.
+    /// Bits of its words: the program's or more, of which registers then hold fewer; 64 where the target sums
+    /// products in such words.
     pub bits: u8,
     /// Buffers; those whose role is a parameter come first, in the order of the arguments.
     pub buffers: Vec<Buffer>,
@@ -187,7 +188,7 @@ pub struct Buffer {
     pub role: Role,
     /// Length in words.
     pub words: usize,
-    /// Bits of a word in memory, the procedure's or 16: then loads extend the sign, and what is
+    /// Bits of a word in memory, the procedure's or fewer: then loads extend the sign, and what is
     /// stored must fit. Arguments of a call have the size of their parameter.
     pub bits: u8,
     /// Alignment of its first word in bytes (a word's size for callers' arrays).

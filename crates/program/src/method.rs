@@ -28,7 +28,8 @@ pub type Range = (i64, i64);
 pub struct Modulus {
     /// The modulus, at most `2^bits`; for Montgomery's methods odd and below `2^(bits - 1)`.
     pub q: u64,
-    /// Bits of a word: 16 or 32.
+    /// Bits of a word: 16 or 32; 64 where sums of products need them, which low products and reductions by
+    /// them alone serve.
     pub bits: u8,
 }
 
@@ -41,10 +42,11 @@ impl From<u64> for Modulus {
 impl Modulus {
     /// All signed words.
     pub fn words(self) -> Range {
-        (-self.radix() / 2, self.radix() / 2 - 1)
+        let last = i64::MAX >> (64 - self.bits);
+        (-last - 1, last)
     }
 
-    /// 2^bits.
+    /// 2^bits, of words that are no longer than 32 bits.
     pub fn radix(self) -> i64 {
         1 << self.bits
     }
@@ -52,7 +54,11 @@ impl Modulus {
     /// The signed word that is congruent to `x` mod 2^bits.
     #[inline]
     pub fn word(self, x: i64) -> i64 {
-        if self.bits == 16 { i64::from(x as i16) } else { i64::from(x as i32) }
+        match self.bits {
+            16 => i64::from(x as i16),
+            32 => i64::from(x as i32),
+            _ => x,
+        }
     }
 
     pub(crate) fn signed(self) -> i64 {

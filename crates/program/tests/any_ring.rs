@@ -6,7 +6,7 @@ use ringforge_interpret::run::{run, run_in_place};
 use ringforge_plan::Plan;
 use ringforge_program::lower::{Lowered, lower};
 use ringforge_program::schedule::Schedule;
-use ringforge_target::AVX2;
+use ringforge_target::{AVX2, C, TARGETS};
 
 /// A transform of 2^k blocks in two levels as balanced as can be.
 fn transform(n: usize) -> String {
@@ -165,5 +165,60 @@ fn large_rings() {
         let lowered =
             lower(&plan, &schedule, &AVX2, "x").unwrap_or_else(|e| panic!("{}: {e}", plan.ring));
         check(&plan, &lowered, true);
+    }
+}
+
+/// The definition: sums in the shortest words that hold them on portable C, reduced once; rounds of 32 bits elsewhere.
+#[test]
+fn definitions_sum_in_words_that_hold_them() {
+    let rings = [
+        // Words that wrap, sums of 32 bits, sums of 64 bits; odd, even, and as large as can be.
+        ("Z65536[x]/(x^18 + x^7 - 1)", 16),
+        ("Z2[x]/(x^16 - x - 1)", 16),
+        ("Z10[x]/(x^45 + x^40 + x^23 + 1)", 32),
+        ("Z4591[x]/(x^53 - x - 1)", 32),
+        ("Z60847[x]/(x^40 + x^3 - 1)", 64),
+        ("Z32906[x]/(x^33 - x - 1)", 64),
+        ("Z65535[x]/(x^16 + 5x^3 - 2x - 1)", 64),
+        (
+            "Z65521[x]/(x^20 + 17x^11 + 3x^9 - 1200x^8 + 2x^7 + 5x^6 - x^5 + 40x^4 + 7x^3 + x^2 + 9x - 30000)",
+            64,
+        ),
+    ];
+    for (ring, bits) in rings {
+        let n = ringforge_ring::Ring::parse(ring).unwrap().degree();
+        let text = format!("(plan any (ring \"{ring}\") (lift {} (schoolbook)))", 2 * n - 1);
+        let plan = Plan::parse(&text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        for target in TARGETS {
+            let schedule = Schedule { rounds: 1, ..Schedule::of(target) };
+            let lowered = lower(&plan, &schedule, target, "x").unwrap_or_else(|e| panic!("{e}"));
+            let longest = lowered.program.procedures.iter().map(|p| p.bits).max();
+            let wanted = if target.name == C.name { bits } else { bits.min(32) };
+            assert!(longest >= Some(wanted) && longest <= Some(target.sums), "{ring} {target}");
+            if target.name == C.name || target.name == AVX2.name {
+                check(&plan, &lowered, false);
+            }
+        }
+    }
+}
+
+/// Sums are reduced to what is promised, by constants that a program's words of 32 bits hold.
+#[test]
+fn sums_are_reduced_within_their_bound() {
+    use ringforge_program::method::{Modulus, ReduceMethod};
+    for q in [3u64, 10, 212, 3329, 32905, 32906, 60847, 65521, 65535] {
+        for terms in [1i64, 16, 33, 400, 2048] {
+            let most = terms * (q / 2) as i64 * (q / 2) as i64;
+            let (method, bound) = ReduceMethod::of_sums(q, most).unwrap();
+            let ReduceMethod::BarrettLow { scale, .. } = method else { panic!("{method:?}") };
+            assert!(i32::try_from(1i64 << (scale - 1)).is_ok(), "{q} {terms}: the half is no word");
+            assert!(bound <= q as i64 / 2 + q as i64 / 4 + 2, "{q} {terms}: {bound}");
+            let step = (most / 5000).max(1) as usize;
+            let near = (-most..=most).step_by(step).chain([most]);
+            for x in near.flat_map(|x| [x - 1, x, x + 1]).filter(|x| x.abs() <= most) {
+                let y = method.apply(x, Modulus { q, bits: 64 });
+                assert!(y.abs() <= bound && (x - y) % q as i64 == 0, "{q} {terms}: {x} gives {y}");
+            }
+        }
     }
 }

@@ -56,6 +56,8 @@ pub struct Target {
     pub by_lane: usize,
     /// How blocks are multiplied.
     pub products: Products,
+    /// Bits of the longest words that products of coefficients are summed in.
+    pub sums: u8,
     /// What its default schedule says otherwise than others with such products, as a schedule's text.
     pub schedule: &'static str,
     /// Whether code of loops is wanted: no straight-line code that only a vector compiler undoes.
@@ -82,6 +84,7 @@ pub const AVX2: Target = Target {
     count: 16,
     by_lane: 0,
     products: Products::Dots,
+    sums: 32,
     schedule: "",
     loops: false,
     costs: costs::X86,
@@ -128,6 +131,7 @@ pub const C: Target = Target {
     architecture: None,
     pieces: 0,
     products: Products::Words,
+    sums: 64,
     loops: true,
     levels: &["-O2", "-O3"],
     features: &[],
@@ -144,6 +148,7 @@ pub const M4: Target = Target {
     architecture: Some(&ARMV7E_M),
     pieces: 8,
     count: 12,
+    sums: 32,
     schedule: "rows = true",
     levels: &["-O3", "-O2", "-Os"],
     usual: false,

@@ -259,8 +259,9 @@ impl Writer<'_> {
                     at.terms.remove(i);
                 }
                 Op::Lanes(_) => return None,
-                // The same pair in every turn.
-                Op::BroadcastPair { at, .. } if at.terms.iter().all(|term| term.0 != counter) => {}
+                // The same word for all lanes, or the same pair, in every turn.
+                Op::Broadcast { at, .. } | Op::BroadcastPair { at, .. }
+                    if at.terms.iter().all(|term| term.0 != counter) => {}
                 _ if access.is_some() => return None,
                 _ => {}
             }
@@ -271,9 +272,9 @@ impl Writer<'_> {
     }
 
     /// What is written before a word to be stored in a buffer.
-    fn cast(&self, buffer: BufferId) -> &'static str {
+    fn cast(&self, buffer: BufferId) -> String {
         let kept = self.procedure.buffers[buffer.0 as usize].bits;
-        if kept == self.procedure.bits { "" } else { "(int16_t)" }
+        if kept == self.procedure.bits { String::new() } else { format!("(int{kept}_t)") }
     }
 
     /// The number of a constant register.

@@ -4,16 +4,16 @@ use ringforge_program::ir::{Op, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Name, parameters and value of every helper, in the order of their definition. A `W` is a word's
-/// bits, `D` twice as many, `H` and `R` the half and the shift of a rounded product.
+/// bits, `U` those of its sums without sign, `D` twice as many, `H` and `R` the half and the shift of a rounded product.
 const ALL: [(&str, &str, &str); 14] = [
-    ("word", "uint32_t x", "(intW_t)(uintW_t)x"),
-    ("add", "intW_t a, intW_t b", "word((uint32_t)a + (uint32_t)b)"),
-    ("sub", "intW_t a, intW_t b", "word((uint32_t)a - (uint32_t)b)"),
-    ("mullo", "intW_t a, intW_t b", "word((uint32_t)a * (uint32_t)b)"),
+    ("word", "uintU_t x", "(intW_t)(uintW_t)x"),
+    ("add", "intW_t a, intW_t b", "word((uintU_t)a + (uintU_t)b)"),
+    ("sub", "intW_t a, intW_t b", "word((uintU_t)a - (uintU_t)b)"),
+    ("mullo", "intW_t a, intW_t b", "word((uintU_t)a * (uintU_t)b)"),
     ("mulhi", "intW_t a, intW_t b", "(intW_t)(((intD_t)a * (intD_t)b) >> W)"),
     ("mulhiu", "intW_t a, intW_t b", "(intW_t)(((uintD_t)(uintW_t)a * (uintW_t)b) >> W)"),
     ("mulhrs", "intW_t a, intW_t b", "(intW_t)(((intD_t)a * (intD_t)b + H) >> R)"),
-    ("shl", "intW_t a, int k", "word((uint32_t)a << k)"),
+    ("shl", "intW_t a, int k", "word((uintU_t)a << k)"),
     ("sar", "intW_t a, int k", "(intW_t)(a >> k)"),
     ("shr", "intW_t a, int k", "(intW_t)((uintW_t)a >> k)"),
     ("greater", "intW_t a, intW_t b", "(intW_t)-(a > b)"),
@@ -35,7 +35,7 @@ pub fn taken(name: &str) -> bool {
     let numbered = name.split_at_checked(1).is_some_and(|(letter, number)| {
         "vwkpil".contains(letter) && number.bytes().all(|b| b.is_ascii_digit())
     });
-    let plain = name.trim_end_matches("16").trim_end_matches("32");
+    let plain = ["16", "32", "64"].iter().fold(name, |name, bits| name.trim_end_matches(bits));
     numbered || ALL.iter().any(|(helper, ..)| *helper == plain)
 }
 
@@ -69,6 +69,7 @@ impl Helpers {
     fn fill(&self, text: &str, bits: u8) -> String {
         let (half, shift) = (1u64 << (bits - 2), (bits - 1).to_string());
         let text = text.replace("intW_t", &format!("int{bits}_t"));
+        let text = text.replace("intU_t", &format!("int{}_t", bits.max(32)));
         let text = text.replace("intD_t", &format!("int{}_t", 2 * bits));
         let text = text.replace("word(", &format!("{}(", self.name("word", bits)));
         let text = text.replace(">> W", &format!(">> {bits}"));
@@ -110,7 +111,9 @@ impl Helpers {
     }
 
     fn logic(&mut self, sign: &str, operands: &[String]) -> String {
-        format!("{}((uint32_t){} {sign} (uint32_t){})", self.need("word"), operands[0], operands[1])
+        let [a, b] =
+            [&operands[0], &operands[1]].map(|v| self.fill(&format!("(uintU_t){v}"), self.bits));
+        format!("{}({a} {sign} {b})", self.need("word"))
     }
 
     /// The definitions.

@@ -66,8 +66,9 @@ impl ReduceMethod {
             ReduceMethod::RoundedShift => (first, last - (1 << (rounding_shift(m.q) - 1))),
             ReduceMethod::BarrettLow { shift, scale } => {
                 // |t|·v + 2^(r-1) has to be a word.
-                let most = (last - (1 << (scale - 1))) / low_constant(m, shift, scale).max(1);
-                ((-most << shift).max(first), (((most + 1) << shift) - 1).min(last))
+                let most = (last - (1i64 << (scale - 1))) / low_constant(m, shift, scale).max(1);
+                let ends = [-i128::from(most) << shift, (i128::from(most + 1) << shift) - 1];
+                ends.map(|end| end.clamp(first.into(), last.into()) as i64).into()
             }
             _ => (first, last),
         }
@@ -82,7 +83,8 @@ impl ReduceMethod {
     pub(super) fn visit<V: Visitor>(self, m: impl Into<Modulus>, visitor: V) -> V::Out {
         match m.into() {
             Modulus { q, bits: 16 } => self.visit_sized(Modulus { q, bits: 16 }, visitor),
-            Modulus { q, .. } => self.visit_sized(Modulus { q, bits: 32 }, visitor),
+            Modulus { q, bits: 32 } => self.visit_sized(Modulus { q, bits: 32 }, visitor),
+            Modulus { q, .. } => self.visit_sized(Modulus { q, bits: 64 }, visitor),
         }
     }
 
@@ -90,7 +92,7 @@ impl ReduceMethod {
     #[inline(always)]
     fn visit_sized<V: Visitor>(self, m: Modulus, visitor: V) -> V::Out {
         let q = m.signed();
-        let rest = |a: i64, t: i64| m.word(a - m.mul_lo(t, q));
+        let rest = |a: i64, t: i64| m.word(a.wrapping_sub(m.mul_lo(t, q)));
         match self {
             ReduceMethod::Barrett => {
                 let v = round_div(1 << (m.bits - 1), q);
@@ -106,8 +108,9 @@ impl ReduceMethod {
             }
             ReduceMethod::BarrettLow { shift, scale } => {
                 let v = low_constant(m, shift, scale);
-                let half = 1 << (scale - 1);
-                visitor.visit(|a| rest(a, m.word(m.mul_lo(a >> shift, v) + half) >> scale))
+                let half = 1i64 << (scale - 1);
+                visitor
+                    .visit(|a| rest(a, m.word(m.mul_lo(a >> shift, v).wrapping_add(half)) >> scale))
             }
             ReduceMethod::Floor => {
                 let (v, k) = floor_constants(m);
@@ -156,7 +159,25 @@ impl ReduceMethod {
             true => 17..20,
         };
         let choices = shifts.flat_map(|shift| (1..31).map(move |scale| (shift, scale)));
+        ReduceMethod::nearest(m, bound, choices).unwrap_or((ReduceMethod::BarrettHigh, bound))
+    }
+
+    /// The [`ReduceMethod::BarrettLow`] that leaves least of a sum within `bound` in words of 64 bits, and what it
+    /// leaves at most; nothing where none accepts all such sums.
+    pub fn of_sums(q: u64, bound: i64) -> Option<(ReduceMethod, i64)> {
+        let choices = (0..20).flat_map(|shift| (1..32).map(move |scale| (shift, scale)));
+        ReduceMethod::nearest(Modulus { q, bits: 64 }, bound, choices)
+    }
+
+    /// Of the low reductions with these shifts and scales the one that leaves least of words within `bound`.
+    fn nearest(
+        m: Modulus,
+        bound: i64,
+        choices: impl Iterator<Item = (u8, u8)>,
+    ) -> Option<(ReduceMethod, i64)> {
         let bounds = choices.filter_map(|(shift, scale)| {
+            // Constants of a program have 32 bits, the half that rounds as well.
+            i32::try_from(low_constant(m, shift, scale)).ok()?;
             let method = ReduceMethod::BarrettLow { shift, scale };
             let (lo, hi) = method.domain(m);
             if bound > hi || -bound < lo {
@@ -165,8 +186,7 @@ impl ReduceMethod {
             let (lo, hi) = low_range(m, shift, scale, (-bound, bound));
             Some((method, hi.max(-lo)))
         });
-        let none = (ReduceMethod::BarrettHigh, bound);
-        bounds.min_by_key(|choice| choice.1).unwrap_or(none)
+        bounds.min_by_key(|choice| choice.1)
     }
 
     /// The exact range of the result over an interval of words (for the Montgomery methods on

@@ -1,10 +1,16 @@
-//! Products by their definition modulo any q up to 2^16: exact sums of 32 bits, reduced modulo q where
-//! more terms would not fit; modulo powers of two sums of 16 bits, which may wrap.
+//! Products by their definition modulo any q up to 2^16: exact sums, of 32 bits where they fit; modulo powers of
+//! two sums of 16 bits, which may wrap.
 //!
-//! Coefficient k of a·b is Σ_i a_i·b_(k−i): a word of a, broadcast, times a register of b that starts i
-//! words earlier, with zeros on both sides of b. Nothing but low products, sums and shifts of words, so
-//! that every target has it, and no sum of sums that a reduction would have to be followed through: the
-//! terms of one round are reduced by themselves and then added. What is slow to run is quick to prove.
+//! On machines with sums of 64 bits, one coefficient of a after the other, times all of b, is added to the
+//! sums from its place on, and each sum is reduced once; what does not fit 32 bits is summed in 64. So one writes
+//! it in plain C, and compilers find the products of 16 bits in it.
+//!
+//! Elsewhere coefficient k of a·b is Σ_i a_i·b_(k−i): a word of a, broadcast, times a register of b that starts i
+//! words earlier, with zeros on both sides of b, and sums are reduced modulo q where more terms would not fit.
+//!
+//! Nothing but low products, sums and shifts of words, so that every target has it, and no sum of sums that a
+//! reduction would have to be followed through: the terms of one round are reduced by themselves and then added.
+//! What is slow to run is quick to prove.
 
 use super::super::SHORT;
 use super::General;
@@ -16,6 +22,8 @@ use crate::method::{Modulus, ReduceMethod};
 use ringforge_plan::{Modulus as Reduction, ProductRef, Structure};
 use ringforge_target::ALIGNMENT;
 
+/// Bits of words that hold all sums of products of 16 bits.
+const LONG_BITS: u8 = 64;
 /// Terms of one round at most.
 const TERMS: usize = 8;
 /// Parts of an operand that have loops of their own, so that few terms are products with zeros.
@@ -27,6 +35,8 @@ struct Sums {
     terms: usize,
     /// What a round's sum is reduced by, where not all of them fit one word.
     reduce: Option<ReduceMethod>,
+    /// The largest sum of all products, where it is taken whole.
+    of_all: i64,
     /// The largest coefficient that comes out.
     bound: i64,
     /// Bits of the words.
@@ -34,19 +44,40 @@ struct Sums {
 }
 
 impl Sums {
+    /// Sums of all `n` products, each `product` at most, reduced in words of 64 bits, where a quotient has room; nothing
+    /// where these do not hold them.
+    fn whole(q: u64, n: usize, product: i64) -> Option<Sums> {
+        let most = product.checked_mul(n as i64)?;
+        if q.is_power_of_two() {
+            return Some(Sums { terms: n, reduce: None, of_all: most, bound: WORD, bits: SHORT });
+        }
+        let bits = if most <= i64::from(i32::MAX) { 32 } else { LONG_BITS };
+        if most <= q as i64 {
+            return Some(Sums { terms: n, reduce: None, of_all: most, bound: most, bits });
+        }
+        let (method, bound) = ReduceMethod::of_sums(q, most)?;
+        Some(Sums { terms: n, reduce: Some(method), of_all: most, bound, bits })
+    }
+
     /// Sums of `n` products that are `product` at most.
     fn of(q: u64, n: usize, product: i64, coarse: bool) -> Sums {
         if q.is_power_of_two() {
-            return Sums { terms: n.min(TERMS), reduce: None, bound: WORD, bits: SHORT };
+            return Sums {
+                terms: n.min(TERMS),
+                reduce: None,
+                of_all: WORD,
+                bound: WORD,
+                bits: SHORT,
+            };
         }
-        let (word, bits) = (i64::from(i32::MAX), 32);
-        if n as i64 * product <= word {
-            return Sums { terms: n.min(TERMS), reduce: None, bound: n as i64 * product, bits };
+        let (word, bits, of_all) = (i64::from(i32::MAX), 32, n as i64 * product);
+        if of_all <= word {
+            return Sums { terms: n.min(TERMS), reduce: None, of_all, bound: of_all, bits };
         }
         let terms = ((word / product) as usize).clamp(1, TERMS);
         let (method, rest) = ReduceMethod::low(q, terms as i64 * product, coarse);
         let bound = (n.div_ceil(terms) + PARTS) as i64 * rest;
-        Sums { terms, reduce: Some(method), bound, bits }
+        Sums { terms, reduce: Some(method), of_all, bound, bits }
     }
 }
 
@@ -71,7 +102,17 @@ impl General<'_> {
         }
         let (n, words) = (self.n, self.words);
         let most = |(lo, hi): (i64, i64)| hi.max(-lo);
-        let sums = Sums::of(q, n, most(ranges[0]) * most(ranges[1]), self.coarse());
+        let product = most(ranges[0]) * most(ranges[1]);
+        let padded = n.next_multiple_of(self.registers.lanes(SHORT));
+        // The schedule that is tried where this one stays unproved takes the rounds below.
+        if self.sums == LONG_BITS
+            && self.coarse()
+            && words >= n + padded
+            && let Some(sums) = Sums::whole(q, n, product)
+        {
+            return Some(self.by_rows(name, q, ranges, &sums));
+        }
+        let sums = Sums::of(q, n, product, self.coarse());
         let lanes = self.registers.lanes(sums.bits);
         // Words that wrap are right modulo all that they hold.
         let all = if sums.bits == SHORT { 1 << SHORT } else { q };
@@ -141,6 +182,88 @@ impl General<'_> {
         let procedure = self.push(builder.finish());
         Some(Residue { procedure, bound: sums.bound, bits: sums.bits })
     }
+}
+
+impl General<'_> {
+    /// The same with one word of a after the other times all of b.
+    fn by_rows(&mut self, name: &str, q: u64, ranges: [(i64, i64); 2], sums: &Sums) -> Residue {
+        let (n, words, lanes) = (self.n, self.words, self.registers.lanes(sums.bits));
+        let all = if sums.bits == SHORT { 1 << SHORT } else { q };
+        let mut builder = Builder::new(name, None, Modulus { q: all, bits: sums.bits });
+        let out = builder.buffer("out", Role::Scratch, words, ALIGNMENT);
+        let bits = sums.bits.min(32);
+        builder.narrow(out, bits);
+        let operands = [("a", 0), ("b", 1)].map(|(name, i)| {
+            let buffer = builder.ranged(name, Role::Input, n, 2, Some(ranges[i]));
+            builder.narrow(buffer, self.memory);
+            buffer
+        });
+        let padded = n.next_multiple_of(lanes);
+        let total = match bits < sums.bits {
+            true => builder.buffer("t", Role::Local, words, ALIGNMENT),
+            false => out,
+        };
+        let mut body = Vec::new();
+        zeros(&mut builder, &mut body, (total, 0), words, lanes);
+        let mut b = operands[1];
+        if padded > n {
+            b = builder.buffer("fb", Role::Local, padded, ALIGNMENT);
+            builder.narrow(b, self.memory);
+            copy(&mut builder, &mut body, (operands[1], b, 0), n, lanes);
+        }
+        builder.stage("sums of zero, and zeros behind b", "", body);
+        let (round, register) = (builder.counter(), builder.counter());
+        let mut block = Block::default();
+        let x = block.push(Op::Broadcast { buffer: operands[0], at: Index::strided(0, round, 1) });
+        let y = block.push(Op::Load { buffer: b, at: Index::strided(0, register, lanes) });
+        let product = block.push(Op::MulLo(x, y));
+        let at = Index { base: 0, terms: vec![(register, lanes as i64), (round, 1)] };
+        let old = block.push(Op::Load { buffer: total, at: at.clone() });
+        let a = block.push(Op::Add(old, product));
+        block.push(Op::Store { buffer: total, at, a });
+        let inner = vec![repeat(register, padded / lanes, vec![Stmt::Block(block)])];
+        let title = format!("one word of a times all of b, in sums of {} bits", sums.bits);
+        builder.stage(&title, "", vec![repeat(round, n, inner)]);
+        if let Some(method) = sums.reduce {
+            let most = sums.of_all;
+            let body = match sums.bits {
+                LONG_BITS => reduced(&mut builder, (total, out), words, lanes, method),
+                _ => {
+                    let name = format!("{name}_reduced");
+                    let mut inner = Builder::new(&name, None, Modulus { q, bits: LONG_BITS });
+                    let range = Some((-most, most));
+                    let u = inner.ranged("u", Role::Scratch, words, ALIGNMENT, range);
+                    inner.narrow(u, bits);
+                    let lanes = self.registers.lanes(LONG_BITS);
+                    let body = reduced(&mut inner, (u, u), words, lanes, method);
+                    inner.stage("each sum reduced in words of 64 bits", "", vec![body]);
+                    let procedure = self.push(inner.finish());
+                    Stmt::Call { procedure, arguments: vec![(out, Index::at(0))] }
+                }
+            };
+            builder.stage("each sum reduced", "[Barrett86]", vec![body]);
+        }
+        self.borders.push(("product".into(), sums.bound));
+        let procedure = self.push(builder.finish());
+        Residue { procedure, bound: sums.bound, bits }
+    }
+}
+
+/// Each word of one array reduced into another, or in its place.
+fn reduced(
+    builder: &mut Builder,
+    (from, to): (BufferId, BufferId),
+    words: usize,
+    lanes: usize,
+    method: ReduceMethod,
+) -> Stmt {
+    let counter = builder.counter();
+    let mut block = Block::default();
+    let at = Index::strided(0, counter, lanes);
+    let a = block.push(Op::Load { buffer: from, at: at.clone() });
+    let a = block.push(Op::Reduce { a, method });
+    block.push(Op::Store { buffer: to, at, a });
+    repeat(counter, words / lanes, vec![Stmt::Block(block)])
 }
 
 /// Appends zeros in `words` words, a multiple of a register's, maybe none.

@@ -59,6 +59,8 @@ struct General<'a> {
     plan: &'a Plan,
     schedule: &'a Schedule,
     registers: Registers,
+    /// Bits of the longest words that products are summed in.
+    sums: u8,
     /// The target's name, for errors.
     target: &'static str,
     /// Coefficients of an operand.
@@ -111,6 +113,7 @@ pub(crate) fn lower(
         plan,
         schedule,
         registers: target.registers,
+        sums: target.sums,
         target: target.name,
         n,
         words: 0,
