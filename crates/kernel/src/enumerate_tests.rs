@@ -314,3 +314,25 @@ fn moduli_out_of_range_are_refused() {
     assert_eq!(e.line(f, 9, 0, 7), None);
     assert_eq!(e.range(f, 9, 0), None);
 }
+
+/// A table that begins beyond zero ends where its values do.
+#[test]
+fn tables_beyond_zero_grow() {
+    for first in [-14, 10, 1 << 40] {
+        let mut e = table();
+        let f = e.funs.lin(64, 5, 3, &[]);
+        for (lo, hi) in [(first, first + 4), (first, first + 10), (first - 3, first + 12)] {
+            assert_eq!(e.range(f, lo, hi), Some((5 + 3 * lo, 5 + 3 * hi)), "[{lo}, {hi}]");
+        }
+    }
+}
+
+/// Modulo 2^64 a negative slope is one at the ends of 64 bits too.
+#[test]
+fn negative_slopes_reach_the_ends() {
+    for (lo, hi) in [(i64::MIN, i64::MIN + 9), (i64::MAX - 9, i64::MAX)] {
+        let mut e = table();
+        let f = e.funs.lin(64, 5, -1, &[]);
+        assert_eq!(e.line(f, lo, hi, 1 << 64), Some((u64::MAX, 5)));
+    }
+}

@@ -66,3 +66,25 @@ impl Facts {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of several terms with the greatest residues each sum is reduced.
+    #[test]
+    fn great_residues_are_added_up() {
+        // The greatest prime below 2^32.
+        let m = 4294967291u32;
+        let mut facts = Facts::new(vec![(-9, 9)], 1 << 20);
+        let x = facts.atom(Atom::Input { operand: 0, index: 0 }).expect("an input");
+        let form = |k: i128, t: &[(AtomId, i128)]| Form { k, t: t.to_vec() };
+        let mut name = |form: Form| facts.atom(Atom::Name(form.into())).expect("a name");
+        // -x - 1, and what is congruent to it; minus the sum of all.
+        let parts = [1, 2, 3].map(|c| name(form(-1 - c * i128::from(m), &[(x, -1)])));
+        let sum = name(form(0, &parts.map(|a| (a, -1))));
+        assert_eq!(facts.modulo(sum, m, &form(3, &[(x, 3)]), &[]), Ok(()));
+        assert!(facts.modulo(sum, m, &form(2, &[(x, 3)]), &[]).is_err());
+        assert!(facts.modulo(sum, m, &form(3, &[(x, 2)]), &[]).is_err());
+    }
+}

@@ -496,4 +496,50 @@ mod tests {
         assert_eq!(pieces(&mut funs, f, -end - 1, 0, &mut 1000), None);
         assert_eq!(pieces(&mut funs, f, 0, end + 1, &mut 1000), None);
     }
+
+    /// On 2^41 points, too many to be enumerated, each of these functions is a line but near few points.
+    #[test]
+    fn wide_functions_are_few_pieces() {
+        let end = 1i64 << 40;
+        let mut funs = Funs::default();
+        let (x, low, high) =
+            (funs.lin(64, 0, 1, &[]), funs.lin(48, 0, 1, &[]), funs.constant(16, 5));
+        let [zero, ones, three] = [0, -1, 3].map(|k| funs.constant(64, k));
+        let mut all = Vec::new();
+        for (op, k) in [
+            (FunOp::And, zero),
+            (FunOp::And, ones),
+            (FunOp::Or, zero),
+            (FunOp::Or, ones),
+            (FunOp::Xor, zero),
+            (FunOp::Xor, ones),
+            (FunOp::Mul, zero),
+            (FunOp::Mul, three),
+            (FunOp::Eq, three),
+            (FunOp::Slt, three),
+            (FunOp::Ult, three),
+        ] {
+            let width = if matches!(op, FunOp::Eq | FunOp::Slt | FunOp::Ult) { 1 } else { 64 };
+            all.extend([[x, k], [k, x]].map(|args| (width, op.clone(), args.to_vec())));
+        }
+        all.push((64, FunOp::Zext, vec![low]));
+        all.push((64, FunOp::Concat, vec![low, high]));
+        all.push((24, FunOp::Slice(40), vec![x]));
+        for (width, op, args) in all {
+            let f = funs.intern(Fun { width, op: op.clone(), args: args.into_iter().collect() });
+            let found = pieces(&mut funs, f, -end, end, &mut 100_000).expect("few pieces");
+            assert!(found.len() <= 5, "{op:?}: {} pieces", found.len());
+            for at in [-end, -1, 0, 1, 2, 3, 4, 1000, end] {
+                let value = found.iter().find_map(|piece| match piece {
+                    Piece::Affine { lo, hi, k, c } => {
+                        (*lo <= at && at <= *hi).then(|| k + c * i128::from(at))
+                    }
+                    Piece::Values { lo, values } => {
+                        values.get(usize::try_from(at - lo).ok()?).map(|v| i128::from(*v))
+                    }
+                });
+                assert_eq!(value, Some(funs.at(f, at).into()), "{op:?} at {at}");
+            }
+        }
+    }
 }

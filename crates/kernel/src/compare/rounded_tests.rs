@@ -374,3 +374,32 @@ fn errors_of_products_are_not_those_of_values() {
         }
     }
 }
+
+/// Elements whose numbers are equal modulo 48 are on one tile: all its pairs are computed, and two coefficients that are
+/// no multiples do not cancel there.
+#[test]
+fn all_pairs_of_a_tile_are_looked_at() {
+    let numbers = [0, 5, 48, 96, 149];
+    let pairs = || numbers.iter().flat_map(|i| numbers.map(move |j| (*i, j)));
+    for (p, q) in pairs().flat_map(|p| pairs().map(move |q| (p, q))).filter(|(p, q)| p < q) {
+        let mut t = Table::new(150);
+        let (one, other) = (t.pair(p.0, p.1), t.pair(q.0, q.1));
+        let all = [(p, 3), (q, 5)].map(|((i, j), c)| entry(i as u16, j as u16, c)).to_vec();
+        assert_eq!(t.found(8, &[(one, 3), (other, 5)]), Ok(all.clone()));
+        let x = t.floor(0, &[(one, 12), (other, 20)], 2);
+        assert_eq!(t.of(8, x), Ok(all));
+        let x = t.floor(0, &[(one, 2), (other, 2)], 2);
+        assert_eq!(t.of(8, x), Err(Mismatch::NotMultiple { value: x, bits: 2 }), "{p:?} {q:?}");
+    }
+}
+
+/// Of more elements of a class than a tile has room for there are several tiles.
+#[test]
+fn tiles_have_room_for_their_pairs() {
+    let t = Table::new(1000);
+    let terms = [(t.pair(0, 0), 3), (t.pair(0, 960), 5), (t.pair(960, 0), 7)];
+    let all = [entry(0, 0, 3), entry(0, 960, 5), entry(960, 0, 7)].to_vec();
+    assert_eq!(t.found(8, &terms), Ok(all.clone()));
+    let form = Form(0, terms.to_vec()).modulo(97);
+    assert_eq!(coefficients(&t, 97, 1000, &[form], 3, &|_| true), Ok(all));
+}

@@ -622,3 +622,27 @@ fn all_kinds_are_what_the_oracle_says() {
         }
     }
 }
+
+/// Rows of rows modulo great primes: what is added up there is reduced before it is cut to 32 bits. And of one tile as
+/// many coefficients are listed as are allowed for.
+#[test]
+fn rows_are_reduced_modulo_great_primes() {
+    for m in [8380417, 2147483629] {
+        let mut t = Table::new(m, 2, 2);
+        let minus = |c: u64| u64::from(m) - c;
+        let x = t.linear(&[(0, minus(1)), (1, minus(2))]);
+        // 3·(a0 + 2·a1) - 4·a0 + 5·a1 = -a0 + 11·a1.
+        let y = t.linear(&[(x, minus(3)), (0, minus(4)), (1, 5)]);
+        let form = t.form(0, &[(product_of(y, 2), minus(6))]);
+        let entry = |i, c| Entry { k: 0, i, j: 0, c };
+        let found = coefficients(&t, m, 2, &[form], 2, &|_| true);
+        assert_eq!(found, Ok(vec![entry(0, 6), entry(1, m - 66)]));
+        // 11·a1 - 11·a1 is nothing, and may be multiplied by whatever there is.
+        let none = t.linear(&[(y, 1), (0, 1), (1, minus(11))]);
+        let form = t.form(0, &[(product_of(none, 1), 1), (product_of(0, 2), 1)]);
+        for (most, is) in [(1, Ok(vec![entry(0, 1)])), (0, Err(Mismatch::TooLarge))] {
+            let forms = std::slice::from_ref(&form);
+            assert_eq!(coefficients(&t, m, 2, forms, most, &|_| true), is);
+        }
+    }
+}
