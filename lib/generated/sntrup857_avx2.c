@@ -40,6 +40,7 @@
  *   unroll = 1
  *   split-sums = 64
  *   base = "broadcast-dot"
+ *   weights = "apart"
  *   karatsuba-from = 16
  *   rounds = 200
  *   order = "own"

@@ -56,6 +56,7 @@
  *   unroll = 1
  *   split-sums = 64
  *   base = "lanes"
+ *   weights = "apart"
  *   karatsuba-from = 16
  *   rounds = 200
  *   order = "own"
