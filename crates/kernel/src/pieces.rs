@@ -31,16 +31,6 @@ pub enum Piece {
     },
 }
 
-impl Piece {
-    /// The values that it holds, or as many as it takes the room of.
-    pub fn size(&self) -> usize {
-        match self {
-            Piece::Affine { .. } => 6,
-            Piece::Values { values, .. } => values.len(),
-        }
-    }
-}
-
 /// Points that are enumerated rather than halved once more.
 const LEAF: i64 = 256;
 /// Intervals looked at before a function counts as having too many pieces.
