@@ -19,7 +19,7 @@
 #define RF_CT RINGFORGE_SNTRUP1277_CIPHERTEXTBYTES
 #define RF_PREPARED RF_NS(sntrup1277_prepared)
 #define RF_KEM(what) RF_NS(RF_CAT(crypto_kem_sntrup1277_, what))
-#define RF_DEAD 68608 /* bytes of stack that an operation uses at most, see wipe.h */
+#define RF_DEAD 70144 /* bytes of stack that an operation uses at most, see wipe.h */
 #define RF_FACTORS {3, 2, 2, 0}, {4, 2, 0, 0, 1}, {7, 2, 1, 2, 2, 2, 0, 0} /* of x^1277 - x - 1 mod 3 */
 #include "ring3.inc"
 #include "recip.inc"
@@ -41,7 +41,7 @@
 #define RF_CT RINGFORGE_NTRULPR1277_CIPHERTEXTBYTES
 #define RF_PREPARED RF_NS(ntrulpr1277_prepared)
 #define RF_KEM(what) RF_NS(RF_CAT(crypto_kem_ntrulpr1277_, what))
-#define RF_DEAD 68096
+#define RF_DEAD 70144
 #include "ntrulpr.inc"
 #endif
 
