@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Sandbox, arm_compilers, m4_compilers};
+use common::{Sandbox, arm_compilers, m4_compilers, mentions};
 
 const TARGETS: &[&str] = &["avx2", "sse41", "c"];
 const STRICT: &[&str] = &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
@@ -121,6 +121,40 @@ fn a_ring_from_two_texts_is_forged_and_proved_for_cortex_m4() {
             assert!(run.stdout.contains("agree with the oracle"), "{run:?}");
         }
     }
+}
+
+/// The fastest within a size, and what the smallest has where none is small enough.
+#[test]
+fn size_is_an_objective_beside_cycles() {
+    let dir = Sandbox::new();
+    toy(&dir);
+    dir.ringforge(&["forge", "toy.toml", "--target", "m4,c", "--size", "2K"])
+        .fails(2, &["--size is for one target"]);
+    if m4_compilers().is_empty() {
+        return;
+    }
+    let forge = |size: &str| {
+        let args = ["forge", "toy.toml", "--target", "m4", "--size", size];
+        dir.ringforge(&[&args[..], &["--no-prove", "--pairs", "1", "--out", "p"]].concat())
+    };
+    let refused = forge("1K");
+    refused.fails(2, &["fits in 1K: the smallest has", "--size"]);
+    let words: Vec<&str> = refused.stderr.split_whitespace().collect();
+    let after = |word: &str| words[words.iter().position(|w| *w == word).unwrap() + 1];
+    let least: u64 = after("has").parse().unwrap();
+    let enough = after("--size").trim_end_matches(',');
+    let package = |size: &str| {
+        mentions(&forge(size), &["bytes of code and constants"]);
+        let package: serde_json::Value = serde_json::from_str(&dir.read("p/proof.json")).unwrap();
+        let reckoned = &package["targets"][0]["reckoned"];
+        let cycles = reckoned["model_cycles"].as_f64().unwrap_or_else(|| panic!("{package}"));
+        (package["loaded_bytes"].as_u64().unwrap(), cycles)
+    };
+    let (small, fast) = (package(enough), package("64K"));
+    assert!(
+        least <= small.0 && small.0 <= 1024 * enough.trim_end_matches('K').parse::<u64>().unwrap()
+    );
+    assert!(fast.0 > small.0 && fast.1 < small.1, "{small:?}, {fast:?}");
 }
 
 #[test]

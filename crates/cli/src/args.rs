@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ringforge_plan::Operand;
 
+use crate::size::Size;
+
 /// Forges constant-time multiplication in polynomial rings and proves the machine code.
 #[derive(Parser, Debug)]
 #[command(name = "ringforge", version, max_term_width = 100)]
@@ -134,6 +136,10 @@ pub struct Forge {
     /// Where no plan is named: give up the proof of a candidate after so many seconds
     #[arg(long, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub patience: u32,
+    /// At most so many bytes of code and constants, such as 20K: the fastest plan and level of optimisation within
+    /// them, by model cycles where these are counted
+    #[arg(long, value_name = "BYTES", conflicts_with = "opt")]
+    pub size: Option<Size>,
     /// Time the peers of bench/ beside it, for the report (see `ringforge bench`)
     #[arg(long)]
     pub peers: bool,

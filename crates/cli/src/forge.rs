@@ -26,6 +26,7 @@ use crate::recheck::packed;
 use crate::reckoned::Reckoned;
 use crate::report::{self, Pictures};
 use crate::schoolbook::{self, Compared};
+use crate::size;
 use crate::summary;
 use crate::target::{self, Target};
 use crate::ui::{Failure, Ui};
@@ -68,6 +69,10 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
 
     let command = command_line(args, &name);
     let ring = &wanted.ring;
+    if args.size.is_some() && targets.len() > 1 {
+        return Err(Failure::input("--size is for one target: add --target m4, say"));
+    }
+    let mut opt = args.make.opt.as_str();
     // A schedule of the user's own is no matter of wisdom.
     let search = wanted.plan.is_none() && path.is_none();
     let wisdom = if search { choose::wisdom(ui) } else { None };
@@ -76,7 +81,12 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     let mut made = Vec::new();
     let mut interpreted = Vec::new();
     for target in targets.iter().copied() {
-        let (plan, schedule) = match &wanted.plan {
+        let fitting = args.size.map(|size| size::choose(&chooser, target, size)).transpose()?;
+        let fitting = fitting.map(|(plan, level)| {
+            opt = level;
+            plan
+        });
+        let (plan, schedule) = match fitting.as_ref().or(wanted.plan.as_ref()) {
             Some(plan) => (plan.clone(), make::schedule(path, target, &plan.name)?),
             None => {
                 let choice = chooser.choose(target)?;
@@ -97,12 +107,19 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     let scratch =
         Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
     let bar = ui.spinner("compiling");
-    let built = build(&out, scratch.path(), &glue, &compiler, &args.make.opt)?;
+    let built = build(&out, scratch.path(), &glue, &compiler, opt)?;
     bar.finish_and_clear();
 
     let object_name = format!("{name}.o");
     let object = std::fs::read(&built.object)
         .map_err(|e| Failure::failed(format!("the linked object is gone: {e}")))?;
+    let loaded_bytes = size::loaded(&object)?;
+    if let Some(size) = args.size.filter(|size| loaded_bytes > size.0) {
+        return Err(Failure::input(format!(
+            "with its entry points the object has {loaded_bytes} bytes of code and constants, and {size} were \
+             asked for"
+        )));
+    }
     out.write(&object_name, &object).map_err(unwritable)?;
     if !args.no_prove {
         let bar = ui.spinner("widening input ranges");
@@ -193,6 +210,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
         choices,
         tool: Tool::THIS,
         host,
+        loaded_bytes,
         object: File::of(&object_name, &object),
         equivalence: summary::equivalence(&made, &forged),
         limits: summary::limits(&targets, &name),
@@ -259,6 +277,9 @@ fn command_line(args: &Forge, name: &str) -> String {
     }
     if let Some(cc) = &args.make.cc {
         option("cc", cc);
+    }
+    if let Some(size) = args.size {
+        option("size", &size.to_string());
     }
     if args.make.opt != "-O3" {
         option("opt", &args.make.opt);

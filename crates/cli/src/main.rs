@@ -33,6 +33,7 @@ mod safety;
 mod schoolbook;
 mod search;
 mod signals;
+mod size;
 mod summary;
 mod target;
 mod ui;

@@ -44,6 +44,8 @@ pub struct Package {
     pub host: Host,
     /// The object that was proved, as it is shipped.
     pub object: File,
+    /// Its bytes of code and constants.
+    pub loaded_bytes: u64,
     /// One for each implementation of each entry point in the object.
     pub targets: Vec<Forged>,
     /// Other implementations measured beside these, plain schoolbook C among them.

@@ -105,9 +105,10 @@ pub fn print(ui: &Ui, package: &Package, place: &Path) {
         .and_then(|here| place.strip_prefix(here).ok().map(Path::to_owned))
         .unwrap_or_else(|| place.to_owned());
     ui.say(format!(
-        "{}: {} in {:.1} s; {}, report in {}",
+        "{}: {}, {} bytes of code and constants, in {:.1} s; {}, report in {}",
         package.verdict,
         package.object.name,
+        package.loaded_bytes,
         package.seconds,
         package.targets.first().map_or("", |t| t.compiler.version.as_str()),
         place.join(REPORT).display()
