@@ -14,6 +14,7 @@ mod block;
 mod dots;
 mod helpers;
 mod packed;
+mod toeplitz;
 
 use crate::Preamble;
 use crate::interface::{called_entries, comment};
@@ -183,10 +184,13 @@ fn render(
         text: String::new(),
         depth: 1,
         constants: Vec::new(),
+        apart: false,
     };
     writer.statements(&procedure.body)?;
-    let Writer { text: body, constants, .. } = writer;
-    let mut text = prototype(program, procedure, inner, form) + "\n{\n";
+    let Writer { text: body, constants, apart, .. } = writer;
+    let mut text = if apart { "__attribute__((noinline)) ".into() } else { String::new() };
+    text += &prototype(program, procedure, inner, form);
+    text += "\n{\n";
     for (i, words) in constants.iter().enumerate() {
         for line in table(&format!("k{i}"), words, procedure.bits).lines() {
             let _ = writeln!(text, "    {line}");
@@ -231,6 +235,8 @@ struct Writer<'a> {
     depth: usize,
     /// Constant registers with words of their own.
     constants: Vec<Vec<i32>>,
+    /// Whether its assembly may be longer than the compiler sees, so that it must stay a function.
+    apart: bool,
 }
 
 impl Writer<'_> {

@@ -6,6 +6,7 @@
 
 use super::Writer;
 use super::block::{Bases, memory};
+use super::toeplitz::Toeplitz;
 use ringforge_program::ir::*;
 use std::collections::{HashMap, HashSet};
 
@@ -115,6 +116,10 @@ impl Writer<'_> {
             || self.rereads(block)
         {
             return false;
+        }
+        if let Some(product) = Toeplitz::of(block, lanes) {
+            self.toeplitz(&product);
+            return true;
         }
         let mut pairs = Pairs::default();
         for op in &block.ops {

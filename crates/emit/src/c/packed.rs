@@ -26,6 +26,13 @@ HALVES(tops, \"smultt %0, %1, %2\")
 HALVES(low_pair, \"pkhbt %0, %1, %2, lsl #16\")
 HALVES(high_pair, \"pkhtb %0, %2, %1, asr #16\")
 
+/* Loops of a few instructions: gcc 12 unrolls those that are marked, but for size, and clang finds them itself. */
+#ifdef __clang__
+#define SHORT_LOOP
+#else
+#define SHORT_LOOP _Pragma(\"GCC unroll 4\")
+#endif
+
 /* A product of low halves, added. */
 __attribute__((unused)) static inline uint32_t bottoms_plus(uint32_t a, uint32_t b, uint32_t c)
 {
@@ -46,6 +53,12 @@ __attribute__((unused)) static inline uint32_t high2(uint32_t a, uint32_t b)
     return high_pair(bottoms(a, b), tops(a, b));
 }
 
+/* Both lanes shifted to the right, which copies their signs. */
+__attribute__((unused)) static inline uint32_t right2(uint32_t a, int k)
+{
+    return low_pair((uint32_t)((int32_t)(a << 16) >> (16 + k)), (uint32_t)((int32_t)a >> (16 + k)));
+}
+
 /* High halves of a * b - t * q where t = a * (b / q) and nothing is left of the low ones; minus is -q. */
 __attribute__((unused)) static inline uint32_t montgomery2(uint32_t a, uint32_t b, uint32_t over_q,
                                                            uint32_t minus)
@@ -57,6 +70,30 @@ __attribute__((unused)) static inline uint32_t montgomery2(uint32_t a, uint32_t 
 
 /// Shifts to the left by more places than this are done lane by lane.
 const STEPS: u8 = 4;
+
+/// Lines of a loop's body up to which it is short.
+const SHORT: usize = 40;
+
+/// Both lanes times a word as sums, the last one of which is the product, where there are no more of them than
+/// a product takes instructions: each of two terms, number 0 being the factor.
+fn sums(word: i32) -> Option<&'static [(usize, usize)]> {
+    match word {
+        3 => Some(&[(0, 0), (1, 0)]),
+        5 => Some(&[(0, 0), (1, 1), (2, 0)]),
+        6 => Some(&[(0, 0), (1, 0), (2, 2)]),
+        _ => None,
+    }
+}
+
+/// What is multiplied with one word, and that word.
+fn multiple(op: &Op, ops: &[Op]) -> Option<(Value, i32)> {
+    let &Op::MulLo(a, b) = op else { return None };
+    let splat = |v: Value| match ops[v.0 as usize] {
+        Op::Splat(word) => Some(word),
+        _ => None,
+    };
+    splat(b).map(|word| (a, word)).or_else(|| splat(a).map(|word| (b, word)))
+}
 
 /// Instructions for two lanes of a block: as a pair, and one lane after the other; none where an operation knows no pairs.
 fn costs(block: &Block, uniform: &[bool]) -> Option<(u32, u32)> {
@@ -70,7 +107,11 @@ fn costs(block: &Block, uniform: &[bool]) -> Option<(u32, u32)> {
             Op::StoreStrided { .. } => (3, 1),
             Op::Add(a, b) | Op::Sub(a, b) => (1, u32::from(!product(a) && !product(b))),
             Op::And(..) | Op::Or(..) | Op::Xor(..) => (1, 1),
-            Op::MulLo(..) => (3, 1),
+            Op::MulLo(..) => {
+                let few = multiple(op, &block.ops).and_then(|(_, word)| sums(word));
+                (few.map_or(3, |few| few.len() as u32), 1)
+            }
+            Op::Sar(..) => (3, 1),
             Op::MulHi(..) => (3, 2),
             Op::Shl(_, k) if *k <= STEPS => (u32::from(*k), 1),
             _ => return None,
@@ -236,7 +277,24 @@ impl Writer<'_> {
                 }
                 Op::Add(a, b) => Some(format!("__uadd16({}, {})", operand(a), operand(b))),
                 Op::Sub(a, b) => Some(format!("__usub16({}, {})", operand(a), operand(b))),
-                Op::MulLo(a, b) => Some(format!("low2({}, {})", operand(a), operand(b))),
+                Op::MulLo(a, b) => match multiple(op, &block.ops)
+                    .and_then(|(a, word)| Some((operand(&a), sums(word)?)))
+                {
+                    Some((factor, sums)) => {
+                        let term = |number: usize| match number {
+                            0 => factor.clone(),
+                            _ => format!("s{i}_{number}"),
+                        };
+                        for (number, (a, b)) in (1..).zip(sums) {
+                            let (sum, a, b) = (term(number), term(*a), term(*b));
+                            inside.push(format!("const uint32_t {sum} = __uadd16({a}, {b});"));
+                        }
+                        name = term(sums.len());
+                        None
+                    }
+                    None => Some(format!("low2({}, {})", operand(a), operand(b))),
+                },
+                Op::Sar(a, k) => Some(format!("right2({}, {k})", operand(a))),
                 Op::MulHi(a, b) => Some(format!("high2({}, {})", operand(a), operand(b))),
                 Op::And(a, b) => Some(format!("{} & {}", operand(a), operand(b))),
                 Op::Or(a, b) => Some(format!("{} | {}", operand(a), operand(b))),
@@ -261,7 +319,8 @@ impl Writer<'_> {
         self.line("{");
         self.depth += 1;
         bases.lines().iter().chain(&before).for_each(|line| self.line(line));
-        self.line(&format!("for (int l = 0; l < {lanes}; l += 2) {{"));
+        let short = if inside.len() <= SHORT { "SHORT_LOOP " } else { "" };
+        self.line(&format!("{short}for (int l = 0; l < {lanes}; l += 2) {{"));
         inside.iter().for_each(|line| self.line(&format!("    {line}")));
         self.line("}");
         self.depth -= 1;
@@ -273,6 +332,20 @@ impl Writer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Each product by sums is the product.
+    #[test]
+    fn multiples_are_sums() {
+        let mut seen = 0;
+        for word in -20..=20 {
+            let Some(sums) = sums(word) else { continue };
+            let mut all = vec![1];
+            sums.iter().for_each(|&(a, b)| all.push(all[a] + all[b]));
+            assert_eq!((all.last(), sums.len() <= 3), (Some(&word), true));
+            seen += 1;
+        }
+        assert_eq!(seen, 3);
+    }
 
     /// A table of pairs of words, the second three times the first but for one of them.
     #[test]

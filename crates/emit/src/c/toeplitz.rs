@@ -1,0 +1,218 @@
+//! A Toeplitz matrix times a vector as assembly for Cortex-M4: compilers do not keep six sums, what they are made of
+//! and where that lies in fourteen registers, which this does.
+//!
+//! Words of 32 bits are pairs of coefficients: D_k is (d_2k, d_(2k+1)), V_j is (v_2j, v_(2j+1)). Rows of the result go
+//! in pairs; of pair i, the odd row is Σ_j of both halves of V_j times those of D_(top + i - j), crosswise (`smladx`), the
+//! even row Σ_j of V_j times (d_2k, d_(2k-1)) for k = top + i - j (`smlad`), which `pkhbt` makes of D_k and D_(k-1).
+//! Three pairs of rows are a tile. Along a diagonal k is constant: each D_k is loaded once in a tile, used for the
+//! three pairs and dropped, and three V_j wait in registers that take turns.
+
+use super::Writer;
+use ringforge_program::ir::*;
+
+/// Pairs of rows in a tile: with these all registers but the stack pointer are taken.
+const TILE: usize = 3;
+
+/// Where the next results go.
+const OUT: &str = "r0";
+
+/// The diagonals of the tile.
+const DIAGONALS: &str = "r1";
+
+/// The vector.
+const VECTOR: &str = "r2";
+
+/// Words of the diagonals, in turns.
+const WINDOW: [&str; 2] = ["r3", "r4"];
+
+/// Words of the vector, in turns.
+const WAITING: [&str; TILE] = ["r5", "r6", "r7"];
+
+/// Sums of even rows and of odd ones.
+const SUMS: [[&str; 2]; TILE] = [["r8", "r9"], ["r10", "r11"], ["r12", "lr"]];
+
+/// Up to how many pairs of columns in all tiles together these are one after another: some 9,000 bytes.
+const STRAIGHT: usize = 256;
+
+/// A block that is such a product.
+pub struct Toeplitz {
+    out: (BufferId, i64),
+    vector: (BufferId, i64),
+    /// The lowest word of the diagonals that is read.
+    diagonals: (BufferId, i64),
+    /// Pairs of columns.
+    columns: usize,
+    /// Pairs of rows.
+    rows: usize,
+}
+
+/// A place in a buffer that no loop moves.
+fn fixed(buffer: BufferId, at: &Index) -> Option<(BufferId, i64)> {
+    at.terms.is_empty().then_some((buffer, at.base))
+}
+
+/// Where the factors of a sum of dot products lie: pairs of a vector, exchanged, and of the diagonals.
+fn factors(ops: &[Op], sum: Value) -> Option<Vec<[(BufferId, i64); 2]>> {
+    let of = |v: Value| &ops[v.0 as usize];
+    let one = |a: Value, b: Value| {
+        let (&Op::SwapPairs(pair), Op::Load { buffer, at }) = (of(a), of(b)) else { return None };
+        let Op::BroadcastPair { buffer: vector, at: column } = of(pair) else { return None };
+        Some([fixed(*vector, column)?, fixed(*buffer, at)?])
+    };
+    let (mut all, mut sum) = (Vec::new(), sum);
+    loop {
+        match *of(sum) {
+            Op::PairDot(a, b) => {
+                all.push(one(a, b)?);
+                all.reverse();
+                return Some(all);
+            }
+            Op::PairDotAdd { acc, a, b } => {
+                all.push(one(a, b)?);
+                sum = acc;
+            }
+            _ => return None,
+        }
+    }
+}
+
+impl Toeplitz {
+    /// Sees the product in a block over so many lanes.
+    pub fn of(block: &Block, lanes: usize) -> Option<Toeplitz> {
+        let ops = &block.ops;
+        let of = |v: Value| &ops[v.0 as usize];
+        let stores = ops.iter().filter(|op| matches!(op, Op::Store { .. })).count();
+        let Some(Op::Store { buffer, at, a }) = ops.last() else { return None };
+        let &Op::Blend { a: even, b: up, mask: 0xaa } = of(*a) else { return None };
+        let &Op::ShlWide(odd, 16) = of(up) else { return None };
+        let (evens, odds) = (factors(ops, even)?, factors(ops, odd)?);
+        let &[vector, (diagonals, first)] = evens.first()?;
+        let expected = |parity: i64| {
+            (0..).step_by(2).map(move |column| {
+                [(vector.0, vector.1 + column), (diagonals, first + parity - column)]
+            })
+        };
+        let columns = evens.len();
+        let same = |found: &[[(BufferId, i64); 2]], parity| {
+            found.len() == columns && found.iter().copied().eq(expected(parity).take(columns))
+        };
+        let lowest = first + 1 - 2 * columns as i64;
+        let regular = stores == 1 && same(&evens, 0) && same(&odds, 1) && lowest % 2 == 0;
+        (regular && lowest >= 0 && columns >= TILE && lanes.is_multiple_of(2)).then_some(Toeplitz {
+            out: fixed(*buffer, at)?,
+            vector,
+            diagonals: (diagonals, lowest),
+            columns,
+            rows: lanes / 2,
+        })
+    }
+
+    /// The instructions for so many pairs of rows, the first of which `diagonals` points to.
+    fn tile(&self, pairs: usize) -> Vec<String> {
+        let mut code = Vec::new();
+        // The first term of a sum is no sum yet.
+        let mut begun = [[false; 2]; TILE];
+        let top = self.columns + pairs - 1;
+        code.push(format!("ldr {}, [{DIAGONALS}, #{}]", WINDOW[top % 2], 4 * top));
+        for k in (1..=top).rev() {
+            let [now, next] = [k, k - 1].map(|k| WINDOW[k % 2]);
+            // The pair that comes last is the one that needs a word of the vector first.
+            let column = |pair: usize| (self.columns + pair).checked_sub(k);
+            if let Some(new) = column(pairs - 1).filter(|j| *j < self.columns) {
+                code.push(format!("ldr {}, [{VECTOR}, #{}]", WAITING[new % TILE], 4 * new));
+            }
+            code.push(format!("ldr {next}, [{DIAGONALS}, #{}]", 4 * (k - 1)));
+            for parity in [1, 0] {
+                if parity == 0 {
+                    code.push(format!("pkhbt {now}, {now}, {next}"));
+                }
+                let cross = if parity == 1 { "x" } else { "" };
+                for pair in 0..pairs {
+                    let Some(j) = column(pair).filter(|j| *j < self.columns) else { continue };
+                    let (sum, v) = (SUMS[pair][parity], WAITING[j % TILE]);
+                    code.push(match std::mem::replace(&mut begun[pair][parity], true) {
+                        false => format!("smuad{cross} {sum}, {v}, {now}"),
+                        true => format!("smlad{cross} {sum}, {v}, {now}, {sum}"),
+                    });
+                }
+            }
+        }
+        // Early: an address that was just computed is waited for.
+        code.push(format!("add {DIAGONALS}, {DIAGONALS}, #{}", 4 * TILE));
+        for [even, odd] in &SUMS[..pairs] {
+            code.push(format!("pkhbt {even}, {even}, {odd}, lsl #16"));
+        }
+        for [even, _] in &SUMS[..pairs] {
+            code.push(format!("str {even}, [{OUT}], #4"));
+        }
+        code
+    }
+
+    /// All lines of the assembly, with those of the preprocessor between them: tiles one after another where they are
+    /// few and size is no matter, else in a loop; and a smaller one for what is left. The end of the loop waits on
+    /// the stack, and so does r7, which compilers may keep for themselves.
+    fn code(&self) -> Vec<String> {
+        let (tiles, rest) = (self.rows / TILE, self.rows % TILE);
+        let (end, step) = (WINDOW[0], 4 * TILE);
+        let instructions = |lines: &[String]| -> Vec<String> {
+            lines.iter().map(|line| format!("\"{line}\\n\"")).collect()
+        };
+        let choice = |looped: Vec<String>, straight: String| -> Vec<String> {
+            let looped = instructions(&looped);
+            if tiles * self.columns > STRAIGHT {
+                return looped;
+            }
+            let straight = instructions(&[straight]);
+            let between = |line: &str| vec![line.to_owned()];
+            let parts = [between("#ifdef __OPTIMIZE_SIZE__"), looped, between("#else"), straight];
+            [parts.concat(), between("#endif")].concat()
+        };
+        let mut code = instructions(&[
+            format!("add {end}, {DIAGONALS}, #{}", step * tiles),
+            format!("push {{{end}, r7}}"),
+        ]);
+        if tiles > 0 {
+            code.extend(choice(vec![".p2align 2".into(), "1:".into()], format!(".rept {tiles}")));
+            code.extend(instructions(&self.tile(TILE)));
+            let turn =
+                [format!("ldr {end}, [sp]"), format!("cmp {DIAGONALS}, {end}"), "bne 1b".into()];
+            code.extend(choice(turn.to_vec(), ".endr".into()));
+        }
+        if rest > 0 {
+            code.extend(instructions(&self.tile(rest)));
+        }
+        code.extend(instructions(&[format!("pop {{{end}, r7}}")]));
+        code
+    }
+}
+
+impl Writer<'_> {
+    /// Renders a Toeplitz product as assembly.
+    pub fn toeplitz(&mut self, product: &Toeplitz) {
+        let place = |(buffer, at): (BufferId, i64)| format!("&{}[{at}]", self.buffer(buffer));
+        let Toeplitz { out, vector, diagonals, .. } = product;
+        let [out, vector, diagonals] = [out, vector, diagonals].map(|at| place(*at));
+        self.apart = true;
+        self.line("{");
+        self.depth += 1;
+        self.line(&format!("register int16_t *rows __asm__(\"{OUT}\") = {out};"));
+        self.line(&format!("register const int16_t *at __asm__(\"{DIAGONALS}\") = {diagonals};"));
+        self.line(&format!("register const int16_t *v __asm__(\"{VECTOR}\") = {vector};"));
+        self.line("__asm__ volatile(");
+        self.depth += 1;
+        for line in product.code() {
+            match line.starts_with('#') {
+                true => self.text += &format!("{line}\n"),
+                false => self.line(&line),
+            }
+        }
+        self.line(": \"+r\"(rows), \"+r\"(at)");
+        self.line(": \"r\"(v)");
+        let taken = WINDOW.iter().chain(&WAITING[..TILE - 1]).chain(SUMS.iter().flatten());
+        let taken: Vec<String> = taken.map(|register| format!("\"{register}\"")).collect();
+        self.line(&format!(": {}, \"cc\", \"memory\");", taken.join(", ")));
+        self.depth -= 1;
+        self.depth -= 1;
+        self.line("}");
+    }
+}
