@@ -1,6 +1,6 @@
 //! Where code, constants and relocations of an object lie in its file.
 
-use object::read::elf::{ElfFile64, SectionHeader as _};
+use object::read::elf::{ElfFile32, ElfFile64, SectionHeader as _};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionKind, SymbolKind};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,10 +9,10 @@ use std::ops::Range;
 #[derive(Debug, thiserror::Error)]
 pub enum LayoutError {
     /// Not an ELF file that can be read.
-    #[error("not an ELF object of 64 bits: {0}")]
+    #[error("not an ELF object: {0}")]
     NotElf(#[from] object::Error),
     /// For another machine.
-    #[error("mutants are made of x86-64 and AArch64 objects; this one is for {0:?}")]
+    #[error("mutants are made of x86-64, AArch64 and Cortex-M4 objects; this one is for {0:?}")]
     Machine(object::Architecture),
     /// Nothing to mutate.
     #[error("the object has no code")]
@@ -26,6 +26,8 @@ pub enum Isa {
     X86_64,
     /// AArch64.
     Aarch64,
+    /// Thumb-2, as Cortex-M4 has it.
+    Thumb,
 }
 
 /// A function's bytes.
@@ -41,6 +43,8 @@ pub struct Function {
     pub length: usize,
     /// By file offset of the field: file offset of the relocation's addend and the addend.
     pub relocations: BTreeMap<usize, (usize, i64)>,
+    /// File offsets of data that lies in it, where symbols say so.
+    pub data: Vec<Range<usize>>,
 }
 
 impl Function {
@@ -80,6 +84,9 @@ impl Layout {
     /// # Errors
     /// If the file is not an ELF object with code of a machine that is known here.
     pub fn parse(bytes: &[u8]) -> Result<Layout, LayoutError> {
+        if let object::File::Elf32(file) = object::File::parse(bytes)? {
+            return thumb(bytes, &file);
+        }
         let file: ElfFile64<'_, object::Endianness> = ElfFile64::parse(bytes)?;
         let isa = match file.architecture() {
             object::Architecture::X86_64 => Isa::X86_64,
@@ -131,15 +138,81 @@ impl Layout {
                         .range(first..first + length)
                         .map(|(&k, &v)| (k, v))
                         .collect(),
+                    data: Vec::new(),
                 })
             })
-            .filter(|f| f.file + f.length <= bytes.len())
             .collect();
-        functions.sort_by_key(|f| (f.file, f.length));
-        functions.dedup_by_key(|f| f.file);
-        if functions.is_empty() {
-            return Err(LayoutError::NoCode);
-        }
+        settle(&mut functions, bytes)?;
         Ok(Layout { isa, functions, constants })
     }
+}
+
+/// Functions in order, each once.
+fn settle(functions: &mut Vec<Function>, bytes: &[u8]) -> Result<(), LayoutError> {
+    functions.retain(|f| f.file + f.length <= bytes.len());
+    functions.sort_by_key(|f| (f.file, f.length));
+    functions.dedup_by_key(|f| f.file);
+    if functions.is_empty() { Err(LayoutError::NoCode) } else { Ok(()) }
+}
+
+/// A Thumb object: addends stand in the code and in the constants, which mutants change there.
+fn thumb(bytes: &[u8], file: &ElfFile32<'_, object::Endianness>) -> Result<Layout, LayoutError> {
+    if file.architecture() != object::Architecture::Arm {
+        return Err(LayoutError::Machine(file.architecture()));
+    }
+    let mut constants = Vec::new();
+    let mut texts = BTreeMap::new();
+    for section in file.sections() {
+        let Some((offset, length)) = section.file_range() else { continue };
+        let (offset, length) = (offset as usize, length as usize);
+        match section.kind() {
+            SectionKind::Text if length > 0 => {
+                texts.insert(section.index().0, offset..offset + length);
+            }
+            SectionKind::ReadOnlyData | SectionKind::ReadOnlyString if length > 0 => {
+                let name = section.name()?.to_owned();
+                constants.push(Constants { name, file: offset, length });
+            }
+            _ => {}
+        }
+    }
+    // `$t` and `$d` say where code and data begin.
+    let mut marks = BTreeMap::new();
+    let mut functions = Vec::new();
+    for symbol in file.symbols() {
+        let Some(text) = symbol.section_index().and_then(|index| texts.get(&index.0)) else {
+            continue;
+        };
+        // The lowest bit says that it is Thumb.
+        let address = symbol.address() & !1;
+        let name = symbol.name().unwrap_or("?");
+        let first = text.start + address as usize;
+        match name.get(..2) {
+            Some("$t") | Some("$d") => {
+                marks.insert(first, name.starts_with("$d"));
+                marks.entry(text.end).or_insert(false);
+            }
+            _ if symbol.kind() == SymbolKind::Text && symbol.size() > 0 => {
+                functions.push(Function {
+                    name: name.to_owned(),
+                    address,
+                    file: first,
+                    length: symbol.size() as usize,
+                    relocations: BTreeMap::new(),
+                    data: Vec::new(),
+                });
+            }
+            _ => {}
+        }
+    }
+    let ends = marks.keys().skip(1).copied().chain([bytes.len()]);
+    let data: Vec<Range<usize>> = marks
+        .iter()
+        .zip(ends)
+        .filter(|((_, data), _)| **data)
+        .map(|((start, _), end)| *start..end)
+        .collect();
+    functions.iter_mut().for_each(|f| f.data.clone_from(&data));
+    settle(&mut functions, bytes)?;
+    Ok(Layout { isa: Isa::Thumb, functions, constants })
 }

@@ -152,6 +152,11 @@ fn machine_mutants(isa: Isa) -> &'static [(Class, &'static str, &'static str)] {
             (Class::CalleeSaved, "d8 overwritten", "movi v8.2d, #0"),
             (Class::CalleeSaved, "d15 overwritten", "fmov d15, xzr"),
         ],
+        Isa::Thumb => &[
+            (Class::CalleeSaved, "r4 overwritten", "mov r4, #1"),
+            (Class::CalleeSaved, "r8 overwritten", "mov r8, #1"),
+            (Class::CalleeSaved, "r11 overwritten", "mov r11, #1"),
+        ],
     }
 }
 

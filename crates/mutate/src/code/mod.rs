@@ -1,6 +1,7 @@
 //! Mutants of instructions, changed in place in the object.
 
 mod aarch64;
+mod thumb;
 mod x86_64;
 
 use crate::mutant::Mutants;
@@ -12,6 +13,7 @@ pub fn code_mutants(object: &[u8], layout: &Layout) -> Mutants {
     let one = match layout.isa {
         Isa::X86_64 => x86_64::function_mutants,
         Isa::Aarch64 => aarch64::function_mutants,
+        Isa::Thumb => thumb::function_mutants,
     };
     for function in &layout.functions {
         one(object, function, &mut all);
