@@ -198,6 +198,9 @@ impl Writer<'_> {
         self.line(&format!("register int16_t *rows __asm__(\"{OUT}\") = {out};"));
         self.line(&format!("register const int16_t *at __asm__(\"{DIAGONALS}\") = {diagonals};"));
         self.line(&format!("register const int16_t *v __asm__(\"{VECTOR}\") = {vector};"));
+        // C99 compilers need not take such long texts; these do.
+        self.text += "#pragma GCC diagnostic push\n";
+        self.text += "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n";
         self.line("__asm__ volatile(");
         self.depth += 1;
         for line in product.code() {
@@ -211,6 +214,7 @@ impl Writer<'_> {
         let taken = WINDOW.iter().chain(&WAITING[..TILE - 1]).chain(SUMS.iter().flatten());
         let taken: Vec<String> = taken.map(|register| format!("\"{register}\"")).collect();
         self.line(&format!(": {}, \"cc\", \"memory\");", taken.join(", ")));
+        self.text += "#pragma GCC diagnostic pop\n";
         self.depth -= 1;
         self.depth -= 1;
         self.line("}");
