@@ -13,14 +13,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use ringforge_kernel::text as certificate;
-use ringforge_machine::Object;
-use ringforge_plan::{Plan, RingFile};
-use ringforge_program::schedule::Schedule;
-use ringforge_prove::constant_time::SafetyContract;
-use ringforge_prove::contract::Contract;
-use ringforge_ring::Ring;
+use ringforge_plan::Plan;
 use ringforge_tune::wisdom::Wisdom;
+
+// What must hold of each is said once, for libFuzzer too.
+#[path = "../bench/fuzz/src/parsers.rs"]
+mod parsers;
 
 /// Longer takes no parser, on a machine with other work.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -146,7 +144,9 @@ fn damage(rng: &mut StdRng, bytes: &mut Vec<u8>, seeds: &[Vec<u8>]) {
 }
 
 /// Gives damaged seeds to a parser, which says whether it accepted; it must accept each seed as it is.
-fn fuzz(name: &str, seeds: &[Vec<u8>], mut parse: impl FnMut(&[u8]) -> bool) {
+fn fuzz(name: &str, seeds: &[Vec<u8>]) {
+    let parser = parsers::PARSERS.iter().find(|p| p.0 == name);
+    let parse = parser.unwrap_or_else(|| panic!("no parser of {name}")).1;
     for seed in seeds {
         assert!(parse(seed), "{name}: refused:\n{}", String::from_utf8_lossy(seed));
     }
@@ -171,73 +171,43 @@ fn fuzz(name: &str, seeds: &[Vec<u8>], mut parse: impl FnMut(&[u8]) -> bool) {
     assert!(accepted > 0 && accepted < cases, "{name}: {accepted} of {cases} are accepted");
 }
 
-/// The text, or a refusal of what is no UTF-8, as reading a file has it.
-fn text(bytes: &[u8]) -> Option<&str> {
-    std::str::from_utf8(bytes).ok()
-}
-
 fn plans() -> Vec<Vec<u8>> {
     files("plans", ".plan")
 }
 
 #[test]
 fn rings() {
-    let seeds: Vec<Vec<u8>> = plans()
-        .iter()
-        .map(|p| Plan::parse(text(p).unwrap()).unwrap().ring.to_string().into_bytes())
-        .collect();
-    fuzz("rings", &seeds, |bytes| {
-        let Some(Ok(ring)) = text(bytes).map(Ring::parse) else { return false };
-        assert_eq!(Ring::parse(&ring.to_string()).as_ref(), Ok(&ring));
-        true
-    });
+    let ring = |bytes: &Vec<u8>| Plan::parse(std::str::from_utf8(bytes).unwrap()).unwrap().ring;
+    let seeds: Vec<Vec<u8>> = plans().iter().map(|p| ring(p).to_string().into_bytes()).collect();
+    fuzz("rings", &seeds);
 }
 
 #[test]
 fn ring_files() {
-    fuzz("ring files", &files("rings", ".toml"), |bytes| {
-        text(bytes).is_some_and(|text| RingFile::parse(text).is_ok())
-    });
+    fuzz("ring files", &files("rings", ".toml"));
 }
 
 #[test]
 fn plan_texts() {
-    fuzz("plans", &plans(), |bytes| {
-        let Some(Ok(plan)) = text(bytes).map(Plan::parse) else { return false };
-        let printed = plan.to_string();
-        let again = Plan::parse(&printed).unwrap_or_else(|e| panic!("{printed}: {}", e.message));
-        assert_eq!(again.to_string(), printed);
-        true
-    });
+    fuzz("plans", &plans());
 }
 
 #[test]
 fn schedules() {
-    fuzz("schedules", &files("schedules", ".toml"), |bytes| {
-        let Some(Ok(schedule)) = text(bytes).map(Schedule::parse) else { return false };
-        let printed = schedule.to_string();
-        let again = Schedule::parse(&printed).unwrap_or_else(|e| panic!("{printed}: {e}"));
-        assert_eq!(again.to_string(), printed);
-        true
-    });
+    fuzz("schedules", &files("schedules", ".toml"));
 }
 
 #[test]
 fn contracts() {
     let mut zoo = files("contracts/zoo", ".toml");
     zoo.retain(|seed| String::from_utf8_lossy(seed).contains("contract = 1")); // not the list of objects
-    fuzz("contracts", &zoo, |bytes| text(bytes).is_some_and(|text| Contract::parse(text).is_ok()));
-    fuzz("contracts of constant time", &files("lib/contracts", ".toml"), |bytes| {
-        text(bytes).is_some_and(|text| SafetyContract::parse(text).is_ok())
-    });
+    fuzz("contracts", &zoo);
+    fuzz("contracts of constant time", &files("lib/contracts", ".toml"));
 }
 
 #[test]
 fn certificates() {
-    let seeds = files("crates/kernel/tests/several_primes", "certificate.txt");
-    fuzz("certificates", &seeds, |bytes| {
-        text(bytes).is_some_and(|text| certificate::parse(text).is_ok())
-    });
+    fuzz("certificates", &files("crates/kernel/tests/several_primes", "certificate.txt"));
 }
 
 #[test]
@@ -253,7 +223,7 @@ fn objects() {
         common::run(gcc.arg(root().join(format!("lib/src/{source}.c"))));
         seeds.push(std::fs::read(&object).unwrap());
     }
-    fuzz("objects", &seeds, |bytes| Object::parse(bytes).is_ok());
+    fuzz("objects", &seeds);
 }
 
 #[test]
@@ -268,14 +238,5 @@ fn wisdom() {
     };
     let format = Wisdom::default().to_text();
     let seeds = ["avx2", "c"].map(|target| (format.clone() + "\n" + &entry(target)).into_bytes());
-    let path = Path::new("wisdom.toml");
-    fuzz("wisdom", &seeds, |bytes| {
-        let Some(Ok(wisdom)) = text(bytes).map(|text| Wisdom::parse(path, text)) else {
-            return false;
-        };
-        let printed = wisdom.to_text();
-        let again = Wisdom::parse(path, &printed).unwrap_or_else(|e| panic!("{printed}: {e}"));
-        assert_eq!(again.to_text(), printed);
-        true
-    });
+    fuzz("wisdom", &seeds);
 }
