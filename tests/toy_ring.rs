@@ -29,10 +29,59 @@ fn a_ring_from_two_texts_is_forged_and_proved_for_every_target() {
         assert_eq!(one["proof"]["verdict"], "proved", "{target}");
         assert!(one["proof"]["counts"]["equations"].as_u64().is_some_and(|n| n > 64), "{target}");
     }
+    covered(&dir.read("p/report.html"), forged);
     // The choice at run time asks for each but the last.
     let choice = dir.read("p/toy.c");
     for test in ["__builtin_cpu_supports(\"avx2\")", "__builtin_cpu_supports(\"sse4.1\")"] {
         assert!(choice.contains(test), "no {test}");
+    }
+}
+
+/// The report lists each target's code, with what proved each instruction and where its values lie.
+fn covered(report: &str, forged: &[serde_json::Value]) {
+    assert!(!report.contains("src=") && !report.contains("href="), "one file without others");
+    let sections: Vec<&str> = report.split("<h3>Coverage of the proof</h3>").skip(1).collect();
+    assert_eq!(sections.len(), forged.len());
+    for (section, one) in sections.iter().zip(forged) {
+        let section = section.split("<h3>").next().unwrap_or_default();
+        let number = |text: &str| text.trim().parse::<usize>().expect("a number");
+        // class, what is told of it, address, text
+        let lines: Vec<(&str, &str, u64, &str)> = section
+            .lines()
+            .filter_map(|line| {
+                let line = &line[line.find("<i class=")? + 9..];
+                let (head, text) = line.strip_suffix("</i>")?.split_once('>')?;
+                let (address, text) = text.trim_start().split_once(' ')?;
+                let title = head.split('"').nth(1).unwrap_or("");
+                Some((&head[..2], title, u64::from_str_radix(address, 16).ok()?, text))
+            })
+            .collect();
+        let executed = one["proof"]["counts"]["code_bytes"].as_u64().expect("bytes");
+        assert!(lines.len() as u64 * 8 > executed, "{} lines", lines.len());
+        assert!(lines.iter().any(|l| l.3.starts_with("ret")), "the whole function");
+        // The table has each instruction once.
+        let rows = section.split("<tr><td><span").skip(1);
+        let counts = rows.map(|row| number(row.split("</td><td>").nth(1).expect("a column")));
+        assert_eq!(counts.sum::<usize>(), lines.len());
+        // Products of both operands, and reductions, whose results lie somewhere.
+        for class in ["rp", "rf", "rl"] {
+            let known = |l: &&(&str, &str, u64, &str)| l.0 == class && l.1.contains("; [");
+            assert!(lines.iter().any(|l| known(&l)), "{}: nothing is {class}", one["target"]);
+        }
+        // The widest value that the search found is handed on by some instruction; none hands on what no word holds.
+        let ends = |title: &str| -> Option<[i64; 2]> {
+            let (lo, hi) = title.split_once("; [")?.1.split_once(", ")?;
+            Some([lo, hi.split(']').next()?].map(|end| end.parse().expect("an end")))
+        };
+        let widest = &one["proof"]["ranges"]["widest"][0];
+        let [lo, hi] = [2, 3].map(|k| widest[k].as_i64().expect("an end"));
+        let words = |l: &&(&str, &str, u64, &str)| {
+            let name = l.3.split(' ').next().unwrap_or_default();
+            name.ends_with("addw") || name.ends_with("subw")
+        };
+        let shown: Vec<[i64; 2]> = lines.iter().filter(words).filter_map(|l| ends(l.1)).collect();
+        assert!(shown.iter().any(|s| s[0] <= lo && hi <= s[1]), "{}: {widest}", one["target"]);
+        assert!(shown.iter().all(|s| -(1 << 15) <= s[0] && s[1] < 1 << 16), "{shown:?}");
     }
 }
 

@@ -13,6 +13,7 @@ use ringforge_toolchain::{Compiler, Host, OutputDir, Scratch, Signature};
 
 use crate::args::Forge;
 use crate::choose::{self, Chooser};
+use crate::coverage;
 use crate::entry;
 use crate::glue::Glue;
 use crate::make::{self, Made, unwritable};
@@ -137,7 +138,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     let mut forged = Vec::new();
     let mut written: HashMap<String, String> = HashMap::new();
     let mut plans = PlanText::all(&made);
-    let mut pictures = Pictures { ranges: Vec::new(), counts: Vec::new() };
+    let mut pictures = Vec::new();
     for ((one, interpreted), compile_command) in made.iter().zip(interpreted).zip(built.commands) {
         for (entry, interpreted) in one.entries.iter().zip(interpreted) {
             let symbol = entry.signature.symbol.clone();
@@ -166,8 +167,12 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
                 proof::confirm(&mut proof, &compiler, &built.object, &contract);
                 proof
             };
-            pictures.ranges.push(picture::ranges(one, entry));
-            pictures.counts.push(picture::counts(one, entry));
+            let certificate = proof.certificate.as_deref();
+            pictures.push(Pictures {
+                ranges: picture::ranges(one, entry),
+                counts: picture::counts(one, entry),
+                coverage: certificate.and_then(|text| coverage::of(&object, &contract, text)),
+            });
             let certificate = proof.certificate.as_deref().map(|text| {
                 let file = format!("{symbol}.certificate.gz");
                 let bytes = packed(text)
@@ -438,7 +443,7 @@ impl Check<'_> {
     }
 }
 
-fn write_reports(out: &OutputDir, pictures: &Pictures, package: &Package) -> Result<(), Failure> {
+fn write_reports(out: &OutputDir, pictures: &[Pictures], package: &Package) -> Result<(), Failure> {
     let json = serde_json::to_string_pretty(package)
         .map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))?;
     out.write(package::INDEX, json + "\n").map_err(unwritable)?;

@@ -7,6 +7,7 @@ mod args;
 mod bench;
 mod check;
 mod choose;
+mod coverage;
 mod entry;
 mod explain;
 mod forge;

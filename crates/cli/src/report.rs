@@ -1,22 +1,27 @@
 //! `report.html`: one file without references to others, for people.
 
+mod covered;
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use ringforge_toolchain::timing::Timing;
 
 use crate::choose::Choice;
+use crate::coverage::Coverage;
 use crate::package::{Forged, Package, PlanText};
 use crate::proof;
 
-/// Pictures, as SVG texts.
+/// What is shown of one implementation beside what the package says of it.
 pub struct Pictures {
-    /// Ranges by stage, one picture for each target.
-    pub ranges: Vec<String>,
-    /// Costs by stage, one picture for each target.
-    pub counts: Vec<String>,
+    /// Ranges by stage, as SVG.
+    pub ranges: String,
+    /// Costs by stage, as SVG.
+    pub counts: String,
+    /// What proved which instruction, where it is proved.
+    pub coverage: Option<Coverage>,
 }
 
-/// The page.
-pub fn render(package: &Package, pictures: &Pictures) -> String {
+/// The page; pictures are in the order of the package's targets.
+pub fn render(package: &Package, pictures: &[Pictures]) -> String {
     let title = format!("{}: {} in {}", package.name, package.verdict, package.ring);
     let page = html! {
         (DOCTYPE)
@@ -25,7 +30,7 @@ pub fn render(package: &Package, pictures: &Pictures) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(STYLE)) (PreEscaped(covered::STYLE)) }
             }
             body {
                 header {
@@ -39,9 +44,7 @@ pub fn render(package: &Package, pictures: &Pictures) -> String {
                     @let plans = std::iter::once(&package.plan).chain(&package.other_plans);
                     @for text in plans { (plan(package, text)) }
                     @for choice in &package.choices { (trials(choice)) }
-                    @for (i, forged) in package.targets.iter().enumerate() {
-                        (target(forged, pictures.ranges.get(i), pictures.counts.get(i)))
-                    }
+                    @for (forged, shown) in package.targets.iter().zip(pictures) { (target(forged, shown)) }
                     (cycles(package))
                     (limits(package))
                 }
@@ -120,16 +123,17 @@ fn trials(choice: &Choice) -> Markup {
     }
 }
 
-fn target(forged: &Forged, ranges: Option<&String>, counts: Option<&String>) -> Markup {
+fn target(forged: &Forged, shown: &Pictures) -> Markup {
     html! {
         section {
             h2 { "Target " (forged.target) ": " code { (forged.symbol) } " " (badge(&forged.proof.verdict())) }
             p { (forged.computes) "; contract " code { (forged.contract) } }
             (proof_table(forged))
+            @if let Some(coverage) = &shown.coverage { (covered::section(coverage)) }
             h3 { "Ranges by stage" }
-            @if let Some(picture) = ranges { figure { (PreEscaped(without_prologue(picture))) } }
+            figure { (PreEscaped(without_prologue(&shown.ranges))) }
             h3 { "Operations by stage" }
-            @if let Some(picture) = counts { figure { (PreEscaped(without_prologue(picture))) } }
+            figure { (PreEscaped(without_prologue(&shown.counts))) }
             (count_table(forged))
             details { summary { "The schedule" } pre { (forged.schedule) } }
             p { "Compiled by " (forged.compiler.version) ":" br; code { (forged.compile_command) } }

@@ -19,12 +19,12 @@ pub(super) fn decode(object: &Object, section: usize, offset: u64) -> Option<Ins
 }
 
 /// It as text.
-pub(crate) fn disassemble(object: &Object, section: usize, offset: u64) -> Option<String> {
+pub(crate) fn disassemble(object: &Object, section: usize, offset: u64) -> Option<(String, usize)> {
     let ins = decode(object, section, offset)?;
     let mut buffer = [0; 160];
     let mut sink = BufSink::new(&mut buffer);
     FmtFormatter::new().format(&ins, &mut sink);
-    Some(sink.as_str().to_string())
+    Some((sink.as_str().to_string(), 4))
 }
 
 /// Whether an operand is a vector register, in any of its widths.

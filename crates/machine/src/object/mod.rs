@@ -248,10 +248,17 @@ impl Object {
 
     /// The instruction at an address as text, or `None` where there is none.
     pub fn disassemble(&self, address: u64) -> Option<String> {
+        self.instruction(address).map(|(text, _)| text)
+    }
+
+    /// The instruction at an address as text, and how many bytes it has.
+    pub fn instruction(&self, address: u64) -> Option<(String, usize)> {
         let (section, offset) = self.locate(address)?;
         match self.architecture {
             Architecture::X86_64 => crate::x86_64::disassemble(self, section, offset),
             Architecture::AArch64 => crate::aarch64::disassemble(self, section, offset),
+            // Constants stand between a function's instructions.
+            Architecture::Armv7EM if !self.is_code(section, offset) => None,
             Architecture::Armv7EM => crate::thumb::disassemble(self, section, offset),
         }
     }

@@ -177,9 +177,9 @@ impl InstructionSet for Thumb {
 }
 
 /// The instruction at an offset of a section as text.
-pub(crate) fn disassemble(object: &Object, section: usize, offset: u64) -> Option<String> {
+pub(crate) fn disassemble(object: &Object, section: usize, offset: u64) -> Option<(String, usize)> {
     let bytes = object.sections[section].data.get(usize::try_from(offset).ok()?..)?;
-    decode::decode(bytes).ok().map(|ins| ins.text())
+    decode::decode(bytes).ok().map(|ins| (ins.text(), ins.length.into()))
 }
 
 /// The class of an instruction, for counting.

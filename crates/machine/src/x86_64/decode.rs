@@ -24,8 +24,8 @@ pub(super) fn decode(
     Some((instruction, constants))
 }
 
-/// It as text, Intel syntax.
-pub(crate) fn disassemble(object: &Object, section: usize, offset: u64) -> Option<String> {
+/// It as text, Intel syntax, and its bytes.
+pub(crate) fn disassemble(object: &Object, section: usize, offset: u64) -> Option<(String, usize)> {
     let instruction = decode(object, section, offset)?.0;
     let mut text = String::new();
     let mut formatter = IntelFormatter::new();
@@ -36,5 +36,5 @@ pub(crate) fn disassemble(object: &Object, section: usize, offset: u64) -> Optio
     options.set_space_after_operand_separator(true);
     options.set_rip_relative_addresses(true);
     formatter.format(&instruction, &mut text);
-    Some(text)
+    Some((text, instruction.len()))
 }

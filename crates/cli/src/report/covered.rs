@@ -1,0 +1,118 @@
+//! Coverage of a proof over the disassembly: a bar of what carries how much, and the code line by line.
+
+use std::fmt::Write;
+
+use maud::{Markup, PreEscaped, html};
+
+use crate::coverage::{By, Coverage, Instruction};
+
+/// The section of one implementation.
+pub fn section(coverage: &Coverage) -> Markup {
+    let all = coverage.count().max(1) as f64;
+    let shares = coverage.shares();
+    let percent = |count: usize| 100.0 * count as f64 / all;
+    html! {
+        h3 { "Coverage of the proof" }
+        div.share {
+            @for &(by, count, _) in &shares { @if count > 0 {
+                span class=(class(by)) style=(format!("width:{:.2}%", percent(count)))
+                    title=(format!("{}: {}", by.name(), plural(count))) {}
+            } }
+        }
+        div.scroll { table.numbers {
+            thead { tr { th { "rule of the kernel" } th { "instructions" } th { "share" } th { "nodes" } } }
+            tbody {
+                @for &(by, count, nodes) in &shares { tr {
+                    td { span class=(format!("swatch {}", class(by))) {} " " (by.name()) }
+                    td { (count) }
+                    td { (format!("{:.1} %", percent(count))) }
+                    td { @if !matches!(by, By::Unneeded | By::Nothing) { (nodes) } }
+                } }
+            }
+        } }
+        p.note {
+            "Which rule of " code { "docs/kernel.md" } " proved what an instruction computes, in the call “" (coverage.call)
+            "”. An instruction counts under the first of its rules in this order, each node under its own. A value that was \
+            computed before is no new node, so that its instruction stands under " (By::Nothing.name()) "."
+        }
+        @for (name, code) in &coverage.functions {
+            details.code {
+                summary { "The code of " code { (name) } ", " (plural(code.len())) "; point at one for its rules and ranges" }
+                pre { (PreEscaped(listing(code))) }
+            }
+        }
+    }
+}
+
+fn plural(count: usize) -> String {
+    format!("{count} instruction{}", if count == 1 { "" } else { "s" })
+}
+
+/// The style of what carries an instruction.
+fn class(by: By) -> &'static str {
+    match by {
+        By::Product => "rp",
+        By::Function => "rf",
+        By::Quotient => "rq",
+        By::Average | By::Sign | By::Mask | By::Value => "rs",
+        By::Disjoint | By::Whole => "rw",
+        By::NoWrap => "rn",
+        By::Linear => "rl",
+        By::Unneeded => "ru",
+        By::Nothing => "rm",
+    }
+}
+
+/// Line by line; written by hand, since tens of thousands of elements are many bytes.
+fn listing(code: &[Instruction]) -> String {
+    let mut out = String::new();
+    for line in code {
+        let text = escaped(&line.text);
+        let title = title(line);
+        // Writing to a string does not fail.
+        let _ = match title.is_empty() {
+            true => writeln!(out, "<i class={}>{:6x} {text}</i>", class(line.by), line.address),
+            false => writeln!(
+                out,
+                "<i class={} title=\"{title}\">{:6x} {text}</i>",
+                class(line.by),
+                line.address
+            ),
+        };
+    }
+    out
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// What is told of an instruction that is pointed at.
+fn title(line: &Instruction) -> String {
+    let one = |(by, count): (&By, &usize)| match count {
+        1 => by.name().to_owned(),
+        _ => format!("{} ×{count}", by.name()),
+    };
+    let mut title = line.nodes.iter().map(one).collect::<Vec<_>>().join(", ");
+    if let Some((lo, hi, known)) = line.interval {
+        let _ = write!(title, "; [{lo}, {hi}]");
+        if known < line.values {
+            let _ = write!(title, " of {known} in {}", line.values);
+        }
+    }
+    title
+}
+
+/// Colours by rule, for both themes.
+pub const STYLE: &str = "
+:root { --rp: #b3261e; --rf: #2458a6; --rq: #7b3fa0; --rs: #a8570a; --rw: #00756b; --rn: #1b7f4b; --rl: #5b6778; --ru: #c9a400; --rm: #c3cad4; }
+@media (prefers-color-scheme: dark) { :root { --rp: #ff8a80; --rf: #7fb0ff; --rq: #cf9cf0; --rs: #ffb46b; --rw: #5fd4c8; --rn: #74d6a0; --rl: #9aa6b5; --ru: #e6c84a; --rm: #4a5462; } }
+.rp { --rule: var(--rp); } .rf { --rule: var(--rf); } .rq { --rule: var(--rq); } .rs { --rule: var(--rs); } .rw { --rule: var(--rw); }
+.rn { --rule: var(--rn); } .rl { --rule: var(--rl); } .ru { --rule: var(--ru); } .rm { --rule: var(--rm); }
+.share { display: flex; height: 1.1rem; margin: .4rem 0 .8rem; border-radius: 4px; overflow: hidden; }
+.share span, .swatch { background: var(--rule); }
+.swatch { display: inline-block; width: .7rem; height: .7rem; border-radius: 2px; }
+.code pre { max-height: 40rem; overflow: auto; }
+.code i { font-style: normal; border-left: 4px solid var(--rule); padding-left: .5rem; } .code i:hover { background: var(--line); }
+i.rm { color: var(--faint); }
+";
