@@ -193,7 +193,7 @@ fn a_source_takes_the_place_of_openssh_s() {
     assert_eq!(listing(&out, ""), ["contracts", "sntrup761.c"]);
     assert_eq!(
         listing(&out.join("contracts"), ""),
-        ["ringforge_sntrup761_mul_avx2.toml", "ringforge_sntrup761_mul_c.toml"]
+        ["ringforge_sntrup761_mul_avx2.toml", "ringforge_sntrup761_mul_c.toml", "sntrup761.toml"]
     );
     let source = out.join("sntrup761.c");
     let text = dir.read("out/sntrup761.c");
@@ -237,6 +237,33 @@ fn a_source_takes_the_place_of_openssh_s() {
             assert_eq!(Some(found.trim()), answer, "{cc} {way:?}");
         }
         openssh_s_choices(cc, &dir, &source, &stand_in);
+        openssh_s_secrets(cc, &dir, &source, &stand_in);
+    }
+}
+
+/// What a compiler makes of the source is constant time and wipes, by the contract that comes with it; where decapsulation
+/// stops comparing at the first difference, it is refuted. Every day what gcc makes of the source.
+fn openssh_s_secrets(cc: &str, dir: &Sandbox, source: &Path, stand_in: &Path) {
+    let text = std::fs::read_to_string(source).expect("the source");
+    let all = "        sum |= (uint32_t)(a[i] ^ b[i]);";
+    assert_eq!(text.matches(all).count(), 1, "the source has changed");
+    let first = text.replace(all, "        if (a[i] != b[i])\n            return 0xffffffff;");
+    let cases = [(&text, "proved"), (&first, "refuted")];
+    let some = if long() { 2 } else { usize::from(cc == "gcc") };
+    for (text, verdict) in cases.into_iter().take(some) {
+        dir.file("secrets.c", text);
+        let mut compile = Command::new(cc);
+        let level = if long() { "-O2" } else { "-O1" };
+        compile.args([level, "-c", "-o", "secrets.o", "secrets.c", "-I"]).arg(stand_in);
+        run(compile.current_dir(dir.path()));
+        let words = ["--json", "prove", "secrets.o", "--contract", "out/contracts/sntrup761.toml"];
+        let proof = dir.ringforge(&words).json();
+        assert_eq!(proof["verdict"], verdict, "{cc}: {proof:#}");
+        let functions = proof["objects"][0]["functions"].as_array().expect("functions");
+        assert_eq!(functions.len(), 2);
+        if verdict == "refuted" {
+            assert_eq!(functions[1]["reasons"][0]["kind"], "constant-time", "{proof:#}");
+        }
     }
 }
 

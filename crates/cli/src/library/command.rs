@@ -78,6 +78,8 @@ pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
             .map_err(unwritable)?;
         let compile = vec![openssh::SOURCE.to_owned()];
         write_contracts(&out, &selection, &sources, |_| openssh::SOURCE.into())?;
+        out.write("contracts/sntrup761.toml", secrecy::of_openssh(openssh::KEM))
+            .map_err(unwritable)?;
         compile
     } else {
         write_sources(&out, args, &selection, &sources, &command)?

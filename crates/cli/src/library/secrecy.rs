@@ -23,8 +23,15 @@ pub fn contracts(kem: &str) -> Vec<(String, String)> {
              contract = 1\nabi = \"sysv-x86-64\"\nclaims = [\"constant-time\", \"clean-stack\", \"clean-registers\"]\n"
         )
     };
-    // Bit 20 is AVX-512VL, which Keccak asks for.
-    let keccak = kem.starts_with("mlkem") || kem.starts_with("ntruh");
+    let data = &processor(kem.starts_with("mlkem") || kem.starts_with("ntruh"));
+    let uses = head("encapsulation and decapsulation") + &uses(kem) + data;
+    let makes = head("key generation") + &makes(kem) + data;
+    vec![(kem.to_owned(), uses), (format!("{kem}_keypair"), makes)]
+}
+
+/// What the compiler's library may know of the processor; `keccak` says whether AVX-512VL is asked for by itself.
+fn processor(keccak: bool) -> String {
+    // Bit 20 is AVX-512VL.
     let (what, words) = if keccak {
         (
             "nothing, all but AVX-512VL, or all",
@@ -33,13 +40,37 @@ pub fn contracts(kem: &str) -> Vec<(String, String)> {
     } else {
         ("nothing, or all", "[0, 0, 0, 0], [0, 0, 0, 0xffffffff]")
     };
-    let data = &format!(
+    format!(
         "\n[[data]] # what the compiler's library knows of the processor: {what}\n\
          symbol = \"__cpu_model\"\nwords = [{words}]\n"
-    );
-    let uses = head("encapsulation and decapsulation") + &uses(kem) + data;
-    let makes = head("key generation") + &makes(kem) + data;
-    vec![(kem.to_owned(), uses), (format!("{kem}_keypair"), makes)]
+    )
+}
+
+/// The contract of sntrup761 where it takes the place of OpenSSH's: under OpenSSH's names, its generator and its hash
+/// being functions of other objects.
+///
+/// Key generation is left out: it draws until there is a key, so that its calls have no common bound on branches. The
+/// same text with coins in the generator's place is proved in the library's contract.
+pub fn of_openssh(kem: &str) -> String {
+    let (pk, sk) = (size(kem, "PUBLICKEYBYTES"), size(kem, "SECRETKEYBYTES"));
+    let ct = size(kem, "CIPHERTEXTBYTES");
+    let array = |name, role, length| Array(name, role, length, String::new());
+    let enc = [array("c", "output", ct), array("k", "output", 32), array("pk", "input", pk)];
+    let dec = [array("k", "output", 32), array("c", "input", ct), array("sk", "input", sk)];
+    let functions = [("enc", &enc), ("dec", &dec)].map(|(what, arrays)| {
+        function(kem, what, "", arrays).replace("\"ringforge_crypto_kem", "\"crypto_kem")
+    });
+    format!(
+        "# Encapsulation and decapsulation of {kem} in OpenSSH's place. All bytes count as secret, random ones, public keys\n\
+         # and ciphertexts as well.\n\
+         contract = 1\nabi = \"sysv-x86-64\"\nclaims = [\"constant-time\", \"clean-stack\", \"clean-registers\"]\n\
+         {}{}\n\
+         [[external]]\nsymbol = \"arc4random_buf\"\nwrites = [{{ argument = 0, bytes_of = 1 }}]\n\n\
+         [[external]]\nsymbol = \"crypto_hash_sha512\"\nreads = [{{ argument = 1, bytes_of = 2 }}]\n\
+         writes = [{{ argument = 0, bytes = 64 }}]\nreturns = 0\n",
+        functions.concat(),
+        processor(false)
+    )
 }
 
 /// A number of the header.
