@@ -87,7 +87,7 @@ pub struct Make {
     #[arg(long, default_value = "all", value_name = "TARGET")]
     pub target: String,
     /// C compiler, by name or path [default: $CC, else gcc, else clang; for another architecture its own gcc,
-    /// else clang]
+    /// else clang]. Without it `forge` times the other one that is here too, and says if that is faster
     #[arg(long, value_name = "COMPILER")]
     pub cc: Option<String>,
     /// What runs the programs: a command such as `qemu-aarch64 -L /usr/aarch64-linux-gnu` or `ssh HOST`

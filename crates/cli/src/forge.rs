@@ -26,6 +26,7 @@ use crate::proof::{self, Named};
 use crate::recheck::packed;
 use crate::reckoned::Reckoned;
 use crate::report::{self, Pictures};
+use crate::rival::Rival;
 use crate::schoolbook::{self, Compared};
 use crate::size;
 use crate::summary;
@@ -200,8 +201,8 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
             });
         }
     }
-    let (peers, schoolbook) = match args.no_bench {
-        true => (Vec::new(), Vec::new()),
+    let timed = match args.no_bench {
+        true => Timed::default(),
         false => check.time((ring, wanted.operands), &made, &mut forged, scratch.path())?,
     };
     let package = Package {
@@ -220,8 +221,8 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
         equivalence: summary::equivalence(&made, &forged),
         limits: summary::limits(&targets, &name),
         targets: forged,
-        peers,
-        schoolbook,
+        peers: timed.others,
+        schoolbook: timed.schoolbook,
         command,
         seconds: started.elapsed().as_secs_f64(),
     };
@@ -230,6 +231,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     ui.json(&package)?;
     summary::print(ui, &package, &place);
     package.schoolbook.iter().filter_map(Compared::warning).for_each(|word| ui.warn(word));
+    timed.hint.iter().for_each(|hint| ui.say(hint));
     Ok(if package.verdict == "proved" { 0 } else { 1 })
 }
 
@@ -337,6 +339,16 @@ fn build(
     Ok(Built { object: whole, commands })
 }
 
+/// What was timed beside the package's own.
+#[derive(Default)]
+struct Timed {
+    others: Vec<Timing>,
+    /// How each target's product does beside the plain one.
+    schoolbook: Vec<Compared>,
+    /// That another compiler does better, where it does.
+    hint: Option<String>,
+}
+
 /// Everything that runs the object here.
 struct Check<'a> {
     ui: &'a Ui,
@@ -375,19 +387,19 @@ impl Check<'_> {
     }
 
     /// Times all implementations that run here side by side, with plain schoolbook C for each target, and peers if
-    /// asked for: the timings of these, and how each target's product does beside the plain one.
+    /// asked for; and what the other compiler here makes of the first product, unless the user chose one.
     fn time(
         &self,
         (ring, operands): (&Ring, [Operand; 2]),
         made: &[Made],
         forged: &mut [Forged],
         scratch: &Path,
-    ) -> Result<(Vec<Timing>, Vec<Compared>), Failure> {
+    ) -> Result<Timed, Failure> {
         let entries = made.iter().flat_map(|m| &m.entries);
         let signatures: HashMap<&str, &Signature> =
             entries.map(|e| (e.signature.symbol.as_str(), &e.signature)).collect();
         if self.compiler.runner.is_emulator() {
-            return Ok((Vec::new(), Vec::new()));
+            return Ok(Timed::default());
         }
         let runs = |f: &&mut Forged| f.executed.is_some();
         let mut timed: Vec<&mut Forged> = forged.iter_mut().filter(runs).collect();
@@ -414,13 +426,29 @@ impl Check<'_> {
                 plain.push((one.target, symbol));
             }
         }
+        let mut rival = None;
+        let free = self.args.make.cc.is_none() && self.compiler.runner.is_native();
+        if let Some(&(target, symbol)) = plain.first().filter(|_| free) {
+            rival = Rival::of(self.compiler, symbol);
+            let one = made.iter().find(|one| one.target.name == target.name);
+            let tried = match (&rival, one) {
+                (Some(rival), Some(one)) => {
+                    let source = make::source(one, "a trial of another compiler")?;
+                    let (product, opt) = (signatures[symbol], self.args.make.opt.as_str());
+                    rival.candidate((target, product), (&source, opt), scratch)?
+                }
+                _ => None,
+            };
+            rival = rival.filter(|_| tried.is_some());
+            candidates.extend(tried);
+        }
         if self.args.peers {
             let bench = &self.args.bench_dir;
             let built = peers::built(self.ui, ring, bench, self.compiler)?;
             candidates.extend(built.into_iter().map(|peer| peer.candidate));
         }
         if candidates.is_empty() {
-            return Ok((Vec::new(), Vec::new()));
+            return Ok(Timed::default());
         }
         let settings = Settings::default();
         let bar = self.ui.bar("timing", (settings.copies * settings.samples) as u64);
@@ -434,12 +462,12 @@ impl Check<'_> {
             forged.timing = Some(timing);
         }
         let others: Vec<Timing> = timings.collect();
+        let of = |symbol: &str| timed.iter().find(|f| f.symbol == symbol)?.timing.as_ref();
         let compared = plain.iter().zip(&others).filter_map(|(&(target, symbol), plain)| {
-            let ours = timed.iter().find(|forged| forged.symbol == symbol)?;
-            Some(Compared::of(target, plain, ours.timing.as_ref()?))
+            Some(Compared::of(target, plain, of(symbol)?))
         });
-        let compared = compared.collect();
-        Ok((others, compared))
+        let hint = rival.and_then(|rival| rival.hint(others.get(plain.len())?, of(&rival.symbol)?));
+        Ok(Timed { schoolbook: compared.collect(), hint, others })
     }
 }
 

@@ -30,6 +30,7 @@ mod prove;
 mod recheck;
 mod reckoned;
 mod report;
+mod rival;
 mod safety;
 mod schoolbook;
 mod search;
