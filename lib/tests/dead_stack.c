@@ -1,8 +1,8 @@
 /*
  * What operations leave on the stack: dead_stack [bytes] [NAME…]. Each KEM's operations run on a painted stack of
  * their own with one key and coins, then with others; below the frame that called them both must leave the same
- * bytes, on portable code and on AVX2. And without wiping they do not, so that it would be seen. With `bytes`, prints
- * how many bytes of secrets would stay, and how deep.
+ * bytes, on portable code, on AVX2 and on AVX-512. And without wiping they do not, so that it would be seen. With
+ * `bytes`, prints how many bytes of secrets would stay, and how deep.
  */
 #define _XOPEN_SOURCE 600
 #include <ucontext.h>
@@ -24,6 +24,7 @@ static int operation, error;
 static uint8_t pk[BATCH * MAX_PK], sk[BATCH * MAX_SK], ct[MAX_CT], ss[64], coins[MAX_COINS];
 static uint64_t prepared[MAX_PREPARED / 8];
 
+static const char *const targets[] = {"all", "portable", "avx2"};
 static const char *const names[] = {"keypair", "keypair_derand", "enc", "enc_derand", "dec",
                                     "enc_prepared", "enc_prepared_derand", "keypair_batch"};
 #define OPERATIONS ((int)(sizeof names / sizeof *names))
@@ -120,7 +121,7 @@ int main(int argc, char **argv)
         kem = kems + i;
         for (k = 1 + shown; k < argc; k++)
             wanted |= strcmp(argv[k], kem->name) == 0;
-        for (target = 0; wanted && target < 2; target++) {
+        for (target = 0; wanted && target < 3; target++) {
             NS(test_portable) = target;
             for (operation = 0; operation < OPERATIONS; operation++) {
                 if (!exists())
@@ -129,11 +130,10 @@ int main(int argc, char **argv)
                 k = (int)left(&depth);
                 NS(test_no_wipe) = 0;
                 if (shown)
-                    printf("%s %s %s %d %lu\n", kem->name, target ? "portable" : "avx2", names[operation], k,
-                           (unsigned long)depth);
+                    printf("%s %s %s %d %lu\n", kem->name, targets[target], names[operation], k, (unsigned long)depth);
                 if (k < 100 || left(&unused) != 0) {
                     fprintf(stderr, "%s %s %s: %d bytes, as deep as %lu, without wiping; and %lu with it\n", kem->name,
-                            target ? "portable" : "avx2", names[operation], k, (unsigned long)depth,
+                            targets[target], names[operation], k, (unsigned long)depth,
                             (unsigned long)left(&unused));
                     return 1;
                 }

@@ -59,8 +59,8 @@
 #if !RF_HAVE_AVX2_CODE
 #define rf_avx2() 0
 #elif defined(RINGFORGE_TESTING)
-extern int RF_NS(test_portable); /* tests set it to force portable code */
-#define rf_avx2() (!RF_NS(test_portable) && __builtin_cpu_supports("avx2"))
+extern int RF_NS(test_portable); /* tests set it: 1 forces portable code, 2 leaves AVX-512 alone */
+#define rf_avx2() (RF_NS(test_portable) != 1 && __builtin_cpu_supports("avx2"))
 #elif RINGFORGE_TARGET == 2
 #define rf_avx2() 1
 #else
@@ -75,10 +75,12 @@ extern int RF_NS(test_portable); /* tests set it to force portable code */
 #endif
 
 /* Whether it has AVX-512 on registers of 256 bits, of which there are 32 (and the operating system keeps them). */
-#if RF_HAVE_AVX2_CODE
-#define rf_avx512vl() (rf_avx2() && __builtin_cpu_supports("avx512vl"))
-#else
+#if !RF_HAVE_AVX2_CODE
 #define rf_avx512vl() 0
+#elif defined(RINGFORGE_TESTING)
+#define rf_avx512vl() (!RF_NS(test_portable) && rf_avx2() && __builtin_cpu_supports("avx512vl"))
+#else
+#define rf_avx512vl() (rf_avx2() && __builtin_cpu_supports("avx512vl"))
 #endif
 
 /*

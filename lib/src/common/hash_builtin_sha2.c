@@ -228,8 +228,8 @@ RF_AVX2_BMI2 static void rf_sha512_blocks_avx2(uint64_t state[8], const uint8_t 
     ROUND(d, e, f, g, h, a, b, c, (o) + 5);                                                        \
     ROUND(c, d, e, f, g, h, a, b, (o) + 6);                                                        \
     ROUND(b, c, d, e, f, g, h, a, (o) + 7)
-#include "sha512_two_avx2.h"
-#include "sha512_four_avx2.h"
+#include "sha512_avx2.h"
+#include "sha512_avx512vl.h"
 #endif
 
 void RF_NS(sha512_blocks)(uint64_t state[8], const uint8_t *in, size_t blocks)
@@ -247,6 +247,10 @@ void RF_NS(sha512_blocks_two)(uint64_t first[8], const uint8_t *in_first, uint64
                               size_t blocks)
 {
 #if RF_HAVE_AVX2_CODE
+    if (rf_avx512vl()) {
+        rf_sha512_blocks_two_avx512vl(first, in_first, second, in_second, blocks);
+        return;
+    }
     if (rf_avx2()) {
         rf_sha512_blocks_two_avx2(first, in_first, second, in_second, blocks);
         return;
@@ -260,6 +264,10 @@ void RF_NS(sha512_blocks_four)(uint64_t states[4][8], const uint8_t *const in[4]
 {
     int i;
 #if RF_HAVE_AVX2_CODE
+    if (rf_avx512vl()) {
+        rf_sha512_blocks_four_avx512vl(states, in, blocks);
+        return;
+    }
     if (rf_avx2()) {
         rf_sha512_blocks_four_avx2(states, in, blocks);
         return;

@@ -78,8 +78,9 @@ extern int RF_NS(test_no_wipe); /* tests set it to see what would stay */
 #define rf_clear_registers() ((void)0)
 #endif
 
-#if RF_HAVE_AVX2_CODE && RF_NEED_SHA3
-/* The sixteen vector registers that AVX-512 adds, of which Keccak's code makes use. */
+#if RF_HAVE_AVX2_CODE
+/* The sixteen vector registers that AVX-512 adds: Keccak makes use of them, and where AVX-512 runs at all, contracts ask for
+ * them. */
 RF_AVX512VL static inline void rf_clear_upper_registers(void)
 {
     __asm__ __volatile__(
@@ -105,18 +106,15 @@ RF_AVX512VL static inline void rf_clear_upper_registers(void)
 #define rf_clear_upper() ((void)0)
 #endif
 
-/* Defines the function that sets so many bytes of dead stack to zero, and then registers, after what is said besides. */
-#define RF_WIPER_AND(name, bytes, besides)                                                         \
+/* Defines the function that sets so many bytes of dead stack to zero, and then registers, vector registers of AVX-512 first. */
+#define RF_WIPER(name, bytes)                                                                      \
     RF_ALONE static void name(void)                                                                \
     {                                                                                              \
         uint8_t dead[bytes];                                                                       \
         rf_zeroize(dead, sizeof dead);                                                             \
-        besides;                                                                                   \
+        rf_clear_upper();                                                                          \
         rf_clear_registers();                                                                      \
     }
-#define RF_WIPER(name, bytes) RF_WIPER_AND(name, bytes, (void)0)
-/* Of operations with Keccak, which has code for AVX-512. */
-#define RF_WIPER_KECCAK(name, bytes) RF_WIPER_AND(name, bytes, rf_clear_upper())
 
 /*
  * Defines the frame between: `apart` has the parameters of `operation`, which is RF_ALONE, and passes them on. Both lists

@@ -23,28 +23,14 @@ pub fn contracts(kem: &str) -> Vec<(String, String)> {
              contract = 1\nabi = \"sysv-x86-64\"\nclaims = [\"constant-time\", \"clean-stack\", \"clean-registers\"]\n"
         )
     };
-    let data = &processor(kem.starts_with("mlkem") || kem.starts_with("ntruh"));
-    let uses = head("encapsulation and decapsulation") + &uses(kem) + data;
-    let makes = head("key generation") + &makes(kem) + data;
+    let uses = head("encapsulation and decapsulation") + &uses(kem) + PROCESSOR;
+    let makes = head("key generation") + &makes(kem) + PROCESSOR;
     vec![(kem.to_owned(), uses), (format!("{kem}_keypair"), makes)]
 }
 
-/// What the compiler's library may know of the processor; `keccak` says whether AVX-512VL is asked for by itself.
-fn processor(keccak: bool) -> String {
-    // Bit 20 is AVX-512VL.
-    let (what, words) = if keccak {
-        (
-            "nothing, all but AVX-512VL, or all",
-            "[0, 0, 0, 0], [0, 0, 0, 0xffefffff], [0, 0, 0, 0xffffffff]",
-        )
-    } else {
-        ("nothing, or all", "[0, 0, 0, 0], [0, 0, 0, 0xffffffff]")
-    };
-    format!(
-        "\n[[data]] # what the compiler's library knows of the processor: {what}\n\
-         symbol = \"__cpu_model\"\nwords = [{words}]\n"
-    )
-}
+/// What the compiler's library may know of the processor. Bit 20 is AVX-512VL, which hashing asks for.
+const PROCESSOR: &str = "\n[[data]] # what the compiler's library knows of the processor: nothing, all but AVX-512VL, or all\n\
+    symbol = \"__cpu_model\"\nwords = [[0, 0, 0, 0], [0, 0, 0, 0xffefffff], [0, 0, 0, 0xffffffff]]\n";
 
 /// The contract of sntrup761 where it takes the place of OpenSSH's: under OpenSSH's names, its generator and its hash
 /// being functions of other objects.
@@ -64,12 +50,11 @@ pub fn of_openssh(kem: &str) -> String {
         "# Encapsulation and decapsulation of {kem} in OpenSSH's place. All bytes count as secret, random ones, public keys\n\
          # and ciphertexts as well.\n\
          contract = 1\nabi = \"sysv-x86-64\"\nclaims = [\"constant-time\", \"clean-stack\", \"clean-registers\"]\n\
-         {}{}\n\
+         {}{PROCESSOR}\n\
          [[external]]\nsymbol = \"arc4random_buf\"\nwrites = [{{ argument = 0, bytes_of = 1 }}]\n\n\
          [[external]]\nsymbol = \"crypto_hash_sha512\"\nreads = [{{ argument = 1, bytes_of = 2 }}]\n\
          writes = [{{ argument = 0, bytes = 64 }}]\nreturns = 0\n",
         functions.concat(),
-        processor(false)
     )
 }
 
