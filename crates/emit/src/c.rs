@@ -100,6 +100,9 @@ pub(crate) fn write(
         );
     }
     text += &helpers.render();
+    if bodies.contains("SUMS\n") {
+        text += block::SUMS;
+    }
     if bodies.contains("lanes2") {
         text += packed::PAIRS;
     }

@@ -6,8 +6,8 @@
 
 use crate::Preamble;
 use crate::x86::{
-    EVEN_THEN_ODD, Machine, Place, address, byte_pattern, check, extract, factor, file, head,
-    immediate, lacking, list, low_words, part,
+    EVEN_THEN_ODD, Machine, Place, add_sum, address, byte_pattern, check, extract, factor, file,
+    head, immediate, lacking, list, low_words, part,
 };
 use ringforge_program::ir::*;
 use std::fmt::Write;
@@ -107,6 +107,11 @@ fn store(place: &Place, block: &Block, op: &Op) -> Option<String> {
         }
         Op::StoreStrided { buffer, at, stride, a } => {
             (0..2 * full).map(|i| word(buffer, &at.plus(i * *stride as usize), *a, i)).collect()
+        }
+        Op::AddSum { buffer, at, a } => {
+            let word = |i| extract(&name(block, *a, i / full), i % full, bits);
+            let at = address(procedure, *buffer, at);
+            vec![add_sum(&at, (0..2 * full).map(word), place.kept(*buffer))]
         }
         _ => return None,
     };
@@ -221,6 +226,7 @@ fn expression(place: &Place, block: &Block, op: &Op, half: usize) -> String {
         | Op::Store { .. }
         | Op::StorePartial { .. }
         | Op::StoreStrided { .. }
+        | Op::AddSum { .. }
         | Op::StoreParts { .. } => unreachable!("expanded, or a statement"),
     }
 }

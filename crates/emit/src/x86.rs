@@ -468,6 +468,12 @@ pub(crate) fn extract(register: &str, i: usize, bits: u8) -> String {
     }
 }
 
+/// The words of a register added to a word in memory, which has `kept` bits.
+pub(crate) fn add_sum(at: &str, words: impl Iterator<Item = String>, kept: u8) -> String {
+    let words: Vec<String> = words.map(|word| format!("(uint32_t){word}")).collect();
+    format!("*({at}) = (int{kept}_t)((uint32_t)*({at}) + {});", words.join(" + "))
+}
+
 /// A permutation of the words of each part as the intrinsic that has it as an immediate, and that
 /// immediate: `shuffle_epi32`, `shufflelo_epi16`, `shufflehi_epi16`; none where bytes have to be
 /// shuffled by a register.

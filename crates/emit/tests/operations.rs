@@ -362,6 +362,39 @@ fn memory() {
     }
 }
 
+/// Sums over a register, and over all registers of a loop, which portable C makes one loop.
+#[test]
+fn sums_of_words() {
+    for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
+        // Callers may pass an input as the output, which is not to be written between.
+        let (counter, t) = (LoopVar(0), BufferId(4));
+        let mut start = Block::default();
+        let a = start.push(Op::Load { buffer: A, at: Index::at(0) });
+        start.push(Op::Store { buffer: t, at: Index::at(0), a });
+        let sums = |at: Index, to: usize| {
+            let mut block = Block::default();
+            let [a, b] = [A, B].map(|buffer| block.push(Op::Load { buffer, at: at.clone() }));
+            let product = block.push(Op::MulLo(a, b));
+            block.push(Op::AddSum { buffer: t, at: Index::at(to), a: product });
+            Stmt::Block(block)
+        };
+        let all = sums(Index::strided(0, counter, lanes), 1);
+        let mut end = Block::default();
+        let a = end.push(Op::Load { buffer: t, at: Index::at(0) });
+        end.push(Op::Store { buffer: C, at: Index::at(0), a });
+        let body = vec![
+            Stmt::Block(start),
+            sums(Index::at(lanes), 3),
+            Stmt::Loop { counter, count: REGISTERS as u32, body: vec![all] },
+            Stmt::Block(end),
+        ];
+        let mut program = whole(q, bits, lanes, lanes, Block::default());
+        program.procedures[0].buffers.push(buffer("t", Role::Local, lanes));
+        program.procedures[0].body = body;
+        check(&program, &ALL);
+    }
+}
+
 #[test]
 fn modular_operations() {
     for (q, bits, lanes) in KINDS {

@@ -97,7 +97,8 @@ impl Counts {
             Op::Store { .. }
             | Op::StorePartial { .. }
             | Op::StoreParts { .. }
-            | Op::StoreStrided { .. } => &mut self.stores,
+            | Op::StoreStrided { .. }
+            | Op::AddSum { .. } => &mut self.stores,
             Op::Splat(_) | Op::Lanes(_) => return,
         };
         *field += times;

@@ -201,6 +201,10 @@ impl Printer<'_> {
             Op::StoreStrided { buffer, at, stride, a } => {
                 format!("store_strided {} {stride} {}", self.place(*buffer, at), kept(buffer, a))
             }
+            Op::AddSum { buffer, at, a } => {
+                let bits = self.procedure.buffers[buffer.0 as usize].bits;
+                format!("add_sum {bits} {} v{}", self.place(*buffer, at), a.0)
+            }
             Op::StoreParts { buffer, at, a } => {
                 format!("store_parts {} {}", self.places(*buffer, at), kept(buffer, a))
             }

@@ -349,6 +349,7 @@ fn describe(op: &Op, procedure: &Procedure) -> String {
         | Op::Store { buffer, .. }
         | Op::StorePartial { buffer, .. }
         | Op::StoreStrided { buffer, .. }
+        | Op::AddSum { buffer, .. }
         | Op::StoreParts { buffer, .. } => Some(*buffer),
         _ => None,
     };

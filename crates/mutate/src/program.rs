@@ -315,6 +315,9 @@ fn off_by_one(op: &Op, m: Modulus) -> Vec<(Class, String, Op)> {
             Op::StorePartial { buffer, at, count, a } => {
                 Op::StorePartial { buffer: *buffer, at: moved(at, by), count: *count, a: *a }
             }
+            Op::AddSum { buffer, at, a } => {
+                Op::AddSum { buffer: *buffer, at: moved(at, by), a: *a }
+            }
             _ => break,
         };
         out.push((Class::OffsetWrong, format!("{by:+} word"), new));

@@ -1,7 +1,8 @@
 //! One operation as one intrinsic, or a few.
 
 use crate::x86::{
-    EVEN_THEN_ODD, Place, address, byte_pattern, extract, immediate, list, low_words, packed, part,
+    EVEN_THEN_ODD, Place, add_sum, address, byte_pattern, extract, immediate, list, low_words,
+    packed, part,
 };
 use ringforge_program::ir::*;
 use std::fmt::Write;
@@ -102,6 +103,10 @@ fn statement(place: &Place, op: &Op) -> Option<String> {
         }
         Op::StoreStrided { buffer, at: index, stride, a } => {
             (0..2 * full).map(|i| word(buffer, &index.plus(i * *stride as usize), a, i)).collect()
+        }
+        Op::AddSum { buffer, at: index, a } => {
+            let words = (0..2 * full).map(|i| extract(&half(a, i / full), i % full, place.bits));
+            vec![add_sum(&at(buffer, index), words, place.kept(*buffer))]
         }
         _ => return None,
     };
@@ -222,6 +227,7 @@ fn expression(place: &Place, op: &Op) -> String {
         | Op::Store { .. }
         | Op::StorePartial { .. }
         | Op::StoreStrided { .. }
+        | Op::AddSum { .. }
         | Op::StoreParts { .. } => unreachable!("expanded, or a statement"),
     }
 }

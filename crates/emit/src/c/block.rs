@@ -3,6 +3,16 @@
 use super::Writer;
 use ringforge_program::ir::*;
 
+/// A hint for loops that sum products: clang takes short ones apart before it looks for an instruction that adds
+/// products of neighbours, and else uses half a register of them.
+pub const SUMS: &str = "
+#if defined(__clang__) && defined(__SSE2__)
+#define SUMS _Pragma(\"clang loop unroll(disable) vectorize_width(8)\")
+#else
+#define SUMS
+#endif
+";
+
 /// What an operation does to memory.
 pub struct Memory<'a> {
     /// The buffer.
@@ -29,6 +39,8 @@ pub fn memory(op: &Op) -> Option<Memory<'_>> {
         }
         Op::Store { buffer, at, .. } => access(buffer, at, 1, None, true),
         Op::StorePartial { buffer, at, count, .. } => access(buffer, at, 1, Some(*count), true),
+        // After all lanes, as partial stores.
+        Op::AddSum { buffer, at, .. } => access(buffer, at, 1, Some(1), true),
         Op::StoreStrided { buffer, at, stride, .. } => {
             access(buffer, at, i64::from(*stride), None, true)
         }
@@ -200,12 +212,24 @@ impl Writer<'_> {
                         inside.push(format!("{word} = {}{};", self.cast(*buffer), operands[0]));
                     }
                 }
+                Op::AddSum { buffer, at, .. } => {
+                    let word = bases.access(self, *buffer, at, None);
+                    before.push(format!("uint{bits}_t s{i} = 0;"));
+                    inside.push(format!("s{i} += (uint{bits}_t){};", operands[0]));
+                    let sum = format!("(int{bits}_t)((uint{bits}_t){word} + s{i})");
+                    after.push(format!("{word} = {}{sum};", self.cast(*buffer)));
+                }
                 Op::StorePartial { buffer, at, count, .. } => {
                     let word = bases.access(self, *buffer, at, Some(1));
-                    before.push(format!("int{bits}_t w{i}[{lanes}];"));
-                    inside.push(format!("w{i}[l] = {};", operands[0]));
+                    // What is the same in every lane needs no loop over them.
+                    let mut value = operands[0].clone();
+                    if !op.operands().iter().all(|v| uniform[v.0 as usize]) {
+                        before.push(format!("int{bits}_t w{i}[{lanes}];"));
+                        inside.push(format!("w{i}[l] = {value};"));
+                        value = format!("w{i}[l]");
+                    }
                     after.push(format!("for (int l = 0; l < {count}; l++) {{"));
-                    after.push(format!("    {word} = {}w{i}[l];", self.cast(*buffer)));
+                    after.push(format!("    {word} = {}{value};", self.cast(*buffer)));
                     after.push("}".into());
                 }
                 _ => {
@@ -231,6 +255,9 @@ impl Writer<'_> {
         }
         before.iter().for_each(|line| self.line(line));
         if !inside.is_empty() {
+            if block.ops.iter().any(|op| matches!(op, Op::AddSum { .. })) {
+                self.line("SUMS");
+            }
             self.line(&format!("for (int l = 0; l < {lanes}; l++) {{"));
             inside.iter().for_each(|line| self.line(&format!("    {line}")));
             self.line("}");
@@ -260,7 +287,7 @@ impl Writer<'_> {
                 }
                 Op::Lanes(_) => return None,
                 // The same word for all lanes, or the same pair, in every turn.
-                Op::Broadcast { at, .. } | Op::BroadcastPair { at, .. }
+                Op::Broadcast { at, .. } | Op::BroadcastPair { at, .. } | Op::AddSum { at, .. }
                     if at.terms.iter().all(|term| term.0 != counter) => {}
                 _ if access.is_some() => return None,
                 _ => {}

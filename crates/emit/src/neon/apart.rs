@@ -28,6 +28,7 @@ pub(super) fn falls_apart(place: &Place, block: &Block, live: &[bool], loads: &R
             | Op::LoadParts { .. }
             | Op::StorePartial { .. }
             | Op::StoreParts { .. }
+            | Op::AddSum { .. }
             | Op::StoreStrided { .. } => return false,
             _ => {}
         }

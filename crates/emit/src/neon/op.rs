@@ -5,7 +5,7 @@ use super::constants::{Constants, packed};
 use super::reuse::{Register, Reuse, Source, reuse};
 use super::select::{Form, Selection, select};
 use super::words::{blended, cast, constant, literal, permuted, signed, unsigned, vector};
-use crate::x86::{Place, address, factor};
+use crate::x86::{Place, add_sum, address, factor};
 use ringforge_program::ir::*;
 use std::fmt::Write;
 
@@ -315,6 +315,14 @@ impl Writer<'_> {
             Op::StoreStrided { buffer, at, stride, a } => {
                 (0..2 * full).map(|i| word(buffer, &at.plus(i * *stride as usize), *a, i)).collect()
             }
+            Op::AddSum { buffer, at, a } => {
+                let word = |i| {
+                    let words = self.words(*a, i / full);
+                    format!("vgetq_lane_s{bits}({words}, {})", i % full)
+                };
+                let words = (0..2 * full).map(word);
+                vec![add_sum(&self.at(*buffer, at), words, self.place.kept(*buffer))]
+            }
             _ => return None,
         })
     }
@@ -504,6 +512,7 @@ impl Writer<'_> {
             | Op::Store { .. }
             | Op::StorePartial { .. }
             | Op::StoreStrided { .. }
+            | Op::AddSum { .. }
             | Op::StoreParts { .. } => unreachable!("expanded, products, or a statement"),
         }
     }

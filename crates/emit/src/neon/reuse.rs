@@ -76,6 +76,7 @@ pub(super) fn reuse(place: &Place, block: &Block, live: &[bool]) -> Reuse {
             Op::Store { buffer, .. }
             | Op::StorePartial { buffer, .. }
             | Op::StoreParts { buffer, .. }
+            | Op::AddSum { buffer, .. }
             | Op::StoreStrided { buffer, .. } => {
                 // Parameters may be one array.
                 let all = (0..buffers.len() as u32).map(BufferId);

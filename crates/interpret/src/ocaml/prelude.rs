@@ -88,6 +88,9 @@ let store x at v = Array.blit v 0 x at lanes
 let store_partial x at count v = Array.blit v 0 x at count
 let store_strided x at stride v = Array.iteri (fun i w -> x.(at + stride * i) <- w) v
 let store_parts x at v = Array.iteri (fun i w -> x.(at.(i / part) + i mod part) <- w) v
+let add_sum k x at v =
+  let spare = 63 - k in
+  x.(at) <- (Array.fold_left ( + ) x.(at) v lsl spare) asr spare
 let splat w = Array.make lanes w
 let cut k = let spare = 63 - k in Array.map (fun x -> (x lsl spare) asr spare)
 

@@ -334,6 +334,22 @@ impl Speller<'_> {
                 }
                 Vec::new()
             }
+            Op::AddSum { buffer, at, a } => {
+                // Halves are added until one word is left.
+                let mut sum = self.of(*a, 0);
+                for i in 1..pieces {
+                    let other = self.of(*a, i);
+                    sum = self.step(Kind::Plain, &[sum, other], None);
+                }
+                for _ in 0..words.ilog2() {
+                    let half = self.step(Kind::Shuffle, &[sum], None);
+                    sum = self.step(Kind::Plain, &[sum, half], None);
+                }
+                let old = self.load(*buffer, at, 1);
+                let sum = self.step(Kind::Plain, &[old, sum], None);
+                self.store(*buffer, at, 1, sum);
+                Vec::new()
+            }
             Op::StoreStrided { buffer, at, stride, a } => {
                 let distance = *stride as usize;
                 for i in 0..pieces {

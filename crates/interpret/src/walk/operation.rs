@@ -73,6 +73,15 @@ impl<D: Domain> Machine<'_, D> {
                 self.store(*buffer, frame.at(at), i64::from(*stride), &a, frame)?;
                 Nothing
             }
+            Op::AddSum { buffer, at, a } => {
+                let a = self.as_words(get(a))?;
+                let mut sum = self.load(*buffer, frame.at(at), 1, frame)?;
+                for word in &a {
+                    sum[0] = self.domain.binary(Binary::Add, &sum[0], word)?;
+                }
+                self.store(*buffer, frame.at(at), 1, &sum, frame)?;
+                Nothing
+            }
             Op::StoreParts { buffer, at, a } => {
                 let a = self.as_words(get(a))?;
                 for (words, index) in a.chunks(part).zip(at) {

@@ -164,6 +164,15 @@ pub enum Op {
         /// What.
         a: Value,
     },
+    /// Adds the sum of the register's words to the word at `at`.
+    AddSum {
+        /// To what.
+        buffer: BufferId,
+        /// The word.
+        at: Index,
+        /// What.
+        a: Value,
+    },
     /// Stores part `p` of the register at `at[p]`.
     StoreParts {
         /// To where.
@@ -313,7 +322,8 @@ impl Op {
             Op::Store { .. }
             | Op::StorePartial { .. }
             | Op::StoreParts { .. }
-            | Op::StoreStrided { .. } => Shape::Nothing,
+            | Op::StoreStrided { .. }
+            | Op::AddSum { .. } => Shape::Nothing,
             Op::PairDot(..)
             | Op::PairDotAdd { .. }
             | Op::MulEven(..)
@@ -375,6 +385,7 @@ impl Op {
             | Op::StorePartial { a, .. }
             | Op::StoreParts { a, .. }
             | Op::StoreStrided { a, .. }
+            | Op::AddSum { a, .. }
             | Op::Shl(a, _)
             | Op::Sar(a, _)
             | Op::Shr(a, _)

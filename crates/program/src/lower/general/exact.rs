@@ -1,9 +1,8 @@
 //! Products by their definition modulo any q up to 2^16: exact sums, of 32 bits where they fit; modulo powers of
 //! two sums of 16 bits, which may wrap.
 //!
-//! On machines with sums of 64 bits, one coefficient of a after the other, times all of b, is added to the
-//! sums from its place on, and each sum is reduced once; what does not fit 32 bits is summed in 64. So one writes
-//! it in plain C, and compilers find the products of 16 bits in it.
+//! On machines with sums of 64 bits all products of a coefficient are summed before one reduction
+//! ([`super::whole`]).
 //!
 //! Elsewhere coefficient k of a·b is Σ_i a_i·b_(k−i): a word of a, broadcast, times a register of b that starts i
 //! words earlier, with zeros on both sides of b, and sums are reduced modulo q where more terms would not fit.
@@ -23,40 +22,53 @@ use ringforge_plan::{Modulus as Reduction, ProductRef, Structure};
 use ringforge_target::ALIGNMENT;
 
 /// Bits of words that hold all sums of products of 16 bits.
-const LONG_BITS: u8 = 64;
+pub(super) const LONG_BITS: u8 = 64;
 /// Terms of one round at most.
 const TERMS: usize = 8;
+/// Moduli up to this have sums reduced in words of 64 bits.
+pub(super) const SMALL: u64 = 1 << 10;
+/// Multiples of q that a reduction of sums may leave: the last procedure takes them as they are.
+const LITTLE: i64 = 4;
 /// Parts of an operand that have loops of their own, so that few terms are products with zeros.
 const PARTS: usize = 4;
 
 /// How the terms of a coefficient are summed.
-struct Sums {
+pub(super) struct Sums {
     /// Terms of one round.
-    terms: usize,
+    pub terms: usize,
     /// What a round's sum is reduced by, where not all of them fit one word.
-    reduce: Option<ReduceMethod>,
+    pub reduce: Option<ReduceMethod>,
     /// The largest sum of all products, where it is taken whole.
-    of_all: i64,
+    pub of_all: i64,
     /// The largest coefficient that comes out.
-    bound: i64,
+    pub bound: i64,
     /// Bits of the words.
-    bits: u8,
+    pub bits: u8,
 }
 
 impl Sums {
-    /// Sums of all `n` products, each `product` at most, reduced in words of 64 bits, where a quotient has room; nothing
-    /// where these do not hold them.
+    /// Sums of all `n` products, each `product` at most, and one reduction of each: in words of 32 bits where it leaves
+    /// little, else in words of 64, where a quotient has room; nothing where these do not hold them.
     fn whole(q: u64, n: usize, product: i64) -> Option<Sums> {
         let most = product.checked_mul(n as i64)?;
+        let taken = |reduce, bound, bits| Sums { terms: n, reduce, of_all: most, bound, bits };
         if q.is_power_of_two() {
-            return Some(Sums { terms: n, reduce: None, of_all: most, bound: WORD, bits: SHORT });
+            return Some(taken(None, WORD, SHORT));
         }
-        let bits = if most <= i64::from(i32::MAX) { 32 } else { LONG_BITS };
+        let short = most <= i64::from(i32::MAX);
+        let bits = if short { 32 } else { LONG_BITS };
         if most <= q as i64 {
-            return Some(Sums { terms: n, reduce: None, of_all: most, bound: most, bits });
+            return Some(taken(None, most, bits));
+        }
+        // Of small q the prover follows quotients in words of 64 bits more often.
+        if short && q > SMALL {
+            let (method, bound) = ReduceMethod::low(q, most, false);
+            if bound <= LITTLE * q as i64 {
+                return Some(taken(Some(method), bound, bits));
+            }
         }
         let (method, bound) = ReduceMethod::of_sums(q, most)?;
-        Some(Sums { terms: n, reduce: Some(method), of_all: most, bound, bits })
+        Some(taken(Some(method), bound, bits))
     }
 
     /// Sums of `n` products that are `product` at most.
@@ -110,7 +122,7 @@ impl General<'_> {
             && words >= n + padded
             && let Some(sums) = Sums::whole(q, n, product)
         {
-            return Some(self.by_rows(name, q, ranges, &sums));
+            return Some(self.whole(name, q, ranges, &sums));
         }
         let sums = Sums::of(q, n, product, self.coarse());
         let lanes = self.registers.lanes(sums.bits);
@@ -184,90 +196,8 @@ impl General<'_> {
     }
 }
 
-impl General<'_> {
-    /// The same with one word of a after the other times all of b.
-    fn by_rows(&mut self, name: &str, q: u64, ranges: [(i64, i64); 2], sums: &Sums) -> Residue {
-        let (n, words, lanes) = (self.n, self.words, self.registers.lanes(sums.bits));
-        let all = if sums.bits == SHORT { 1 << SHORT } else { q };
-        let mut builder = Builder::new(name, None, Modulus { q: all, bits: sums.bits });
-        let out = builder.buffer("out", Role::Scratch, words, ALIGNMENT);
-        let bits = sums.bits.min(32);
-        builder.narrow(out, bits);
-        let operands = [("a", 0), ("b", 1)].map(|(name, i)| {
-            let buffer = builder.ranged(name, Role::Input, n, 2, Some(ranges[i]));
-            builder.narrow(buffer, self.memory);
-            buffer
-        });
-        let padded = n.next_multiple_of(lanes);
-        let total = match bits < sums.bits {
-            true => builder.buffer("t", Role::Local, words, ALIGNMENT),
-            false => out,
-        };
-        let mut body = Vec::new();
-        zeros(&mut builder, &mut body, (total, 0), words, lanes);
-        let mut b = operands[1];
-        if padded > n {
-            b = builder.buffer("fb", Role::Local, padded, ALIGNMENT);
-            builder.narrow(b, self.memory);
-            copy(&mut builder, &mut body, (operands[1], b, 0), n, lanes);
-        }
-        builder.stage("sums of zero, and zeros behind b", "", body);
-        let (round, register) = (builder.counter(), builder.counter());
-        let mut block = Block::default();
-        let x = block.push(Op::Broadcast { buffer: operands[0], at: Index::strided(0, round, 1) });
-        let y = block.push(Op::Load { buffer: b, at: Index::strided(0, register, lanes) });
-        let product = block.push(Op::MulLo(x, y));
-        let at = Index { base: 0, terms: vec![(register, lanes as i64), (round, 1)] };
-        let old = block.push(Op::Load { buffer: total, at: at.clone() });
-        let a = block.push(Op::Add(old, product));
-        block.push(Op::Store { buffer: total, at, a });
-        let inner = vec![repeat(register, padded / lanes, vec![Stmt::Block(block)])];
-        let title = format!("one word of a times all of b, in sums of {} bits", sums.bits);
-        builder.stage(&title, "", vec![repeat(round, n, inner)]);
-        if let Some(method) = sums.reduce {
-            let most = sums.of_all;
-            let body = match sums.bits {
-                LONG_BITS => reduced(&mut builder, (total, out), words, lanes, method),
-                _ => {
-                    let name = format!("{name}_reduced");
-                    let mut inner = Builder::new(&name, None, Modulus { q, bits: LONG_BITS });
-                    let range = Some((-most, most));
-                    let u = inner.ranged("u", Role::Scratch, words, ALIGNMENT, range);
-                    inner.narrow(u, bits);
-                    let lanes = self.registers.lanes(LONG_BITS);
-                    let body = reduced(&mut inner, (u, u), words, lanes, method);
-                    inner.stage("each sum reduced in words of 64 bits", "", vec![body]);
-                    let procedure = self.push(inner.finish());
-                    Stmt::Call { procedure, arguments: vec![(out, Index::at(0))] }
-                }
-            };
-            builder.stage("each sum reduced", "[Barrett86]", vec![body]);
-        }
-        self.borders.push(("product".into(), sums.bound));
-        let procedure = self.push(builder.finish());
-        Residue { procedure, bound: sums.bound, bits }
-    }
-}
-
-/// Each word of one array reduced into another, or in its place.
-fn reduced(
-    builder: &mut Builder,
-    (from, to): (BufferId, BufferId),
-    words: usize,
-    lanes: usize,
-    method: ReduceMethod,
-) -> Stmt {
-    let counter = builder.counter();
-    let mut block = Block::default();
-    let at = Index::strided(0, counter, lanes);
-    let a = block.push(Op::Load { buffer: from, at: at.clone() });
-    let a = block.push(Op::Reduce { a, method });
-    block.push(Op::Store { buffer: to, at, a });
-    repeat(counter, words / lanes, vec![Stmt::Block(block)])
-}
-
 /// Appends zeros in `words` words, a multiple of a register's, maybe none.
-fn zeros(
+pub(super) fn zeros(
     builder: &mut Builder,
     body: &mut Vec<Stmt>,
     (buffer, from): (BufferId, usize),
@@ -285,7 +215,7 @@ fn zeros(
 }
 
 /// Appends a copy of `n` words into whole registers from word `to` on, zeros behind them.
-fn copy(
+pub(super) fn copy(
     builder: &mut Builder,
     body: &mut Vec<Stmt>,
     (from, buffer, to): (BufferId, BufferId, usize),

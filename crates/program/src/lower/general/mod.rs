@@ -15,6 +15,7 @@ mod exact;
 mod finish;
 mod quotient;
 mod residue;
+mod whole;
 
 use super::blocks::Parts;
 use super::{LowerError, Lowered, unsupported};

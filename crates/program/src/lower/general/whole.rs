@@ -1,0 +1,223 @@
+//! Sums of all products of a coefficient, in words that hold them, reduced once.
+//!
+//! *Dots*, where 32 bits hold the sums: coefficient k is Σ_i a_i·b_(k−i), so b is turned around, and one loop over i
+//! sums products of neighbours, for which compilers find the instruction that adds two of them (`pmaddwd`). a is cut into
+//! parts, so that few products are with the zeros around b.
+//!
+//! *Rows* elsewhere: words of a, each times all of b, added to the sums from its place on. Two words at a time in words of
+//! 64 bits, which are loaded and stored half as often.
+
+use super::super::SHORT;
+use super::General;
+use super::exact::{LONG_BITS, SMALL, Sums, copy, zeros};
+use super::residue::Residue;
+use crate::build::{Builder, repeat};
+use crate::ir::*;
+use crate::method::{Modulus, ReduceMethod};
+use ringforge_target::ALIGNMENT;
+
+/// Words of sums that dots are summed in.
+const DOT_BITS: u8 = 32;
+/// The fewest terms of a dot: gcc takes a loop of 16 turns apart before it makes vectors of it.
+const FEWEST: usize = 24;
+/// About the most: with more, too many are products with zeros; with fewer, sums across a register take too long.
+const TERMS: usize = 64;
+
+/// A procedure (out, a, b) in the making.
+struct Making {
+    name: String,
+    builder: Builder,
+    out: BufferId,
+    operands: [BufferId; 2],
+    /// Bits of the words of `out`.
+    bits: u8,
+}
+
+impl General<'_> {
+    /// The procedure (out, a, b) of an unreduced product whose sums are taken whole.
+    pub(super) fn whole(
+        &mut self,
+        name: &str,
+        q: u64,
+        ranges: [(i64, i64); 2],
+        sums: &Sums,
+    ) -> Residue {
+        let all = if sums.bits == SHORT { 1 << SHORT } else { q };
+        let mut builder = Builder::new(name, None, Modulus { q: all, bits: sums.bits });
+        let out = builder.buffer("out", Role::Scratch, self.words, ALIGNMENT);
+        let bits = sums.bits.min(DOT_BITS);
+        builder.narrow(out, bits);
+        let operands = [("a", 0), ("b", 1)].map(|(name, i)| {
+            let buffer = builder.ranged(name, Role::Input, self.n, 2, Some(ranges[i]));
+            builder.narrow(buffer, self.memory);
+            buffer
+        });
+        let making = Making { name: name.into(), builder, out, operands, bits };
+        match sums.bits == DOT_BITS && self.memory == SHORT {
+            true => self.dots(making, q, sums),
+            false => self.rows(making, sums),
+        }
+    }
+
+    /// Parts of a, and terms of each.
+    fn parts(&self, lanes: usize) -> (usize, usize) {
+        let n = self.n;
+        let cut = |parts: usize| (parts, n.div_ceil(parts).next_multiple_of(lanes).max(FEWEST));
+        let fits = |(parts, terms): &(usize, usize)| parts * terms + n - 1 <= self.words;
+        let most = (n / TERMS).max(1);
+        (1..=most).rev().map(cut).find(fits).unwrap_or(cut(1))
+    }
+
+    fn dots(&mut self, making: Making, q: u64, sums: &Sums) -> Residue {
+        let Making { name, mut builder, out, operands, bits } = making;
+        let (n, words, lanes) = (self.n, self.words, self.registers.lanes(bits));
+        let (parts, terms) = self.parts(lanes);
+        let (padded, last) = (parts * terms, n + terms - 2);
+        let mut body = Vec::new();
+        zeros(&mut builder, &mut body, (out, 0), words, lanes);
+        let mut a = operands[0];
+        if padded > n {
+            a = builder.buffer("fa", Role::Local, padded, ALIGNMENT);
+            builder.narrow(a, self.memory);
+            let behind = n.next_multiple_of(lanes);
+            zeros(&mut builder, &mut body, (a, behind), padded - behind, lanes);
+            copy(&mut builder, &mut body, (operands[0], a, 0), n, lanes);
+        }
+        // Coefficient k of a part is the sum of its term i times word last - k + i.
+        let length = (last + terms).next_multiple_of(lanes);
+        let b = builder.buffer("rb", Role::Local, length, ALIGNMENT);
+        builder.narrow(b, self.memory);
+        zeros(&mut builder, &mut body, (b, 0), length, lanes);
+        let from = builder.counter();
+        let mut block = Block::default();
+        let word =
+            block.push(Op::Broadcast { buffer: operands[1], at: Index::strided(0, from, 1) });
+        let at = Index { base: last as i64, terms: vec![(from, -1)] };
+        block.push(Op::StorePartial { buffer: b, at, count: 1, a: word });
+        body.push(repeat(from, n, vec![Stmt::Block(block)]));
+        builder.stage("sums of zero, b turned around, zeros beside it", "", body);
+
+        let [part, coefficient, register] = [0; 3].map(|_| builder.counter());
+        let mut block = Block::default();
+        let at = Index { base: 0, terms: vec![(part, terms as i64), (register, lanes as i64)] };
+        let x = block.push(Op::Load { buffer: a, at });
+        let at =
+            Index { base: last as i64, terms: vec![(register, lanes as i64), (coefficient, -1)] };
+        let y = block.push(Op::Load { buffer: b, at });
+        let product = block.push(Op::MulLo(x, y));
+        let at = Index { base: 0, terms: vec![(part, terms as i64), (coefficient, 1)] };
+        block.push(Op::AddSum { buffer: out, at, a: product });
+        let sum = repeat(register, terms / lanes, vec![Stmt::Block(block)]);
+        let all = repeat(coefficient, last + 1, vec![sum]);
+        let title = format!("{terms} terms of each coefficient at a time, in sums of {bits} bits");
+        builder.stage(&title, "", vec![repeat(part, parts, vec![all])]);
+        self.reduced_sums(Making { name, builder, out, operands, bits }, out, q, sums)
+    }
+
+    fn rows(&mut self, making: Making, sums: &Sums) -> Residue {
+        let Making { name, mut builder, out, operands, bits } = making;
+        let (n, words, lanes) = (self.n, self.words, self.registers.lanes(sums.bits));
+        let together = if sums.bits == LONG_BITS { 2 } else { 1 };
+        let padded = (n + together - 1).next_multiple_of(lanes);
+        let total = match bits < sums.bits {
+            true => builder.buffer("t", Role::Local, words, ALIGNMENT),
+            false => out,
+        };
+        let mut body = Vec::new();
+        zeros(&mut builder, &mut body, (total, 0), words, lanes);
+        let (mut b, mut front) = (operands[1], 0);
+        if padded > n {
+            front = if together > 1 { lanes } else { 0 };
+            b = builder.buffer("fb", Role::Local, front + padded, ALIGNMENT);
+            builder.narrow(b, self.memory);
+            zeros(&mut builder, &mut body, (b, 0), front, lanes);
+            let behind = n.next_multiple_of(lanes);
+            zeros(&mut builder, &mut body, (b, front + behind), padded - behind, lanes);
+            copy(&mut builder, &mut body, (operands[1], b, front), n, lanes);
+        }
+        builder.stage("sums of zero, and zeros around b", "", body);
+        for (from, step) in [(0, together), (n / together * together, 1)] {
+            let count = if from == 0 { n / together } else { n - from };
+            if count == 0 {
+                continue;
+            }
+            let (round, register) = (builder.counter(), builder.counter());
+            let mut block = Block::default();
+            let at = Index {
+                base: from as i64,
+                terms: vec![(register, lanes as i64), (round, step as i64)],
+            };
+            let mut sum = block.push(Op::Load { buffer: total, at: at.clone() });
+            for term in 0..step {
+                let word = Index::strided(from + term, round, step);
+                let x = block.push(Op::Broadcast { buffer: operands[0], at: word });
+                let word = Index::strided(front - term, register, lanes);
+                let y = block.push(Op::Load { buffer: b, at: word });
+                let product = block.push(Op::MulLo(x, y));
+                sum = block.push(Op::Add(sum, product));
+            }
+            block.push(Op::Store { buffer: total, at, a: sum });
+            let inner = vec![repeat(register, padded / lanes, vec![Stmt::Block(block)])];
+            let title = format!(
+                "words of a, {step} at a time, times all of b, in sums of {} bits",
+                sums.bits
+            );
+            builder.stage(&title, "", vec![repeat(round, count, inner)]);
+        }
+        let q = builder.modulus().q;
+        self.reduced_sums(Making { name, builder, out, operands, bits }, total, q, sums)
+    }
+
+    /// The end of the procedure: each sum reduced from `total` to its result.
+    fn reduced_sums(&mut self, making: Making, total: BufferId, q: u64, sums: &Sums) -> Residue {
+        let Making { name, mut builder, out, bits, .. } = making;
+        let words = self.words;
+        if let Some(method) = sums.reduce {
+            let most = sums.of_all;
+            // Behind the last coefficient there are zeros.
+            let used = (2 * self.n - 1).next_multiple_of(self.registers.lanes(DOT_BITS));
+            let as_they_are = sums.bits == LONG_BITS || q > SMALL;
+            let fits = as_they_are && method.domain(Modulus { q, bits: sums.bits }).1 >= most;
+            let mut body = Vec::new();
+            let last = if fits {
+                let lanes = self.registers.lanes(sums.bits);
+                if total != out {
+                    zeros(&mut builder, &mut body, (out, used), words - used, lanes);
+                }
+                reduced(&mut builder, (total, out), used, lanes, method)
+            } else {
+                let name = format!("{name}_reduced");
+                let mut inner = Builder::new(&name, None, Modulus { q, bits: LONG_BITS });
+                let u = inner.ranged("u", Role::Scratch, words, ALIGNMENT, Some((-most, most)));
+                inner.narrow(u, bits);
+                let lanes = self.registers.lanes(LONG_BITS);
+                let body = reduced(&mut inner, (u, u), used, lanes, method);
+                inner.stage("each sum reduced in words of 64 bits", "", vec![body]);
+                let procedure = self.push(inner.finish());
+                Stmt::Call { procedure, arguments: vec![(out, Index::at(0))] }
+            };
+            body.push(last);
+            builder.stage("each sum reduced", "[Barrett86]", body);
+        }
+        self.borders.push(("product".into(), sums.bound));
+        let procedure = self.push(builder.finish());
+        Residue { procedure, bound: sums.bound, bits }
+    }
+}
+
+/// Each word of one array reduced into another, or in its place.
+fn reduced(
+    builder: &mut Builder,
+    (from, to): (BufferId, BufferId),
+    words: usize,
+    lanes: usize,
+    method: ReduceMethod,
+) -> Stmt {
+    let counter = builder.counter();
+    let mut block = Block::default();
+    let at = Index::strided(0, counter, lanes);
+    let a = block.push(Op::Load { buffer: from, at: at.clone() });
+    let a = block.push(Op::Reduce { a, method });
+    block.push(Op::Store { buffer: to, at, a });
+    repeat(counter, words / lanes, vec![Stmt::Block(block)])
+}
