@@ -7,15 +7,15 @@ trap 'rm -rf "$dir"' EXIT
 ringforge --quiet forge sntrup761 --no-bench --pairs 0 --out "$dir/p" || true
 cd "$dir"
 for target in avx2 c; do
-    levels="-O1 -O2 -O3"
-    [ $target = c ] && levels="-O2 -O3"
     for cc in gcc clang-19; do
         command -v $cc > /dev/null || continue
-        for level in $levels; do
+        for level in -O1 -O2 -O3 -Os; do
             $cc $level -std=c99 -c p/sntrup761_$target.c -o "$target, $cc $level"
         done
     done
 done
+more="-O3 -funroll-loops -fno-tree-vectorize" # the portable source with the vectors taken away
+command -v gcc > /dev/null && gcc $more -std=c99 -c p/sntrup761_c.c -o "c, gcc $more"
 {
 separator="["
 for target in avx2 c; do
