@@ -36,6 +36,7 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("program/src/lower/general/finish.rs", "/ 2 + 8", "room above a residue"),
     ("program/src/lower/general/mod.rs", "general.memory) / 8", "bits in a byte"),
     ("program/src/lower/general/residue.rs", "q / 8", "room above a residue"),
+    ("program/src/lower/general/whole.rs", "TERMS", "terms of a dot"),
     ("program/src/lower/ntt/base.rs", "UNROLLED", "terms of straight-line code"),
     ("program/src/lower/ntt/mod.rs", "with_words(", "bits of a word"),
     ("program/src/lower/two/leaf.rs", "STRAIGHT", "size of straight-line code"),
