@@ -2,9 +2,12 @@
 //! `run` gives, on corner and random words, at the modular level and after expansion. Every day as one compiler makes it;
 //! left to `RINGFORGE_LONG=1`: AVX2 by gcc as well.
 
+#[path = "../common/mod.rs"]
 mod common;
-#[path = "../../../tests/common/long.rs"]
+mod dots;
+#[path = "../../../../tests/common/long.rs"]
 mod long;
+mod neon_alone;
 
 use common::*;
 use ringforge_emit::{Preamble, avx2, c, m4, neon, sse41};
@@ -56,58 +59,6 @@ fn cases(program: &Program) -> Vec<Vec<Vec<i64>>> {
     let count = REGISTERS * program.lanes();
     let words = |seed| words(program.word_bits, count, program.q, seed);
     (0..200).map(|i| vec![words(2 * i + 1), words(2 * i + 2)]).collect()
-}
-
-/// Neon takes pairs and constants by lane, and words out of registers that were just stored.
-#[test]
-fn operations_that_neon_takes_by_lane() {
-    for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
-        let mut block = Block::default();
-        let [a, b] = [A, B].map(|buffer| block.push(Op::Load { buffer, at: Index::at(0) }));
-        for (i, a) in [a, b].into_iter().enumerate() {
-            block.push(Op::Store { buffer: C, at: Index::at(i * lanes), a });
-        }
-        let mut results = Vec::new();
-        // Windows one word apart, as words alone; four pairs and three; words too far apart; a sum that is
-        // wanted by itself too.
-        for (terms, apart, sums) in [(4, 1, false), (3, 1, false), (4, 2, false), (4, 1, true)] {
-            let mut both: [Option<Value>; 2] = [None; 2];
-            for i in 0..terms {
-                let pair = block.push(Op::BroadcastPair { buffer: B, at: Index::at(2 * i) });
-                for (k, sum) in both.iter_mut().enumerate() {
-                    let at = Index::at(lanes - 2 * i - 2 + k * apart);
-                    let window = block.push(Op::Load { buffer: C, at });
-                    let dot = block.push(Op::PairDot(pair, window));
-                    *sum = Some(sum.map_or(dot, |sum| block.push(Op::AddWide(sum, dot))));
-                }
-            }
-            let [Some(even), Some(odd)] = both else { unreachable!("terms") };
-            let up = block.push(Op::ShlWide(odd, bits));
-            let down = block.push(Op::ShrWide(even, bits));
-            results.push(block.push(Op::Blend { a: even, b: up, mask: 0xaa }));
-            results.push(block.push(Op::Blend { a: down, b: odd, mask: 0xaa }));
-            if sums {
-                results.push(block.push(Op::ShrWide(odd, 3)));
-            }
-        }
-        // More constants than there are registers for; one of them is no factor, too.
-        for k in 0..14 {
-            let word = block.push(Op::Splat(37 * k - 200));
-            let low = block.push(Op::MulLo(word, a));
-            results.push(block.push(Op::MulHrs(b, word)));
-            results.push(block.push(Op::Sub(b, low)));
-            let low = block.push(Op::MulLo(b, word));
-            results.extend([low, block.push(Op::Add(low, a))]);
-            if k == 3 {
-                results.push(block.push(Op::Add(word, a)));
-            }
-        }
-        let words = (results.len() + 2) * lanes;
-        for (i, a) in results.into_iter().enumerate() {
-            block.push(Op::Store { buffer: C, at: Index::at((i + 2) * lanes), a });
-        }
-        check(&whole(q, bits, lanes, words, block), &["neon"]);
-    }
 }
 
 /// Compiles for the targets and compares with the interpretation.
@@ -362,39 +313,6 @@ fn memory() {
     }
 }
 
-/// Sums over a register, and over all registers of a loop, which portable C makes one loop.
-#[test]
-fn sums_of_words() {
-    for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
-        // Callers may pass an input as the output, which is not to be written between.
-        let (counter, t) = (LoopVar(0), BufferId(4));
-        let mut start = Block::default();
-        let a = start.push(Op::Load { buffer: A, at: Index::at(0) });
-        start.push(Op::Store { buffer: t, at: Index::at(0), a });
-        let sums = |at: Index, to: usize| {
-            let mut block = Block::default();
-            let [a, b] = [A, B].map(|buffer| block.push(Op::Load { buffer, at: at.clone() }));
-            let product = block.push(Op::MulLo(a, b));
-            block.push(Op::AddSum { buffer: t, at: Index::at(to), a: product });
-            Stmt::Block(block)
-        };
-        let all = sums(Index::strided(0, counter, lanes), 1);
-        let mut end = Block::default();
-        let a = end.push(Op::Load { buffer: t, at: Index::at(0) });
-        end.push(Op::Store { buffer: C, at: Index::at(0), a });
-        let body = vec![
-            Stmt::Block(start),
-            sums(Index::at(lanes), 3),
-            Stmt::Loop { counter, count: REGISTERS as u32, body: vec![all] },
-            Stmt::Block(end),
-        ];
-        let mut program = whole(q, bits, lanes, lanes, Block::default());
-        program.procedures[0].buffers.push(buffer("t", Role::Local, lanes));
-        program.procedures[0].body = body;
-        check(&program, &ALL);
-    }
-}
-
 #[test]
 fn modular_operations() {
     for (q, bits, lanes) in KINDS {
@@ -589,136 +507,5 @@ fn short_primes_below_a_long_modulus() {
             let want = plan.ring.mul(&case[0], &case[1]);
             assert_eq!(run(&program, &[&case[0], &case[1]]).unwrap(), want);
         }
-    }
-}
-
-/// Dot products of broadcast pairs with loads at even and odd places, straight and in a loop: Cortex-M4 has them
-/// as operations on two halves, either way round.
-#[test]
-fn dot_products_of_broadcast_pairs() {
-    const SUMS: BufferId = BufferId(4);
-    let (_, bits, lanes) = KINDS[0];
-    let some = [(0, 7), (2, 5), (3, 3), (6, 0)];
-    let sums = |terms: &[(usize, usize)], at: &dyn Fn(usize) -> Index| {
-        let mut block = Block::default();
-        let mut sums = [None; 2];
-        for &(column, first) in terms {
-            let pair = block.push(Op::BroadcastPair { buffer: A, at: Index::at(column) });
-            let swapped = block.push(Op::SwapPairs(pair));
-            for (parity, sum) in sums.iter_mut().enumerate() {
-                let b = block.push(Op::Load { buffer: B, at: at(first + parity) });
-                let a = if (column, first) == (2, 5) { pair } else { swapped };
-                let op = match *sum {
-                    None => Op::PairDot(a, b),
-                    Some(acc) if column == 3 => Op::AddWide(acc, block.push(Op::PairDot(b, a))),
-                    Some(acc) => Op::PairDotAdd { acc, a, b },
-                };
-                *sum = Some(block.push(op));
-            }
-        }
-        let [Some(even), Some(odd)] = sums else { unreachable!() };
-        let a = block.push(Op::Narrow { even, odd, method: NarrowMethod::Low });
-        block.push(Op::Store { buffer: SUMS, at: at(0), a });
-        block
-    };
-    // An entry point's output may be an input of it, so that sums wait in an array of their own.
-    let waiting = |words: usize, sums: Vec<Stmt>| {
-        let mut copies = Block::default();
-        let a = copies.push(Op::Load { buffer: SUMS, at: Index::at(0) });
-        copies.push(Op::Store { buffer: C, at: Index::at(0), a });
-        let mut body = vec![Stmt::Block(copies)];
-        if words > lanes {
-            let (at, count) = (Index::at(lanes), (words - lanes) as u32);
-            let mut rest = Block::default();
-            let a = rest.push(Op::LoadPartial { buffer: SUMS, at: at.clone(), count });
-            rest.push(Op::StorePartial { buffer: C, at, count, a });
-            body.push(Stmt::Block(rest));
-        }
-        let mut program = whole(1 << bits, bits, lanes, words, Block::default());
-        program.procedures[0].buffers.push(buffer("sums", Role::Local, words));
-        program.procedures[0].body = [sums, body].concat();
-        program
-    };
-    let targets = ["sse41", "neon", "m4"];
-    check(&waiting(lanes, vec![Stmt::Block(sums(&some, &Index::at))]), &targets);
-    // Two turns, and words to read in the second one.
-    let counter = LoopVar(0);
-    let body = vec![Stmt::Block(sums(&some, &|base| Index::strided(base, counter, 8)))];
-    let twice = vec![Stmt::Loop { counter, count: 2, body }];
-    let program = waiting(lanes + 8, twice);
-    check(&program, &targets);
-    let said = m4::m4(&program, &Preamble::default()).unwrap();
-    assert!(said.contains("__smladx("), "{said}");
-    // A Toeplitz matrix is written in instructions; one pair elsewhere, and it is none.
-    let toeplitz = |moved: usize| {
-        let columns = (0..lanes).step_by(2).map(|column| (column, lanes - 1 - column));
-        let mut terms: Vec<_> = columns.collect();
-        terms[3].1 += moved;
-        waiting(lanes, vec![Stmt::Block(sums(&terms, &Index::at))])
-    };
-    for moved in [0, 2] {
-        check(&toeplitz(moved), &targets);
-        let said = m4::m4(&toeplitz(moved), &Preamble::default()).unwrap();
-        assert_eq!(said.contains("\"smladx r"), moved == 0, "{said}");
-    }
-    // What reads what it writes is no loop over elements.
-    let mut block = sums(&some, &Index::at);
-    for op in &mut block.ops {
-        if let Op::Store { buffer, .. } = op {
-            *buffer = B;
-        }
-    }
-    let program = waiting(lanes, vec![Stmt::Block(block)]);
-    let said = m4::m4(&program, &Preamble::default()).unwrap_err().to_string();
-    assert!(said.contains("touches it again across lanes"), "{said}");
-}
-
-/// Neon adds sums of products without adding neighbours, and products to words, in one operation.
-#[test]
-fn operations_that_neon_does_together() {
-    for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
-        let mut block = Block::default();
-        let mut load = |buffer, i| block.push(Op::Load { buffer, at: Index::at(i * lanes) });
-        let [a0, a1, b0, b1] = [load(A, 0), load(A, 1), load(B, 0), load(B, 1)];
-        let mut results = Vec::new();
-        // A chain, with a sum in the middle that is wanted too.
-        let dots = [(a0, b0), (a1, b0), (a1, b1)].map(|(a, b)| block.push(Op::PairDot(a, b)));
-        let two = block.push(Op::AddWide(dots[0], dots[1]));
-        let three = block.push(Op::AddWide(dots[2], two));
-        let fused = block.push(Op::PairDotAdd { acc: three, a: a0, b: b1 });
-        results.extend([fused, block.push(Op::ShrWide(fused, 3))]);
-        // Two chains; and a product that is wanted twice.
-        let [x, y, z] = [(a0, b0), (a1, b1), (a0, b1)].map(|(a, b)| block.push(Op::PairDot(a, b)));
-        let twice = block.push(Op::AddWide(x, x));
-        let both = block.push(Op::AddWide(y, z));
-        let more = block.push(Op::PairDotAdd { acc: twice, a: a1, b: b0 });
-        results.extend([block.push(Op::AddWide(both, more)), block.push(Op::SubWide(x, twice))]);
-        // Low products added and subtracted, on either side.
-        let low = |block: &mut Block, a, b| block.push(Op::MulLo(a, b));
-        let p = [low(&mut block, a0, b0), low(&mut block, a1, b0), low(&mut block, a1, b1)];
-        results.push(block.push(Op::Add(p[0], a1)));
-        results.push(block.push(Op::Sub(a0, p[1])));
-        results.push(block.push(Op::Sub(p[2], b0)));
-        let p = low(&mut block, a0, b1);
-        results.extend([block.push(Op::Add(p, p)), block.push(Op::Sub(p, b1))]);
-        // Halves of elements brought together.
-        let up = block.push(Op::ShlWide(b0, bits));
-        let down = block.push(Op::ShrWide(a0, bits));
-        let odd = block.push(Op::OddToEven(a1));
-        for (a, b) in [(a0, up), (down, b0), (odd, b1), (odd, up)] {
-            results.push(block.push(Op::Blend { a, b, mask: 0xaa }));
-        }
-        for mask in [0, 0x0f, 0xf0, 0xff, 0x55, 0x3c] {
-            results.push(block.push(Op::Blend { a: a0, b: b1, mask }));
-        }
-        // Least words: the rounding product saturates there, and no constant does.
-        let least = block.push(Op::Splat(i32::MIN >> (32 - bits)));
-        let most = block.push(Op::Splat(i32::MAX >> (32 - bits)));
-        results.extend([least, most].map(|v| block.push(Op::MulHrs(a0, v))));
-        let words = results.len() * lanes;
-        for (i, a) in results.into_iter().enumerate() {
-            block.push(Op::Store { buffer: C, at: Index::at(i * lanes), a });
-        }
-        check(&whole(q, bits, lanes, words, block), &["neon"]);
     }
 }
