@@ -111,10 +111,10 @@ impl Summary {
         Summary { classes, total, reasons, harmless, unconfirmed, found_by_proof_alone, trials }
     }
 
-    /// Whether every mutant was refused, or proved and right: none unsound, crashed, timed out.
+    /// Whether mutants were judged, and each was refused, or proved and right: none unsound, crashed, timed out.
     pub fn passed(&self) -> bool {
-        let Counts { tried, unsound, crashed, timed_out, .. } = self.total;
-        tried > 0 && unsound == 0 && crashed == 0 && timed_out == 0
+        let Counts { accepted, unsound, crashed, timed_out, .. } = self.total;
+        self.total.refused() + accepted > 0 && unsound == 0 && crashed == 0 && timed_out == 0
     }
 }
 
@@ -175,6 +175,9 @@ impl fmt::Display for Summary {
                 writeln!(f, "  {what}: {n}")?;
             }
         }
+        if t.tried == t.not_compiled {
+            writeln!(f, "  NO MUTANT WAS JUDGED")?;
+        }
         for trial in &self.trials {
             if let Outcome::Unsound { shown } = &trial.outcome {
                 writeln!(f, "UNSOUND: {}: {}: {shown}", trial.class, trial.what)?;
@@ -184,5 +187,34 @@ impl fmt::Display for Summary {
             writeln!(f, "  random testing finds nothing, the proof's inputs fail: {what}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_judges_nothing_does_not_pass() {
+        let summary = |outcomes: &[Outcome]| {
+            let trial = |outcome: &Outcome| Trial {
+                class: Class::OffsetWrong,
+                what: String::new(),
+                outcome: outcome.clone(),
+                random_products_right: None,
+                random_tests_pass: false,
+                open_but_wrong: false,
+                seconds: 0.0,
+            };
+            Summary::new(outcomes.iter().map(trial).collect(), &BTreeMap::new())
+        };
+        let unmade = Outcome::NotCompiled { why: "no such text".into() };
+        let right = Outcome::Accepted { why: Harmless::SameTerms, products: 1 };
+        for nothing in [&[][..], &[unmade.clone()], &[unmade.clone(), unmade.clone()]] {
+            let summary = summary(nothing);
+            assert!(!summary.passed() && summary.to_string().contains("NO MUTANT WAS JUDGED"));
+        }
+        assert!(summary(&[unmade, right.clone()]).passed());
+        assert!(!summary(&[right, Outcome::TimedOut]).passed());
     }
 }

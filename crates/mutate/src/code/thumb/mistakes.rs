@@ -5,10 +5,10 @@ use crate::mutant::Class::{self, *};
 /// A change of an encoding.
 pub struct Mistake {
     pub class: Class,
-    /// Which words it is made in: these bits have this value, and field `not` (shift, value of four bits) another one.
+    /// Which words it is made in: these bits have this value, and the four from `not` on are not all set.
     mask: u32,
     value: u32,
-    not: Option<(u32, u32)>,
+    not: Option<u32>,
     /// Bits that are inverted.
     flip: u32,
 }
@@ -20,12 +20,12 @@ const fn mistake(class: Class, mask: u32, value: u32, flip: u32) -> Mistake {
 impl Mistake {
     /// Of words whose four bits from `shift` on are not all set, which is another instruction.
     const fn unless(self, shift: u32) -> Mistake {
-        Mistake { not: Some((shift, 15)), ..self }
+        Mistake { not: Some(shift), ..self }
     }
 
     /// The word after it.
     pub fn of(&self, word: u32) -> Option<u32> {
-        let other = self.not.is_none_or(|(shift, value)| word >> shift & 15 != value);
+        let other = self.not.is_none_or(|shift| word >> shift & 15 != 15);
         (word & self.mask == self.value && other).then_some(word ^ self.flip)
     }
 }
