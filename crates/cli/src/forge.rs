@@ -135,7 +135,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
         out.write(&format!("{name}.h"), glue.header()).map_err(unwritable)?;
         bar.finish_and_clear();
     }
-    let check = Check { ui, args, compiler: &compiler, host: &host, object: &built.object };
+    let check = Check { ui, args, opt, compiler: &compiler, host: &host, object: &built.object };
     let mut forged = Vec::new();
     let mut written: HashMap<String, String> = HashMap::new();
     let mut plans = PlanText::all(&made);
@@ -353,6 +353,8 @@ struct Timed {
 struct Check<'a> {
     ui: &'a Ui,
     args: &'a Forge,
+    /// The level of optimisation that the object was made at.
+    opt: &'a str,
     compiler: &'a Compiler,
     host: &'a Host,
     object: &'a Path,
@@ -421,7 +423,7 @@ impl Check<'_> {
             let symbol = product.signature.symbol.as_str();
             if candidates.iter().any(|candidate| candidate.name == symbol) {
                 let wanted = (one.target, &product.signature);
-                let by = (self.compiler, self.args.make.opt.as_str());
+                let by = (self.compiler, self.opt);
                 candidates.push(schoolbook::candidate((ring, operands), wanted, by, scratch)?);
                 plain.push((one.target, symbol));
             }
@@ -434,8 +436,8 @@ impl Check<'_> {
             let tried = match (&rival, one) {
                 (Some(rival), Some(one)) => {
                     let source = make::source(one, "a trial of another compiler")?;
-                    let (product, opt) = (signatures[symbol], self.args.make.opt.as_str());
-                    rival.candidate((target, product), (&source, opt), scratch)?
+                    let product = signatures[symbol];
+                    rival.candidate((target, product), (&source, self.opt), scratch)?
                 }
                 _ => None,
             };

@@ -59,23 +59,10 @@ impl Rival {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schoolbook::tests::timing;
 
     #[test]
     fn only_what_is_faster_beyond_the_noise_is_told() {
-        let timing = |median: f64, noise: f64| Timing {
-            name: String::new(),
-            min: median,
-            median,
-            ratio: 1.0,
-            runs: 1,
-            dropped: 0,
-            noisy: false,
-            busy: 0,
-            samples: 1,
-            noise,
-            least: median,
-            doubt: noise,
-        };
         let compiler = Compiler::any().expect("a compiler");
         let rival = Rival { compiler: compiler.clone(), symbol: "f".into() };
         assert_eq!(rival.hint(&timing(100.0, 0.0), &timing(99.0, 0.0)), None);

@@ -138,9 +138,27 @@ fn source(ring: &Ring, operands: [Operand; 2], symbol: &str, bits: u8) -> String
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use std::process::Command;
+
+    /// A timing of so many cycles, with that noise.
+    pub fn timing(median: f64, noise: f64) -> Timing {
+        Timing {
+            name: String::new(),
+            min: median,
+            median,
+            ratio: 1.0,
+            runs: 1,
+            dropped: 0,
+            noisy: false,
+            busy: 0,
+            samples: 1,
+            noise,
+            least: median,
+            doubt: noise,
+        }
+    }
 
     /// It is the product: compiled, run on both ends of the ranges, and compared.
     #[test]
@@ -187,20 +205,6 @@ mod tests {
 
     #[test]
     fn only_what_is_slower_beyond_the_noise_is_warned_of() {
-        let timing = |median: f64, noise: f64| Timing {
-            name: String::new(),
-            min: median,
-            median,
-            ratio: 1.0,
-            runs: 1,
-            dropped: 0,
-            noisy: false,
-            busy: 0,
-            samples: 1,
-            noise,
-            least: median,
-            doubt: noise,
-        };
         let target = crate::target::find("c").unwrap_or_else(|e| panic!("{}", e.message));
         let compared = |plain: f64, ours: f64, noise: f64| {
             Compared::of(target, &timing(plain, 0.0), &timing(ours, noise))
