@@ -145,10 +145,18 @@ fn is_whole_proved_and_proves_again(name: &str, plan: &str, ring: &str) {
     let run = dir.ringforge(&["prove", &object, "--contract", &contract]).succeeds();
     assert!(run.stdout.contains(&of("_mul_avx2 is proved")), "{run:?}");
 
-    // A second run replaces the package and leaves nothing else.
-    let again = [&plan, "--no-bench", "--target=avx2"];
-    dir.ringforge(&[&["--quiet", "forge", name], &again[..]].concat()).succeeds();
-    assert!(!dir.path().join(&out).join(of("_c.c")).exists());
+    replaced();
+}
+
+/// A second run replaces the package and leaves nothing else.
+fn replaced() {
+    let dir = Sandbox::new();
+    let forge = ["--quiet", "forge", "Z97[x]/(x^16 - x - 1)", "--name=small", "--no-bench"];
+    dir.ringforge(&forge).succeeds();
+    assert!(dir.path().join("out/small/small_c.c").exists());
+    dir.ringforge(&[&forge[..], &["--target=avx2"]].concat()).succeeds();
+    assert!(dir.path().join("out/small/small_avx2.c").exists());
+    assert!(!dir.path().join("out/small/small_c.c").exists());
     dir.holds_only(&["out"]);
 }
 

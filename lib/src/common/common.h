@@ -136,6 +136,31 @@ static inline uint32_t rf_hide(uint32_t x)
 #endif
 }
 
+/* Words of 16 bits that loops of portable code take at a time: as many as a vector has where there are vectors. */
+#if defined(__SSE2__) || defined(__ARM_NEON) || defined(__wasm_simd128__) || defined(__ALTIVEC__)
+#define RF_SIDE 8
+#else
+#define RF_SIDE 1
+#endif
+
+/* Before a loop over them: compilers unroll it else before they look for vectors, and find none or fewer. */
+#if defined(__clang__)
+#define RF_ROLLED _Pragma("clang loop unroll(disable)")
+#elif defined(__GNUC__) && __GNUC__ >= 8
+#define RF_ROLLED _Pragma("GCC unroll 1")
+#else
+#define RF_ROLLED
+#endif
+
+/* The same address, of which the compiler must take all that lies there as unknown. */
+static inline const int16_t *rf_hide_words(const int16_t *words)
+{
+#if RF_SIDE > 1 && (defined(__GNUC__) || defined(__clang__))
+    __asm__("" : "+r"(words) : : "memory");
+#endif
+    return words;
+}
+
 /* All ones if x is not zero, else zero. */
 static inline uint32_t rf_mask_nonzero(uint32_t x)
 {
