@@ -298,7 +298,8 @@ fn contracts(ui: &Ui, place: &Path) -> Result<u8, Failure> {
 /// Makes lib/generated anew: each file appears whole or stays as it was.
 fn multipliers(ui: &Ui, place: &Path) -> Result<u8, Failure> {
     let bar = ui.spinner("forging multipliers");
-    let made = make_all(&Line::all(file("generated/multipliers.txt")), &["c", "avx2"])?;
+    let lines = Line::all(file("generated/multipliers.txt"));
+    let made = make_all(&lines, &Line::targets(&lines))?;
     bar.finish_and_clear();
     for one in &made {
         replace_file(&place.join(format!("{}.c", one.name)), &one.text).map_err(unwritable)?;

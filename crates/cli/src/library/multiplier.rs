@@ -26,9 +26,12 @@ pub struct Multiplier {
 pub struct Line<'a> {
     name: &'a str,
     ring: &'a str,
-    /// `PLAN` for every target that no `TARGET:PLAN` is for.
+    /// `PLAN` for portable C and AVX2, and `TARGET:PLAN` for one target.
     plans: Vec<&'a str>,
 }
+
+/// The targets that a plan without a target's name is for.
+const GENERAL: [&str; 2] = ["c", "avx2"];
 
 impl<'a> Line<'a> {
     /// All lines of the table.
@@ -49,7 +52,19 @@ impl<'a> Line<'a> {
     pub fn plan(&self, target: &str) -> Option<&'a str> {
         let own = self.plans.iter().filter_map(|plan| plan.split_once(':'));
         let mut own = own.filter(|&(of, _)| of == target).map(|(_, plan)| plan);
-        own.next().or_else(|| self.plans.iter().copied().find(|plan| !plan.contains(':')))
+        let any = |plan: &&&str| GENERAL.contains(&target) && !plan.contains(':');
+        own.next().or_else(|| self.plans.iter().find(any).copied())
+    }
+
+    /// The targets that some of these lines have plans for.
+    pub fn targets(lines: &[Line<'a>]) -> Vec<&'a str> {
+        let mut all = GENERAL.to_vec();
+        for (of, _) in lines.iter().flat_map(|line| &line.plans).filter_map(|p| p.split_once(':')) {
+            if !all.contains(&of) {
+                all.push(of);
+            }
+        }
+        all
     }
 
     /// The macro that says whether the library needs it: only Streamlined NTRU Prime multiplies big by big, for
@@ -62,7 +77,12 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Makes multipliers, for portable C and AVX2 as far as wanted.
+/// The macro that says whether code for a target can be compiled; portable C always can.
+fn can_compile(target: &str) -> Option<String> {
+    (target != "c").then(|| format!("RF_HAVE_{}_CODE", target.to_uppercase()))
+}
+
+/// Makes multipliers for the targets that are wanted.
 ///
 /// # Errors
 /// A line of the table names no ring or plan, or the program is faulty: faults of ringforge.
@@ -94,9 +114,9 @@ fn make_one(line: &Line, target: &'static Target, plan: &str) -> Result<Multipli
         .collect();
     let symbols: Vec<&str> = functions.iter().map(|f| f.0.as_str()).collect();
     let name = format!("{name}_{}", target.name);
-    let guard = match target.features.is_empty() {
-        true => line.condition(),
-        false => format!("{} && RF_HAVE_AVX2_CODE", line.condition()),
+    let guard = match can_compile(target.name) {
+        None => line.condition(),
+        Some(code) => format!("{} && {code}", line.condition()),
     };
     let text = wrap(&text, &name, &guard, &symbols);
     Ok(Multiplier { name, text, functions })
@@ -180,11 +200,24 @@ mod tests {
 
     #[test]
     fn targets_have_plans_of_their_own() {
-        let lines = Line::all("a r all c:other\nb r c:other\nwithout r\n");
-        let plans = |line: &Line| ["c", "avx2"].map(|target| line.plan(target).map(str::to_owned));
+        let lines = Line::all("a r all c:other\nb r c:other neon:third\nwithout r\n");
+        let targets = ["c", "avx2", "neon", "m4"];
+        let plans = |line: &Line| targets.map(|target| line.plan(target).map(str::to_owned));
         let some = |plan: &str| Some(plan.to_owned());
         assert_eq!(lines.len(), 2);
-        assert_eq!(plans(&lines[0]), [some("other"), some("all")]);
-        assert_eq!(plans(&lines[1]), [some("other"), None]);
+        // A plan without a name is not for targets that few lines have plans for.
+        assert_eq!(plans(&lines[0]), [some("other"), some("all"), None, None]);
+        assert_eq!(plans(&lines[1]), [some("other"), None, some("third"), None]);
+        assert_eq!(Line::targets(&lines), ["c", "avx2", "neon"]);
+        assert_eq!(Line::targets(&lines[..1]), GENERAL);
+    }
+
+    #[test]
+    fn code_for_a_machine_is_compiled_where_it_can_be() {
+        let macros = ["c", "avx2", "neon"].map(can_compile);
+        assert_eq!(
+            macros,
+            [None, Some("RF_HAVE_AVX2_CODE".into()), Some("RF_HAVE_NEON_CODE".into())]
+        );
     }
 }

@@ -31,6 +31,9 @@ pub struct Sources {
     pub multipliers: Vec<Multiplier>,
 }
 
+/// Code for machines that packages are not made for, and what compilers define there.
+const ELSEWHERE: &[(&str, &[&str])] = &[("RF_HAVE_NEON_CODE", &["__ARM_NEON"])];
+
 fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
@@ -67,6 +70,11 @@ impl Selection {
         let mut say = |name: &str, value: Option<&str>| {
             known.insert(name.to_owned(), value.map(str::to_owned));
         };
+        // Packages are for x86-64 and portable: what only the library's own tree has is left out.
+        for (code, compiler) in ELSEWHERE {
+            say(code, Some("0"));
+            compiler.iter().for_each(|name| say(name, None));
+        }
         if self.target == 1 {
             say("RINGFORGE_TARGET", Some("1"));
             say("RF_HAVE_AVX2_CODE", Some("0"));
