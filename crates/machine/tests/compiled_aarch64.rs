@@ -150,10 +150,102 @@ fn a_page_serves_other_places_only_where_they_surely_share_it() {
         "adrp x3, t\nadd x3, x3, #16\nldr q0, [x3, :lo12:t]\nstr q0, [x0]\nret",
         "adrp x3, t\ncbz x3, 1f\n1: ret",
         "adrp x3, #4096\nret",
-        "adrp x3, :got:t\nldr x3, [x3, :got_lo12:t]\nret",
         "adrp x3, t\nldr d0, [x3, :lo12:t]\nldr q1, [x3, :lo12:t]\nldr x4, [x2, :lo12:t]\nret",
     ] {
         refused(&format!("{body}\n.section .rodata\n.p2align 4\nt: .short 1, 2, 3, 4, 5, 6, 7, 8"));
+    }
+}
+
+/// Loads of addresses from slots: the second half of the table is read where the flag stands.
+const SLOTS: [(&str, bool); 6] = [
+    ("adrp x3, :got:t\nldr x3, [x3, :got_lo12:t]", false),
+    ("adrp x3, :got:t\nldr x3, [x3, :got_lo12:t]\nadd x3, x3, #16", true),
+    ("adrp x3, :got:u\nldr x3, [x3, :got_lo12:u]", true),
+    // Not side by side, through another register, one page for two loads.
+    ("adrp x4, :got:u\nadrp x3, :got:t\nnop\nldr x3, [x4, :got_lo12:u]", true),
+    ("adrp x4, :got:u\nnop\nldr x3, [x4, :got_lo12:u]\nldr x3, [x4, :got_lo12:u]", true),
+    ("adrp x4, :got:t\nldr x3, [x4, :got_lo12:t]", false),
+];
+const SLOTS_STORE: &str = "ldr q0, [x3]\nstr q0, [x0]\nret\n";
+const SLOTS_TABLE: &str = ".section .rodata\n.p2align 4\n.globl t\n.globl u
+    t: .short 1, 2, 3, 4, 5, 6, 7, 8\nu: .short 11, 12, 13, 14, 15, 16, 17, 18\n";
+
+/// What the loads give once a linker made the table, and rewrote those of them that it may.
+#[test]
+fn linked_slots_hold_the_addresses_that_were_found() {
+    if !common::emulated::there() {
+        return;
+    }
+    let function = |(i, (body, _)): (usize, &(&str, bool))| {
+        format!(".globl f{i}\n.type f{i},@function\nf{i}:\n{body}\n{SLOTS_STORE}")
+    };
+    let text: String = SLOTS.iter().enumerate().map(function).collect();
+    let calls: String = (0..SLOTS.len())
+        .map(|i| format!("void f{i}(short *); f{i}(c); putchar(c[0]); putchar(c[7]);"))
+        .collect();
+    let main = format!("#include <stdio.h>\nint main(void) {{ short c[8]; {calls} return 0; }}");
+    let files = [
+        ("slots.s", format!(".text\n{text}{SLOTS_TABLE}").into_bytes()),
+        ("main.c", main.into_bytes()),
+    ];
+    let want: Vec<u8> =
+        SLOTS.iter().flat_map(|&(_, high)| if high { [11, 18] } else { [1, 8] }).collect();
+    let mut linkers = vec![("aarch64-linux-gnu-gcc", vec!["-O1", "-static"])];
+    let lld = "/usr/bin/ld.lld-19";
+    if std::path::Path::new(lld).exists() {
+        linkers.push(("clang-19", vec!["-O1", "-static", TARGET, "--ld-path=/usr/bin/ld.lld-19"]));
+    }
+    for (compiler, flags) in linkers {
+        let program = common::build_objects(compiler, &files, &flags).expect("it links");
+        let run =
+            std::process::Command::new("qemu-aarch64").arg(&program).output().expect("it runs");
+        assert_eq!(run.stdout, want, "{compiler}");
+        let _ = std::fs::remove_dir_all(program.parent().expect("in a directory"));
+    }
+}
+
+/// A slot of the global offset table: its page and its low bits serve each other alone.
+#[test]
+fn addresses_come_from_slots() {
+    let with = |body: &str| format!("{body}\n{SLOTS_STORE}{SLOTS_TABLE}");
+    for (body, high) in SLOTS {
+        let want: Vec<i16> = if high { (11..19).collect() } else { (1..9).collect() };
+        assert_eq!(computed(&with(body), &A, &B), want, "{body}");
+    }
+    for (body, why) in [
+        ("adrp x3, :got:t\nldr x3, [x3, :got_lo12:u]", "not the page of that slot"),
+        ("adrp x3, :got:t\nadd x3, x3, #8\nldr x3, [x3, :got_lo12:t]", "not the page of that slot"),
+        ("adrp x3, t\nldr x3, [x3, :got_lo12:t]", "not the page of that slot"),
+        ("adrp x3, :got:t\nldr x3, [x3]", "page of the slot of t"),
+        ("adrp x3, :got:t\nadd x3, x3, :lo12:t", "not the page of a place"),
+        ("adrp x3, :got:t\nldr x3, [x3, :lo12:t]", "not the page of a place"),
+        ("adrp x3, :got:t\nldr x3, [x3, :got_lo12:t]\nsub x3, x3, #16", "outside"),
+        ("adrp x3, :got:t+16\nldr x3, [x3, :got_lo12:t+16]", "beside the slot"),
+        ("adrp x3, :got:elsewhere\nldr x3, [x3, :got_lo12:elsewhere]", "`elsewhere`"),
+        (
+            "adrp x3, :got:t\n.reloc ., R_AARCH64_LD64_GOT_LO12_NC, t\nldr w3, [x3]",
+            "not for the field of this instruction",
+        ),
+        (
+            "adrp x3, :got:t\n.reloc ., R_AARCH64_LD64_GOT_LO12_NC, t\nldr d3, [x3]",
+            "not for the field of this instruction",
+        ),
+        (
+            "adrp x3, :got:t\n.reloc ., R_AARCH64_LD64_GOT_LO12_NC, t\nstr x3, [x3]",
+            "not for the field of this instruction",
+        ),
+        (
+            "adrp x3, :got:t\n.reloc ., R_AARCH64_LD64_GOT_LO12_NC, t\nldr x3, [x3, #8]",
+            "not zero in the file",
+        ),
+        // Where the linker rewrites the pair, the load has become an addition.
+        (
+            "adrp x3, :got:t\nb 1f\nadrp x3, :got:t\n1: ldr x3, [x3, :got_lo12:t]",
+            "beside the ADRP before it",
+        ),
+    ] {
+        let text = refused(&with(body)).to_string();
+        assert!(text.contains(why), "{text}\n{body}");
     }
 }
 

@@ -4,7 +4,8 @@
 //! Addresses are taken in two steps: ADRP gives a page, and the low 12 bits are added, or are the
 //! offset of an access. Where the two name places that may lie in different pages the sum is not
 //! what was meant, so the page is a token here that nothing but its partners can use, and they only
-//! where both places surely lie in one page.
+//! where both places surely lie in one page. The same holds of slots of the global offset table, which serve nothing but
+//! the load of what they hold.
 
 use super::Machine;
 use crate::core::{Fallible, Region, RegionKind, Value};
@@ -26,6 +27,20 @@ pub(crate) enum Meaning {
     Page,
     /// The place's low 12 bits, for an access of that many bytes (0: added).
     LowBits(u64),
+    /// The page of the slot that holds the place.
+    SlotPage,
+    /// The low 12 bits of that slot.
+    Slot,
+}
+
+/// The page of a slot, as an ADRP gives it.
+pub(crate) struct SlotPage {
+    /// The region that stands for it.
+    token: u16,
+    /// What the slot names.
+    symbol: usize,
+    /// Where the ADRP stands.
+    at: (usize, u64),
 }
 
 /// A relocation with its meaning.
@@ -89,6 +104,19 @@ impl Machine<'_> {
                 ) if matches!(ins.op(1), Operand::MemImm { mode: MemIndexMode::Offset, .. }) => {
                     Meaning::LowBits(size)
                 }
+                (Field::SlotPage | Field::Slot, _) if r.addend != 0 => {
+                    return Err(refuse("a place beside the slot of the global offset table"));
+                }
+                (Field::SlotPage, M::Adrp) => Meaning::SlotPage,
+                (Field::Slot, M::Ldr)
+                    if matches!(ins.op(0), Operand::Reg { reg, .. } if !reg.is_simd() && reg.width_bits() == 64)
+                        && matches!(
+                            ins.op(1),
+                            Operand::MemImm { mode: MemIndexMode::Offset, .. }
+                        ) =>
+                {
+                    Meaning::Slot
+                }
                 _ => return Err(refuse("it is not for the field of this instruction")),
             };
             if matches!(field, Field::Branch26 { .. } | Field::Branch19 | Field::Branch14)
@@ -118,6 +146,7 @@ impl Machine<'_> {
     pub(super) fn place_of(&mut self, i: usize, page: bool) -> Fallible<NodeId> {
         let Operand::Label(target) = self.now.ins.op(i) else { return Err(self.form()) };
         match self.now.link {
+            Some(link) if link.meaning == Meaning::SlotPage => self.slot_page(&link),
             Some(link) => {
                 let place = self.linked(&link)?;
                 if page { self.page(place) } else { Ok(place) }
@@ -144,19 +173,63 @@ impl Machine<'_> {
         let region = match known {
             Some(region) => region,
             None => {
-                let name = format!("the page of {}", self.regions[usize::from(at.0)].name);
-                let mut region = Region::new(&name, RegionKind::Token, Vec::new());
-                region.read = false;
-                let Some(number) = u16::try_from(self.regions.len()).ok().filter(|&n| n < 65_000)
-                else {
-                    return Err(self.unsupported("too many addresses are taken"));
-                };
-                self.regions.push(region);
+                let name = self.regions[usize::from(at.0)].name.clone();
+                let number = self.page_token(&name)?;
                 self.cpu.pages.push((number, at));
                 number
             }
         };
         Ok(self.g.address(region, 0))
+    }
+
+    /// A region that stands for a page, of which nothing but its partners knows what it is.
+    fn page_token(&mut self, of: &str) -> Fallible<u16> {
+        let mut region = Region::new(&format!("the page of {of}"), RegionKind::Token, Vec::new());
+        region.read = false;
+        let Some(number) = u16::try_from(self.regions.len()).ok().filter(|&n| n < 65_000) else {
+            return Err(self.unsupported("too many addresses are taken"));
+        };
+        self.regions.push(region);
+        Ok(number)
+    }
+
+    /// The token that stands for the page of a slot: another one for each ADRP.
+    fn slot_page(&mut self, link: &Link) -> Fallible<NodeId> {
+        let (symbol, at) = (link.relocation.symbol, self.at);
+        let known = self.cpu.slots.iter().find(|s| s.at == at).map(|s| s.token);
+        let token = match known {
+            Some(token) => token,
+            None => {
+                let of = format!("the slot of {}", self.object.symbol(&link.relocation).name);
+                let token = self.page_token(&of)?;
+                self.cpu.slots.push(SlotPage { token, symbol, at });
+                token
+            }
+        };
+        Ok(self.g.address(token, 0))
+    }
+
+    /// What the slot holds that the current instruction's relocation names, where `base` holds its page.
+    pub(super) fn slot(&mut self, base: Value, link: &Link) -> Fallible<NodeId> {
+        let page = base.and_then(|b| self.g.address_of(b)).filter(|b| b.1 == 0);
+        let page = page.and_then(|b| self.cpu.slots.iter().find(|s| s.token == b.0));
+        let Some(page) = page.filter(|page| page.symbol == link.relocation.symbol) else {
+            return Err(self.unsupported(
+                "the low bits of a slot's address are added to what is not the page of that slot",
+            ));
+        };
+        // The linker may rewrite both words; then this one takes no other's page.
+        let (section, here) = self.at;
+        let paired = here.checked_sub(4).is_some_and(|before| {
+            let mut around = self.object.touching(section, before, here);
+            around.any(|r| r.kind == kinds::R_ADR_GOT_PAGE && r.offset == before)
+        });
+        if paired && page.at != (section, here - 4) {
+            return Err(self.unsupported(
+                "a load from the global offset table that is reached beside the ADRP before it",
+            ));
+        }
+        self.target(section, &link.relocation, 0, true)
     }
 
     /// The place that the current instruction's relocation names, where `base` holds its page.

@@ -55,6 +55,15 @@ impl Machine<'_> {
             }
             _ => return Ok(false),
         };
+        if let Some(link) = self.now.link.filter(|link| link.meaning == links::Meaning::Slot) {
+            let (to, Operand::MemImm { base, .. }) = (self.plain(0)?, ins.op(1)) else {
+                return Err(self.form());
+            };
+            let base = self.base(base)?;
+            let held = self.slot(base, &link)?;
+            self.put(to, Some(held))?;
+            return Ok(true);
+        }
         self.access(&Access { size, store, signed, count })?;
         Ok(true)
     }

@@ -62,6 +62,8 @@ pub(crate) struct AArch64 {
     pub flags: Flags,
     /// Pages that code has taken the address of: the region that stands for each, and a place in it.
     pub pages: Vec<(u16, (u16, i64))>,
+    /// Pages of slots of the global offset table that code has taken the address of.
+    pub slots: Vec<links::SlotPage>,
 }
 
 /// The processor and its memory.
@@ -90,7 +92,8 @@ impl InstructionSet for AArch64 {
         GENERAL_SAVED.zip(first).for_each(|(r, value)| general[r] = *value);
         VECTOR_SAVED.zip(second).for_each(|(r, value)| vector[r][..8].copy_from_slice(value));
         let flags = Flags::default();
-        AArch64 { general, stack_pointer: entry.stack_pointer, vector, flags, pages: Vec::new() }
+        let (pages, slots) = (Vec::new(), Vec::new());
+        AArch64 { general, stack_pointer: entry.stack_pointer, vector, flags, pages, slots }
     }
 
     fn stack_pointer(&self) -> &[Byte] {

@@ -4,6 +4,7 @@
 use super::relocations::Type;
 
 pub(crate) const R_ABS64: u32 = 257;
+pub(crate) const R_ADR_GOT_PAGE: u32 = 311;
 
 /// A field of an instruction that the linker fills.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +28,10 @@ pub(crate) enum Field {
     Added,
     /// The low 12 bits as the offset of an access of that many bytes, in units of them.
     Offset(u64),
+    /// ADRP's, of a slot of the global offset table.
+    SlotPage,
+    /// The low 12 bits of a slot, as the offset of its load.
+    Slot,
 }
 
 impl Field {
@@ -36,8 +41,8 @@ impl Field {
             Field::Branch26 { .. } => 0x03ff_ffff,
             Field::Branch19 | Field::Literal => 0x00ff_ffe0,
             Field::Branch14 => 0x0007_ffe0,
-            Field::Near | Field::Page => 0x60ff_ffe0,
-            Field::Added | Field::Offset(_) => 0x003f_fc00,
+            Field::Near | Field::Page | Field::SlotPage => 0x60ff_ffe0,
+            Field::Added | Field::Offset(_) | Field::Slot => 0x003f_fc00,
         }
     }
 }
@@ -58,14 +63,18 @@ pub(crate) fn field(number: u32) -> Option<Field> {
         285 => Field::Offset(4),
         286 => Field::Offset(8),
         299 => Field::Offset(16),
+        R_ADR_GOT_PAGE => Field::SlotPage,
+        312 => Field::Slot,
         _ => return None,
     })
 }
 
 /// The type of that number. Those of linked files alone are none.
 ///
-/// Linkers rewrite sequences of instructions for thread-local data and the global offset table, of
-/// which none that lies as near as this is executed here; else they write the field's own word.
+/// Linkers rewrite sequences of instructions for thread-local data and some for the global offset table, of
+/// which none that lies as near as this is executed here. A load from a slot right behind the ADRP of its page becomes an
+/// addition to the page of what the slot names: two words, each with its own relocation, which are executed together or
+/// not at all. Else linkers write the field's own word.
 pub(crate) fn types(number: u32) -> Option<Type> {
     const SEQUENCE: (u64, u64) = (16, 24);
     let (name, width, reach) = match number {
@@ -102,8 +111,8 @@ pub(crate) fn types(number: u32) -> Option<Type> {
         300..=306 => ("R_AARCH64_MOVW_GOTOFF", 4, SEQUENCE),
         309 => ("R_AARCH64_GOT_LD_PREL19", 4, SEQUENCE),
         310 => ("R_AARCH64_LD64_GOTOFF_LO15", 4, SEQUENCE),
-        311 => ("R_AARCH64_ADR_GOT_PAGE", 4, SEQUENCE),
-        312 => ("R_AARCH64_LD64_GOT_LO12_NC", 4, SEQUENCE),
+        R_ADR_GOT_PAGE => ("R_AARCH64_ADR_GOT_PAGE", 4, (0, 4)),
+        312 => ("R_AARCH64_LD64_GOT_LO12_NC", 4, (0, 4)),
         313 => ("R_AARCH64_LD64_GOTPAGE_LO15", 4, SEQUENCE),
         512..=573 => ("R_AARCH64_TLS", 4, SEQUENCE),
         _ => return None,
