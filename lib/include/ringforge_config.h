@@ -22,6 +22,12 @@
 #define RINGFORGE_TARGET 0
 #endif
 
+/* 1 takes little code and stack instead of little time, for firmware: one rolled loop of each kind,
+ * arrays that are used again, portable C alone. */
+#ifndef RINGFORGE_SMALL
+#define RINGFORGE_SMALL 0
+#endif
+
 /* Hashing: 0 is built in, 1 is OpenSSL's libcrypto, 2 is yours (the five functions of
  * ringforge_kem.h under "hooks"). What is built in, no function of a program's replaces. */
 #ifndef RINGFORGE_HASH

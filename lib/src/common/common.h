@@ -43,7 +43,7 @@
 #define RF_NEED_MORE 1 /* more than keypair, enc and dec: a source that has these alone leaves the rest out */
 
 /* Whether AVX2 code can be compiled here, and how a function asks for it. */
-#if RINGFORGE_TARGET != 1 && defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#if RINGFORGE_TARGET != 1 && !RINGFORGE_SMALL && defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define RF_HAVE_AVX2_CODE 1
 #define RF_AVX2 __attribute__((target("avx2")))
 #define RF_AVX2_BMI2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
@@ -52,7 +52,7 @@
 #define RF_HAVE_AVX2_CODE 0
 #endif
 #if RINGFORGE_TARGET == 2 && !RF_HAVE_AVX2_CODE
-#error "RINGFORGE_TARGET is 2, but this compiler or machine has no AVX2: take 0 or 1"
+#error "RINGFORGE_TARGET is 2, but RINGFORGE_SMALL, this compiler or machine has no AVX2: take 0 or 1"
 #endif
 
 /* Whether this processor has AVX2 (and the operating system keeps its registers): 0 or 1. */

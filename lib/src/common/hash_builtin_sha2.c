@@ -111,6 +111,37 @@ static void rf_sha512_store(uint8_t *p, uint64_t x)
     p[7] = (uint8_t)x;
 }
 
+#if RINGFORGE_SMALL
+/* All rounds and all of the schedule in one loop. */
+static void rf_sha512_blocks_c(uint64_t state[8], const uint8_t *in, size_t blocks)
+{
+    uint64_t w[16], s[9]; /* a to h, and room for them to move up */
+    int n;
+    for (; blocks > 0; blocks--, in += 128) {
+        memcpy(s, state, 64);
+        for (n = 0; n < 80; n++) {
+            uint64_t x, y;
+            if (n < 16) {
+                x = rf_sha512_load(in + 8 * n);
+            } else {
+                x = w[(n + 1) & 15];
+                y = w[(n + 14) & 15];
+                x = w[n & 15] + (RF_ROR(x, 1) ^ RF_ROR(x, 8) ^ x >> 7) + w[(n + 9) & 15] +
+                    (RF_ROR(y, 19) ^ RF_ROR(y, 61) ^ y >> 6);
+            }
+            w[n & 15] = x;
+            y = s[4];
+            x += rf_sha512_k[n] + s[7] + ((y & s[5]) + (~y & s[6])) + (RF_ROR(y, 14) ^ RF_ROR(y, 18) ^ RF_ROR(y, 41));
+            memmove(s + 1, s, 64);
+            s[4] += x;
+            y = s[1];
+            s[0] = x + ((y & s[2]) ^ (s[3] & (y ^ s[2]))) + (RF_ROR(y, 28) ^ RF_ROR(y, 34) ^ RF_ROR(y, 39));
+        }
+        for (n = 0; n < 8; n++)
+            state[n] += s[n];
+    }
+}
+#else
 /* The schedule's word 16 later takes a word's place as soon as that is used. */
 #define RF_SHA512_NEXT(i)                                                                          \
     (w[i] += (RF_ROR(w[(i + 1) & 15], 1) ^ RF_ROR(w[(i + 1) & 15], 8) ^ w[(i + 1) & 15] >> 7) +    \
@@ -136,6 +167,7 @@ static void rf_sha512_blocks_c(uint64_t state[8], const uint8_t *in, size_t bloc
         RF_SHA512_END
     }
 }
+#endif
 
 #if RF_HAVE_AVX2_CODE
 #include <immintrin.h>

@@ -16,6 +16,41 @@ static const uint64_t rf_keccak_constants[24] = {
     0x8000000080008081u, 0x8000000000008080u, 0x0000000080000001u, 0x8000000080008008u,
 };
 
+#if RINGFORGE_SMALL
+/* A round in place, step by step [FIPS202 §3.2]: where a lane goes, and how far it turns on the way. */
+static void rf_keccak_c(uint64_t a[25])
+{
+    static const uint8_t to[24] = {10, 7, 11, 17, 18, 3, 5, 16, 8, 21, 24, 4, 15, 23, 19, 13, 12, 2, 20, 14, 22, 9, 6, 1};
+    static const uint8_t turn[24] = {1, 3, 6, 10, 15, 21, 28, 36, 45, 55, 2, 14, 27, 41, 56, 8, 25, 43, 62, 18, 39, 61, 20, 44};
+    uint64_t c[7], t; /* five lanes, and the first two again behind them */
+    int round, x, y;
+    for (round = 0; round < 24; round++) {
+        for (x = 0; x < 5; x++)
+            c[x + 1] = a[x] ^ a[x + 5] ^ a[x + 10] ^ a[x + 15] ^ a[x + 20];
+        c[0] = c[5];
+        c[6] = c[1];
+        for (x = 0; x < 5; x++) {
+            t = c[x] ^ (c[x + 2] << 1 | c[x + 2] >> 63);
+            for (y = 0; y < 25; y += 5)
+                a[y + x] ^= t;
+        }
+        t = a[1];
+        for (x = 0; x < 24; x++) {
+            c[0] = a[to[x]];
+            a[to[x]] = t << turn[x] | t >> (64 - turn[x]);
+            t = c[0];
+        }
+        for (y = 0; y < 25; y += 5) {
+            memcpy(c, a + y, 5 * sizeof *c);
+            c[5] = c[0];
+            c[6] = c[1];
+            for (x = 0; x < 5; x++)
+                a[y + x] = c[x] ^ (~c[x + 1] & c[x + 2]);
+        }
+        a[0] ^= rf_keccak_constants[round];
+    }
+}
+#else
 /*
  * One round from state a to state e, lane (x, y) at 5y + x. Rows of e: lane x of row y comes from
  * lane (x + 3y, x) of a, turned by its own offset; WORD, XOR, XOR3, CHI(a, b, c) = a ^ (~b & c) and TURN
@@ -88,6 +123,7 @@ RF_AVX2_BMI2 static void rf_keccak_bmi2(uint64_t state[25])
 #undef XOR3
 #undef CHI
 #undef TURN
+#endif
 
 #if RF_HAVE_AVX2_CODE
 #include "keccak_avx512vl.h"

@@ -33,6 +33,13 @@
 #define RF_ALONE
 #endif
 
+/* A step of an operation: where stack is to be spared, with a frame of its own, which the next step takes again. */
+#if RINGFORGE_SMALL
+#define RF_OWN_FRAME RF_ALONE
+#else
+#define RF_OWN_FRAME
+#endif
+
 /* An array of bytes that the compiler must have in memory at this point. */
 #if defined(__GNUC__) || defined(__clang__)
 #define rf_keep(p) __asm__ __volatile__("" : : "r"(p) : "memory")
@@ -74,6 +81,12 @@ extern int RF_NS(test_no_wipe); /* tests set it to see what would stay */
                              :                                                                     \
                              : "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc");        \
     } while (0)
+#elif defined(__thumb2__) && (defined(__GNUC__) || defined(__clang__))
+#define rf_clear_registers()                                                                       \
+    __asm__ __volatile__("movs r1, #0\n\tmovs r2, #0\n\tmovs r3, #0\n\tmov r12, r1\n\tmov lr, r1"                   \
+                         :                                                                         \
+                         :                                                                         \
+                         : "r1", "r2", "r3", "r12", "lr", "cc")
 #else
 #define rf_clear_registers() ((void)0)
 #endif

@@ -10,6 +10,9 @@
 #include "poly_avx2.h"
 #endif
 
+#if RINGFORGE_SMALL
+#include "poly_small.inc"
+#else
 /* The multipliers, from the forge (lib/generated). */
 void RF_NS(mlkem_forward_c)(int16_t c[256], const int16_t a[256]);
 void RF_NS(mlkem_inverse_c)(int16_t c[256], const int16_t a[256]);
@@ -57,6 +60,7 @@ void RF_NS(mlkem_from_standard)(int16_t a[256])
 {
     RF_MLKEM_CALL(from_standard, (a, a));
 }
+#endif
 
 /*
  * x mod 3329 in [0, 3328] for any x. 20159 is 2^26 / 3329 rounded, so the quotient is the nearest
@@ -245,6 +249,7 @@ static int rf_mlkem_accept(int16_t a[256], const uint8_t *in, size_t len)
 #define RF_MLKEM_BLOCKS 504
 #define RF_MLKEM_MORE_BLOCKS 840
 
+#if !RINGFORGE_SMALL
 /* The polynomial of the message's SHAKE128, of which 504 bytes are there already. */
 static int rf_mlkem_uniform(int16_t a[256], const uint8_t in[34], const uint8_t *bytes)
 {
@@ -257,6 +262,7 @@ static int rf_mlkem_uniform(int16_t a[256], const uint8_t in[34], const uint8_t 
     RF_NS(mlkem_from_standard)(a);
     return 0;
 }
+#endif
 
 /* Centred binomial noise: the sum of eta bits minus the sum of the next eta. */
 static void rf_mlkem_binomial2(int16_t a[256], const uint8_t *in)
@@ -293,6 +299,36 @@ static void rf_mlkem_binomial3(int16_t a[256], const uint8_t *in)
     }
 }
 
+#if RINGFORGE_SMALL
+int RF_NS(mlkem_entry)(int16_t a[256], const uint8_t seed[32], int first, int second)
+{
+    uint8_t in[34], bytes[RF_MLKEM_MORE_BLOCKS];
+    memcpy(in, seed, 32);
+    in[32] = (uint8_t)first;
+    in[33] = (uint8_t)second;
+    if (RF_HASH(shake128)(bytes, RF_MLKEM_BLOCKS, in, 34) != 0)
+        return RINGFORGE_ERR_HASH;
+    if (rf_mlkem_accept(a, bytes, RF_MLKEM_BLOCKS) < 256 &&
+        (RF_HASH(shake128)(bytes, RF_MLKEM_MORE_BLOCKS, in, 34) != 0 ||
+         rf_mlkem_accept(a, bytes, RF_MLKEM_MORE_BLOCKS) < 256))
+        return RINGFORGE_ERR_HASH;
+    return 0;
+}
+
+int RF_NS(mlkem_noise)(int16_t a[256], const uint8_t seed[32], int number, int wide)
+{
+    uint8_t in[33], bytes[192];
+    memcpy(in, seed, 32);
+    in[32] = (uint8_t)number;
+    if (RF_HASH(shake256)(bytes, wide ? 192 : 128, in, 33) != 0)
+        return RINGFORGE_ERR_HASH;
+    if (wide)
+        rf_mlkem_binomial3(a, bytes);
+    else
+        rf_mlkem_binomial2(a, bytes);
+    return 0;
+}
+#else
 /* The messages of all entries and noise. */
 static void rf_mlkem_messages_of(struct rf_mlkem_messages *messages, int entries, int k, int transposed,
                                  const uint8_t *seed, const rf_noise *noise)
@@ -456,6 +492,7 @@ int RF_NS(mlkem_rows_next)(rf_mlkem_rows *rows)
         rows->error = RINGFORGE_ERR_HASH;
     return -1;
 }
+#endif
 
 #undef RF_MLKEM_NOISE_BYTES
 #undef RF_MLKEM_CALL

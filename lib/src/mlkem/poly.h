@@ -38,6 +38,12 @@ uint32_t RF_NS(mlkem_decode)(int16_t a[256], const uint8_t in[384]);
 void RF_NS(mlkem_compress)(uint8_t *out, const int16_t a[256], int d);
 void RF_NS(mlkem_decompress)(int16_t a[256], const uint8_t *in, int d);
 
+#if RINGFORGE_SMALL
+/* An entry of A, of a public seed and two numbers: its column and its row. */
+int RF_NS(mlkem_entry)(int16_t a[256], const uint8_t seed[32], int first, int second);
+/* Noise of a seed and a number: |a| <= 3 where `wide` is not 0, else 2. Both return 0 or RINGFORGE_ERR_HASH. */
+int RF_NS(mlkem_noise)(int16_t a[256], const uint8_t seed[32], int number, int wide);
+#else
 /* A message and its digest of 32 bytes, by SHAKE256 or else SHA3-256. */
 typedef struct {
     const uint8_t *in;
@@ -85,5 +91,6 @@ typedef struct {
 void RF_NS(mlkem_rows_begin)(rf_mlkem_rows *rows, const rf_digest *key, int16_t (*matrix)[256], int k, const uint8_t *seed,
                              const rf_noise *noise);
 int RF_NS(mlkem_rows_next)(rf_mlkem_rows *rows);
+#endif
 
 #endif /* RINGFORGE_MLKEM_POLY_H */

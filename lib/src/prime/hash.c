@@ -7,6 +7,27 @@
 
 #if RF_NEED_PRIME
 
+#if RINGFORGE_HASH == 0 && RINGFORGE_SMALL
+int RF_NS(prime_hash)(uint8_t out[32], uint8_t b, const uint8_t *x, size_t x_len, const uint8_t *y, size_t y_len)
+{
+    uint64_t state[8];
+    uint8_t block[2 * RF_SHA512_BLOCK]; /* the message comes by, a block at a time; the last may be two */
+    size_t have = 1, i;
+    block[0] = b;
+    RF_NS(sha512_begin)(state);
+    for (i = 0; i < x_len + y_len; i++) {
+        if (have == RF_SHA512_BLOCK) {
+            RF_NS(sha512_blocks)(state, block, 1);
+            have = 0;
+        }
+        block[have++] = i < x_len ? x[i] : y[i - x_len];
+    }
+    RF_NS(sha512_blocks)(state, block, RF_NS(sha512_pad)(block, have, 1 + x_len + y_len));
+    RF_NS(sha512_end)(block, state);
+    memcpy(out, block, 32);
+    return 0;
+}
+#else
 int RF_NS(prime_hash)(uint8_t out[32], uint8_t b, const uint8_t *x, size_t x_len, const uint8_t *y, size_t y_len)
 {
     uint8_t in[1 + RF_HASH_MAX], digest[64];
@@ -19,6 +40,7 @@ int RF_NS(prime_hash)(uint8_t out[32], uint8_t b, const uint8_t *x, size_t x_len
     memcpy(out, digest, 32);
     return 0;
 }
+#endif
 
 int RF_NS(prime_hash_session)(uint8_t ss[32], uint8_t *ct, size_t ct_len, const uint8_t *r, size_t r_len,
                               const uint8_t pk_hash[32])
@@ -32,7 +54,7 @@ int RF_NS(prime_hash_session)(uint8_t ss[32], uint8_t *ct, size_t ct_len, const 
     return error;
 }
 
-#if RINGFORGE_HASH == 0
+#if RINGFORGE_HASH == 0 && !RINGFORGE_SMALL
 /* A message with what fills its last block. */
 struct rf_padded {
     uint8_t bytes[RF_SHA512_BLOCK * RF_SHA512_BLOCKS(1 + RF_HASH_MAX)];

@@ -85,13 +85,21 @@ static void rf_mixed_part(uint16_t *to, const uint8_t *in, const uint16_t *from,
         return;
     }
 #endif
-    for (i = 0; i < pairs; i++)
+    for (i = pairs; i-- > 0;) /* from behind: `to` may be `from` */
         rf_mixed_part_pair(to + 2 * i, in + i * bytes, from[i], m, v, m, v, bytes);
 }
 
+/* Where every second level lies: small code makes a level in the place of the one before. */
+#if RINGFORGE_SMALL
+#define RF_HALF(half, r) uint16_t *const half = r
+#else
+#define RF_HALF(half, r) uint16_t half[(RF_MIXED_MAX + 1) / 2]
+#endif
+
 void RF_NS(mixed_encode)(uint8_t *out, uint16_t *r, int n, uint32_t m)
 {
-    uint16_t half[(RF_MIXED_MAX + 1) / 2], *from = r, *to = half, *other;
+    RF_HALF(half, r);
+    uint16_t *from = r, *to = half, *other;
     uint32_t last = m; /* the modulus of the last residue */
     while (n > 1) {
         uint32_t pair = m * m;
@@ -128,7 +136,8 @@ void RF_NS(mixed_decode)(uint16_t *r, const uint8_t *in, int n, uint32_t m)
 {
     /* What divides stands in the first loop, so that divisions do not wait for residues. */
     struct rf_level levels[RF_MIXED_LEVELS], *level = levels;
-    uint16_t half[(RF_MIXED_MAX + 1) / 2], *from, *to, *other;
+    RF_HALF(half, r);
+    uint16_t *from, *to, *other;
     uint32_t last = m, x = 0, rest, inverse_last;
     int at = 0, k;
     inverse_last = 4294967295u / m;
@@ -162,17 +171,18 @@ void RF_NS(mixed_decode)(uint16_t *r, const uint8_t *in, int n, uint32_t m)
     while (level-- > levels) {
         int pairs = (level->n - 1) / 2;
         const uint8_t *bytes = in + level->start;
-        rf_mixed_part(to, bytes, from, pairs, level->m, level->inverse, level->bytes);
         if (level->n % 2 == 0)
             rf_mixed_part_pair(to + 2 * pairs, bytes + pairs * level->bytes, from[pairs], level->m, level->inverse,
                                level->last, level->inverse_last, level->bytes_last);
         else
             to[2 * pairs] = from[pairs];
+        rf_mixed_part(to, bytes, from, pairs, level->m, level->inverse, level->bytes);
         other = from;
         from = to;
         to = other;
     }
 }
+#undef RF_HALF
 
 #else
 typedef int rf_no_mixed; /* C has no empty sources */
