@@ -102,6 +102,42 @@ fn a_signal_ends_the_compiler_too() {
     }
 }
 
+/// What was tried before the end is reported, and nothing that was cut short by it: from the third mutant on the compiler
+/// hangs, and Ctrl-C reaches it as well.
+#[test]
+fn an_interrupted_run_of_mutants_reports_what_it_has() {
+    let (dir, temporary, tools) = (Sandbox::new(), Sandbox::new(), Sandbox::new());
+    let (path, count) = (tools.path().join("hangs"), tools.path().join("count"));
+    let script = format!(
+        "#!/bin/sh\ncase \" $* \" in *\"/mutant.c \"*) echo >> {0}; [ $(wc -l < {0}) -lt 3 ] || sleep 600;; esac\nexec gcc \"$@\"\n",
+        count.display()
+    );
+    std::fs::write(&path, script).unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    let cc = path.display().to_string();
+    let classes = "subtraction-dropped,freeze-dropped,write-outside";
+    let args = ["--json", "mutate", RING, "--target", "c", "--cc", &cc, "--class", classes];
+    let mut command = ringforge(&dir, &temporary, &args);
+    let mut child = command.process_group(0).stdout(Stdio::piped()).spawn().expect("ringforge");
+    let compiled = || std::fs::read_to_string(&count).map_or(0, |text| text.lines().count());
+    within(Duration::from_secs(120), "no mutants", || compiled() >= 3);
+    std::thread::sleep(Duration::from_secs(1));
+    let group_id = format!("-{}", child.id());
+    assert!(Command::new("kill").args(["-INT", "--", &group_id]).status().unwrap().success());
+    let mut said = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let report: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    let total = &report["summary"]["total"];
+    let tried = total["tried"].as_u64().unwrap();
+    assert!(tried > 0 && report["mutants_chosen"].as_u64() > Some(tried), "{tried} tried");
+    assert_eq!((&report["interrupted"], &report["passed"]), (&true.into(), &false.into()));
+    assert_eq!((&total["not_compiled"], &total["unsound"]), (&0.into(), &0.into()), "{report:#}");
+    // What is left is gcc's own, if it was ended in the middle.
+    let ours = temporary.names().into_iter().find(|name| name.starts_with("ringforge"));
+    assert_eq!(ours, None);
+}
+
 /// `nohup` works by making the signal be ignored.
 #[test]
 fn an_ignored_hangup_stays_ignored() {

@@ -403,6 +403,12 @@ pub struct Mutate {
     /// Mutants of these classes alone, comma separated, such as `reduction-dropped`
     #[arg(long, value_delimiter = ',', value_name = "CLASS")]
     pub class: Vec<String>,
+    /// Mutants alone whose description, as the JSON report has it, contains this; may be given again
+    #[arg(long, value_name = "TEXT")]
+    pub only: Vec<String>,
+    /// Count a mutant as out of time after so many seconds
+    #[arg(long, default_value_t = 120, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub time_limit: u32,
     /// Seed of the sample and of all random inputs
     #[arg(long, default_value_t = 1, value_name = "SEED")]
     pub seed: u64,

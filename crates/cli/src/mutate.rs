@@ -1,9 +1,13 @@
 //! `ringforge mutate`: does the prover refuse every wrong multiplier?
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use ringforge_emit::Preamble;
-use ringforge_mutate::{Choice, Outcome, Product, Prover, Settings, Subject, run as campaign};
+use ringforge_mutate::{
+    Choice, Outcome, Product, Prover, Settings, Subject, Summary, Trial, run as campaign,
+};
 use ringforge_program::ir::Program;
 use ringforge_prove::Options;
 use ringforge_toolchain::{Compiler, Scratch};
@@ -13,6 +17,7 @@ use crate::make;
 use crate::placement;
 use crate::preset::resolve;
 use crate::proof;
+use crate::signals;
 use crate::target;
 use crate::ui::{Failure, Ui};
 
@@ -77,6 +82,7 @@ pub fn run(ui: &Ui, args: &Mutate) -> Result<u8, Failure> {
             .map(|m| m.class)
             .filter(|class| classes.contains(&class.to_string().replace(' ', "-")))
             .collect(),
+        only: args.only.clone(),
     };
     if !classes.is_empty() && chosen.classes.is_empty() {
         let mut names: Vec<String> =
@@ -85,32 +91,93 @@ pub fn run(ui: &Ui, args: &Mutate) -> Result<u8, Failure> {
         names.dedup();
         return Err(Failure::input(format!("no such class; there are {}", names.join(", "))));
     }
-    let bar = ui.bar("mutants", ringforge_mutate::choose(&all, &chosen).len() as u64);
-    let settings = Settings { seed: args.seed, ..Settings::default() };
+    let wanted = ringforge_mutate::choose(&all, &chosen).len();
+    if wanted == 0 {
+        return Err(Failure::input("no mutant is described so"));
+    }
+    let bar = ui.bar("mutants", wanted as u64);
+    let limit = Duration::from_secs(args.time_limit.into());
+    let settings = Settings { seed: args.seed, limit, ..Settings::default() };
+    let told = Told { symbol, compiler: compiler.clone(), exist: all.made.len(), wanted };
+    let tried: Arc<Mutex<Vec<(Instant, Trial)>>> = Arc::default();
+    {
+        let (ui, told, tried, bar) = (*ui, told.clone(), tried.clone(), bar.clone());
+        signals::before_the_end(Box::new(move || {
+            bar.finish_and_clear();
+            // What could not be made is counted in a whole run alone.
+            let summary = Summary::new(before_the_signal(&tried), &BTreeMap::new());
+            if let Err(failure) = told.tell(&ui, &summary) {
+                ui.fail(&failure);
+            }
+        }));
+    }
     let summary = campaign(&subject, &judge, &chosen, settings, &|done, _, trial| {
         bar.set_position(done as u64);
         // What must never happen is said at once, not after an hour.
         if matches!(trial.outcome, Outcome::Unsound { .. } | Outcome::Crashed { .. }) {
-            bar.println(format!("{}: {}: {:?}", trial.class, trial.what, trial.outcome));
+            std::thread::sleep(ABREAST);
+            if !signals::came().is_some() {
+                bar.println(format!("{}: {}: {:?}", trial.class, trial.what, trial.outcome));
+            }
+        }
+        if let Ok(mut tried) = tried.lock()
+            && !signals::came().is_some()
+        {
+            tried.push((Instant::now(), trial.clone()));
         }
     });
+    signals::no_last_words();
+    signals::give_way();
     bar.finish_and_clear();
     let summary = summary.map_err(Failure::failed)?;
-    ui.json(&serde_json::json!({
-        "symbol": symbol,
-        "compiler": compiler,
-        "mutants_that_exist": all.made.len(),
-        "passed": summary.passed(),
-        "summary": summary,
-    }))?;
-    ui.say(format!(
-        "{symbol}, {}: {} mutants exist, {} tried\n",
-        compiler.version,
-        all.made.len(),
-        summary.total.tried
-    ));
-    ui.say(summary.to_string());
+    told.tell(ui, &summary)?;
     Ok(if summary.passed() { 0 } else { 1 })
+}
+
+/// Ctrl-C ends compilers and emulators by itself, perhaps before this process hears of it: what came so shortly before
+/// the signal may come from one that was cut short, and does not count.
+const ABREAST: Duration = Duration::from_millis(300);
+
+/// The trials that were over when the signal came.
+fn before_the_signal(tried: &Mutex<Vec<(Instant, Trial)>>) -> Vec<Trial> {
+    let last = signals::came().and_then(|at| at.checked_sub(ABREAST));
+    let (Some(last), Ok(tried)) = (last, tried.lock()) else { return Vec::new() };
+    tried.iter().filter(|(at, _)| *at < last).map(|(_, trial)| trial.clone()).collect()
+}
+
+/// What a report says beside the summary.
+#[derive(Clone)]
+struct Told {
+    symbol: String,
+    compiler: Compiler,
+    exist: usize,
+    wanted: usize,
+}
+
+impl Told {
+    fn tell(&self, ui: &Ui, summary: &Summary) -> Result<(), Failure> {
+        let tried = summary.total.tried;
+        let interrupted = tried < self.wanted;
+        ui.json(&serde_json::json!({
+            "symbol": self.symbol,
+            "compiler": self.compiler,
+            "mutants_that_exist": self.exist,
+            "mutants_chosen": self.wanted,
+            "interrupted": interrupted,
+            "passed": summary.passed() && !interrupted,
+            "summary": summary,
+        }))?;
+        let of = match interrupted {
+            true => format!("{tried} of {} tried, then interrupted", self.wanted),
+            false => format!("{tried} tried"),
+        };
+        ui.say(format!(
+            "{}, {}: {} mutants exist, {of}\n",
+            self.symbol, self.compiler.version, self.exist
+        ));
+        ui.say(summary.to_string());
+        Ok(())
+    }
 }
 
 fn compile(compiler: &Compiler, flags: &[String], source: &str) -> Result<Vec<u8>, Failure> {

@@ -1,17 +1,42 @@
 //! What ends the process from outside: Ctrl-C, `kill`, a closed terminal.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// A signal came: the process ends by it, whatever the main thread makes of compilers that were killed.
-static ENDING: AtomicBool = AtomicBool::new(false);
+/// When a signal came: the process ends by it, whatever the main thread makes of compilers that were killed.
+static CAME: OnceLock<Instant> = OnceLock::new();
+
+/// What a command has to say before it is ended.
+type LastWords = Box<dyn FnOnce() + Send>;
+static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
+
+/// When a signal came, if one did: what is found out after this may come from a compiler or an emulator that was killed.
+pub fn came() -> Option<Instant> {
+    CAME.get().copied()
+}
+
+/// If a signal ends the process, `words` are said before, once compilers and emulators are stopped. Later ones replace
+/// earlier ones.
+pub fn before_the_end(words: LastWords) {
+    if let Ok(mut last) = LAST_WORDS.lock() {
+        *last = Some(words);
+    }
+}
+
+/// The command has come to its own end: `before_the_end` no longer holds.
+pub fn no_last_words() {
+    if let Ok(mut last) = LAST_WORDS.lock() {
+        *last = None;
+    }
+}
 
 /// Waits for the end, if a signal came; for the main thread, before it ends the process in its own way.
 pub fn give_way() {
-    while ENDING.load(Ordering::SeqCst) {
+    while came().is_some() {
         std::thread::park();
     }
 }
@@ -27,15 +52,31 @@ pub fn watch() -> io::Result<()> {
     let heeded = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| ignored >> (s - 1) & 1 == 0);
     let mut signals = Signals::new(heeded)?;
     std::thread::Builder::new().name("signals".into()).spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            ENDING.store(true, Ordering::SeqCst);
-            // First who writes, then what was written.
-            ringforge_toolchain::stop_children();
-            ringforge_toolchain::remove_unfinished();
-            std::process::exit(128 + signal);
+        let mut arrivals = signals.forever();
+        let Some(signal) = arrivals.next() else { return };
+        CAME.get_or_init(Instant::now);
+        ringforge_toolchain::stop_children();
+        let words = LAST_WORDS.lock().ok().and_then(|mut last| last.take());
+        if let Some(words) = words {
+            let said = std::thread::Builder::new().spawn(move || {
+                words();
+                end(signal);
+            });
+            // What nobody reads is ended by a second signal.
+            if said.is_ok() {
+                arrivals.next();
+            }
         }
+        end(signal);
     })?;
     Ok(())
+}
+
+/// First who writes, then what was written: other threads may have begun something meanwhile.
+fn end(signal: i32) -> ! {
+    ringforge_toolchain::stop_children();
+    ringforge_toolchain::remove_unfinished();
+    std::process::exit(128 + signal)
 }
 
 /// The signals that are ignored, signal n as bit n - 1; none where the kernel does not say.

@@ -77,6 +77,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         count: count.parse().ok(),
         seed: 1,
         classes: counts.keys().copied().filter(wanted).collect(),
+        only: Vec::new(),
     };
     let started = std::time::Instant::now();
     let summary = run(&subject, &judge, &choice, Settings::default(), &|done, of, trial| {

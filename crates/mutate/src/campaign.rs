@@ -35,6 +35,15 @@ pub struct Choice {
     pub seed: u64,
     /// These classes alone (all if empty).
     pub classes: Vec<Class>,
+    /// Those alone whose sentence contains one of these (all if empty).
+    pub only: Vec<String>,
+}
+
+impl Choice {
+    fn wants(&self, mutant: &Mutant) -> bool {
+        (self.classes.is_empty() || self.classes.contains(&mutant.class))
+            && (self.only.is_empty() || self.only.iter().any(|part| mutant.what.contains(part)))
+    }
 }
 
 /// The mutants of a subject, all of them.
@@ -58,7 +67,7 @@ pub fn all_mutants(subject: &Subject<'_>) -> Result<Mutants, String> {
 /// The chosen ones: every dropped reduction (unless the sample is small), the others drawn
 /// evenly over the classes.
 pub fn choose<'m>(all: &'m Mutants, choice: &Choice) -> Vec<&'m Mutant> {
-    let wanted = |m: &&Mutant| choice.classes.is_empty() || choice.classes.contains(&m.class);
+    let wanted = |m: &&Mutant| choice.wants(m);
     let Some(count) = choice.count else {
         return all.made.iter().filter(wanted).collect();
     };
@@ -107,7 +116,7 @@ pub fn run(
     };
     let total = chosen.len();
     let trials = harness.run(&chosen, &|done, trial| progress(done, total, trial));
-    let not_generated =
-        if choice.classes.is_empty() { all.not_generated } else { Default::default() };
+    let whole = choice.classes.is_empty() && choice.only.is_empty();
+    let not_generated = if whole { all.not_generated } else { Default::default() };
     Ok(Summary::new(trials, &not_generated))
 }

@@ -56,7 +56,7 @@ fn no_mutant_of_a_small_product_is_proved_and_wrong() {
             options: Options { search, max_steps: 10_000, ..Options::default() },
             still: Arc::new(|| true),
         };
-        let choice = Choice { count: Some(60), seed: 7, classes: vec![] };
+        let choice = Choice { count: Some(60), seed: 7, classes: vec![], only: vec![] };
         let settings = Settings { random_tests: 0, ..Settings::default() };
         let summary = run(&subject, &judge, &choice, settings, &|_, _, _| ()).unwrap();
         assert!(summary.passed(), "{name}\n{summary}");

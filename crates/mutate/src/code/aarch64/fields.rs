@@ -12,6 +12,9 @@ pub fn of(word: u32, old: &Instruction, relocated: bool) -> Vec<(Class, u32)> {
     indices(word, old, &mut out);
     sizes(word, old, &mut out);
     dropped(word, old, &mut out);
+    if let Some(new) = unrestored(word) {
+        out.push((Class::CalleeSaved, new));
+    }
     if !relocated {
         immediates(word, old, &mut out);
         conditions(word, old, &mut out);
@@ -212,4 +215,30 @@ fn dropped(word: u32, old: &Instruction, out: &mut Vec<(Class, u32)>) {
         let (d, n) = (word & 31, word >> 5 & 31);
         out.push((Class::SubtractionDropped, 0x4ea0_1c00 | n << 16 | n << 5 | d));
     }
+}
+
+/// Loads of x and d registers, one or two, from the stack: their words with the address as it is, and those that move the
+/// stack pointer afterwards, with lowest bit, length and unit of the distance.
+static RESTORES: [(u32, u32, Option<(u32, u32, u32)>); 8] = [
+    (0xffc0_0000, 0xa940_0000, None),
+    (0xffc0_0000, 0x6d40_0000, None),
+    (0xffc0_0000, 0xf940_0000, None),
+    (0xffc0_0000, 0xfd40_0000, None),
+    (0xffc0_0000, 0xa8c0_0000, Some((15, 7, 8))),
+    (0xffc0_0000, 0x6cc0_0000, Some((15, 7, 8))),
+    (0xffe0_0c00, 0xf840_0400, Some((12, 9, 1))),
+    (0xffe0_0c00, 0xfc40_0400, Some((12, 9, 1))),
+];
+
+/// What loads a register of the caller from the stack left out; the stack pointer is moved all the same.
+fn unrestored(word: u32) -> Option<u32> {
+    let (.., moves) = RESTORES.iter().find(|(mask, value, _)| word & mask == *value)?;
+    let saved = if word & 1 << 26 == 0 { 19..=29 } else { 8..=15 };
+    if word >> 5 & 31 != 31 || !saved.contains(&(word & 31)) {
+        return None;
+    }
+    let Some((shift, bits, unit)) = *moves else { return Some(NOP) };
+    let distance = word >> shift & ((1 << bits) - 1);
+    // Upwards: `add sp, sp, #distance`.
+    (distance >> (bits - 1) == 0).then_some(0x9100_03ff | distance * unit << 10)
 }

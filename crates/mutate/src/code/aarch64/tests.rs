@@ -111,6 +111,8 @@ fn the_changes_that_were_asked_for_are_there() {
         (Class::StoreDropped, "st1 {v9.8h}, [x0], #0x10", "nop"),
         (Class::Restore, "ldp d8, d9, [sp], #0x20", "ldp d10, d9, [sp], #0x20"),
         (Class::Restore, "ldr x19, [sp, #0x10]", "ldr x20, [sp, #0x10]"),
+        (Class::CalleeSaved, "ldp d8, d9, [sp], #0x20", "add sp, sp, #0x20"),
+        (Class::CalleeSaved, "ldr x19, [sp, #0x10]", "nop"),
         (Class::Displacement, "ldr q1, [x2, #0x20]", "ldr q1, [x2, #0x30]"),
         (Class::Displacement, "ldr q4, [x3]", "ldr q4, [x3], +2 bytes"),
         (Class::LoopBound, "subs w5, w5, #0x1", "subs w5, w5, #0x2"),
