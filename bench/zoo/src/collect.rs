@@ -1,7 +1,7 @@
 //! Objects out of what cargo built: members of archives, object files of a Rust library, sources of
 //! a package assembled as they are, joined to one relocatable object by `ld -r`.
 
-use crate::manifest::Function;
+use crate::manifest::{Cross, Function};
 use crate::{Failure, run};
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -97,17 +97,14 @@ impl Packages {
             let home = self.sources.get(&f.package).ok_or_else(|| missing("sources"))?;
             for (i, source) in f.sources.iter().enumerate() {
                 let part = scratch.join(format!("source{i}.o"));
-                let mut cc = compiler(&home.join(source), &part);
-                f.include.iter().for_each(|d| {
-                    cc.arg("-I").arg(home.join(d));
-                });
-                run(&mut cc)?;
+                run(&mut compiler(f, home, &home.join(source), &part))?;
                 parts.push(part);
             }
         }
         if let Some(shim) = &f.shim {
             let part = scratch.join("shim.o");
-            let mut cc = compiler(&shims.join(shim), &part);
+            let home = self.sources.get(&f.package).ok_or_else(|| missing("sources"))?;
+            let mut cc = compiler(f, home, &shims.join(shim), &part);
             cc.args(f.define.iter().map(|(name, value)| format!("-D{name}={value}")));
             run(&mut cc)?;
             parts.push(part);
@@ -116,7 +113,7 @@ impl Packages {
             std::fs::copy(one, object)
                 .map_err(|e| Failure(format!("cannot copy {}: {e}", one.display())))?;
         } else {
-            run(Command::new("ld")
+            run(Command::new(tool(f, "ld"))
                 .args(["-r", "-z", "noexecstack", "-o"])
                 .arg(object)
                 .args(&parts))?;
@@ -125,10 +122,23 @@ impl Packages {
     }
 }
 
-/// `cc -O2 -c SOURCE -o PART`.
-fn compiler(source: &Path, part: &Path) -> Command {
-    let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
-    cc.args(["-O2", "-c"]).arg(source).arg("-o").arg(part);
+/// A tool of the machine that `f` is for.
+fn tool(f: &Function, name: &str) -> String {
+    format!("{}{name}", f.machine.map_or("", Cross::prefix))
+}
+
+/// `cc -O2 -I… -c SOURCE -o PART`, with the package's directories of include files.
+fn compiler(f: &Function, home: &Path, source: &Path, part: &Path) -> Command {
+    let cc = match f.machine {
+        None => std::env::var_os("CC").unwrap_or_else(|| "cc".into()),
+        Some(_) => tool(f, "gcc").into(),
+    };
+    let mut cc = Command::new(cc);
+    cc.args(["-O2", "-c"]);
+    f.include.iter().for_each(|d| {
+        cc.arg("-I").arg(home.join(d));
+    });
+    cc.arg(source).arg("-o").arg(part);
     cc
 }
 

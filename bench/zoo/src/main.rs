@@ -24,7 +24,7 @@ const USAGE: &str =
     "usage: zoo [--ringforge PROGRAM] [--objects DIR] [--out FILE] [--expect FILE] [NAME…]
 
 Collects the functions of contracts/zoo/objects.toml (or those named) into DIR, proves each, and
-writes the page to FILE. With --expect, fails if a function that FILE calls proved is not.";
+writes the page to FILE; where some are named, the rows of the others stay as they are there. With --expect, fails if a function that FILE calls proved is not.";
 
 /// What went wrong.
 #[derive(Debug)]
@@ -112,11 +112,24 @@ fn all() -> Result<(), Failure> {
         eprintln!("{:28} {:8} {}", f.name, outcome.verdict, outcome.reason);
         outcomes.push(outcome);
     }
-    let table = page::table(&outcomes);
     match &options.out {
-        Some(path) => std::fs::write(path, page::page(&table))
-            .map_err(|e| Failure(format!("{}: {e}", path.display())))?,
-        None => println!("{table}"),
+        Some(path) => {
+            let failed = |e: std::io::Error| Failure(format!("{}: {e}", path.display()));
+            let old = match options.names.is_empty() {
+                true => String::new(),
+                false => std::fs::read_to_string(path).map_err(failed)?,
+            };
+            let row = |f: &Function| match outcomes.iter().find(|o| o.name == f.name) {
+                Some(outcome) => Some(outcome.row()),
+                None => page::row_of(&old, &f.name),
+            };
+            let rows: Vec<page::Row> = manifest.function.iter().filter_map(row).collect();
+            std::fs::write(path, page::page(&page::table(&rows))).map_err(failed)?;
+        }
+        None => {
+            let rows: Vec<page::Row> = outcomes.iter().map(Outcome::row).collect();
+            println!("{}", page::table(&rows));
+        }
     }
     match &options.expect {
         Some(path) => expect(path, &outcomes),

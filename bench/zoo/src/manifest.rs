@@ -37,10 +37,29 @@ pub struct Function {
     /// Macros of the shim.
     #[serde(default)]
     pub define: BTreeMap<String, String>,
+    /// Whose sources they are, where it is not this machine: cross compiled.
+    pub machine: Option<Cross>,
     /// What it is, for the table: `AVX2`, `portable C`, …
     pub code: String,
     /// Seconds after which the prover is stopped; [default: 300].
     pub limit: Option<u64>,
+}
+
+/// A machine that sources are compiled for by a cross compiler.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cross {
+    /// AArch64, by Debian's `gcc-aarch64-linux-gnu`.
+    Aarch64,
+}
+
+impl Cross {
+    /// What stands before the names of its tools.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Cross::Aarch64 => "aarch64-linux-gnu-",
+        }
+    }
 }
 
 impl Manifest {

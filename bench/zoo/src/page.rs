@@ -2,7 +2,6 @@
 
 use crate::manifest::Function;
 use serde::Deserialize;
-use std::fmt::Write;
 use std::time::Duration;
 
 /// What a contract says, as far as the table shows it.
@@ -127,26 +126,45 @@ impl Outcome {
     }
 }
 
-/// The table, and below it why the others are not proved.
-pub fn table(outcomes: &[Outcome]) -> String {
-    let proved = outcomes.iter().filter(|o| o.verdict == "proved").count();
-    let mut text = format!("{proved} of {} are proved.\n\n", outcomes.len());
-    text += "| contract | crate, code | computes | at entry | at exit | instructions | time | verdict |\n";
-    text += "|---|---|---|---|---|---:|---:|---|\n";
-    for o in outcomes {
-        // Writing to a string does not fail.
-        let _ = writeln!(
-            text,
+/// A line of the table, and what stands below it where the function is not proved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    line: String,
+    reason: Option<String>,
+}
+
+impl Outcome {
+    /// Its row.
+    pub fn row(&self) -> Row {
+        let o = self;
+        let line = format!(
             "| [{}](../contracts/zoo/{0}.toml) | {}, {} | {} | {} | {} | {} | {} | {} |",
             o.name, o.package, o.code, o.what, o.entry, o.exit, o.instructions, o.time, o.verdict
         );
+        let reason = format!("- `{}`, {}: {}", o.name, o.verdict, o.reason);
+        Row { line, reason: (o.verdict != "proved").then_some(reason) }
     }
-    let others: Vec<&Outcome> = outcomes.iter().filter(|o| o.verdict != "proved").collect();
-    if !others.is_empty() {
+}
+
+/// The row of a function in a page that is there.
+pub fn row_of(page: &str, name: &str) -> Option<Row> {
+    let find = |start: String| page.lines().find(|l| l.starts_with(&start)).map(str::to_string);
+    let line = find(format!("| [{name}]("))?;
+    Some(Row { line, reason: find(format!("- `{name}`, ")) })
+}
+
+/// The table, and below it why the others are not proved.
+pub fn table(rows: &[Row]) -> String {
+    let lines: Vec<&str> = rows.iter().map(|row| row.line.as_str()).collect();
+    let proved = proved(&lines.join("\n")).len();
+    let mut text = format!("{proved} of {} are proved.\n\n", rows.len());
+    text += "| contract | crate, code | computes | at entry | at exit | instructions | time | verdict |\n";
+    text += "|---|---|---|---|---|---:|---:|---|\n";
+    lines.iter().for_each(|line| text += &format!("{line}\n"));
+    let reasons: Vec<&str> = rows.iter().filter_map(|row| row.reason.as_deref()).collect();
+    if !reasons.is_empty() {
         text += "\nThe others, and what stops the proof:\n\n";
-        for o in others {
-            let _ = writeln!(text, "- `{}`, {}: {}", o.name, o.verdict, o.reason);
-        }
+        reasons.iter().for_each(|line| text += &format!("{line}\n"));
     }
     text
 }
@@ -167,7 +185,8 @@ pub fn page(table: &str) -> String {
 # The zoo\n\n\
 Functions that others wrote, in crates of the Rust registry, each with a contract in `contracts/zoo/`: how to write\n\
 one is in [contracts.md](contracts.md). Nobody annotated them. `pqcrypto-*` are compiled by their own build scripts\n\
-(PQClean's code), `fn-dsa-comm` is Rust, and the assembly of mlkem-native and mldsa-native stands in `aws-lc-sys`.\n\
+(PQClean's code), `fn-dsa-comm` is Rust, and the assembly of mlkem-native and mldsa-native stands in `aws-lc-sys`;\n\
+Neon code is compiled from the crates' sources by Debian's `gcc-aarch64-linux-gnu`.\n\
 Where a contract cannot say what a function wants, a shim of a few lines of C (`bench/zoo/shims`) is linked around it,\n\
 and both are proved together.\n\n\
 ```sh\n\
@@ -175,7 +194,7 @@ cargo build --release\n\
 cargo run --release --manifest-path bench/Cargo.toml -p zoo -- --out docs/zoo.md\n\
 ```\n\n\
 *At exit* is what the contract promises, and the interval that was found. Times are of the whole command on the\n\
-machine that made this page, and depend on what else it did.\n\n{table}"
+machine that made the row, and depend on what else it did. With names of functions only their rows are made anew.\n\n{table}"
     )
 }
 
@@ -198,8 +217,13 @@ mod tests {
             time: "1.0 s".into(),
         };
         let rows = [row("a", "proved"), row("b", "unknown"), row("c", "proved")];
+        let rows = rows.map(|o| o.row());
         let page = page(&table(&rows));
         assert_eq!(proved(&page), ["a", "c"]);
+        for (row, name) in rows.iter().zip(["a", "b", "c"]) {
+            assert_eq!(row_of(&page, name).as_ref(), Some(row));
+        }
+        assert_eq!(row_of(&page, "d"), None);
         assert!(page.contains("2 of 3 are proved"));
         assert!(page.contains("- `b`, unknown: why"));
         assert!(page.contains("| ±3 | [0, 3] |"));
