@@ -4,7 +4,7 @@
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::Graph;
 use ringforge_machine::{ArgSpec, CallSpec, Initial, Object, RegionSpec, lift};
-use ringforge_prove::{Contract, Options, Quiet, Report, Verdict, expected, prove};
+use ringforge_prove::{Contract, Options, Quiet, Report, Verdict, constant_time, expected, prove};
 use std::process::Command;
 use std::time::Duration;
 
@@ -116,6 +116,72 @@ fn another_instruction_set_is_no_object_of_the_contract() {
     let r = run(&object);
     assert_eq!(r.verdict, Verdict::Unknown);
     assert!(told(&r).contains("sysv-x86-64"), "{}", told(&r));
+}
+
+/// A function that copies eight bytes and goes on with `body`, under a claim of what it leaves behind.
+fn left_behind(claim: &str, body: &str) -> (Verdict, String) {
+    let contract = format!(
+        "contract = 1\nabi = \"aapcs64\"\nclaims = [\"constant-time\", \"{claim}\"]\n\
+         [[function]]\nsymbol = \"f\"\nstack = 64\narguments = [\n\
+         {{ name = \"out\", role = \"output\", element = \"u8\", length = 8 }},\n\
+         {{ name = \"in\", role = \"input\", element = \"u8\", length = 8 }},\n]\n"
+    );
+    let contract =
+        constant_time::SafetyContract::parse(&contract).unwrap_or_else(|e| panic!("{e}"));
+    let text = format!(
+        ".text\n.global f\n.type f, %function\nf: ldr x9, [x1]\n str x9, [x0]\n{body}\n ret\n.size f, . - f\n"
+    );
+    let report = constant_time::check(&assembled(&text), &contract, &Options::default(), &Quiet);
+    let reasons = &report.functions[0].reasons;
+    assert!(report.functions[0].assumptions[0].contains("aapcs64"));
+    (report.verdict, reasons.iter().map(|r| format!("{:?}: {}\n", r.kind, r.text)).collect())
+}
+
+#[test]
+fn what_is_left_behind_is_seen() {
+    let cleared: String = (1..=18)
+        .map(|r| format!("mov x{r}, xzr\n"))
+        .chain((0..8).chain(16..32).map(|r| format!("movi v{r}.2d, #0\n")))
+        .chain((8..16).map(|r| format!("mov v{r}.d[1], xzr\n")))
+        .collect();
+    let none = (Verdict::Proved, String::new());
+    assert_eq!(left_behind("clean-registers", &cleared), none);
+    let push = "str x9, [sp, #-16]!\n add sp, sp, #16\n";
+    assert_eq!(
+        left_behind("clean-stack", &format!("{push} stp xzr, xzr, [sp, #-16]!\n add sp, sp, #16")),
+        none
+    );
+    for (claim, body, verdict, wanted) in [
+        (
+            "clean-registers",
+            cleared.replace("mov x7, xzr", "mov x7, x9"),
+            Verdict::Refuted,
+            "byte 0 of x7",
+        ),
+        ("clean-registers", cleared.replace("mov x17, xzr", "nop"), Verdict::Unknown, "of x17"),
+        ("clean-registers", cleared.replace("mov x18, xzr", "nop"), Verdict::Unknown, "of x18"),
+        (
+            "clean-registers",
+            format!(
+                "fmov d0, x9\n{}\nmov v12.d[1], v0.d[0]\n movi v0.2d, #0",
+                cleared.replace("movi v0.2d, #0\n", "")
+            ),
+            Verdict::Refuted,
+            "the upper half of v12",
+        ),
+        ("clean-registers", cleared.replace("movi v31.2d, #0", "nop"), Verdict::Unknown, "of v31"),
+        ("clean-stack", push.into(), Verdict::Refuted, "stack-16 to stack-9"),
+        (
+            "clean-stack",
+            format!("{push} str wzr, [sp, #-16]!\n add sp, sp, #16"),
+            Verdict::Refuted,
+            "stack-12 to stack-9",
+        ),
+    ] {
+        let (found, text) = left_behind(claim, &body);
+        assert_eq!(found, verdict, "{body}: {text}");
+        assert!(text.contains("Residue") && text.contains(wanted), "{body}: {text}");
+    }
 }
 
 /// Mistakes that people make, by one change of the text each.

@@ -125,6 +125,19 @@ impl InstructionSet for AArch64 {
         self.flags = Flags::default();
     }
 
+    /// x18 too, though on some platforms nobody writes it: what runs there may.
+    fn scratch(m: &Machine<'_>) -> Option<Vec<(String, Vec<Byte>)>> {
+        let general = (1..=18).map(|r| (format!("x{r}"), m.cpu.general[r].to_vec()));
+        let vectors = m.cpu.vector.iter().enumerate().map(|(r, wide)| {
+            if VECTOR_SAVED.contains(&r) {
+                (format!("the upper half of v{r}"), wide[8..].to_vec())
+            } else {
+                (format!("v{r}"), wide.to_vec())
+            }
+        });
+        Some(general.chain(vectors).collect())
+    }
+
     fn decode(m: &mut Machine<'_>) -> Fallible<Decoded<AArch64>> {
         let Some(ins) = decode::decode(m.object, m.at.0, m.at.1) else {
             return Err(m.unsupported("bytes that are no instruction of Armv8.0-A"));

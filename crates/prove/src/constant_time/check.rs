@@ -2,7 +2,7 @@
 
 use super::clean::Clean;
 use super::contract::{Function, Parameter, SafetyContract};
-use crate::contract::Role;
+use crate::contract::{Abi, Role};
 use crate::report::{Reason, ReasonKind, Verdict};
 use crate::witness::names_below;
 use crate::{Options, Progress};
@@ -82,7 +82,7 @@ pub fn check(
         .map(|function| match &parsed {
             Ok(object) => Run { contract, object, function, progress, options, started }.report(),
             Err(e) => {
-                let mut report = FunctionReport::new(function);
+                let mut report = FunctionReport::new(function, contract.abi);
                 report.say(ReasonKind::Unmodelled, e.clone(), None, "");
                 report
             }
@@ -117,14 +117,15 @@ pub fn check(
 }
 
 impl FunctionReport {
-    fn new(function: &Function) -> FunctionReport {
+    fn new(function: &Function, abi: Abi) -> FunctionReport {
         FunctionReport {
             symbol: function.symbol.clone(),
             verdict: Verdict::Unknown,
             reasons: Vec::new(),
-            assumptions: vec![
-                "the caller follows the System V calling convention; arrays do not overlap".into(),
-            ],
+            assumptions: vec![format!(
+                "the caller follows the calling convention {}; arrays do not overlap",
+                abi.name()
+            )],
             cases: 0,
             instructions: 0,
             stack_bytes: 0,
@@ -158,7 +159,7 @@ pub(super) struct Run<'a> {
 impl Run<'_> {
     fn report(&self) -> FunctionReport {
         let started = Instant::now();
-        let mut report = FunctionReport::new(self.function);
+        let mut report = FunctionReport::new(self.function, self.contract.abi);
         report.verdict = self.run(&mut report);
         report.seconds = started.elapsed().as_secs_f64();
         report
