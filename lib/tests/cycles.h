@@ -2,6 +2,10 @@
 #ifndef RINGFORGE_CYCLES_H
 #define RINGFORGE_CYCLES_H
 
+#ifdef __aarch64__
+#include "counted.h"
+#else
+
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -48,5 +52,7 @@ static int by_size(const void *a, const void *b)
         (min) = sample_[CYCLES_SAMPLES / 50];                                                      \
         (median) = sample_[CYCLES_SAMPLES / 2];                                                    \
     } while (0)
+
+#endif
 
 #endif /* RINGFORGE_CYCLES_H */

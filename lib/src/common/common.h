@@ -83,6 +83,33 @@ extern int RF_NS(test_portable); /* tests set it: 1 forces portable code, 2 leav
 #define rf_avx512vl() (rf_avx2() && __builtin_cpu_supports("avx512vl"))
 #endif
 
+/* Whether Neon code can be compiled here: all of AArch64 has it, so that nothing is asked when code runs. */
+#if RINGFORGE_TARGET != 1 && defined(__ARM_NEON) && defined(__aarch64__) && !defined(__AARCH64EB__) &&                     \
+    (defined(__GNUC__) || defined(__clang__))
+#define RF_HAVE_NEON_CODE 1
+#else
+#define RF_HAVE_NEON_CODE 0
+#endif
+#if !RF_HAVE_NEON_CODE
+#define rf_neon() 0
+#elif defined(RINGFORGE_TESTING)
+extern int RF_NS(test_portable);
+#define rf_neon() (RF_NS(test_portable) != 1)
+#else
+#define rf_neon() 1
+#endif
+
+/* What AVX2 and Neon both have: names of functions, and whether these are for this processor. */
+#if RF_HAVE_NEON_CODE
+#define RF_HAVE_VECTOR_CODE 1
+#define RF_V(name) RF_CAT(name, _neon)
+#define rf_vectors() rf_neon()
+#else
+#define RF_HAVE_VECTOR_CODE RF_HAVE_AVX2_CODE
+#define RF_V(name) RF_CAT(name, _avx2)
+#define rf_vectors() rf_avx2()
+#endif
+
 /*
  * Hooks: what the library brings has names that no user defines by chance, so that a hook is replaced where
  * ringforge_config.h says so, and nowhere else.

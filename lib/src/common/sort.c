@@ -43,20 +43,23 @@ static void rf_sort_c(uint32_t *x, int n)
 #if RF_HAVE_AVX2_CODE
 #include "sort_avx2.h"
 #endif
+#if RF_HAVE_NEON_CODE
+#include "sort_neon.h"
+#endif
 
 void RF_NS(sort_u32)(uint32_t *x, int n)
 {
-#if RF_HAVE_AVX2_CODE
-    if (rf_avx2() && n > 0 && n <= 256 * RF_SORT_BLOCKS) {
-        rf_sort_avx2(x, n);
+#if RF_HAVE_VECTOR_CODE
+    if (rf_vectors() && n > 0 && n <= RF_SORT_MOST) {
+        RF_V(rf_sort)(x, n);
         return;
     }
 #endif
     rf_sort_c(x, n);
 }
 
-#if RF_HAVE_AVX2_CODE
-#undef RF_SORT_BLOCKS
+#if RF_HAVE_VECTOR_CODE
+#undef RF_SORT_MOST
 #endif
 
 #else

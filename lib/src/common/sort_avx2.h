@@ -10,6 +10,7 @@
 #include <immintrin.h>
 
 #define RF_SORT_BLOCKS 5
+#define RF_SORT_MOST (256 * RF_SORT_BLOCKS) /* words */
 #define RF_COMPARE(a, b)                                                                           \
     do {                                                                                           \
         __m256i t_ = _mm256_min_epu32(a, b);                                                       \
@@ -276,7 +277,7 @@ RF_AVX2 static void rf_sort_put(uint32_t x[256], const __m256i v[32])
     }
 }
 
-/* 0 < n <= 256 RF_SORT_BLOCKS. */
+/* 0 < n <= RF_SORT_MOST. */
 RF_AVX2 static void rf_sort_avx2(uint32_t *x, int n)
 {
     __m256i v[32 * RF_SORT_BLOCKS];

@@ -87,6 +87,40 @@ extern int RF_NS(test_no_wipe); /* tests set it to see what would stay */
                          :                                                                         \
                          :                                                                         \
                          : "r1", "r2", "r3", "r12", "lr", "cc")
+#elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+/* x18 is the platform's on some systems, and shadow call stacks take it on others. Of v8 to v15 the low halves are the
+ * caller's. */
+#if defined(__linux__) && !defined(__ANDROID__) && !defined(RINGFORGE_FIXED_X18)
+#define rf_clear_x18() __asm__ __volatile__("mov x18, xzr" : : : "x18")
+#else
+#define rf_clear_x18() ((void)0)
+#endif
+#define rf_clear_registers()                                                                       \
+    do {                                                                                           \
+        __asm__ __volatile__(                                                                      \
+            "movi v0.2d, #0\n\tmovi v1.2d, #0\n\tmovi v2.2d, #0\n\tmovi v3.2d, #0\n\t"               \
+            "movi v4.2d, #0\n\tmovi v5.2d, #0\n\tmovi v6.2d, #0\n\tmovi v7.2d, #0\n\t"               \
+            "mov v8.d[1], xzr\n\tmov v9.d[1], xzr\n\tmov v10.d[1], xzr\n\tmov v11.d[1], xzr\n\t"     \
+            "mov v12.d[1], xzr\n\tmov v13.d[1], xzr\n\tmov v14.d[1], xzr\n\tmov v15.d[1], xzr\n\t"   \
+            "movi v16.2d, #0\n\tmovi v17.2d, #0\n\tmovi v18.2d, #0\n\tmovi v19.2d, #0\n\t"           \
+            "movi v20.2d, #0\n\tmovi v21.2d, #0\n\tmovi v22.2d, #0\n\tmovi v23.2d, #0\n\t"           \
+            "movi v24.2d, #0\n\tmovi v25.2d, #0\n\tmovi v26.2d, #0\n\tmovi v27.2d, #0\n\t"           \
+            "movi v28.2d, #0\n\tmovi v29.2d, #0\n\tmovi v30.2d, #0\n\tmovi v31.2d, #0"               \
+            :                                                                                      \
+            :                                                                                      \
+            : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19", "v20",   \
+              "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");        \
+        __asm__ __volatile__("mov x1, xzr\n\tmov x2, xzr\n\tmov x3, xzr\n\tmov x4, xzr\n\t"          \
+                             "mov x5, xzr\n\tmov x6, xzr\n\tmov x7, xzr\n\tmov x8, xzr\n\t"          \
+                             "mov x9, xzr\n\tmov x10, xzr\n\tmov x11, xzr\n\tmov x12, xzr\n\t"       \
+                             "mov x13, xzr\n\tmov x14, xzr\n\tmov x15, xzr\n\tmov x16, xzr\n\t"      \
+                             "mov x17, xzr"                                                        \
+                             :                                                                     \
+                             :                                                                     \
+                             : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", \
+                               "x12", "x13", "x14", "x15", "x16", "x17");                          \
+        rf_clear_x18();                                                                            \
+    } while (0)
 #else
 #define rf_clear_registers() ((void)0)
 #endif

@@ -19,16 +19,16 @@ void RF_NS(mlkem_inverse_c)(int16_t c[256], const int16_t a[256]);
 void RF_NS(mlkem_accumulate_c)(int16_t c[256], const int16_t a[256], const int16_t b[256]);
 void RF_NS(mlkem_to_standard_c)(int16_t c[256], const int16_t a[256]);
 void RF_NS(mlkem_from_standard_c)(int16_t c[256], const int16_t a[256]);
-#if RF_HAVE_AVX2_CODE
-void RF_NS(mlkem_forward_avx2)(int16_t c[256], const int16_t a[256]);
-void RF_NS(mlkem_inverse_avx2)(int16_t c[256], const int16_t a[256]);
-void RF_NS(mlkem_accumulate_avx2)(int16_t c[256], const int16_t a[256], const int16_t b[256]);
-void RF_NS(mlkem_to_standard_avx2)(int16_t c[256], const int16_t a[256]);
-void RF_NS(mlkem_from_standard_avx2)(int16_t c[256], const int16_t a[256]);
+#if RF_HAVE_VECTOR_CODE
+void RF_NS(RF_V(mlkem_forward))(int16_t c[256], const int16_t a[256]);
+void RF_NS(RF_V(mlkem_inverse))(int16_t c[256], const int16_t a[256]);
+void RF_NS(RF_V(mlkem_accumulate))(int16_t c[256], const int16_t a[256], const int16_t b[256]);
+void RF_NS(RF_V(mlkem_to_standard))(int16_t c[256], const int16_t a[256]);
+void RF_NS(RF_V(mlkem_from_standard))(int16_t c[256], const int16_t a[256]);
 #define RF_MLKEM_CALL(what, arguments)                                                             \
     do {                                                                                           \
-        if (rf_avx2())                                                                             \
-            RF_NS(mlkem_##what##_avx2) arguments;                                                  \
+        if (rf_vectors())                                                                          \
+            RF_NS(RF_V(mlkem_##what)) arguments;                                                   \
         else                                                                                       \
             RF_NS(mlkem_##what##_c) arguments;                                                     \
     } while (0)

@@ -1,6 +1,6 @@
 /*
  * The key stream of AES-256 in counter mode [FIPS197], counter from zero, in constant time: portable in
- * slices of bits, four blocks at a time, or by the processor's instructions.
+ * slices of bits, four blocks at a time, with Neon eight, or by the processor's instructions.
  */
 #include "prime.h"
 
@@ -11,55 +11,9 @@
  * bits apart and rows 4.
  */
 
-/* The S-box of all 64 bytes. Inversion goes through GF(((2^2)^2)^2) with the polynomials u^2 + u + 1,
- * z^2 + z + u, y^2 + y + n; the linear maps at both ends hold the change of basis and the affine map. */
-static void rf_aes_sbox(uint64_t x[8])
-{
-    const uint64_t t1 = x[1] ^ x[6], t2 = x[7] ^ t1, t3 = x[2] ^ x[5], t4 = x[5] ^ x[7],
-        t5 = x[4] ^ t1, t6 = x[0] ^ x[2], t7 = x[3] ^ t2, t8 = x[1] ^ t4, t9 = x[5] ^ t5,
-        t10 = x[3] ^ t3, t11 = t5 ^ t10, t12 = t11 ^ t4, t13 = t9 ^ t12, t14 = t8 ^ t4,
-        t15 = t4 & t7, t16 = t11 & t3, t17 = t4 ^ t11, t18 = t7 ^ t3, t19 = t17 & t18,
-        t20 = t19 ^ t16, t21 = t16 ^ t15, t22 = t9 & t2, t23 = t8 & t6, t24 = t9 ^ t8,
-        t25 = t2 ^ t6, t26 = t24 & t25, t27 = t26 ^ t23, t28 = t23 ^ t22, t29 = t4 ^ t9,
-        t30 = t11 ^ t8, t31 = t7 ^ t2, t32 = t3 ^ t6, t33 = t29 & t31, t34 = t30 & t32,
-        t35 = t29 ^ t30, t36 = t31 ^ t32, t37 = t35 & t36, t38 = t37 ^ t34, t39 = t34 ^ t33,
-        t40 = t38 ^ t27, t41 = t39 ^ t28, t42 = t20 ^ t21, t43 = t27 ^ t42, t44 = t28 ^ t20,
-        t45 = t14 ^ t40, t46 = t13 ^ t41, t47 = t12 ^ t43, t48 = t11 ^ t44, t49 = t6 ^ t2,
-        t50 = t7 ^ t49, t51 = t2 ^ t3, t52 = t3 ^ t7, t53 = t45 ^ t7, t54 = t46 ^ t52,
-        t55 = t47 ^ t51, t56 = t48 ^ t50, t57 = t53 ^ t54, t58 = t53 ^ t57, t59 = t53 & t55,
-        t60 = t54 & t56, t61 = t53 ^ t54, t62 = t55 ^ t56, t63 = t61 & t62, t64 = t63 ^ t60,
-        t65 = t60 ^ t59, t66 = t58 ^ t64, t67 = t53 ^ t65, t68 = t55 ^ t56, t69 = t66 ^ t55,
-        t70 = t67 ^ t68, t71 = t69 ^ t70, t72 = t53 & t69, t73 = t54 & t71, t74 = t53 ^ t54,
-        t75 = t69 ^ t71, t76 = t74 & t75, t77 = t76 ^ t73, t78 = t73 ^ t72, t79 = t55 ^ t53,
-        t80 = t56 ^ t54, t81 = t79 & t69, t82 = t80 & t71, t83 = t79 ^ t80, t84 = t69 ^ t71,
-        t85 = t83 & t84, t86 = t85 ^ t82, t87 = t82 ^ t81, t88 = t4 & t77, t89 = t11 & t78,
-        t90 = t4 ^ t11, t91 = t77 ^ t78, t92 = t90 & t91, t93 = t92 ^ t89, t94 = t89 ^ t88,
-        t95 = t9 & t86, t96 = t8 & t87, t97 = t9 ^ t8, t98 = t86 ^ t87, t99 = t97 & t98,
-        t100 = t99 ^ t96, t101 = t96 ^ t95, t102 = t4 ^ t9, t103 = t11 ^ t8, t104 = t77 ^ t86,
-        t105 = t78 ^ t87, t106 = t102 & t104, t107 = t103 & t105, t108 = t102 ^ t103,
-        t109 = t104 ^ t105, t110 = t108 & t109, t111 = t110 ^ t107, t112 = t107 ^ t106,
-        t113 = t111 ^ t100, t114 = t112 ^ t101, t115 = t93 ^ t94, t116 = t100 ^ t115,
-        t117 = t101 ^ t93, t118 = t4 ^ t7, t119 = t11 ^ t3, t120 = t9 ^ t2, t121 = t8 ^ t6,
-        t122 = t118 & t77, t123 = t119 & t78, t124 = t118 ^ t119, t125 = t77 ^ t78,
-        t126 = t124 & t125, t127 = t126 ^ t123, t128 = t123 ^ t122, t129 = t120 & t86,
-        t130 = t121 & t87, t131 = t120 ^ t121, t132 = t86 ^ t87, t133 = t131 & t132,
-        t134 = t133 ^ t130, t135 = t130 ^ t129, t136 = t118 ^ t120, t137 = t119 ^ t121,
-        t138 = t77 ^ t86, t139 = t78 ^ t87, t140 = t136 & t138, t141 = t137 & t139,
-        t142 = t136 ^ t137, t143 = t138 ^ t139, t144 = t142 & t143, t145 = t144 ^ t141,
-        t146 = t141 ^ t140, t147 = t145 ^ t134, t148 = t146 ^ t135, t149 = t127 ^ t128,
-        t150 = t134 ^ t149, t151 = t135 ^ t127, t152 = t148 ^ t117, t153 = t151 ^ t116,
-        t154 = t152 ^ t153, t155 = t151 ^ t150, t156 = t148 ^ t155, t157 = t114 ^ t154,
-        t158 = t147 ^ t117, t159 = t153 ^ t158, t160 = t147 ^ t116, t161 = t152 ^ t160,
-        t162 = t117 ^ t114, t163 = t113 ^ t162, t164 = t114 ^ t152;
-    x[0] = ~t154;
-    x[1] = ~t156;
-    x[2] = t155;
-    x[3] = t157;
-    x[4] = t159;
-    x[5] = ~t161;
-    x[6] = ~t163;
-    x[7] = t164;
-}
+#define RF_SLICE uint64_t
+#define RF_SBOX rf_aes_sbox
+#include "aes_sbox.inc"
 
 /* Byte r of each column comes from the column r further on. */
 static void rf_aes_shift_rows(uint64_t x[8])
@@ -226,12 +180,21 @@ RF_AES static void rf_aes256_stream_ni(uint8_t *out, size_t len, const uint8_t k
 #undef RF_AES
 #undef RF_AES_KEYS
 #endif
+#if RF_HAVE_NEON_CODE
+#include "aes_neon.h"
+#endif
 
 void RF_NS(aes256_stream)(uint8_t *out, size_t len, const uint8_t key[32])
 {
 #if RF_HAVE_AVX2_CODE
     if (rf_avx2() && __builtin_cpu_supports("aes")) {
         rf_aes256_stream_ni(out, len, key);
+        return;
+    }
+#endif
+#if RF_HAVE_NEON_CODE
+    if (rf_neon()) {
+        rf_aes256_stream_neon(out, len, key);
         return;
     }
 #endif

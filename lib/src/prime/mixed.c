@@ -10,6 +10,9 @@
 #if RF_HAVE_AVX2_CODE
 #include "mixed_avx2.h"
 #endif
+#if RF_HAVE_NEON_CODE
+#include "mixed_neon.h"
+#endif
 
 /* What becomes of a pair: how many bytes it gives, and the modulus that is left. */
 static int rf_mixed_pair(uint32_t *m)
@@ -64,9 +67,9 @@ static inline void rf_mixed_part_pair(uint16_t *to, const uint8_t *in, uint32_t 
 static uint8_t *rf_mixed_join(uint16_t *to, uint8_t *out, const uint16_t *from, int pairs, uint32_t m, int bytes)
 {
     int i;
-#if RF_HAVE_AVX2_CODE
-    if (pairs >= 8 && bytes > 0 && rf_avx2()) {
-        rf_mixed_join_avx2(to, out, from, pairs, m, bytes);
+#if RF_HAVE_VECTOR_CODE
+    if (pairs >= 8 && bytes > 0 && rf_vectors()) {
+        RF_V(rf_mixed_join)(to, out, from, pairs, m, bytes);
         return out + pairs * bytes;
     }
 #endif
@@ -79,9 +82,9 @@ static void rf_mixed_part(uint16_t *to, const uint8_t *in, const uint16_t *from,
                           int bytes)
 {
     int i;
-#if RF_HAVE_AVX2_CODE
-    if (pairs >= 8 && bytes > 0 && rf_avx2()) {
-        rf_mixed_part_avx2(to, in, from, pairs, m, v, bytes);
+#if RF_HAVE_VECTOR_CODE
+    if (pairs >= 8 && bytes > 0 && rf_vectors()) {
+        RF_V(rf_mixed_part)(to, in, from, pairs, m, v, bytes);
         return;
     }
 #endif

@@ -8,6 +8,7 @@
 #define RF_W 492
 #define RF_MUL_C RF_NS(sntrup1277_mul_c)
 #define RF_MUL_AVX2 RF_NS(sntrup1277_mul_avx2)
+#define RF_MUL_NEON RF_NS(sntrup1277_mul_neon)
 #define RF_MUL_BIG_C RF_NS(sntrup1277_big_mul_c)
 #define RF_MUL_BIG_AVX2 RF_MUL_AVX2 /* for any operands */
 #define RF_S(name) RF_CAT(rf_prime1277_, name)
@@ -25,6 +26,8 @@
 #include "recip.inc"
 #include "recip_avx2.inc"
 #include "recip3_avx2.inc"
+#include "recip_neon.inc"
+#include "recip3_neon.inc"
 #include "choose.inc"
 #include "sntrup.inc"
 #endif

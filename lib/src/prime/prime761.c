@@ -8,6 +8,7 @@
 #define RF_W 286
 #define RF_MUL_C RF_NS(sntrup761_mul_c)
 #define RF_MUL_AVX2 RF_NS(sntrup761_mul_avx2)
+#define RF_MUL_NEON RF_NS(sntrup761_mul_neon)
 #define RF_S(name) RF_CAT(rf_prime761_, name)
 #include "ring.inc"
 
@@ -23,6 +24,8 @@
 #include "recip.inc"
 #include "recip_avx2.inc"
 #include "recip3_avx2.inc"
+#include "recip_neon.inc"
+#include "recip3_neon.inc"
 #include "choose.inc"
 #include "sntrup.inc"
 #endif
