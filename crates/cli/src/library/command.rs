@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use ringforge_target::AARCH64;
 use ringforge_toolchain::{Compiler, OutputDir, Scratch, replace_file};
 use serde::Serialize;
 
@@ -285,13 +286,25 @@ fn command_line(args: &Package, selection: &Selection) -> String {
     words.join(" ")
 }
 
-/// Makes contracts of constant time anew, those of `common.toml` apart, which are written by hand.
+/// Makes contracts of constant time anew, those of `common.toml` apart, which are written by hand; and all of them for
+/// AArch64.
 fn contracts(ui: &Ui, place: &Path) -> Result<u8, Failure> {
-    let all: Vec<_> = kems().iter().flat_map(|kem| secrecy::contracts(kem)).collect();
+    let mut all: Vec<_> = kems().iter().flat_map(|kem| secrecy::contracts(kem)).collect();
     for (name, text) in &all {
         replace_file(&place.join(format!("{name}.toml")), text).map_err(unwritable)?;
     }
-    ui.say(format!("{} contracts are in {}", all.len(), place.display()));
+    let common = place.join("common.toml");
+    match std::fs::read_to_string(&common) {
+        Ok(text) => all.push(("common".to_owned(), text)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+        Err(e) => return Err(Failure::input(format!("cannot read {}: {e}", common.display()))),
+    }
+    let there = place.join(AARCH64.name);
+    for (name, text) in &all {
+        replace_file(&there.join(format!("{name}.toml")), secrecy::on_aarch64(text))
+            .map_err(unwritable)?;
+    }
+    ui.say(format!("{} contracts, and as many for AArch64, are in {}", all.len(), place.display()));
     Ok(0)
 }
 

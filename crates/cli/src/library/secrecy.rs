@@ -32,6 +32,14 @@ pub fn contracts(kem: &str) -> Vec<(String, String)> {
 const PROCESSOR: &str = "\n[[data]] # what the compiler's library knows of the processor: nothing, all but AVX-512VL, or all\n\
     symbol = \"__cpu_model\"\nwords = [[0, 0, 0, 0], [0, 0, 0, 0xffefffff], [0, 0, 0, 0xffffffff]]\n";
 
+/// The same contract for objects for AArch64, where nothing is asked of the processor when code runs.
+pub fn on_aarch64(text: &str) -> String {
+    let text = text.replace("abi = \"sysv-x86-64\"", "abi = \"aapcs64\"");
+    let Some(at) = text.find("\n[[data]]") else { return text };
+    let end = text[at + 1..].find("\n[[").map_or(text.len(), |next| at + 1 + next);
+    format!("{}{}", &text[..at], &text[end..])
+}
+
 /// The contract of sntrup761 where it takes the place of OpenSSH's: under OpenSSH's names, its generator and its hash
 /// being functions of other objects.
 ///
@@ -198,6 +206,10 @@ mod tests {
     fn every_kem_has_contracts_that_are_read() {
         for kem in crate::library::kems() {
             for (name, text) in contracts(&kem) {
+                let there = on_aarch64(&text);
+                let there = SafetyContract::parse(&there)
+                    .unwrap_or_else(|e| panic!("{name}: {e}\n{there}"));
+                assert!(there.abi.name() == "aapcs64" && there.data.is_empty(), "{name}");
                 let parsed =
                     SafetyContract::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
                 assert!(
@@ -208,6 +220,8 @@ mod tests {
                     "{name}"
                 );
                 assert!(!text.contains("length = 0"), "{name}: {text}");
+                let declared = |c: &SafetyContract| (c.functions.clone(), c.externals.len());
+                assert_eq!(declared(&there), declared(&parsed), "{name}");
             }
             assert!(dead(&kem) > 16_384, "{kem}");
         }
