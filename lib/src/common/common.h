@@ -84,7 +84,7 @@ extern int RF_NS(test_portable); /* tests set it: 1 forces portable code, 2 leav
 #endif
 
 /* Whether Neon code can be compiled here: all of AArch64 has it, so that nothing is asked when code runs. */
-#if RINGFORGE_TARGET != 1 && defined(__ARM_NEON) && defined(__aarch64__) && !defined(__AARCH64EB__) &&                     \
+#if RINGFORGE_TARGET != 1 && !RINGFORGE_SMALL && defined(__ARM_NEON) && defined(__aarch64__) && !defined(__AARCH64EB__) && \
     (defined(__GNUC__) || defined(__clang__))
 #define RF_HAVE_NEON_CODE 1
 #else
