@@ -73,6 +73,7 @@ fn reductions_on_all_words() {
             ReduceMethod::Crude,
             ReduceMethod::BarrettHigh,
             ReduceMethod::Montgomery,
+            ReduceMethod::Plantard,
         ] {
             let found = image(q, 1, &all, |a| Op::Reduce { a, method });
             assert_eq!(found, method.range((-32768, 32767), q), "{method:?} mod {q}");
@@ -89,11 +90,15 @@ fn reductions_on_all_words() {
 fn products_by_constants_on_all_words() {
     let all = all_words();
     for c in [1, 2, 4, 17, 1234, 2295, 2296, 4590] {
-        for method in [MulMethod::Montgomery, MulMethod::Barrett] {
+        for method in [MulMethod::Montgomery, MulMethod::Barrett, MulMethod::Plantard] {
             let factor = Factor::Splat(c);
             let found = image(4591, c, &all, |a| Op::MulMod { a, factor: factor.clone(), method });
             assert_eq!(found, method.range((-32768, 32767), c, 4591), "{method:?} by {c}");
-            let largest = if method == MulMethod::Montgomery { 3450 } else { 4591 };
+            let largest = match method {
+                MulMethod::Montgomery => 3450,
+                MulMethod::Plantard => 2296,
+                _ => 4591,
+            };
             assert!(found.0 >= -largest && found.1 <= largest, "{method:?} by {c}: {found:?}");
         }
     }
@@ -107,6 +112,7 @@ fn freezing_is_canonical_on_its_domain() {
             FreezeMethod::Minimum,
             FreezeMethod::Montgomery,
             FreezeMethod::MontgomeryBiased { k: 1 },
+            FreezeMethod::Plantard,
         ] {
             let (lo, hi) = method.domain(q);
             let mut inputs: Vec<i64> = (lo.max(-32768)..=hi.min(32767)).collect();

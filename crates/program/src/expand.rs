@@ -101,7 +101,9 @@ impl Tables<'_> {
     ) -> BufferId {
         // The Montgomery methods have the same constants.
         let method = match method {
-            Constants::Signed(MulMethod::Barrett) | Constants::Unsigned => method,
+            Constants::Signed(MulMethod::Barrett | MulMethod::Plantard) | Constants::Unsigned => {
+                method
+            }
             Constants::Signed(_) => Constants::Signed(MulMethod::Montgomery),
         };
         if let Some(&table) = self.made.get(&(buffer, method, repeated, column)) {
@@ -129,6 +131,8 @@ impl Tables<'_> {
             (Constants::Unsigned, _) => "uq",
             (Constants::Signed(MulMethod::Barrett), Column::First) => "c",
             (Constants::Signed(MulMethod::Barrett), _) => "cq",
+            (Constants::Signed(MulMethod::Plantard), Column::First) => "p",
+            (Constants::Signed(MulMethod::Plantard), _) => "pq",
             (_, Column::First) => "r",
             (_, Column::Second) => "rq",
             (_, Column::FirstOdd) => "ro",

@@ -147,6 +147,32 @@ pub enum MulMethod {
     /// Barrett with a rounded estimate [Chiu25 §2.2.1]: with `c` centred,
     /// `mullo(a, c) - mullo(mulhrs(a, round(c·2^(w-1)/q)), q)`. Four operations.
     Barrett,
+    /// Plantard with a signed remainder [Plantard21; Huang22 §3.2], for words of 16 bits: with `b = -c·2^32 mod q`
+    /// centred and `p = a·(b/q mod 2^32)`, signed, of which t is the upper word, `((t + 2 mod 2^16)·q) >> 16`. Since
+    /// p·q = a·b + k·2^32 and (t + 2)·q is more than p·q/2^16 by q to 2q, the result is k = -a·b/2^32 mod q, as
+    /// |a·b|/2^16 is below q; or k - q where the sum wraps. It lies in [-(q+1)/2, (q-1)/2] for every word. Five operations
+    /// on words; on machines that multiply words of 32 bits by those of 16 (`smlawb`, `smulbt`), two.
+    Plantard,
+}
+
+/// The largest modulus of Plantard's products: 2q and |a·b|/2^16 are less than 2^16 together, and where they round
+/// ([`FreezeMethod::Plantard`]) `q/2^16 + 2^15·(q/2)/2^32 <= 1/2`.
+const PLANTARD: u64 = 26_214;
+
+/// What Plantard's products lack with this modulus, as a sentence; nothing where they work.
+fn plantard_missing(m: Modulus) -> Option<String> {
+    let works = m.bits == 16 && m.q % 2 == 1 && m.q <= PLANTARD;
+    (!works).then(|| {
+        format!(
+            "Plantard's products need an odd q up to {PLANTARD} in words of 16 bits, not {}",
+            m.q
+        )
+    })
+}
+
+/// The upper word of a·(second·2^16 + first).
+fn upper_word(a: i64, (first, second): (i64, i64), m: Modulus) -> i64 {
+    m.word(m.mul_lo(a, second) + m.mul_hi(a, first))
 }
 
 /// Product of two variable words. All compute the same, with the scale 2^-w.
@@ -184,6 +210,9 @@ pub enum FreezeMethod {
         /// Multiples of q to subtract.
         k: i16,
     },
+    /// [`MulMethod::Plantard`] by one, rounded: `(t·q + 2^15) >> 16`. The result is k itself, which lies within q/2, p being
+    /// within 2^31, and so is canonical. Seven operations, scale 1.
+    Plantard,
 }
 
 /// 1/q mod 2^w as a signed word; q odd.
@@ -210,10 +239,24 @@ pub fn mul_constants(method: MulMethod, c: u64, m: impl Into<Modulus>) -> (i32, 
             let b = zq::centered(c % m.q, m.q);
             (b as i32, round_div(i128::from(b) << (m.bits - 1), m.signed()) as i32)
         }
+        // The words of b/q mod 2^32, the lower one with sign.
+        MulMethod::Plantard => {
+            let radix = m.radix() as u64 % m.q;
+            let b = zq::centered(zq::mul(m.q - c % m.q, zq::mul(radix, radix, m.q), m.q), m.q);
+            let wide = Modulus { q: m.q, bits: 32 };
+            let over = wide.mul_lo(b, inverse_word(wide));
+            let low = m.word(over);
+            (low as i32, m.word((over - low) >> m.bits) as i32)
+        }
     }
 }
 
 impl MulMethod {
+    /// What the method lacks with this modulus, as a sentence; nothing where it works.
+    pub fn missing(self, m: impl Into<Modulus>) -> Option<String> {
+        if self == MulMethod::Plantard { plantard_missing(m.into()) } else { None }
+    }
+
     /// The result for one word.
     pub fn apply(self, a: i64, c: u64, m: impl Into<Modulus>) -> i64 {
         let m = m.into();
@@ -225,6 +268,7 @@ impl MulMethod {
         let q = m.signed();
         match self {
             MulMethod::Barrett => m.word(m.mul_lo(a, b) - m.mul_lo(m.mul_hrs(a, b2), q)),
+            MulMethod::Plantard => m.mul_hi(m.word(upper_word(a, (b, b2), m) + 2), q),
             _ => m.word(m.mul_hi(a, b) - m.mul_hi(m.mul_lo(a, b2), q)),
         }
     }
@@ -282,13 +326,18 @@ impl ProductMethod {
 }
 
 impl FreezeMethod {
+    /// What the method lacks with this modulus, as a sentence; nothing where it works.
+    pub fn missing(self, m: impl Into<Modulus>) -> Option<String> {
+        if self == FreezeMethod::Plantard { plantard_missing(m.into()) } else { None }
+    }
+
     /// What it multiplies by.
     ///
     /// # Errors
     /// An even modulus, where it is not 1.
     pub fn scale(self, m: impl Into<Modulus>) -> Result<Unit, EvenModulus> {
         match self {
-            FreezeMethod::Minimum => Ok(Unit::one(m.into().q)),
+            FreezeMethod::Minimum | FreezeMethod::Plantard => Ok(Unit::one(m.into().q)),
             FreezeMethod::Montgomery | FreezeMethod::MontgomeryBiased { .. } => inverse_of_r(m),
         }
     }
@@ -302,7 +351,7 @@ impl FreezeMethod {
             FreezeMethod::Minimum => {
                 (-q - q / 2, (2 * q - 1 - q / 2).min(m.radix() - 1 - q - q / 2))
             }
-            FreezeMethod::Montgomery => (first, last),
+            FreezeMethod::Montgomery | FreezeMethod::Plantard => (first, last),
             FreezeMethod::MontgomeryBiased { k } => (k as i64 * q + first + 1, k as i64 * q),
         }
     }
@@ -339,6 +388,13 @@ impl FreezeMethod {
             }
             FreezeMethod::MontgomeryBiased { k } => {
                 visitor.visit(|a| m.mul_hi(m.mul_lo(a - k as i64 * q, -inverse), q))
+            }
+            FreezeMethod::Plantard => {
+                let (b, b2) = mul_constants(MulMethod::Plantard, 1, m);
+                visitor.visit(|a| {
+                    let t = upper_word(a, (b.into(), b2.into()), m);
+                    m.word(m.mul_hi(t, q) - (m.mul_lo(t, q) >> (m.bits - 1)))
+                })
             }
         }
     }

@@ -79,7 +79,7 @@ fn plans_of_the_seeds_multiply() {
 #[test]
 fn every_choice_of_the_schedule_multiplies() {
     let plan = plan("sntrup761.plan");
-    let choices: [fn(&mut Schedule); 8] = [
+    let choices: [fn(&mut Schedule); 10] = [
         |s| s.multiply = MulMethod::Barrett,
         |s| s.reduce = ReduceMethod::Crude,
         |s| s.reduce = ReduceMethod::BarrettHigh,
@@ -88,6 +88,8 @@ fn every_choice_of_the_schedule_multiplies() {
         |s| (s.scale, s.freeze) = (ScalePlace::Final, Some(FreezeMethod::Minimum)),
         |s| (s.fused_dot, s.unroll) = (true, 3),
         |s| s.split_sums = 4,
+        |s| (s.multiply, s.freeze) = (MulMethod::Plantard, Some(FreezeMethod::Plantard)),
+        |s| (s.rows, s.reduce) = (true, ReduceMethod::Plantard),
     ];
     for choose in choices {
         let mut schedule = Schedule { rounds: 20, ..Schedule::default() };
@@ -125,6 +127,17 @@ fn what_cannot_be_lowered_is_named() {
     tight.limits.full = 3000;
     let error = lower(&plan, &tight, &AVX2, "x").unwrap_err();
     assert!(matches!(error, LowerError::Ranges { .. }), "{error}");
+
+    // Plantard's products want an odd modulus of 15 bits, and transforms modulo q itself.
+    let plantard = Schedule { multiply: MulMethod::Plantard, ..Schedule::default() };
+    let refused = |text: &str| {
+        let plan = Plan::parse(text).unwrap_or_else(|e| panic!("{e}"));
+        lower(&plan, &plantard, &AVX2, "x").unwrap_err().to_string()
+    };
+    let said = refused("(plan s (ring \"Z8380417[x]/(x^256 + 1)\") (ntt 8))");
+    assert!(said.contains("odd q up to 26214") && said.contains("montgomery"), "{said}");
+    let said = refused("(plan s (ring \"Z4591[x]/(x^32 - x - 1)\") (schoolbook))");
+    assert!(said.contains("transforms modulo q itself"), "{said}");
 
     // A product by its definition is what `(schoolbook)` says; how it is executed is told.
     let schoolbook = "(plan s (ring \"Z4591[x]/(x^32 - x - 1)\") (schoolbook))";

@@ -113,7 +113,7 @@ impl Writer {
         let constants = Constants::Signed(method);
         let first = self.factor(factor, constants, Column::First, tables);
         let second = self.factor(factor, constants, Column::Second, tables);
-        if matches!(method, MulMethod::Montgomery | MulMethod::Barrett) {
+        if matches!(method, MulMethod::Montgomery | MulMethod::Barrett | MulMethod::Plantard) {
             return self.product(a, first, second, method);
         }
         let same = matches!(factor, Factor::Splat(_) | Factor::Repeated { .. });
@@ -216,6 +216,13 @@ impl Writer {
         }
     }
 
+    /// The upper word of a times the word of 32 bits whose halves these are.
+    fn upper_word(&mut self, a: Value, low: Value, high: Value) -> Value {
+        let lower = self.op(Op::MulLo(a, high));
+        let upper = self.op(Op::MulHi(a, low));
+        self.op(Op::Add(lower, upper))
+    }
+
     fn product(&mut self, a: Value, b: Value, b2: Value, method: MulMethod) -> Value {
         let modulus = self.q();
         match method {
@@ -224,6 +231,11 @@ impl Writer {
                 let lo = self.op(Op::MulLo(a, b));
                 let m = self.op(Op::MulLo(t, modulus));
                 self.op(Op::Sub(lo, m))
+            }
+            MulMethod::Plantard => {
+                let (t, two) = (self.upper_word(a, b, b2), self.splat(2));
+                let t = self.op(Op::Add(t, two));
+                self.op(Op::MulHi(t, modulus))
             }
             _ => {
                 let t = self.op(Op::MulLo(a, b2));
@@ -239,6 +251,9 @@ impl Writer {
         let t = match method {
             ReduceMethod::Montgomery => {
                 return self.mul_mod(a, &Factor::Splat(1), MulMethod::Montgomery, tables);
+            }
+            ReduceMethod::Plantard => {
+                return self.mul_mod(a, &Factor::Splat(1), MulMethod::Plantard, tables);
             }
             ReduceMethod::MontgomeryWide => {
                 return self.mul_mod(a, &Factor::Splat(1), MulMethod::MontgomeryWide, tables);
@@ -404,6 +419,16 @@ impl Writer {
                 let x = self.op(Op::Sub(a, bias));
                 let t = self.op(Op::MulLo(x, inverse));
                 self.op(Op::MulHi(t, modulus))
+            }
+            FreezeMethod::Plantard => {
+                let (low, high) = mul_constants(MulMethod::Plantard, 1, self.modulus);
+                let [low, high] = [low, high].map(|word| self.op(Op::Splat(word)));
+                let t = self.upper_word(a, low, high);
+                let m = self.op(Op::MulHi(t, modulus));
+                let rest = self.op(Op::MulLo(t, modulus));
+                // 2^15, added to the product, carries where the low word's first bit is set.
+                let carry = self.op(Op::Sar(rest, self.modulus.bits - 1));
+                self.op(Op::Sub(m, carry))
             }
         }
     }

@@ -29,11 +29,11 @@ mod two;
 use crate::bounds::Bounds;
 use crate::build::Builder;
 use crate::ir::*;
-use crate::method::{EvenModulus, FreezeMethod};
+use crate::method::{EvenModulus, FreezeMethod, Modulus, MulMethod, ReduceMethod};
 use crate::place::Impossible;
 use crate::schedule::{ScalePlace, Schedule};
 use pipeline::Pipeline;
-use ringforge_plan::{Plan, Unit};
+use ringforge_plan::{Plan, Unit, word_bits};
 use ringforge_target::Target;
 
 /// Bits of the words that residues below 2^15 take.
@@ -164,7 +164,11 @@ pub fn lower(
     name: &str,
 ) -> Result<Lowered, LowerError> {
     let with = (schedule, target);
-    let lowered = Pipeline::of(plan, schedule, target).and_then(|pipeline| match pipeline {
+    let pipeline = Pipeline::of(plan, schedule, target).and_then(|pipeline| {
+        accepts(&pipeline, plan, schedule)?;
+        Ok(pipeline)
+    });
+    let lowered = pipeline.and_then(|pipeline| match pipeline {
         Pipeline::Matrix(matrix) => two::lower(plan, matrix, with, name),
         Pipeline::Matrices(lift, pair) => two::lower_lifted(plan, lift, pair, with, name),
         Pipeline::Transforms(ntt) => ntt::lower(plan, ntt, with, name),
@@ -179,6 +183,28 @@ pub fn lower(
         Pipeline::Definition => definition::lower(plan, schedule, target, name),
     });
     lowered.map_err(|error| error.about(target))
+}
+
+/// Refuses Plantard's products where the modulus or the words of a pipeline are not theirs.
+fn accepts(pipeline: &Pipeline, plan: &Plan, schedule: &Schedule) -> Result<(), LowerError> {
+    let m = Modulus { q: plan.ring.q(), bits: word_bits(plan.ring.q()) };
+    let missing = [
+        schedule.multiply.missing(m),
+        schedule.freeze.and_then(|method| method.missing(m)),
+        Some(schedule.reduce).filter(|r| *r == ReduceMethod::Plantard).and_then(|r| r.missing(m)),
+    ];
+    let chosen = schedule.multiply == MulMethod::Plantard
+        || schedule.reduce == ReduceMethod::Plantard
+        || schedule.freeze == Some(FreezeMethod::Plantard);
+    let several = matches!(pipeline, Pipeline::General | Pipeline::Definition);
+    let why = match missing.into_iter().flatten().next() {
+        Some(why) => why,
+        None if chosen && several => {
+            "Plantard's products are for transforms modulo q itself, in registers".to_string()
+        }
+        None => return Ok(()),
+    };
+    Err(unsupported("plantard", why, "\"montgomery\" in the schedule"))
 }
 
 /// One exported procedure in words of 16 bits, modulo the ring's modulus throughout, by the schedule as the

@@ -47,12 +47,17 @@ pub enum ReduceMethod {
     Montgomery,
     /// [`MulMethod::MontgomeryWide`] by one, for words of 32 bits. Eleven operations.
     MontgomeryWide,
+    /// [`MulMethod::Plantard`] by one, into [-(q+1)/2, (q-1)/2]. Five operations.
+    Plantard,
 }
 
 impl ReduceMethod {
     /// What the method lacks with this modulus, as a sentence; nothing where it works.
     pub fn missing(self, m: impl Into<Modulus>) -> Option<String> {
         let m = m.into();
+        if self == ReduceMethod::Plantard {
+            return MulMethod::Plantard.missing(m);
+        }
         let shaped = self != ReduceMethod::Folded || folded_shifts(m.q).is_some();
         (!shaped)
             .then(|| format!("the folded reduction needs q = 2^k - 2^j + 1, which {} is not", m.q))
@@ -135,6 +140,11 @@ impl ReduceMethod {
                 let (b, b2) = mul_constants(MulMethod::Montgomery, 1, m);
                 let (b, b2) = (i64::from(b), i64::from(b2));
                 visitor.visit(|a| MulMethod::Montgomery.with_constants(a, b, b2, m))
+            }
+            ReduceMethod::Plantard => {
+                let (b, b2) = mul_constants(MulMethod::Plantard, 1, m);
+                let (b, b2) = (i64::from(b), i64::from(b2));
+                visitor.visit(|a| MulMethod::Plantard.with_constants(a, b, b2, m))
             }
         }
     }

@@ -31,6 +31,34 @@ fn every_method_keeps_residues() {
     }
 }
 
+/// The largest odd modulus and others, constants at the ends: every word to a residue within q/2, or one beyond it.
+#[test]
+fn plantard_products_are_residues_of_every_word() {
+    for q in [3, 3329, 4591, 12289, 26_213] {
+        let half = (q as i64 - 1) / 2;
+        for c in [0, 1, 2, q / 2, q / 2 + 1, q - 1].map(|c| c % q) {
+            for a in i16::MIN..=i16::MAX {
+                let y = MulMethod::Plantard.apply(a.into(), c, q);
+                assert_eq!((y - a as i64 * c as i64).rem_euclid(q as i64), 0, "{a}·{c} mod {q}");
+                assert!((-half - 1..=half).contains(&y), "{a}·{c} mod {q}: {y}");
+                if c == 1 {
+                    assert_eq!(y, ReduceMethod::Plantard.apply(a.into(), q));
+                    let frozen = FreezeMethod::Plantard.apply(a.into(), q);
+                    assert_eq!(frozen, zq::centered((a as i64).rem_euclid(q as i64) as u64, q));
+                }
+            }
+        }
+    }
+    for q in [26_215, 3328, 32_749] {
+        let missing = MulMethod::Plantard.missing(q).unwrap();
+        assert!(missing.contains("odd q up to 26214"), "{missing}");
+        assert_eq!(ReduceMethod::Plantard.missing(q), Some(missing.clone()));
+        assert_eq!(FreezeMethod::Plantard.missing(q), Some(missing));
+    }
+    assert!(MulMethod::Plantard.missing(Modulus { q: 3329, bits: 32 }).is_some());
+    assert_eq!(MulMethod::Montgomery.missing(3328), None);
+}
+
 #[test]
 fn product_of_words_is_congruent_and_within_its_bounds() {
     let corners = [-32768i16, -32767, -4591, -2881, -1, 0, 1, 2295, 2881, 9182, 32767];

@@ -47,6 +47,7 @@ impl Words {
                 let estimate = (2 * c * half + q).div_euclid(2 * q);
                 (bound * (c * half - estimate * q).abs() + half * q / 2) / half + 1
             }
+            MulMethod::Plantard => (q + 1) / 2,
             _ => {
                 let r = (half * 2 % q) as u64;
                 let b = i128::from(zq::centered(zq::mul(c % m, r, m), m).abs());
