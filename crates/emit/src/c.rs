@@ -10,8 +10,10 @@
 //! `pmulhw`, `pmuldq`): the low half as an unsigned product that is cut, the high half as a product
 //! of twice the width that is shifted.
 
+mod assembly;
 mod block;
 mod dots;
+mod fused;
 mod helpers;
 mod packed;
 mod toeplitz;
@@ -105,6 +107,12 @@ pub(crate) fn write(
     }
     if bodies.contains("lanes2") {
         text += packed::PAIRS;
+    }
+    if bodies.contains("plantard2") {
+        text += packed::PLANTARD;
+    }
+    if bodies.contains("narrow2(") {
+        text += dots::NARROW;
     }
     if bodies.contains("halves(") {
         text += dots::DOTS;

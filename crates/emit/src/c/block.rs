@@ -18,7 +18,7 @@ pub struct Memory<'a> {
     /// The buffer.
     pub buffer: BufferId,
     /// Index of the word for lane 0.
-    at: &'a Index,
+    pub at: &'a Index,
     /// Distance of the words for consecutive lanes; 0 where all lanes read one word.
     stride: i64,
     /// Lanes that take part, where not all do.
@@ -370,6 +370,13 @@ impl Writer<'_> {
         }
         Ok(())
     }
+}
+
+/// How often each value is read.
+pub fn uses(block: &Block) -> Vec<u32> {
+    let mut uses = vec![0; block.ops.len()];
+    block.ops.iter().flat_map(Op::operands).for_each(|v| uses[v.0 as usize] += 1);
+    uses
 }
 
 /// Which values are the same in every lane.

@@ -6,6 +6,8 @@
 
 use super::Writer;
 use super::block::{Bases, memory};
+use super::fused::{All, Fused, Kind};
+use super::packed::{both, plantard};
 use super::toeplitz::Toeplitz;
 use ringforge_program::ir::*;
 use std::collections::{HashMap, HashSet};
@@ -14,6 +16,16 @@ use std::collections::{HashMap, HashSet};
 pub const DOTS: &str = "
 /* The low half of one pair and the high half of another. */
 HALVES(halves, \"pkhbt %0, %1, %2\")
+";
+
+/// What Montgomery's reductions of elements need beside [`super::packed::PAIRS`].
+pub const NARROW: &str = "
+/* High halves of x - t * q where t = x / q and nothing is left of the low ones; minus is -q. */
+static inline uint32_t narrow2(uint32_t even, uint32_t odd, uint32_t inverse, uint32_t minus)
+{
+    return high_pair(bottoms_plus(bottoms(even, inverse), minus, even),
+                     bottoms_plus(bottoms(odd, inverse), minus, odd));
+}
 ";
 
 /// Elements that go side by side.
@@ -105,6 +117,38 @@ impl Pairs {
     }
 }
 
+/// A sequence of operations for one element.
+fn whole(
+    (i, fused): (usize, &Fused),
+    block: &Block,
+    element: i64,
+    values: &[Vec<Word>],
+    pairs: &mut Pairs,
+) -> Option<Word> {
+    let get = |v: &Value| values[v.0 as usize][element as usize].plain();
+    let splat = |v: &Value| match block.ops[v.0 as usize] {
+        Op::Splat(word) => Some(word),
+        _ => None,
+    };
+    let value = match &fused.kind {
+        Kind::Narrow { even, odd, inverse } => {
+            let (inverse, minus) = (*inverse as u16, -fused.q as u16);
+            format!("narrow2({}, {}, {inverse}u, {minus}u)", get(even)?, get(odd)?)
+        }
+        Kind::Plantard { a, low, high, rounds } => {
+            let factor = (splat(high)? << 16).wrapping_add(splat(low)?);
+            plantard(get(a)?, &format!("{factor:#x}u"), *rounds, fused.q)
+        }
+        Kind::Montgomery { a, b, over_q } => {
+            let [b, over_q, minus] = [splat(b)?, splat(over_q)?, -fused.q].map(both);
+            format!("montgomery2({}, {b}, {over_q}, {minus})", get(a)?)
+        }
+    };
+    let name = format!("v{i}_{element}");
+    pairs.line(&name, &value);
+    Some(Word::Plain(name))
+}
+
 impl Writer<'_> {
     /// Renders a block with dot products as a loop over elements, and says whether it did.
     pub fn dots(&mut self, block: &Block, lanes: usize) -> bool {
@@ -117,7 +161,8 @@ impl Writer<'_> {
         {
             return false;
         }
-        if let Some(product) = Toeplitz::of(block, lanes) {
+        let fused = All::of(block, &self.procedure.buffers, lanes);
+        if let Some(product) = Toeplitz::of(block, &fused, lanes) {
             self.toeplitz(&product);
             return true;
         }
@@ -131,7 +176,11 @@ impl Writer<'_> {
         let mut values: Vec<Vec<Word>> = Vec::new();
         for (i, op) in block.ops.iter().enumerate() {
             let each: Option<Vec<Word>> = (0..ELEMENTS)
-                .map(|element| self.element((i, op), element, &values, &mut pairs))
+                .map(|element| match &fused.last[i] {
+                    _ if fused.steps.contains(&Value(i as u32)) => Some(Word::Nothing),
+                    Some(last) => whole((i, last), block, element, &values, &mut pairs),
+                    None => self.element((i, op), element, &values, &mut pairs),
+                })
                 .collect();
             let Some(each) = each else { return false };
             values.push(each);
@@ -187,6 +236,7 @@ impl Writer<'_> {
                     Word::Up(_) | Word::Nothing => None,
                 };
             }
+            Op::Splat(_) => return Some(Word::Nothing),
             Op::ShlWide(a, 16) => return Some(Word::Up(get(a).plain()?.into())),
             Op::PairDot(a, b) => {
                 let ((a, over), (b, under)) = (get(a).pair()?, get(b).pair()?);

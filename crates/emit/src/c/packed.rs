@@ -2,10 +2,10 @@
 //! by lane and multiplies their halves.
 
 use super::Writer;
+use super::assembly::Assembly;
 use super::block::{Bases, memory, uniform};
+use super::fused::{All, Fused, Kind};
 use ringforge_program::ir::*;
-use ringforge_ring::zq;
-use std::collections::HashSet;
 
 /// What pairs need of a file: the products of both lanes, each two products and one that brings them together.
 pub const PAIRS: &str = "
@@ -68,6 +68,38 @@ __attribute__((unused)) static inline uint32_t montgomery2(uint32_t a, uint32_t 
 }
 ";
 
+/// What Plantard's products need of a file beside [`PAIRS`].
+pub const PLANTARD: &str = "
+HALVES(bottom_word, \"smulwb %0, %1, %2\")
+HALVES(top_word, \"smulwt %0, %1, %2\")
+
+HALVES(bottom_top, \"smulbt %0, %1, %2\")
+
+/* The same, added to a word. */
+#define HALVES_PLUS(name, instruction)                                                       \\
+    __attribute__((unused)) static inline uint32_t name(uint32_t a, uint32_t b, uint32_t c)  \\
+    {                                                                                        \\
+        uint32_t d;                                                                          \\
+        __asm__(instruction : \"=r\"(d) : \"r\"(a), \"r\"(b), \"r\"(c));                         \\
+        return d;                                                                            \\
+    }
+HALVES_PLUS(bottom_word_plus, \"smlawb %0, %1, %2, %3\")
+HALVES_PLUS(top_word_plus, \"smlawt %0, %1, %2, %3\")
+
+/* High halves of (t + 2) * q, t being the upper half of a * b; q stands above 2 in k. */
+__attribute__((unused)) static inline uint32_t plantard2(uint32_t a, uint32_t b, uint32_t k)
+{
+    return high_pair(bottom_top(bottom_word_plus(b, a, k), k), bottom_top(top_word_plus(b, a, k), k));
+}
+
+/* High halves of t * q + 2^15. */
+__attribute__((unused)) static inline uint32_t plantard2_rounded(uint32_t a, uint32_t b, uint32_t q)
+{
+    return high_pair(bottoms_plus(bottom_word(b, a), q, 0x8000u),
+                     bottoms_plus(top_word(b, a), q, 0x8000u));
+}
+";
+
 /// Shifts to the left by more places than this are done lane by lane.
 const STEPS: u8 = 4;
 
@@ -76,7 +108,7 @@ const SHORT: usize = 40;
 
 /// Both lanes times a word as sums, the last one of which is the product, where there are no more of them than
 /// a product takes instructions: each of two terms, number 0 being the factor.
-fn sums(word: i32) -> Option<&'static [(usize, usize)]> {
+pub fn sums(word: i32) -> Option<&'static [(usize, usize)]> {
     match word {
         3 => Some(&[(0, 0), (1, 0)]),
         5 => Some(&[(0, 0), (1, 1), (2, 0)]),
@@ -86,7 +118,7 @@ fn sums(word: i32) -> Option<&'static [(usize, usize)]> {
 }
 
 /// What is multiplied with one word, and that word.
-fn multiple(op: &Op, ops: &[Op]) -> Option<(Value, i32)> {
+pub fn multiple(op: &Op, ops: &[Op]) -> Option<(Value, i32)> {
     let &Op::MulLo(a, b) = op else { return None };
     let splat = |v: Value| match ops[v.0 as usize] {
         Op::Splat(word) => Some(word),
@@ -96,10 +128,23 @@ fn multiple(op: &Op, ops: &[Op]) -> Option<(Value, i32)> {
 }
 
 /// Instructions for two lanes of a block: as a pair, and one lane after the other; none where an operation knows no pairs.
-fn costs(block: &Block, uniform: &[bool]) -> Option<(u32, u32)> {
+fn costs(block: &Block, uniform: &[bool], fused: &All) -> Option<(u32, u32)> {
     let (mut pair, mut lanes) = (0, 0);
     let product = |v: &Value| matches!(block.ops[v.0 as usize], Op::MulLo(..));
-    for (op, _) in block.ops.iter().zip(uniform).filter(|(_, uniform)| !**uniform) {
+    let ops = block.ops.iter().enumerate().zip(uniform).filter(|(_, uniform)| !**uniform);
+    for ((i, op), _) in ops {
+        if fused.steps.contains(&Value(i as u32)) {
+            continue;
+        }
+        if let Some(fused) = &fused.last[i] {
+            let (both, one) = match fused.kind {
+                Kind::Montgomery { .. } => (7, 6),
+                Kind::Plantard { .. } => (5, 9),
+                Kind::Narrow { .. } => return None,
+            };
+            (pair, lanes) = (pair + both, lanes + 2 * one);
+            continue;
+        }
         // A product and a sum are one instruction for words; a load takes two cycles as often as one.
         let (both, one) = match op {
             Op::Load { .. } => (2, 2),
@@ -122,91 +167,16 @@ fn costs(block: &Block, uniform: &[bool]) -> Option<(u32, u32)> {
     Some((pair, lanes))
 }
 
-/// A Montgomery product whose steps nothing else reads: `mulhi(a, b) - mulhi(mullo(a, over_q), q)`.
-#[derive(Clone, Copy)]
-struct Montgomery {
-    a: Value,
-    b: Value,
-    over_q: Value,
-    q: i32,
-    /// Its steps before the difference.
-    steps: [Value; 3],
-}
-
-/// The Montgomery products of a block by their last operation. Low halves of `a·b` and `t·q` are equal, so that the
-/// difference of the high ones is the high half of the difference: only where `over_q·q` is seen to be b mod 2^16.
-fn montgomery(block: &Block, buffers: &[Buffer], lanes: usize) -> Vec<Option<Montgomery>> {
-    let ops = &block.ops;
-    let mut uses = vec![0u32; ops.len()];
-    ops.iter().flat_map(Op::operands).for_each(|v| uses[v.0 as usize] += 1);
-    let once = |v: Value| uses[v.0 as usize] == 1;
-    let of = |v: Value| &ops[v.0 as usize];
-    let equal = |x: i32, y: i32| x as i16 == y as i16;
-    let all = ops.iter().map(|op| {
-        let &Op::Sub(high, m) = op else { return None };
-        let (&Op::MulHi(a, b), &Op::MulHi(t, q)) = (of(high), of(m)) else { return None };
-        let (&Op::MulLo(same, over_q), &Op::Splat(q)) = (of(t), of(q)) else { return None };
-        let over = match (of(over_q), of(b)) {
-            (Op::Splat(x), Op::Splat(b)) => equal(x.wrapping_mul(q), *b),
-            (Op::MulLo(x, inverse), _) if *x == b => match of(*inverse) {
-                Op::Splat(inverse) => equal(inverse.wrapping_mul(q), 1),
-                _ => false,
-            },
-            (over_q, b) => constants(over_q, buffers, lanes)
-                .zip(constants(b, buffers, lanes))
-                .is_some_and(|(x, b)| x.beside(&b, |x, b| equal(x.wrapping_mul(q), b))),
-        };
-        let steps = [high, m, t];
-        let found = over && same == a && q > 0 && steps.into_iter().all(once);
-        found.then_some(Montgomery { a, b, over_q, q, steps })
-    });
-    all.collect()
-}
-
-/// Words of a table that a block reads.
-struct Constants<'a> {
-    words: &'a [i32],
-    at: &'a Index,
-    /// Words one after the other: a block's lanes, or 1 for all of them.
-    count: i64,
-}
-
-/// What an operation reads, if that is constant.
-fn constants<'a>(op: &'a Op, buffers: &'a [Buffer], lanes: usize) -> Option<Constants<'a>> {
-    let (buffer, at, count) = match op {
-        Op::Load { buffer, at } => (buffer, at, lanes as i64),
-        Op::Broadcast { buffer, at } => (buffer, at, 1),
-        _ => return None,
-    };
-    match &buffers[buffer.0 as usize].role {
-        Role::Table(words) => Some(Constants { words, at, count }),
-        _ => None,
-    }
-}
-
-impl Constants<'_> {
-    /// Whether `holds` of every two words that are read in the same turn of the loops. Their bounds are not looked at,
-    /// only their strides: a word that no turn reads may be asked for, never the other way round.
-    fn beside(&self, other: &Constants, holds: impl Fn(i32, i32) -> bool) -> bool {
-        if self.at.terms != other.at.terms || self.count != other.count {
-            return false;
-        }
-        let step =
-            self.at.terms.iter().fold(0, |step, term| zq::gcd(step, term.1.unsigned_abs())) as i64;
-        let read = |at: i64| match step {
-            0 => (0..self.count).contains(&at),
-            _ => at.rem_euclid(step) < self.count,
-        };
-        self.words.iter().zip(0..).filter(|(_, at)| read(at - self.at.base)).all(|(word, at)| {
-            let beside = usize::try_from(at - self.at.base + other.at.base).ok();
-            let beside = beside.and_then(|at| other.words.get(at));
-            beside.is_none_or(|beside| holds(*word, *beside))
-        })
+/// Plantard's product of a pair by a word as C.
+pub fn plantard(a: &str, factor: &str, rounds: bool, q: i32) -> String {
+    match rounds {
+        true => format!("plantard2_rounded({a}, {factor}, {q}u)"),
+        false => format!("plantard2({a}, {factor}, {:#x}u)", q << 16 | 2),
     }
 }
 
 /// A word in both lanes.
-fn both(word: i32) -> String {
+pub fn both(word: i32) -> String {
     let half = u32::from(word as u16);
     format!("{:#x}u", half << 16 | half)
 }
@@ -222,30 +192,58 @@ impl Writer<'_> {
         let short = |op: &Op| {
             memory(op).is_none_or(|m| self.procedure.buffers[m.buffer.0 as usize].bits == 16)
         };
+        let fused = All::of(block, &self.procedure.buffers, lanes);
         let shorter = |costs: (u32, u32)| costs.0 < costs.1;
+        if let Some(assembly) =
+            Assembly::of(block, &fused, lanes).filter(|_| self.procedure.bits == 16)
+        {
+            self.assembly(&assembly);
+            return true;
+        }
         if self.procedure.bits != 16
             || !lanes.is_multiple_of(2)
             || !block.ops.iter().zip(&uniform).all(|(op, u)| known(op, *u) && short(op))
-            || !costs(block, &uniform).is_some_and(shorter)
+            || !costs(block, &uniform, &fused).is_some_and(shorter)
         {
             return false;
         }
-        let fused = montgomery(block, &self.procedure.buffers, lanes);
-        let steps: HashSet<Value> = fused.iter().flatten().flat_map(|m| m.steps).collect();
+        let taken = fused.constants(block);
         let (mut before, mut inside) = (Vec::new(), Vec::new());
         let mut names: Vec<String> = Vec::new();
         let mut bases = Bases::default();
         for (i, op) in block.ops.iter().enumerate() {
             let operand = |v: &Value| names[v.0 as usize].clone();
             let mut name = format!("v{i}");
-            if steps.contains(&Value(i as u32)) {
+            if fused.steps.contains(&Value(i as u32)) || taken.contains(&Value(i as u32)) {
                 names.push(name);
                 continue;
             }
-            let product = fused[i].map(|m| {
-                let [a, b, over_q] = [m.a, m.b, m.over_q].map(|v| operand(&v));
-                format!("montgomery2({a}, {b}, {over_q}, {})", both(-m.q))
-            });
+            let product = match &fused.last[i] {
+                Some(Fused { kind: Kind::Montgomery { a, b, over_q }, q, .. }) => {
+                    let [a, b, over_q] = [a, b, over_q].map(operand);
+                    Some(format!("montgomery2({a}, {b}, {over_q}, {})", both(-q)))
+                }
+                Some(Fused { kind: Kind::Plantard { a, low, high, rounds }, q, .. }) => {
+                    let [low, high] = [low, high].map(|v| &block.ops[v.0 as usize]);
+                    let factor = match (low, high) {
+                        (Op::Splat(low), Op::Splat(high)) => {
+                            format!("{:#x}u", (high << 16).wrapping_add(*low) as u32)
+                        }
+                        (low, high) => {
+                            let [low, high] = [low, high].map(|op| match memory(op) {
+                                Some(m) => bases.access(self, m.buffer, m.at, None),
+                                None => operand(&Value(i as u32)),
+                            });
+                            before.push(format!(
+                                "const uint32_t k{i} = (uint32_t){high} * 65536u + (uint32_t){low};"
+                            ));
+                            format!("k{i}")
+                        }
+                    };
+                    Some(plantard(&operand(a), &factor, *rounds, *q))
+                }
+                _ => None,
+            };
             let value = match op {
                 _ if product.is_some() => product,
                 Op::Splat(word) => {
@@ -345,21 +343,5 @@ mod tests {
             seen += 1;
         }
         assert_eq!(seen, 3);
-    }
-
-    /// A table of pairs of words, the second three times the first but for one of them.
-    #[test]
-    fn every_word_that_may_be_read_is_compared() {
-        let words = [1, 3, 2, 6, 5, 16];
-        let at = |base, step| Index { base, terms: vec![(LoopVar(0), step)] };
-        let (first, second, off) = (at(0, 4), at(1, 4), at(1, 2));
-        let read = |words, at, count| Constants { words, at, count };
-        let thrice = |a: i32, b: i32| 3 * a == b;
-        let even = at(0, 2);
-        let (wrong, right) = (&words[..], &words[..4]);
-        assert!(read(right, &even, 1).beside(&read(right, &off, 1), thrice));
-        assert!(!read(wrong, &even, 1).beside(&read(wrong, &off, 1), thrice), "5 and 16");
-        assert!(!read(right, &first, 2).beside(&read(right, &second, 2), thrice), "3 and 2");
-        assert!(!read(right, &even, 1).beside(&read(right, &second, 1), thrice), "other strides");
     }
 }

@@ -5,9 +5,12 @@
 //! in pairs; of pair i, the odd row is Σ_j of both halves of V_j times those of D_(top + i - j), crosswise (`smladx`), the
 //! even row Σ_j of V_j times (d_2k, d_(2k-1)) for k = top + i - j (`smlad`), which `pkhbt` makes of D_k and D_(k-1).
 //! Three pairs of rows are a tile. Along a diagonal k is constant: each D_k is loaded once in a tile, used for the
-//! three pairs and dropped, and three V_j wait in registers that take turns.
+//! three pairs and dropped, and three V_j wait in registers that take turns. Sums are Montgomery-reduced, two
+//! instructions each, or their low halves are the result.
 
 use super::Writer;
+use super::block::index;
+use super::fused::{All, Fused, Kind};
 use ringforge_program::ir::*;
 
 /// Pairs of rows in a tile: with these all registers but the stack pointer are taken.
@@ -34,30 +37,38 @@ const SUMS: [[&str; 2]; TILE] = [["r8", "r9"], ["r10", "r11"], ["r12", "lr"]];
 /// Up to how many pairs of columns in all tiles together these are one after another: some 9,000 bytes.
 const STRAIGHT: usize = 256;
 
+/// Where the quotients of Montgomery's reductions are made, and 1/q with -q above it.
+const QUOTIENT: &str = WAITING[0];
+const OVER_Q: &str = WAITING[1];
+
 /// A block that is such a product.
 pub struct Toeplitz {
-    out: (BufferId, i64),
-    vector: (BufferId, i64),
+    out: Place,
+    vector: Place,
     /// The lowest word of the diagonals that is read.
-    diagonals: (BufferId, i64),
+    diagonals: Place,
     /// Pairs of columns.
     columns: usize,
     /// Pairs of rows.
     rows: usize,
+    /// q and 1/q mod 2^16 where sums are reduced, else their low halves are taken.
+    reduced: Option<(i32, i32)>,
 }
 
-/// A place in a buffer that no loop moves.
-fn fixed(buffer: BufferId, at: &Index) -> Option<(BufferId, i64)> {
-    at.terms.is_empty().then_some((buffer, at.base))
+/// A place in a buffer.
+type Place = (BufferId, Index);
+
+fn moved((buffer, at): &Place, by: i64) -> Place {
+    (*buffer, Index { base: at.base + by, terms: at.terms.clone() })
 }
 
 /// Where the factors of a sum of dot products lie: pairs of a vector, exchanged, and of the diagonals.
-fn factors(ops: &[Op], sum: Value) -> Option<Vec<[(BufferId, i64); 2]>> {
+fn factors(ops: &[Op], sum: Value) -> Option<Vec<[Place; 2]>> {
     let of = |v: Value| &ops[v.0 as usize];
     let one = |a: Value, b: Value| {
         let (&Op::SwapPairs(pair), Op::Load { buffer, at }) = (of(a), of(b)) else { return None };
         let Op::BroadcastPair { buffer: vector, at: column } = of(pair) else { return None };
-        Some([fixed(*vector, column)?, fixed(*buffer, at)?])
+        Some([(*vector, column.clone()), (*buffer, at.clone())])
     };
     let (mut all, mut sum) = (Vec::new(), sum);
     loop {
@@ -78,32 +89,45 @@ fn factors(ops: &[Op], sum: Value) -> Option<Vec<[(BufferId, i64); 2]>> {
 
 impl Toeplitz {
     /// Sees the product in a block over so many lanes.
-    pub fn of(block: &Block, lanes: usize) -> Option<Toeplitz> {
+    pub fn of(block: &Block, fused: &All, lanes: usize) -> Option<Toeplitz> {
         let ops = &block.ops;
         let of = |v: Value| &ops[v.0 as usize];
         let stores = ops.iter().filter(|op| matches!(op, Op::Store { .. })).count();
         let Some(Op::Store { buffer, at, a }) = ops.last() else { return None };
-        let &Op::Blend { a: even, b: up, mask: 0xaa } = of(*a) else { return None };
-        let &Op::ShlWide(odd, 16) = of(up) else { return None };
+        let (even, odd, reduced) = match (of(*a), &fused.last[a.0 as usize]) {
+            (_, Some(Fused { kind: Kind::Narrow { even, odd, inverse }, q, .. })) => {
+                (*even, *odd, Some((*q, *inverse)))
+            }
+            (&Op::Blend { a: even, b: up, mask: 0xaa }, _) => match of(up) {
+                &Op::ShlWide(odd, 16) => (even, odd, None),
+                _ => return None,
+            },
+            _ => return None,
+        };
         let (evens, odds) = (factors(ops, even)?, factors(ops, odd)?);
-        let &[vector, (diagonals, first)] = evens.first()?;
-        let expected = |parity: i64| {
-            (0..).step_by(2).map(move |column| {
-                [(vector.0, vector.1 + column), (diagonals, first + parity - column)]
-            })
-        };
+        let [vector, first] = evens.first()?;
         let columns = evens.len();
-        let same = |found: &[[(BufferId, i64); 2]], parity| {
-            found.len() == columns && found.iter().copied().eq(expected(parity).take(columns))
+        let same = |found: &[[Place; 2]], parity: i64| {
+            let expected = (0..)
+                .step_by(2)
+                .map(|column| [moved(vector, column), moved(first, parity - column)]);
+            found.len() == columns && found.iter().cloned().eq(expected.take(columns))
         };
-        let lowest = first + 1 - 2 * columns as i64;
-        let regular = stores == 1 && same(&evens, 0) && same(&odds, 1) && lowest % 2 == 0;
-        (regular && lowest >= 0 && columns >= TILE && lanes.is_multiple_of(2)).then_some(Toeplitz {
-            out: fixed(*buffer, at)?,
-            vector,
-            diagonals: (diagonals, lowest),
+        let diagonals = moved(first, 1 - 2 * columns as i64);
+        // Words are whole ones of 32 bits wherever loops have come to.
+        let whole =
+            |(_, at): &Place| at.base % 2 == 0 && at.terms.iter().all(|term| term.1 % 2 == 0);
+        let out = (*buffer, at.clone());
+        let regular = stores == 1 && same(&evens, 0) && same(&odds, 1);
+        let whole = [&out, vector, &diagonals].into_iter().all(whole) && diagonals.1.base >= 0;
+        let fits = columns >= TILE && lanes.is_multiple_of(2);
+        (regular && whole && fits).then(|| Toeplitz {
+            out,
+            vector: vector.clone(),
+            diagonals,
             columns,
             rows: lanes / 2,
+            reduced,
         })
     }
 
@@ -139,8 +163,19 @@ impl Toeplitz {
         }
         // Early: an address that was just computed is waited for.
         code.push(format!("add {DIAGONALS}, {DIAGONALS}, #{}", 4 * TILE));
+        if let Some((q, inverse)) = self.reduced {
+            code.push(format!("movw {OVER_Q}, #{}", inverse as u16));
+            code.push(format!("movt {OVER_Q}, #{}", -q as u16));
+            for sum in SUMS[..pairs].iter().flatten() {
+                code.push(format!("smulbb {QUOTIENT}, {sum}, {OVER_Q}"));
+                code.push(format!("smlabt {sum}, {QUOTIENT}, {OVER_Q}, {sum}"));
+            }
+        }
         for [even, odd] in &SUMS[..pairs] {
-            code.push(format!("pkhbt {even}, {even}, {odd}, lsl #16"));
+            code.push(match self.reduced {
+                Some(_) => format!("pkhtb {even}, {odd}, {even}, asr #16"),
+                None => format!("pkhbt {even}, {even}, {odd}, lsl #16"),
+            });
         }
         for [even, _] in &SUMS[..pairs] {
             code.push(format!("str {even}, [{OUT}], #4"));
@@ -189,33 +224,22 @@ impl Toeplitz {
 impl Writer<'_> {
     /// Renders a Toeplitz product as assembly.
     pub fn toeplitz(&mut self, product: &Toeplitz) {
-        let place = |(buffer, at): (BufferId, i64)| format!("&{}[{at}]", self.buffer(buffer));
+        let place =
+            |(buffer, at): &Place| format!("&{}[{}]", self.buffer(*buffer), index(at, None));
         let Toeplitz { out, vector, diagonals, .. } = product;
-        let [out, vector, diagonals] = [out, vector, diagonals].map(|at| place(*at));
-        self.apart = true;
+        let [out, vector, diagonals] = [out, vector, diagonals].map(place);
         self.line("{");
         self.depth += 1;
         self.line(&format!("register int16_t *rows __asm__(\"{OUT}\") = {out};"));
         self.line(&format!("register const int16_t *at __asm__(\"{DIAGONALS}\") = {diagonals};"));
         self.line(&format!("register const int16_t *v __asm__(\"{VECTOR}\") = {vector};"));
-        // C99 compilers need not take such long texts; these do.
-        self.text += "#pragma GCC diagnostic push\n";
-        self.text += "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n";
-        self.line("__asm__ volatile(");
-        self.depth += 1;
-        for line in product.code() {
-            match line.starts_with('#') {
-                true => self.text += &format!("{line}\n"),
-                false => self.line(&line),
-            }
-        }
+        self.long_assembly(&product.code());
         self.line(": \"+r\"(rows), \"+r\"(at)");
         self.line(": \"r\"(v)");
         let taken = WINDOW.iter().chain(&WAITING[..TILE - 1]).chain(SUMS.iter().flatten());
         let taken: Vec<String> = taken.map(|register| format!("\"{register}\"")).collect();
         self.line(&format!(": {}, \"cc\", \"memory\");", taken.join(", ")));
-        self.text += "#pragma GCC diagnostic pop\n";
-        self.depth -= 1;
+        self.end_assembly();
         self.depth -= 1;
         self.line("}");
     }

@@ -104,6 +104,25 @@ fn dot_products_of_broadcast_pairs() {
         let said = m4::m4(&toeplitz(moved), &Preamble::default()).unwrap();
         assert_eq!(said.contains("\"smladx r"), moved == 0, "{said}");
     }
+    // Sums are reduced there too, by an odd q; not by what is no inverse of it.
+    let reduced = |q: u64| {
+        let mut program = toeplitz(0);
+        (program.q, program.procedures[0].q) = (q, q);
+        for stmt in &mut program.procedures[0].body {
+            let Stmt::Block(block) = stmt else { continue };
+            block.ops.iter_mut().for_each(|op| {
+                if let Op::Narrow { method, .. } = op {
+                    *method = NarrowMethod::Montgomery;
+                }
+            });
+        }
+        program
+    };
+    for q in [3329, 12289] {
+        check(&reduced(q), &targets);
+        let said = m4::m4(&reduced(q), &Preamble::default()).unwrap();
+        assert!(said.contains("\"smlabt r8, r5, r6, r8"), "{said}");
+    }
     // What reads what it writes is no loop over elements.
     let mut block = sums(&some, &Index::at);
     for op in &mut block.ops {

@@ -2,6 +2,7 @@
 //! `run` gives, on corner and random words, at the modular level and after expansion. Every day as one compiler makes it;
 //! left to `RINGFORGE_LONG=1`: AVX2 by gcc as well.
 
+mod assembly;
 #[path = "../common/mod.rs"]
 mod common;
 mod dots;
@@ -380,6 +381,12 @@ fn modular_operations() {
         use FreezeMethod::Minimum;
         use ReduceMethod::*;
         let split = [MulMethod::Montgomery, MulMethod::Barrett];
+        let plantard = |factors: &[Factor]| {
+            let mut all = multiply(&[MulMethod::Plantard], factors);
+            all.extend(reduce(&[ReduceMethod::Plantard]));
+            all.extend(freeze(&[FreezeMethod::Plantard]));
+            all
+        };
         let biased = FreezeMethod::MontgomeryBiased { k: 1 };
         let high = vec![
             multiply(&split, &factors[..3]),
@@ -400,6 +407,10 @@ fn modular_operations() {
         if bits == 16 {
             let narrowed = narrow(&[NarrowMethod::Montgomery, NarrowMethod::Barrett]);
             all(vec![multiply(&split, &factors)], &ALL);
+            all(vec![plantard(&factors)], &ALL);
+            // Pairs of lanes by one word, from a table too.
+            let same = [&factors[..3], &factors[5..]].concat();
+            all(vec![plantard(&same)], &["m4"]);
             all(vec![narrowed], &VECTORS);
             all(vec![narrow(&[NarrowMethod::Low])], &VECTORS);
         } else {

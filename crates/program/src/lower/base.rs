@@ -83,7 +83,7 @@ impl Lowering<'_> {
                 pairs
             });
             let value = self.dot(&mut block, lanes / 2, &|block, i| {
-                let pair = block.push(Op::BroadcastPair { buffer: a, at: a_at(lanes + 2 * i) });
+                let pair = self.pair(block, a, a_at(lanes + 2 * i));
                 let even = Op::Load { buffer: e, at: at(lanes - 2 * i - 1) };
                 let odd = Op::Load { buffer: e, at: at(lanes - 2 * i) };
                 (pair, [even, odd])
@@ -132,11 +132,20 @@ impl Lowering<'_> {
         bound.ok_or_else(|| LowerError::Wide { stage: stage.into(), bound: sum })
     }
 
+    /// A pair of an operand, broadcast, its words exchanged: as they were brought in, or here where that takes
+    /// nothing.
+    pub fn pair(&self, block: &mut Block, buffer: BufferId, at: Index) -> Value {
+        let pair = block.push(Op::BroadcastPair { buffer, at });
+        if self.schedule.rows { block.push(Op::SwapPairs(pair)) } else { pair }
+    }
+
     /// `sum` (or zero) plus a dot product of pairs.
     pub fn dot_add(&self, block: &mut Block, sum: Option<Value>, a: Value, b: Value) -> Value {
         match sum {
             None => block.push(Op::PairDot(a, b)),
-            Some(acc) if self.schedule.fused_dot => block.push(Op::PairDotAdd { acc, a, b }),
+            Some(acc) if self.schedule.fused_dot || self.schedule.rows => {
+                block.push(Op::PairDotAdd { acc, a, b })
+            }
             Some(acc) => {
                 let dot = block.push(Op::PairDot(a, b));
                 block.push(Op::AddWide(acc, dot))

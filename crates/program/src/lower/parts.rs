@@ -4,9 +4,9 @@ use super::phases::inverse_phases;
 use super::registers::LowPart;
 use super::transform::Layout;
 use super::{LowerError, Lowering, Operand, unsupported};
-use crate::build::repeat_unrolled;
+use crate::build::{repeat, repeat_unrolled};
 use crate::ir::*;
-use crate::method::ProductMethod;
+use crate::method::{NarrowMethod, ProductMethod};
 use crate::schedule::BaseProducts;
 use ringforge_plan::{MonomialCrt, Product, Unit};
 use ringforge_target::ALIGNMENT;
@@ -173,6 +173,9 @@ impl Lowering<'_> {
             bound = match windows {
                 // All there is stands in the top coefficient.
                 _ if blocks == 0 => 0,
+                Some(windows) if self.schedule.rows => {
+                    self.truncated_rows(blocks, a, windows, full, factor)?
+                }
                 Some(windows) => self.truncated_product(blocks, a, windows, full, factor)?,
                 None => self.truncated_lanes(blocks, a, b, full, factor)?,
             };
@@ -191,8 +194,27 @@ impl Lowering<'_> {
     /// Lays the first blocks of b out as the truncated product wants them: after each other the
     /// registers (b_(j-1), b_j), b_(-1) = 0, so that no window over two neighbours crosses a cache
     /// line.
+    ///
+    /// Rows of words want them behind as many registers of zeros.
     pub fn stage_windows(&mut self, b: BufferId, blocks: usize) -> BufferId {
         let lanes = self.lanes;
+        if self.schedule.rows {
+            let windows =
+                self.builder.buffer("windows", Role::Local, 2 * blocks * lanes, ALIGNMENT);
+            let (zeros, copies) = (self.builder.counter(), self.builder.counter());
+            let mut block = Block::default();
+            let a = block.push(Op::Splat(0));
+            let at = Index::strided(0, zeros, lanes);
+            block.push(Op::Store { buffer: windows, at, a });
+            let mut body = vec![repeat(zeros, blocks, vec![Stmt::Block(block)])];
+            let mut block = Block::default();
+            let a = block.push(Op::Load { buffer: b, at: Index::strided(0, copies, lanes) });
+            let at = Index::strided(blocks * lanes, copies, lanes);
+            block.push(Op::Store { buffer: windows, at, a });
+            body.push(repeat(copies, blocks, vec![Stmt::Block(block)]));
+            self.builder.stage("low part: b behind zeros", "", body);
+            return windows;
+        }
         let windows = self.builder.buffer("windows", Role::Local, 2 * blocks * lanes, ALIGNMENT);
         let mut block = Block::default();
         let zero = block.push(Op::Splat(0));
@@ -232,7 +254,7 @@ impl Lowering<'_> {
             let mut pairs = Vec::new();
             for t in 0..blocks {
                 let at = Index::at(a.start + t * lanes + 2 * r);
-                pairs.push(block.push(Op::BroadcastPair { buffer: a.buffer, at }));
+                pairs.push(self.pair(&mut block, a.buffer, at));
             }
             for (u, parity) in (0..blocks).flat_map(|u| [(u, 0), (u, 1)]) {
                 let at = Index::at((2 * u + 1) * lanes - 2 * r - 1 + parity);
@@ -252,6 +274,51 @@ impl Lowering<'_> {
         }
         let title = "low part: truncated product by dot products";
         self.builder.stage(title, "[Chiu25 §3.1]", vec![Stmt::Block(block)]);
+        let narrowed = self.narrow_bound("low", (blocks * lanes) as i64 * h * h)?;
+        Ok(self.bounds.product(factor, narrowed))
+    }
+
+    /// The same row by row, each register of results a Toeplitz matrix of all words of a that it needs; those of each
+    /// half of the registers have one size, so that code is short.
+    fn truncated_rows(
+        &mut self,
+        blocks: usize,
+        a: &Operand,
+        windows: BufferId,
+        full: BufferId,
+        factor: u64,
+    ) -> Result<i64, LowerError> {
+        let lanes = self.lanes;
+        let mut body = Vec::new();
+        for (first, end) in [(0, blocks / 2), (blocks / 2, blocks)] {
+            if first == end {
+                continue;
+            }
+            let counter = self.builder.counter();
+            let at = |words: usize| Index::strided(words, counter, lanes);
+            let mut block = Block::default();
+            let value = self.dot(&mut block, end * lanes / 2, &|block, i| {
+                let pair = self.pair(block, a.buffer, Index::at(a.start + 2 * i));
+                // b_0 stands behind as many zeros as the last register needs.
+                let start = (blocks + first) * lanes - 2 * i;
+                let [even, odd] =
+                    [start - 1, start].map(|words| Op::Load { buffer: windows, at: at(words) });
+                (pair, [even, odd])
+            });
+            block.push(Op::Store { buffer: full, at: at(first * lanes), a: value });
+            body.push(repeat(counter, end - first, vec![Stmt::Block(block)]));
+        }
+        let counter = self.builder.counter();
+        let at = Index::strided(0, counter, lanes);
+        let mut block = Block::default();
+        let v = block.push(Op::Load { buffer: full, at: at.clone() });
+        let (factor_word, method) = (Factor::Splat(factor), self.schedule.multiply);
+        let v = block.push(Op::MulMod { a: v, factor: factor_word, method });
+        block.push(Op::Store { buffer: full, at, a: v });
+        body.push(repeat(counter, blocks, vec![Stmt::Block(block)]));
+        let title = "low part: truncated product, rows by dot products";
+        self.builder.stage(title, "[Chiu25 §3.1]", body);
+        let h = self.operand;
         let narrowed = self.narrow_bound("low", (blocks * lanes) as i64 * h * h)?;
         Ok(self.bounds.product(factor, narrowed))
     }
@@ -277,7 +344,8 @@ impl Lowering<'_> {
             self.builder.stage(title, "[Chiu25 §3.2.2]", vec![Stmt::Block(block)]);
             return Ok(0);
         }
-        let by_lanes = self.schedule.base == BaseProducts::Lanes;
+        let rows = self.schedule.rows && self.schedule.narrow == NarrowMethod::Montgomery;
+        let by_lanes = self.schedule.base == BaseProducts::Lanes || rows;
         // Word n - 1 of b; of a, where pairs are swapped, the word at (n - 1) ^ 1.
         let last = if by_lanes { n - 1 } else { (n - 1) ^ 1 };
         let (ia, ib) = (a.start + last, b.start + n - 1);

@@ -29,7 +29,11 @@ impl Lowering<'_> {
         let mut fb = Operand { buffer: b, start: 0, tail: None };
         let (mut fa, mut windows) = (Operand { buffer: a, ..fb.clone() }, None);
         if self.schedule.base == BaseProducts::BroadcastDot {
-            fa = self.stage_swapped("a", a, n);
+            match self.schedule.rows {
+                false => fa = self.stage_swapped("a", a, n),
+                true if n.is_multiple_of(lanes) => {}
+                true => fa.tail = Some(self.stage_tail("a", a, n)),
+            }
             if !n.is_multiple_of(lanes) {
                 fb.tail = Some(self.stage_tail("b", b, n));
             }
