@@ -32,6 +32,7 @@ use crate::size;
 use crate::summary;
 use crate::target::{self, Target};
 use crate::ui::{Failure, Ui};
+use crate::untried;
 use crate::verify::{self, Runs};
 use crate::widen;
 
@@ -205,6 +206,13 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
         true => Timed::default(),
         false => check.time((ring, wanted.operands), &made, &mut forged, scratch.path())?,
     };
+    let mut untried = Vec::new();
+    for one in made.iter().filter(|_| wanted.plan.is_some() && path.is_none() && !args.no_prove) {
+        let of_this = forged.iter().filter(|f| f.target == one.target.name);
+        if of_this.map(|f| f.proof.verdict()).any(|verdict| verdict == "unknown") {
+            untried.extend(untried::hint(one.target, &one.plan)?);
+        }
+    }
     let package = Package {
         format: 1,
         verdict: summary::verdict(&forged),
@@ -231,7 +239,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     ui.json(&package)?;
     summary::print(ui, &package, &place);
     package.schoolbook.iter().filter_map(Compared::warning).for_each(|word| ui.warn(word));
-    timed.hint.iter().for_each(|hint| ui.say(hint));
+    timed.hint.iter().chain(&untried).for_each(|hint| ui.say(hint));
     Ok(if package.verdict == "proved" { 0 } else { 1 })
 }
 

@@ -39,6 +39,7 @@ mod size;
 mod summary;
 mod target;
 mod ui;
+mod untried;
 mod verify;
 mod views;
 mod widen;

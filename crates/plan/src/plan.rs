@@ -55,14 +55,17 @@ impl Plan {
         let mut operands = ([Operand::Big; 2], form.at);
         for item in &items[2..] {
             let (head, rest) = match &item.kind {
-                FormKind::List(items) => (items.first().map(|f| f.kind.clone()), &items[1..]),
+                FormKind::List(items) => match &items[..] {
+                    [first, rest @ ..] => (&first.kind, rest),
+                    [] => return Err(Refusal::new(item.at, "this list is empty").instead(USAGE)),
+                },
                 _ => {
                     let message = format!("a list is expected here, not {}", item.describe());
                     return Err(Refusal::new(item.at, message).instead(USAGE));
                 }
             };
-            let word = match &head {
-                Some(FormKind::Word(word)) => word.as_str(),
+            let word = match head {
+                FormKind::Word(word) => word.as_str(),
                 _ => "",
             };
             match (word, rest) {

@@ -216,6 +216,16 @@ fn malformed_texts() {
 /// Transforms over a modulus that is even or not prime: refused where there is no root, taken where
 /// there is one.
 #[test]
+fn an_empty_list_is_no_part_of_a_plan() {
+    // Found by libFuzzer.
+    let text = "(plan p\n () (ring \"Z17[x]/(x^2 + 1)\") (lift 3 (schoolbook)))";
+    let error = Plan::parse(text).expect_err("an empty list");
+    assert_eq!((error.line, error.col, error.message.as_str()), (2, 2, "this list is empty"));
+    let within = Plan::parse(&text.replace("()", "").replace("(schoolbook)", "()"));
+    assert!(within.expect_err("an empty list").message.contains("the name of a method"));
+}
+
+#[test]
 fn moduli_that_are_no_primes() {
     let plan = |q: &str, inner: &str| {
         Plan::parse(&format!("(plan p (ring \"Z{q}[x]/(x^2 - x - 1)\") (lift 3 {inner}))"))
