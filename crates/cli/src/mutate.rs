@@ -116,12 +116,12 @@ pub fn run(ui: &Ui, args: &Mutate) -> Result<u8, Failure> {
         // What must never happen is said at once, not after an hour.
         if matches!(trial.outcome, Outcome::Unsound { .. } | Outcome::Crashed { .. }) {
             std::thread::sleep(ABREAST);
-            if !signals::came().is_some() {
+            if signals::came().is_none() {
                 bar.println(format!("{}: {}: {:?}", trial.class, trial.what, trial.outcome));
             }
         }
         if let Ok(mut tried) = tried.lock()
-            && !signals::came().is_some()
+            && signals::came().is_none()
         {
             tried.push((Instant::now(), trial.clone()));
         }

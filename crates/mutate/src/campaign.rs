@@ -120,3 +120,31 @@ pub fn run(
     let not_generated = if whole { all.not_generated } else { Default::default() };
     Ok(Summary::new(trials, &not_generated))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutant::Change;
+
+    #[test]
+    fn mutants_are_chosen_by_class_and_description() {
+        let mutant =
+            |class, what: &str| Mutant { class, what: what.into(), change: Change::Object(vec![]) };
+        let made = vec![
+            mutant(Class::Logic, "f+0x4: `and` becomes `orr`"),
+            mutant(Class::Logic, "f+0x8: `and` becomes `orr`"),
+            mutant(Class::Rounding, "f+0x4: `sshr` becomes `srshr`"),
+        ];
+        let all = Mutants { made, ..Mutants::default() };
+        let chosen = |count, classes: &[Class], only: &[&str]| {
+            let only = only.iter().map(|part| part.to_string()).collect();
+            let choice = Choice { count, seed: 1, classes: classes.to_vec(), only };
+            choose(&all, &choice).len()
+        };
+        assert_eq!(chosen(None, &[], &[]), 3);
+        assert_eq!(chosen(None, &[], &["f+0x4:"]), 2);
+        assert_eq!(chosen(None, &[], &["f+0x8:", "`srshr`"]), 2);
+        assert_eq!(chosen(None, &[Class::Rounding], &["f+0x8:"]), 0);
+        assert_eq!(chosen(Some(9), &[Class::Logic], &["f+0x4:"]), 1);
+    }
+}

@@ -217,9 +217,12 @@ fn dropped(word: u32, old: &Instruction, out: &mut Vec<(Class, u32)>) {
     }
 }
 
-/// Loads of x and d registers, one or two, from the stack: their words with the address as it is, and those that move the
-/// stack pointer afterwards, with lowest bit, length and unit of the distance.
-static RESTORES: [(u32, u32, Option<(u32, u32, u32)>); 8] = [
+/// Where a word says how far a register is moved: lowest bit, length, unit.
+type Distance = (u32, u32, u32);
+
+/// Loads of x and d registers, one or two, from the stack (mask and value): with the address as it is, and with the stack
+/// pointer moved afterwards.
+static RESTORES: [(u32, u32, Option<Distance>); 8] = [
     (0xffc0_0000, 0xa940_0000, None),
     (0xffc0_0000, 0x6d40_0000, None),
     (0xffc0_0000, 0xf940_0000, None),
@@ -240,5 +243,5 @@ fn unrestored(word: u32) -> Option<u32> {
     let Some((shift, bits, unit)) = *moves else { return Some(NOP) };
     let distance = word >> shift & ((1 << bits) - 1);
     // Upwards: `add sp, sp, #distance`.
-    (distance >> (bits - 1) == 0).then_some(0x9100_03ff | distance * unit << 10)
+    (distance >> (bits - 1) == 0).then_some(0x9100_03ff | (distance * unit) << 10)
 }
