@@ -7,6 +7,7 @@ use super::select::{Form, Selection, select};
 use super::words::{blended, cast, constant, literal, permuted, signed, unsigned, vector};
 use crate::x86::{Place, add_sum, address, factor};
 use ringforge_program::ir::*;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The operations of a block as declarations and stores.
@@ -20,9 +21,10 @@ pub(super) fn block(out: &mut String, place: &Place, block: &Block, depth: usize
     let constants = packed(block, &chosen, place.bits);
     let writer = Writer { place, block, chosen, loads, constants };
     let mut written = vec![false; block.ops.len()];
+    let mut lines = Vec::new();
     for (k, words) in writer.constants.registers.iter().enumerate() {
         let (kind, words) = (vector(place.bits), constant(words, place.bits));
-        let _ = writeln!(out, "{indent}{kind} k{k} = {words}; LANES(k{k});");
+        lines.push(format!("{kind} k{k} = {words}; LANES(k{k});"));
     }
     let mut stored = false;
     for halves in passes {
@@ -33,7 +35,7 @@ pub(super) fn block(out: &mut String, place: &Place, block: &Block, depth: usize
             // What comes after the stores stays there.
             stored |= op.shape() == Shape::Nothing;
             if stored && reads(op) {
-                let _ = writeln!(out, "{indent}FENCE;");
+                lines.push("FENCE;".to_owned());
                 stored = false;
             }
             for register in writer.registers(i, op, halves) {
@@ -45,14 +47,66 @@ pub(super) fn block(out: &mut String, place: &Place, block: &Block, depth: usize
                         }
                         Register::Stored(v, half) => writer.words(*v, *half),
                     };
-                    let _ = writeln!(out, "{indent}const {kind} r{register} = {words};");
+                    lines.push(format!("const {kind} r{register} = {words};"));
                 }
             }
-            for line in writer.lines(i, op, halves) {
-                let _ = writeln!(out, "{indent}{line}");
-            }
+            lines.extend(writer.lines(i, op, halves));
         }
     }
+    for line in all_used(lines) {
+        let _ = writeln!(out, "{indent}{line}");
+    }
+}
+
+/// The names in a text.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+}
+
+/// Without constants that no later line has, as a half of a register of which the other one is stored alone.
+fn all_used(lines: Vec<String>) -> Vec<String> {
+    let mut used: BTreeSet<String> = BTreeSet::new();
+    let mut kept = Vec::new();
+    for line in lines.into_iter().rev() {
+        let declared = line.strip_prefix("const ").and_then(|rest| rest.strip_suffix(';'));
+        let Some((kind, all)) = declared.and_then(|rest| rest.split_once(' ')) else {
+            used.extend(names(&line).map(str::to_owned));
+            kept.push(line);
+            continue;
+        };
+        let mut wanted = Vec::new();
+        for one in declarations(all).into_iter().rev() {
+            let name = names(one).next().unwrap_or("").to_owned();
+            if used.contains(&name) {
+                used.extend(names(one).map(str::to_owned));
+                wanted.push(one);
+            }
+        }
+        wanted.reverse();
+        if !wanted.is_empty() {
+            kept.push(format!("const {kind} {};", wanted.join(", ")));
+        }
+    }
+    kept.reverse();
+    kept
+}
+
+/// The parts of `a = f(x, y), b = z`.
+fn declarations(all: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
+    for (at, c) in all.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(all[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(all[start..].trim());
+    parts
 }
 
 /// Whether both halves of a result are equal, so that one variable holds them.
@@ -515,5 +569,32 @@ impl Writer<'_> {
             | Op::AddSum { .. }
             | Op::StoreParts { .. } => unreachable!("expanded, products, or a statement"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_line_uses_is_not_declared() {
+        let lines = [
+            "const int16x8_t r0 = vld1q_s16(a), r1 = vld1q_s16(a + 8);",
+            "const int16x8_t v0l = f(r0, g(r0, 1)), v0h = f(r1, r1);",
+            "int16x8_t k = h(2); OPAQUE(k);",
+            "const int16x8_t v1l = f(v0l, k), v1h = f(v0h, k);",
+            "FENCE;",
+            "vst1_s16(c, vget_low_s16(v1l));",
+        ];
+        let want = [
+            "const int16x8_t r0 = vld1q_s16(a);",
+            "const int16x8_t v0l = f(r0, g(r0, 1));",
+            lines[2],
+            "const int16x8_t v1l = f(v0l, k);",
+            lines[4],
+            lines[5],
+        ];
+        assert_eq!(all_used(lines.map(str::to_owned).to_vec()), want);
+        assert_eq!(all_used(want.map(str::to_owned).to_vec()), want);
     }
 }
