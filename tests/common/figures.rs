@@ -40,6 +40,8 @@ fn table(name: &str, read: Read) -> Result<String, String> {
         "kems" => Ok(super::kems::kems(&parse("kems.json")?)),
         "kem references" => Ok(super::kems::references(&parse("kem-references.json")?)),
         "kem phases" => Ok(super::kems::phases(&parse("kems.json")?)),
+        "neon operations" => Ok(super::neon::operations(&parse("neon.json")?)),
+        "neon phases" => Ok(super::neon::phases(&parse("neon.json")?)),
         "simulated" => Ok(super::simulated::simulated(&parse("plans.json")?)),
         "plans of other rings" => Ok(plans(&parse("plans.json")?, None)),
         _ => match name.strip_prefix("plans ") {

@@ -4,6 +4,7 @@
 pub mod figures;
 pub mod kems;
 mod long;
+pub mod neon;
 pub mod simulated;
 
 pub use long::{long, sample};

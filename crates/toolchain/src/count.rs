@@ -2,6 +2,8 @@
 //!
 //! Counts do not depend on the machine that they are made on, and nothing of them is measured time.
 
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
 use ringforge_target::{Core, Model};
@@ -93,29 +95,63 @@ pub fn count(
     if !compiler.runner.is_emulator() {
         return Err(CountError::NoEmulator);
     }
-    let plugin = |e: &dyn std::fmt::Display| CountError::Plugin(e.to_string());
-    let own = Compiler::any().map_err(|e| plugin(&e))?;
-    let dir = Scratch::new().map_err(|e| plugin(&e))?;
-    let [source, object, out] = ["count.c", "count.so", "counts"].map(|f| dir.path().join(f));
-    std::fs::write(&source, PLUGIN).map_err(|e| plugin(&e))?;
-    let flags = ["-O2", "-w", "-shared", "-fPIC", "-fvisibility=hidden", "-o"].map(Into::into);
-    let args = [&flags[..], &[object.clone().into(), source.into()]].concat();
-    own.run(&args).map_err(|e| plugin(&e))?;
+    let counter = Counter::new()?;
     let mut command = callee.command();
-    let plugin = format!("file={},out={}", object.display(), out.display());
-    command.env("QEMU_PLUGIN", plugin);
+    counter.watch(&mut command);
     callee.run(
         command,
         callee.signature().record(inputs),
         Guard::Behind,
         Duration::from_secs(60),
     )?;
-    let text = std::fs::read_to_string(&out).map_err(|e| CountError::Silent(e.to_string()))?;
-    let counts = match compiler.architecture.and_then(|a| a.core).map(|core| core.model) {
-        Some(Model::InOrder(times)) => thumb::sum(&text, &times),
-        _ => sum(&text),
-    };
-    if counts.executed == 0 { Err(CountError::Silent(text)) } else { Ok(counts) }
+    counter.counts(compiler.architecture.and_then(|a| a.core).map(|core| core.model))
+}
+
+/// The plugin, compiled, and where it leaves its counts.
+pub struct Counter {
+    dir: Scratch,
+}
+
+impl Counter {
+    /// Made by the machine's own compiler.
+    ///
+    /// # Errors
+    /// There is none, or it fails.
+    pub fn new() -> Result<Counter, CountError> {
+        let plugin = |e: &dyn std::fmt::Display| CountError::Plugin(e.to_string());
+        let own = Compiler::any().map_err(|e| plugin(&e))?;
+        let counter = Counter { dir: Scratch::new().map_err(|e| plugin(&e))? };
+        let source = counter.file("count.c");
+        std::fs::write(&source, PLUGIN).map_err(|e| plugin(&e))?;
+        let flags = ["-O2", "-w", "-shared", "-fPIC", "-fvisibility=hidden", "-o"].map(Into::into);
+        let args = [&flags[..], &[counter.file("count.so").into(), source.into()]].concat();
+        own.run(&args).map_err(|e| plugin(&e))?;
+        Ok(counter)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Lets a command that starts an emulator count what stands between a program's marks.
+    pub fn watch(&self, command: &mut Command) {
+        let (object, out) = (self.file("count.so"), self.file("counts"));
+        command.env("QEMU_PLUGIN", format!("file={},out={}", object.display(), out.display()));
+    }
+
+    /// What the last command counted that was watched and has ended, by a core's model.
+    ///
+    /// # Errors
+    /// The emulator left no counts.
+    pub fn counts(&self, model: Option<Model>) -> Result<Counts, CountError> {
+        let text = std::fs::read_to_string(self.file("counts"))
+            .map_err(|e| CountError::Silent(e.to_string()))?;
+        let counts = match model {
+            Some(Model::InOrder(times)) => thumb::sum(&text, &times),
+            _ => sum(&text),
+        };
+        if counts.executed == 0 { Err(CountError::Silent(text)) } else { Ok(counts) }
+    }
 }
 
 /// Sums lines of an instruction word in hexadecimal digits and a count.
