@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{arm_compilers, long, run};
+use common::{arm_compilers, run};
 use ringforge_target::AARCH64;
 use ringforge_toolchain::count::Counter;
 use serde_json::{Value, json};
@@ -110,8 +110,7 @@ fn emulated(program: &Path, args: &[&str]) -> String {
     run(Command::new(AARCH64.emulator).arg(program).args(args))
 }
 
-/// Known answers of these KEMs (of all where none is named); on portable code too if that was compiled, where there are
-/// few cases.
+/// Known answers of one case of these KEMs (of all where none is named); on portable code too if that was compiled.
 fn gives_known_answers(kat: &Path, kems: &[&str], portable: bool) {
     let text = std::fs::read_to_string(library().join("tests/kats.txt")).unwrap();
     let mut jobs = Vec::new();
@@ -119,14 +118,14 @@ fn gives_known_answers(kat: &Path, kems: &[&str], portable: bool) {
         let [name, count, hash] = line.split(' ').collect::<Vec<_>>()[..] else {
             panic!("kats.txt: `{line}`")
         };
-        if (kems.is_empty() || kems.contains(&name)) && (count == "1" || long()) {
+        if (kems.is_empty() || kems.contains(&name)) && count == "1" {
             jobs.push((name, count, hash, false));
-            if portable && count == "1" {
+            if portable {
                 jobs.push((name, count, hash, true));
             }
         }
     }
-    assert!(jobs.len() >= if kems.is_empty() { 11 } else { kems.len() }, "{jobs:?}");
+    assert!(jobs.len() >= if kems.is_empty() { 16 } else { kems.len() }, "{jobs:?}");
     let next = Mutex::new(jobs.into_iter());
     let one = || next.lock().unwrap().next();
     let work = || {
@@ -160,32 +159,26 @@ fn apart(sources: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<PathBuf>) {
     sources.into_iter().partition(|f| f.parent().unwrap().ends_with("generated"))
 }
 
-/// Known answers, round trips and bad input of all; and what one key leaves on the stack is what any other leaves, which
-/// without wiping it is not. Multipliers at -O2 only.
+/// Known answers, round trips and bad input of all; and of some, what one key leaves on the stack is what any other
+/// leaves, which without wiping it is not.
 #[test]
 #[ignore = "in the long run"]
 fn all_kems_are_right_and_leave_nothing_on_the_stack() {
     for compiler in arm_compilers() {
-        let place = tempfile::tempdir().unwrap();
-        let (generated, others) = apart(sources(&["_neon.c", "_c.c"]));
-        let multipliers =
-            Build::new(*compiler, "-O2", TESTING, &[], place.path()).objects(&generated);
-        for level in ["-O1", "-O2", "-O3"] {
-            let dir = tempfile::tempdir().unwrap();
-            let build = Build::new(*compiler, level, TESTING, &[], dir.path());
-            let objects = [multipliers.clone(), build.objects(&others)].concat();
-            let helpers = ["kems", "random", "nist_rng", "sha256"];
-            let program =
-                |name: &'static str| build.program(&[&[name][..], &helpers].concat(), &objects);
-            let said = emulated(&program("dead_stack"), &[]);
-            assert_eq!(said.matches(" ok").count(), 19, "{} {level}: {said}", compiler.0);
-            if level == "-O2" {
-                let kat = program("kat");
-                gives_known_answers(&kat, &[], true);
-                agrees_with_portable_code(&kat);
-                emulated(&program("kem_test"), &[]);
-            }
-        }
+        let dir = tempfile::tempdir().unwrap();
+        let build = Build::new(*compiler, "-O2", TESTING, &[], dir.path());
+        let objects = build.objects(&sources(&["_neon.c", "_c.c"]));
+        let helpers = ["kems", "random", "nist_rng", "sha256"];
+        let program =
+            |name: &'static str| build.program(&[&[name][..], &helpers].concat(), &objects);
+        let kat = program("kat");
+        gives_known_answers(&kat, &[], true);
+        agrees_with_portable_code(&kat);
+        emulated(&program("kem_test"), &[]);
+        // Sizes differ in nothing that this depends on, but the largest needs the most.
+        let names = ["sntrup761", "sntrup1277", "ntrulpr1277", "mlkem1024", "ntruhps2048677"];
+        let said = emulated(&program("dead_stack"), &names);
+        assert_eq!(said.matches(" ok").count(), names.len(), "{}: {said}", compiler.0);
     }
 }
 
@@ -307,6 +300,16 @@ fn what_is_not_wiped_is_found() {
     }
 }
 
+/// Whether counts are equal but for what copying bytes takes, which depends on where arrays lie.
+fn is_near(old: &Value, new: &Value) -> bool {
+    let names = ["executed", "full", "long", "other", "memory", "moved"];
+    let count = |counts: &Value, name: &str| counts[name].as_u64().expect("a count");
+    names.iter().all(|name| {
+        let (old, new) = (count(old, name), count(new, name));
+        old.abs_diff(new) <= 64 + old / 10_000
+    })
+}
+
 /// Operations of sntrup761 and ntrulpr761, and phases of sntrup761: what one call executes, by both compilers.
 #[test]
 #[ignore = "in the long run"]
@@ -379,7 +382,16 @@ fn operations_execute_what_the_page_says() {
             eprintln!("docs/figures/neon.json has nothing by {how}");
             continue;
         }
-        assert_eq!(there, of(&rows, how), "docs/figures/neon.json: RINGFORGE_BLESS=1 writes it");
+        let here = of(&rows, how);
+        assert_eq!(there.len(), here.len(), "docs/figures/neon.json: RINGFORGE_BLESS=1 writes it");
+        for (old, new) in there.iter().zip(&here) {
+            let same = |name: &str| old[name] == new[name];
+            let same = ["kem", "target", "name", "phase", "uses"].iter().all(|name| same(name));
+            assert!(
+                same && is_near(&old["counts"], &new["counts"]),
+                "RINGFORGE_BLESS=1: {old} and {new}"
+            );
+        }
         compared += there.len();
     }
     assert!(compared > 0);
