@@ -112,13 +112,14 @@ static void rf_sha512_store(uint8_t *p, uint64_t x)
 }
 
 #if RINGFORGE_SMALL
-/* All rounds and all of the schedule in one loop. */
+/* All rounds and all of the schedule in one loop; the names of the state's words turn. */
+#define RF_TURNED(i) s[((i) - (unsigned)n) & 7]
 static void rf_sha512_blocks_c(uint64_t state[8], const uint8_t *in, size_t blocks)
 {
-    uint64_t w[16], s[9]; /* a to h, and room for them to move up */
+    uint64_t w[16], s[8];
     int n;
     for (; blocks > 0; blocks--, in += 128) {
-        memcpy(s, state, 64);
+        memcpy(s, state, sizeof s);
         for (n = 0; n < 80; n++) {
             uint64_t x, y;
             if (n < 16) {
@@ -130,17 +131,19 @@ static void rf_sha512_blocks_c(uint64_t state[8], const uint8_t *in, size_t bloc
                     (RF_ROR(y, 19) ^ RF_ROR(y, 61) ^ y >> 6);
             }
             w[n & 15] = x;
-            y = s[4];
-            x += rf_sha512_k[n] + s[7] + ((y & s[5]) + (~y & s[6])) + (RF_ROR(y, 14) ^ RF_ROR(y, 18) ^ RF_ROR(y, 41));
-            memmove(s + 1, s, 64);
-            s[4] += x;
-            y = s[1];
-            s[0] = x + ((y & s[2]) ^ (s[3] & (y ^ s[2]))) + (RF_ROR(y, 28) ^ RF_ROR(y, 34) ^ RF_ROR(y, 39));
+            y = RF_TURNED(4);
+            x += rf_sha512_k[n] + RF_TURNED(7) + ((y & RF_TURNED(5)) + (~y & RF_TURNED(6))) +
+                 (RF_ROR(y, 14) ^ RF_ROR(y, 18) ^ RF_ROR(y, 41));
+            RF_TURNED(3) += x;
+            y = RF_TURNED(0);
+            RF_TURNED(7) = x + ((y & RF_TURNED(1)) ^ (RF_TURNED(2) & (y ^ RF_TURNED(1)))) +
+                           (RF_ROR(y, 28) ^ RF_ROR(y, 34) ^ RF_ROR(y, 39));
         }
         for (n = 0; n < 8; n++)
             state[n] += s[n];
     }
 }
+#undef RF_TURNED
 #else
 /* The schedule's word 16 later takes a word's place as soon as that is used. */
 #define RF_SHA512_NEXT(i)                                                                          \
