@@ -118,12 +118,12 @@ fn montgomery(op: &Op, ops: &[Op], buffers: &[Buffer], lanes: usize) -> Option<F
 
 fn plantard(op: &Op, ops: &[Op], buffers: &[Buffer], lanes: usize) -> Option<Fused> {
     let of = |v: Value| &ops[v.0 as usize];
-    let (t, q, mut steps) = match op {
-        &Op::MulHi(sum, q) => {
+    let (t, q, mut steps) = match *op {
+        Op::MulHi(sum, q) => {
             let &Op::Add(t, two) = of(sum) else { return None };
             (t, q, splat(two, ops).filter(|two| *two == 2).map(|_| vec![sum, t])?)
         }
-        &Op::Sub(m, carry) => {
+        Op::Sub(m, carry) => {
             let (&Op::MulHi(t, q), &Op::Sar(rest, 15)) = (of(m), of(carry)) else { return None };
             let &Op::MulLo(same, also) = of(rest) else { return None };
             (t, q, (same == t && also == q).then(|| vec![m, carry, rest, t])?)
