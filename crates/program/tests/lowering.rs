@@ -134,7 +134,10 @@ fn what_cannot_be_lowered_is_named() {
         let plan = Plan::parse(text).unwrap_or_else(|e| panic!("{e}"));
         lower(&plan, &plantard, &AVX2, "x").unwrap_err().to_string()
     };
-    let said = refused("(plan s (ring \"Z8380417[x]/(x^256 + 1)\") (ntt 8))");
+    let said = refused(
+        "(plan s (ring \"Z8380417[x]/(x^256 + 1)\") (ntt 8 (forward cooley-tukey) \
+         (inverse gentleman-sande) (weighted-convolution (toeplitz))))",
+    );
     assert!(said.contains("odd q up to 26214") && said.contains("montgomery"), "{said}");
     let said = refused("(plan s (ring \"Z4591[x]/(x^32 - x - 1)\") (schoolbook))");
     assert!(said.contains("transforms modulo q itself"), "{said}");
