@@ -179,6 +179,10 @@ fn every_kem_is_constant_time() {
     let mut operations = 0;
     for file in std::fs::read_dir(library().join("contracts")).unwrap() {
         let file = file.unwrap().path();
+        // Those of other processors are in folders of their own.
+        if file.is_dir() {
+            continue;
+        }
         let report = proved(&all, &file);
         assert_eq!(report["verdict"], "proved", "{}: {report:#}", file.display());
         operations += report["objects"][0]["functions"].as_array().unwrap().len();
