@@ -1,7 +1,7 @@
 //! The C library: it compiles without a warning by gcc and clang, gives the known answers on portable code and on
 //! AVX2, does what its header says on good and on bad input, keeps to its prefix, and is constant time.
 //!
-//! Every day gcc compiles three KEMs, under another prefix, which run under valgrind; left to `RINGFORGE_LONG=1`: all
+//! Every day gcc compiles three KEMs, small and, under another prefix, for valgrind; left to `RINGFORGE_LONG=1`: all
 //! KEMs by gcc and clang, compared with the models, under valgrind at three levels.
 
 mod common;
@@ -66,6 +66,17 @@ fn sources_of(kems: &[&str]) -> Vec<PathBuf> {
         });
     }
     all
+}
+
+/// Options for a test with these KEMs alone, with all where none is named.
+fn enabling(kems: &[&str]) -> Vec<String> {
+    let alone = (!kems.is_empty()).then_some("-DRINGFORGE_ENABLE_ALL=0");
+    ["-DRINGFORGE_TESTING", "-DRINGFORGE_RANDOM=2"]
+        .into_iter()
+        .chain(alone)
+        .map(str::to_owned)
+        .chain(kems.iter().map(|k| format!("-DRINGFORGE_ENABLE_{}=1", k.to_uppercase())))
+        .collect()
 }
 
 /// Compiles sources in `dir`, on all processors; returns their objects.
@@ -266,13 +277,8 @@ struct Scope {
 fn checks(cc: &str, scope: &Scope) {
     let Scope { prefix, kems, .. } = *scope;
     let dir = tempfile::tempdir().unwrap();
-    let mut common = vec!["-DRINGFORGE_TESTING", "-DRINGFORGE_RANDOM=2"];
-    let enable: Vec<String> =
-        kems.iter().map(|k| format!("-DRINGFORGE_ENABLE_{}=1", k.to_uppercase())).collect();
-    if !kems.is_empty() {
-        common.push("-DRINGFORGE_ENABLE_ALL=0");
-        common.extend(enable.iter().map(String::as_str));
-    }
+    let enable = enabling(kems);
+    let mut common: Vec<&str> = enable.iter().map(String::as_str).collect();
     let define = prefix.map(|p| format!("-DRINGFORGE_PREFIX={p}"));
     common.extend(define.as_deref());
     let prefix = prefix.unwrap_or("ringforge_");
@@ -338,10 +344,8 @@ fn answers(
 fn nothing_uninitialised_is_looked_at() {
     let dir = tempfile::tempdir().unwrap();
     let kems = ["mlkem512", "sntrup761", "ntrulpr761", "ntruhps2048509"];
-    let enable = kems.map(|kem| format!("-DRINGFORGE_ENABLE_{}=1", kem.to_uppercase()));
-    let mut options =
-        vec!["-DRINGFORGE_TESTING", "-DRINGFORGE_RANDOM=2", "-DRINGFORGE_ENABLE_ALL=0"];
-    options.extend(enable.iter().map(String::as_str));
+    let enable = enabling(&kems);
+    let mut options: Vec<&str> = enable.iter().map(String::as_str).collect();
     options.extend(["-O1", "-g", "-fsanitize=memory", "-fno-sanitize-recover=all"]);
     let objects = compile("clang-19", &options, &sources_of(&kems), dir.path());
     let wrapped = wrapped("ringforge_");
@@ -416,9 +420,26 @@ fn hooks_are_replaced_at_build_time_alone() {
     }
 }
 
+/// One KEM of each family every day, all in the long run.
+fn some_kems() -> &'static [&'static str] {
+    if long() { &[] } else { &["sntrup761", "mlkem768", "ntruhps2048677"] }
+}
+
+/// The form for firmware on this machine: known answers, and nothing of a key is left behind.
+#[test]
+fn the_small_form_gives_the_same_answers() {
+    let (kems, dir) = (some_kems(), tempfile::tempdir().unwrap());
+    let enable = enabling(kems);
+    let mut options: Vec<&str> = enable.iter().map(String::as_str).collect();
+    options.extend(["-DRINGFORGE_SMALL=1", "-Os"]);
+    let objects = compile("gcc", &options, &sources_of(kems), dir.path());
+    gives_known_answers(&program("gcc", &options, "kat", &objects, dir.path()), kems);
+    run(&mut Command::new(program("gcc", &options, "dead_stack", &objects, dir.path())));
+}
+
 #[test]
 fn the_library_with_gcc() {
-    let kems: &[&str] = if long() { &[] } else { &["sntrup761", "mlkem768", "ntruhps2048677"] };
+    let kems = some_kems();
     let prefix = Some("other_"); // which the models do not know
     checks("gcc", &Scope { prefix, level: "-O2", kems, models: false, valgrind: true });
 }
