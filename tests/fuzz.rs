@@ -6,10 +6,9 @@
 
 mod common;
 
-use common::run;
+use common::{in_parallel, run};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Mutex;
 
 const OPTIONS: &[&str] = &[
     "-std=c99",
@@ -81,20 +80,12 @@ fn nothing_that_is_sent_breaks_a_kem() {
             .flat_map(names)
             .collect();
     sources.extend(["fuzz", "kems", "random", "nist_rng"].map(|name| format!("tests/{name}.c")));
-    let next = Mutex::new(sources.iter());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                loop {
-                    let Some(source) = next.lock().unwrap().next() else { return };
-                    let mut more = chosen.clone();
-                    if !source.starts_with("generated/") {
-                        more.extend(SANITIZE.iter().map(|&o| o.to_owned()));
-                    }
-                    compile(source, &more, dir);
-                }
-            });
+    in_parallel(&sources, |source| {
+        let mut more = chosen.clone();
+        if !source.starts_with("generated/") {
+            more.extend(SANITIZE.iter().map(|&o| o.to_owned()));
         }
+        compile(source, &more, dir);
     });
 
     let ended = fuzz(&link(&sources, dir), &format!("-max_total_time={seconds}"), dir);

@@ -6,11 +6,10 @@
 
 mod common;
 
-use common::{long, sample};
+use common::{in_parallel, long, sample};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Mutex;
 
 const STRICT: &[&str] =
     &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-Iinclude"];
@@ -82,23 +81,13 @@ fn enabling(kems: &[&str]) -> Vec<String> {
 /// Compiles sources in `dir`, on all processors; returns their objects.
 fn compile(cc: &str, options: &[&str], sources: &[PathBuf], dir: &Path) -> Vec<PathBuf> {
     std::fs::create_dir_all(dir).unwrap();
-    let next = Mutex::new(sources.iter());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                loop {
-                    let Some(source) = next.lock().unwrap().next() else { return };
-                    let object = dir.join(source.file_stem().unwrap()).with_extension("o");
-                    run(Command::new(cc)
-                        .args(STRICT)
-                        .args(options)
-                        .args(["-c", "-o"])
-                        .args([&object, source]));
-                }
-            });
-        }
+    let object = |source: &PathBuf| dir.join(source.file_stem().unwrap()).with_extension("o");
+    in_parallel(sources, |source| {
+        let mut command = Command::new(cc);
+        command.args(STRICT).args(options);
+        run(command.arg("-c").arg(source).arg("-o").arg(object(source)));
     });
-    sources.iter().map(|s| dir.join(s.file_stem().unwrap()).with_extension("o")).collect()
+    sources.iter().map(object).collect()
 }
 
 /// Links a test of `lib/tests`.

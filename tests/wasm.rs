@@ -5,10 +5,9 @@
 
 mod common;
 
-use common::{run, sample};
+use common::{in_parallel, run, sample};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 
 const OPTIONS: &[&str] = &[
     "--target=wasm32-wasi",
@@ -92,16 +91,8 @@ fn a_kem_of_each_family_gives_its_known_answers() {
 
         let object =
             |source: &String| dir.path().join(source.replace('/', "_")).with_extension("o");
-        let next = Mutex::new(sources.iter());
-        std::thread::scope(|scope| {
-            for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-                scope.spawn(|| {
-                    loop {
-                        let Some(source) = next.lock().unwrap().next() else { return };
-                        run(clang(&options).arg("-c").arg(source).arg("-o").arg(object(source)));
-                    }
-                });
-            }
+        in_parallel(&sources, |source| {
+            run(clang(&options).arg("-c").arg(source).arg("-o").arg(object(source)));
         });
         // Vectors are where they were asked for, and nowhere else.
         let objdump = Command::new("llvm-objdump-19").arg("-d").arg(object(&sources[0])).output();

@@ -11,6 +11,7 @@ pub use long::{long, sample};
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
 /// A finished run.
 #[derive(Debug)]
@@ -113,6 +114,24 @@ pub fn run(command: &mut Command) -> String {
     let error = String::from_utf8_lossy(&out.stderr);
     assert!(out.status.success(), "{command:?}: {}\n{text}{error}", out.status);
     text
+}
+
+/// Works on `items` with all processors, each taking the next when it is done with one.
+pub fn in_parallel<I>(items: I, work: impl Fn(I::Item) + Sync)
+where
+    I: IntoIterator<IntoIter: Send>,
+{
+    let next = Mutex::new(items.into_iter());
+    let one = || next.lock().expect("taking one does not panic").next();
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(item) = one() {
+                    work(item);
+                }
+            });
+        }
+    });
 }
 
 /// A directory that vanishes.
