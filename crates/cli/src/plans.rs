@@ -21,6 +21,7 @@ use crate::preset::{Wanted, listed_plan, wanted};
 use crate::target::{self, Target};
 use crate::ui::{Failure, Ui};
 
+use ringforge_interpret::draw::Undrawn;
 use shape::{moduli, shape};
 use table::{Line, PeerLine, Plans, picture, print, saved, simulated};
 
@@ -39,8 +40,9 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
         let json = serde_json::to_string_pretty(&table)
             .map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))?;
         let files = [("plans.json", json + "\n"), ("plans.md", text.clone() + "\n")];
-        let pictures = [("plans.svg", picture(&table))];
-        let simulated = simulated(&table).map(|picture| ("simulated.svg", picture));
+        let undrawn = |e: Undrawn| Failure::failed(e.to_string());
+        let pictures = [("plans.svg", picture(&table).map_err(undrawn)?)];
+        let simulated = simulated(&table).map_err(undrawn)?.map(|p| ("simulated.svg", p));
         for (name, content) in files.into_iter().chain(pictures).chain(simulated) {
             let write = replace_file(&dir.join(name), content);
             write.map_err(|e| Failure::input(e.to_string()))?;

@@ -3,6 +3,7 @@
 //! No scripts, no external fonts; colours follow the reader's light or dark scheme, and so does the ground, so that
 //! a picture can be read on a page of the other one too. Text is real text, so it can be searched and copied.
 
+mod chart;
 mod counts;
 mod network;
 mod ports;
@@ -10,6 +11,7 @@ mod ranges;
 mod scatter;
 mod tree;
 
+pub use chart::Undrawn;
 pub use counts::counts;
 pub use network::butterflies;
 pub use ports::ports_by_stage;
@@ -108,6 +110,13 @@ impl Sheet {
             "<text x=\"{x:.1}\" y=\"{y:.1}\" class=\"{class}\"{anchor}>{}</text>",
             escape(text)
         );
+    }
+
+    /// A text that is read from below.
+    fn upward(&mut self, x: f64, y: f64, class: &str, anchor: Anchor, text: &str) {
+        let _ = write!(self.body, "<g transform=\"rotate(-90 {x:.1} {y:.1})\">");
+        self.text(x, y, class, anchor, text);
+        let _ = writeln!(self.body, "</g>");
     }
 
     fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, class: &str, round: f64) {

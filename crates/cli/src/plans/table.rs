@@ -176,7 +176,10 @@ pub fn print(plans: &Plans, markdown: bool) -> Table {
 }
 
 /// Operations against cycles.
-pub fn picture(plans: &Plans) -> String {
+///
+/// # Errors
+/// See [`draw::scatter`].
+pub fn picture(plans: &Plans) -> Result<String, draw::Undrawn> {
     let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
     let series: Vec<&str> = names
         .iter()
@@ -199,7 +202,10 @@ pub fn picture(plans: &Plans) -> String {
 }
 
 /// Simulated against measured cycles, of the plans that have both; nothing where there are none.
-pub fn simulated(plans: &Plans) -> Option<String> {
+///
+/// # Errors
+/// See [`draw::scatter`].
+pub fn simulated(plans: &Plans) -> Result<Option<String>, draw::Undrawn> {
     let series: Vec<&str> =
         TARGETS.iter().filter(|t| t.machine.simulated.is_some()).map(|t| t.name).collect();
     let point = |line: &Line| {
@@ -211,5 +217,8 @@ pub fn simulated(plans: &Plans) -> Option<String> {
     let points: Vec<draw::Point> = plans.plans.iter().filter_map(point).collect();
     let caption = format!("Plans for {}, {}, simulated", plans.ring, plans.operands);
     let axes = ["core cycles, minimum", "simulated cycles"];
-    (!points.is_empty()).then(|| draw::scatter(&points, &series, axes, &caption))
+    if points.is_empty() {
+        return Ok(None);
+    }
+    draw::scatter(&points, &series, axes, &caption).map(Some)
 }
