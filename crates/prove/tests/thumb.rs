@@ -17,6 +17,8 @@ const Q: i64 = 3329;
 
 /// The product in Z_3329[x]/(x^8 + 1), two coefficients in a register.
 const DSP: &str = include_str!("thumb/product.s");
+/// Three layers of a transform modulo x^8 + 1, merged, of words of 32 bits, an address in a floating-point register.
+const LAYERS: &str = include_str!("thumb/layers.s");
 /// What its outputs are at most.
 const MOST: i64 = 1664;
 
@@ -200,6 +202,49 @@ fn mistakes_in_the_text_are_not_proved() {
     }
     assert!(other.is_empty(), "{}", other.join("\n"));
     println!("{} mistakes", mistakes.iter().filter(|m| m.2).count());
+}
+
+/// Whether the layers, or a mutant of them, are proved to be the transform.
+fn layers(text: &str) -> Report {
+    let contract = "contract = 1\nsymbol = \"f\"\nabi = \"aapcs\"\nring = \"Z8380417[x]/(x^8 + 1)\"\n\
+         computes = \"forward\"\n[transform]\ndegree = 1\n\
+         weights = [5178923, 3201494, 5496691, 2883726, 5234739, 3145678, 5178987, 3201430]\n\
+         [[argument]]\nname = \"r\"\nrole = \"inout\"\nelement = \"i32\"\nlength = 8\nalign = 4\n\
+         range = [-4190208, 4190208]\nexit = [-17000000, 17000000]\n";
+    let contract = Contract::parse(contract).unwrap_or_else(|e| panic!("{e}"));
+    let options = Options { search: Duration::from_millis(200), ..Options::default() };
+    prove(&assembled(text), &contract, &options, &mut Quiet)
+}
+
+#[test]
+fn merged_layers_by_hand_are_proved() {
+    let r = layers(LAYERS);
+    assert_eq!(r.verdict, Verdict::Proved, "{}", told(&r));
+    assert!(r.certificate.replayed.lines > 0);
+    assert!(r.assumptions.iter().any(|a| a.contains("floating-point registers")));
+    let mistakes = [
+        ("smlal r12, lr, r0, r1", "umlal r12, lr, r0, r1"),
+        ("smlal r12, lr, r0, r1", "smlal r12, lr, r12, r1"),
+        ("smlal r12, lr, r0, r1", "smull r12, lr, r0, r1"),
+        ("smull r12, lr, r8, r3", "umull r12, lr, r8, r3"),
+        ("smull r12, lr, r8, r3", "smull r12, lr, r9, r3"),
+        ("mul r0, r12, r2", "mul r0, lr, r2"),
+        ("mul r0, r12, r2", "mul r0, r12, r1"),
+        ("sub r8, r4, lr\n    add r4, r4, lr", "add r4, r4, lr\n    sub r8, r4, lr"),
+        ("sub r8, r4, lr", "sub r8, r4, r12"),
+        ("ldr r3, root2", "ldr r3, root1"),
+        ("movt r2, #64639", "movt r2, #64638"),
+        ("ldm r0, {r4-r11}", "ldm r0!, {r4-r11}"),
+        ("vmov s0, r0", "vmov s0, r1"),
+        ("vmov r0, s0", "vmov r0, s1"),
+        ("vmov s0, r0", "vmov s16, r0"),
+        ("vmov r0, s0", "vmov r0, s0\n    vmov s0, r4\n    vmov r0, s0"),
+    ];
+    for (right, wrong) in mistakes {
+        assert!(LAYERS.contains(right), "{right}");
+        let r = layers(&LAYERS.replacen(right, wrong, 1));
+        assert_ne!(r.verdict, Verdict::Proved, "`{wrong}` for `{right}`");
+    }
 }
 
 /// Outputs for some inputs, or `None` where the code cannot be executed.

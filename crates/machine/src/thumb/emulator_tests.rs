@@ -212,11 +212,19 @@ fn bodies(random: &mut Random) -> Vec<Body> {
             if !fits(&ins) {
                 continue;
             }
-            let alone = Body { form: form(&ins), words: vec![ins] };
+            // What is taken out of a floating-point register was put there.
+            let mut words = vec![ins];
+            if ins.op == Op::FromFloat {
+                let from = random.pick(&FREE);
+                let word = ins.word & !0x0010_f000 | from << 12;
+                words.insert(0, decode::decode(&bytes(word, true)).expect("the other move"));
+            }
+            let alone = Body { form: form(&ins), words };
             let it = 0xbf08 | (random.next() as u32 % 14) << 4;
             let it = decode::decode(&bytes(it, false)).expect("an IT block of one");
             let under = Body { form: format!("it {}", alone.form), words: vec![it, ins] };
-            for body in if memory { vec![alone] } else { vec![alone, under] } {
+            let single = memory || alone.words.len() > 1;
+            for body in if single { vec![alone] } else { vec![alone, under] } {
                 let kept = found.entry(body.form.clone()).or_default();
                 if kept.len() < SAMPLES {
                     kept.push(body);

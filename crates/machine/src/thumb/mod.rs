@@ -60,6 +60,8 @@ pub(crate) struct Linked {
 pub(crate) struct Thumb {
     /// r0 to r14.
     pub general: [Word; 15],
+    /// s0 to s15, which a call may change; the others belong to the caller, and are not on the whitelist.
+    pub floats: [Word; 16],
     pub flags: Flags,
     /// The state of an IT block, and whether the current instruction stands in one.
     pub block: u8,
@@ -91,7 +93,8 @@ impl InstructionSet for Thumb {
         SAVED.zip(&entry.saved).for_each(|(r, value)| general[r] = word(value));
         general[usize::from(SP)] = word(&entry.stack_pointer);
         general[usize::from(LINK)] = word(&entry.back);
-        Thumb { general, flags: Flags::default(), block: 0, conditional: false }
+        let floats = [[Byte::Undefined; 4]; 16];
+        Thumb { general, floats, flags: Flags::default(), block: 0, conditional: false }
     }
 
     fn stack_pointer(&self) -> &[Byte] {
@@ -130,6 +133,7 @@ impl InstructionSet for Thumb {
             self.general[r] = [Byte::Undefined; 4];
         }
         self.general[0] = word(&result);
+        self.floats = [[Byte::Undefined; 4]; 16];
         self.flags = Flags::default();
     }
 

@@ -138,6 +138,9 @@ pub(crate) enum Op {
     WordHalf {
         adds: bool,
     },
+    /// A register's bits to a floating-point register (the last field), and back.
+    ToFloat,
+    FromFloat,
     /// Both products of halves, added or subtracted.
     Dual {
         minus: bool,

@@ -214,6 +214,9 @@ const SCALAR: &[Row] = &[
     row("11110hcc cciiiiii 10x0yjjj jjjjjjjj", Op::BranchIf, "b{c}.w {#i}").only(|i| i.condition < 14),
     row("11110hii iiiiiiii 10x1yjjj jjjjjjjj", Op::Branch, "b.w {#i}"),
     row("11110hii iiiiiiii 11x1yjjj jjjjjjjj", Op::Call, "bl {#i}"),
+    // Registers to floating-point registers, where code keeps what is more than fourteen.
+    row("11101110 0000qqqq tttt1010 q0010000", Op::ToFloat, "vmov s{q}, {t}").plain("t").only(scratch),
+    row("11101110 0001qqqq tttt1010 q0010000", Op::FromFloat, "vmov {t}, s{q}").plain("t").only(scratch),
     // Many registers.
     row("11101000 10w0nnnn 0L0lllll llllllll", Op::StoreMany { down: false }, "stm.w {n}{!}, {l}").only(stored),
     row("11101000 10111101 PL0lllll llllllll", Op::LoadMany { down: false }, "pop.w {l}").base(13).back().only(loaded),
@@ -311,6 +314,11 @@ const SCALAR: &[Row] = &[
     row("11111011 1001nnnn 1111dddd 1111mmmm", Op::Divide { signed: true }, "sdiv {d}, {n}, {m}").plain("dnm"),
     row("11111011 1011nnnn 1111dddd 1111mmmm", Op::Divide { signed: false }, "udiv {d}, {n}, {m}").plain("dnm"),
 ];
+
+/// A floating-point register that no function has to keep: s0 to s15.
+fn scratch(i: &Instruction) -> bool {
+    i.last < 16
+}
 
 /// An access with an offset of 8 bits: one of the two, or downwards.
 fn single(i: &Instruction) -> bool {
