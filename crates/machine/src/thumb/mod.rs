@@ -37,6 +37,7 @@ use crate::object::arm::R_ABS32;
 use decode::{Instruction, Refused, Sets};
 use links::Link;
 use operation::Op;
+use std::collections::BTreeSet;
 
 /// A register.
 pub(crate) type Word = [Byte; 4];
@@ -135,6 +136,16 @@ impl InstructionSet for Thumb {
         self.general[0] = word(&result);
         self.floats = [[Byte::Undefined; 4]; 16];
         self.flags = Flags::default();
+    }
+
+    /// Of the floating-point registers those that the executed code writes: the others are the caller's still.
+    fn scratch(m: &Machine<'_>) -> Option<Vec<(String, Vec<Byte>)>> {
+        const NAMES: [(&str, u8); 5] = [("r1", 1), ("r2", 2), ("r3", 3), ("r12", 12), ("lr", LINK)];
+        let one = |(name, r): (&str, u8)| (name.into(), m.cpu.general[usize::from(r)].to_vec());
+        let written = m.code.iter().map(|c| &c.instruction.ins).filter(|i| i.op == Op::ToFloat);
+        let floats: BTreeSet<usize> = written.map(|i| usize::from(i.last)).collect();
+        let floats = floats.iter().map(|&r| (format!("s{r}"), m.cpu.floats[r].to_vec()));
+        Some(NAMES.map(one).into_iter().chain(floats).collect())
     }
 
     fn decode(m: &mut Machine<'_>) -> Fallible<Decoded<Thumb>> {

@@ -59,7 +59,8 @@ impl Run<'_> {
                     if !claimed {
                         continue;
                     }
-                    let text = format!("what {what} hold at return is modelled for x86-64 alone");
+                    let text =
+                        format!("what {what} hold at return is not modelled for this processor");
                     report.say(ReasonKind::Unmodelled, text, None, &call.name);
                     return Some(Verdict::Unknown);
                 };

@@ -233,6 +233,59 @@ fn what_is_left_in_registers_is_seen() {
     }
 }
 
+/// The same of Cortex-M4, where r0 holds the result and r9 is a register like others.
+#[test]
+fn what_is_left_on_cortex_m4_is_seen() {
+    let four = &ARRAYS.replace("values = [4, 3, 4]", "value = 4");
+    let claims = "[\"constant-time\", \"clean-stack\", \"clean-registers\"]";
+    let text = contract(four).replace("\"constant-time\"", claims).replace("sysv-x86-64", "aapcs");
+    let contract = SafetyContract::parse(&text).unwrap();
+    let run = |body: &str| {
+        let dir = tempfile::tempdir().unwrap();
+        let (source, target) = (dir.path().join("f.s"), dir.path().join("f.o"));
+        let text = format!(
+            ".syntax unified\n.thumb\n.text\n.globl f\n.type f,%function\n.thumb_func\nf:\n{body}\n"
+        );
+        std::fs::write(&source, text).unwrap();
+        let status = std::process::Command::new("clang-19")
+            .args(["--target=thumbv7em-none-eabi", "-mcpu=cortex-m4", "-c", "-o"])
+            .args([&target, &source])
+            .status();
+        assert!(status.unwrap().success());
+        let report = check(&std::fs::read(target).unwrap(), &contract, &Options::default(), &Quiet);
+        let reasons = &report.functions[0].reasons;
+        let text = reasons.first().map_or_else(String::new, |r| r.text.clone());
+        assert!(reasons.iter().all(|r| r.kind == ReasonKind::Residue), "{reasons:?}");
+        (report.verdict, text)
+    };
+    let copy = "push {r4, lr}\n ldrh r3, [r1]\n strh r3, [r0]\n ldrh r2, [r1, #2]\n strh r2, [r0, #2]\n\
+                ldr r12, [r1, #4]\n str r12, [r0, #4]\n ldrh r4, [r1]\n mov lr, r4\n";
+    let clean = "movs r1, #0\n movs r2, #0\n movs r3, #0\n mov r12, r1\n mov lr, r1\n";
+    let good = format!("{copy}{clean} mov r0, r4\n pop {{r4, pc}}");
+    assert_eq!(run(&good), (Verdict::Proved, String::new()));
+    // One register less each time.
+    for (line, name) in [
+        ("movs r2, #0", "byte 0 of r2"),
+        ("movs r3, #0", "byte 0 of r3"),
+        ("mov r12, r1", "byte 0 of r12"),
+        ("mov lr, r1", "byte 0 of lr"),
+    ] {
+        let (verdict, text) = run(&good.replace(line, "nop"));
+        assert_eq!(verdict, Verdict::Refuted, "{line}: {text}");
+        assert!(text.contains(name), "{line}: {text}");
+    }
+    // A floating-point register that the code writes is like them, and others are the caller's.
+    let (verdict, text) = run(&good.replace(" mov r0, r4", " vmov s3, r4\n mov r0, r4"));
+    assert!(verdict == Verdict::Refuted && text.contains("byte 0 of s3"), "{text}");
+    let kept = format!("vmov s3, r4\n vmov r0, s3\n {clean} vmov s3, r1\n");
+    assert_eq!(run(&good.replace(clean, &kept)), (Verdict::Proved, String::new()));
+    // r1 is an address at entry, and may stay one; not what it points to.
+    let (verdict, text) = run(&good.replace("movs r1, #0", "ldr r1, [r1]"));
+    assert!(verdict == Verdict::Refuted && text.contains("of r1"), "{text}");
+    let (verdict, text) = run(&good.replace("mov r0, r4", "push {r4}\n pop {r0}"));
+    assert!(verdict == Verdict::Refuted && text.contains("left in the stack"), "{text}");
+}
+
 #[test]
 fn a_declaration_stands_in_for_a_function_of_the_object() {
     // g copies eight bytes; f branches on the first, and may take what lies above g's return address.
