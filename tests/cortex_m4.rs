@@ -1,7 +1,9 @@
-//! The library's small form (`RINGFORGE_SMALL`) for Cortex-M4: known answers in qemu-arm, flash and stack within limits; the
-//! template of its products proved at a small size, there and on this machine.
+//! The library's small form (`RINGFORGE_SMALL`) for Cortex-M4: known answers in qemu-arm, flash and stack within limits (and
+//! the usual form's known answers); the template of its products proved at a small size, there and on this machine; and under the contracts of
+//! `lib/contracts/cortex_m4` whole operations constant time with a clean stack, products and transforms proved.
 //!
-//! Every day sntrup761 by gcc and clang and ML-KEM-512 by gcc at -Os; left to `RINGFORGE_LONG=1`: all five KEMs by both.
+//! Every day sntrup761 by gcc and clang and ML-KEM-512 by gcc at -Os, and the encapsulation and decapsulation of the latter
+//! proved; left to the long command: all five KEMs by both, and everything proved, by gcc.
 
 mod common;
 
@@ -47,9 +49,9 @@ fn limits(kem: &str) -> (usize, usize) {
     }
 }
 
-fn keeps_its_promises(cc: &str, kem: &str) {
-    let dir = tempfile::tempdir().unwrap();
-    let (flash, stack) = measured(dir.path(), &format!("{cc} -Os -DRINGFORGE_SMALL=1"), kem);
+/// The KEM as a compiler makes it in `dir`, at -Os.
+fn keeps_its_promises(cc: &str, kem: &str, dir: &Path) {
+    let (flash, stack) = measured(dir, &format!("{cc} -Os -DRINGFORGE_SMALL=1"), kem);
     let (most_flash, most_stack) = limits(kem);
     assert!((1000..=most_flash).contains(&flash), "{kem} by {cc}: {flash} bytes of flash");
     for bytes in &stack {
@@ -64,11 +66,87 @@ fn small_kems_give_known_answers_and_fit() {
         for (i, (cc, _)) in compilers.iter().enumerate() {
             scope.spawn(move || {
                 for kem in sample(KEMS, if i == 0 { &[0, 1] } else { &[0] }) {
-                    keeps_its_promises(cc, kem);
+                    let dir = tempfile::tempdir().unwrap();
+                    keeps_its_promises(cc, kem, dir.path());
                 }
             });
         }
     });
+}
+
+/// The usual form, where there are no vectors.
+#[test]
+fn the_usual_form_gives_known_answers() {
+    let Some((cc, _)) = m4_compilers().first() else { return };
+    for kem in sample(KEMS, &[0]) {
+        let dir = tempfile::tempdir().unwrap();
+        let (flash, _) = measured(dir.path(), &format!("{cc} -O2"), kem);
+        assert!(flash > limits(kem).0, "{kem}: {flash} bytes of flash");
+    }
+}
+
+/// All objects of a KEM that the script made, in one; what else they call is the compiler's library.
+fn linked(dir: &Path, kem: &str) -> PathBuf {
+    let files = std::fs::read_dir(dir.join(kem)).unwrap().map(|f| f.unwrap().path());
+    let objects: Vec<PathBuf> = files.filter(|f| f.extension().is_some_and(|e| e == "o")).collect();
+    assert!(objects.len() > 5, "{objects:?}");
+    let all = dir.join(kem).join("all.x");
+    run(Command::new("arm-none-eabi-ld").args(["-r", "-o"]).arg(&all).args(objects));
+    all
+}
+
+/// Proves a KEM of gcc's under contracts of `lib/contracts/cortex_m4`, each with its number of functions.
+fn is_proved(kem: &str, contracts: &[(&str, usize)]) {
+    let Some((cc, _)) = m4_compilers().first() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    keeps_its_promises(cc, kem, dir.path());
+    let all = linked(dir.path(), kem);
+    for (name, functions) in contracts {
+        let contract = library().join("contracts/cortex_m4").join(name).with_extension("toml");
+        let started = std::time::Instant::now();
+        let report = proved(&all, &contract);
+        assert_eq!(report["verdict"], "proved", "{name}: {report:#}");
+        let object = &report["objects"][0];
+        println!("{name}: {:.1} s", started.elapsed().as_secs_f64());
+        // A product's report is of one function.
+        let Some(found) = object["functions"].as_array() else {
+            assert_eq!(*functions, 1, "{name}: {report:#}");
+            continue;
+        };
+        assert_eq!(found.len(), *functions, "{name}: {report:#}");
+        for f in found {
+            assert!(f["instructions"].as_u64() >= Some(1000), "{f:#}");
+            assert!(f["stack_bytes"].as_u64() <= Some(limits(kem).1 as u64), "{f:#}");
+        }
+    }
+}
+
+#[test]
+fn ml_kem_is_constant_time() {
+    is_proved("mlkem512", &[("mlkem512", 7)]);
+}
+
+#[test]
+#[ignore = "in the long run"]
+fn ml_kem_is_proved() {
+    let transforms = [("mlkem_forward", 1), ("mlkem_inverse", 1), ("mlkem_accumulate", 1)];
+    let operations = [("mlkem512", 7), ("mlkem512_keypair", 2)];
+    is_proved("mlkem512", &[&operations[..], &transforms].concat());
+    is_proved("mlkem768", &[("mlkem768", 7), ("mlkem768_keypair", 2)]);
+}
+
+#[test]
+#[ignore = "in the long run"]
+fn ntru_prime_is_proved() {
+    is_proved("sntrup761", &[("sntrup761", 4), ("sntrup761_keypair", 1), ("sntrup761_product", 1)]);
+    is_proved("ntrulpr761", &[("ntrulpr761", 4), ("ntrulpr761_keypair", 1)]);
+}
+
+#[test]
+#[ignore = "in the long run"]
+fn ntru_is_proved() {
+    let operations = [("ntruhps2048677", 2), ("ntruhps2048677_keypair", 1)];
+    is_proved("ntruhps2048677", &[&operations[..], &[("ntruhps2048677_product", 1)]].concat());
 }
 
 /// The template of the small product, in a small ring.

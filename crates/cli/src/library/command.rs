@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use ringforge_target::AARCH64;
 use ringforge_toolchain::{Compiler, OutputDir, Scratch, replace_file};
 use serde::Serialize;
 
@@ -192,7 +191,7 @@ fn write_parts(
     }
     write_contracts(out, selection, sources, |name| format!("src/{name}.c"))?;
     for kem in &selection.kems {
-        for (name, text) in secrecy::contracts(kem) {
+        for (name, text) in secrecy::ON_X86_64.contracts(kem) {
             out.write(&format!("contracts/{name}.toml"), selection.rename(&text))
                 .map_err(unwritable)?;
         }
@@ -286,25 +285,27 @@ fn command_line(args: &Package, selection: &Selection) -> String {
     words.join(" ")
 }
 
-/// Makes contracts of constant time anew, those of `common.toml` apart, which are written by hand; and all of them for
-/// AArch64.
+/// Makes contracts of constant time anew, for each build in a folder of its own, those of `common.toml` apart, which are
+/// written by hand, for x86-64.
 fn contracts(ui: &Ui, place: &Path) -> Result<u8, Failure> {
-    let mut all: Vec<_> = kems().iter().flat_map(|kem| secrecy::contracts(kem)).collect();
-    for (name, text) in &all {
-        replace_file(&place.join(format!("{name}.toml")), text).map_err(unwritable)?;
-    }
     let common = place.join("common.toml");
-    match std::fs::read_to_string(&common) {
-        Ok(text) => all.push(("common".to_owned(), text)),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+    let by_hand = match std::fs::read_to_string(&common) {
+        Ok(text) => Some(text),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
         Err(e) => return Err(Failure::input(format!("cannot read {}: {e}", common.display()))),
+    };
+    let mut made = 0;
+    for build in &secrecy::BUILDS {
+        let mut all: Vec<_> = build.kems().flat_map(|kem| build.contracts(&kem)).collect();
+        let text = by_hand.as_ref().and_then(|text| build.by_hand(text));
+        all.extend(text.map(|text| ("common".to_owned(), text)));
+        for (name, text) in &all {
+            let file = place.join(build.folder).join(format!("{name}.toml"));
+            replace_file(&file, text).map_err(unwritable)?;
+        }
+        made += all.len();
     }
-    let there = place.join(AARCH64.name);
-    for (name, text) in &all {
-        replace_file(&there.join(format!("{name}.toml")), secrecy::on_aarch64(text))
-            .map_err(unwritable)?;
-    }
-    ui.say(format!("{} contracts, and as many for AArch64, are in {}", all.len(), place.display()));
+    ui.say(format!("{made} contracts are in {}", place.display()));
     Ok(0)
 }
 

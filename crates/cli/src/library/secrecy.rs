@@ -1,44 +1,100 @@
 //! Contracts of constant time for whole operations of KEMs, with what the header and the sources say of them: files of
 //! lib/contracts, and of packages.
 
-use crate::library::file;
+use ringforge_target::{AARCH64, ARMV7E_M, Architecture, X86_64};
+
+use crate::library::{file, kems};
 
 /// Seeds of ML-KEM's matrix for which the claims are: in the other one, for some entry, more candidates are drawn than
 /// are asked for at first, at every size one of these two.
 const SEEDS: [u8; 2] = [2, 1];
-/// Bytes of stack beside those that are wiped: the external function, its frames and what alignment takes.
-const BESIDE: usize = 1024;
 /// Bytes of stack that SHA3-512 may use.
 const OF_SHA3: usize = 2048;
 
 /// One argument that is an array.
 struct Array(&'static str, &'static str, usize, String);
 
-/// The contract files of a KEM, by name and text: of what is done with keys, and of making them.
-pub fn contracts(kem: &str) -> Vec<(String, String)> {
-    let head = |what: &str| {
-        format!(
-            "# Whole operations of {kem}: {what}. Everything that they call, hashing too, is linked in (ld -r). All\n\
-             # bytes count as secret, public keys and ciphertexts as well. Made by `ringforge package --contracts`.\n\
-             contract = 1\nabi = \"sysv-x86-64\"\nclaims = [\"constant-time\", \"clean-stack\", \"clean-registers\"]\n"
-        )
-    };
-    let uses = head("encapsulation and decapsulation") + &uses(kem) + PROCESSOR;
-    let makes = head("key generation") + &makes(kem) + PROCESSOR;
-    vec![(kem.to_owned(), uses), (format!("{kem}_keypair"), makes)]
+/// A build of the library that has contracts.
+pub struct Build {
+    architecture: &'static Architecture,
+    /// The folder of its contracts.
+    pub folder: &'static str,
+    /// What is said of it beside the KEM's name.
+    of: &'static str,
+    /// Its KEMs, or all.
+    only: &'static [&'static str],
+    /// Bytes of stack that an operation wipes.
+    dead: fn(&str) -> usize,
+    /// Bytes of stack beside those: the external function, its frames and what alignment takes.
+    beside: usize,
+    /// What its objects read of the processor.
+    processor: &'static str,
+}
+
+/// On x86-64, which packages are made for.
+pub const ON_X86_64: Build = Build {
+    architecture: &X86_64,
+    folder: "",
+    of: "",
+    only: &[],
+    dead,
+    beside: 1024,
+    processor: PROCESSOR,
+};
+
+/// All builds that have contracts. On Arm's processors nothing is asked of the processor when code runs.
+pub const BUILDS: [Build; 3] = [
+    ON_X86_64,
+    Build { architecture: &AARCH64, folder: "aarch64", processor: "", ..ON_X86_64 },
+    Build {
+        architecture: &ARMV7E_M,
+        folder: "cortex_m4",
+        of: ", small code (RINGFORGE_SMALL) for Cortex-M4",
+        only: &["ntruhps2048677", "sntrup761", "ntrulpr761", "mlkem512", "mlkem768"],
+        dead: dead_small,
+        beside: 512,
+        processor: "",
+    },
+];
+
+impl Build {
+    /// The KEMs that it has.
+    pub fn kems(&self) -> impl Iterator<Item = String> {
+        kems().into_iter().filter(|kem| self.only.is_empty() || self.only.contains(&kem.as_str()))
+    }
+
+    /// The contract files of a KEM, by name and text: of what is done with keys, and of making them.
+    pub fn contracts(&self, kem: &str) -> Vec<(String, String)> {
+        let head = |what: &str| {
+            format!(
+                "# Whole operations of {kem}: {what}. Everything that they call, hashing too, is linked in (ld -r){}. All\n\
+                 # bytes count as secret, public keys and ciphertexts as well. Made by `ringforge package --contracts`.\n\
+                 contract = 1\nabi = \"{}\"\nclaims = [\"constant-time\", \"clean-stack\", \"clean-registers\"]\n",
+                self.of, self.architecture.abi
+            )
+        };
+        let uses = head("encapsulation and decapsulation") + &self.uses(kem) + self.processor;
+        let makes = head("key generation") + &self.makes(kem) + self.processor;
+        vec![(kem.to_owned(), uses), (format!("{kem}_keypair"), makes)]
+    }
+
+    /// A contract for x86-64, which is written by hand, as it is for this build, if it has all KEMs.
+    pub fn by_hand(&self, text: &str) -> Option<String> {
+        if self.folder.is_empty() || !self.only.is_empty() {
+            return None;
+        }
+        let abi = |a: &Architecture| format!("abi = \"{}\"", a.abi);
+        let text = text.replace(&abi(&X86_64), &abi(self.architecture));
+        // What objects read of the processor, one table: there they read nothing of it.
+        let Some(at) = text.find("\n[[data]]") else { return Some(text) };
+        let end = text[at + 1..].find("\n[[").map_or(text.len(), |next| at + 1 + next);
+        Some(format!("{}{}", &text[..at], &text[end..]))
+    }
 }
 
 /// What the compiler's library may know of the processor. Bit 20 is AVX-512VL, which hashing asks for.
 const PROCESSOR: &str = "\n[[data]] # what the compiler's library knows of the processor: nothing, all but AVX-512VL, or all\n\
     symbol = \"__cpu_model\"\nwords = [[0, 0, 0, 0], [0, 0, 0, 0xffefffff], [0, 0, 0, 0xffffffff]]\n";
-
-/// The same contract for objects for AArch64, where nothing is asked of the processor when code runs.
-pub fn on_aarch64(text: &str) -> String {
-    let text = text.replace("abi = \"sysv-x86-64\"", "abi = \"aapcs64\"");
-    let Some(at) = text.find("\n[[data]]") else { return text };
-    let end = text[at + 1..].find("\n[[").map_or(text.len(), |next| at + 1 + next);
-    format!("{}{}", &text[..at], &text[end..])
-}
 
 /// The contract of sntrup761 where it takes the place of OpenSSH's: under OpenSSH's names, its generator and its hash
 /// being functions of other objects.
@@ -52,7 +108,7 @@ pub fn of_openssh(kem: &str) -> String {
     let enc = [array("c", "output", ct), array("k", "output", 32), array("pk", "input", pk)];
     let dec = [array("k", "output", 32), array("c", "input", ct), array("sk", "input", sk)];
     let functions = [("enc", &enc), ("dec", &dec)].map(|(what, arrays)| {
-        function(kem, what, "", arrays).replace("\"ringforge_crypto_kem", "\"crypto_kem")
+        ON_X86_64.function(kem, what, "", arrays).replace("\"ringforge_crypto_kem", "\"crypto_kem")
     });
     format!(
         "# Encapsulation and decapsulation of {kem} in OpenSSH's place. All bytes count as secret, random ones, public keys\n\
@@ -86,6 +142,29 @@ fn dead(kem: &str) -> usize {
     number.and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
+/// The same of its small form, where the size is a sum of products of the KEM's sizes.
+fn dead_small(kem: &str) -> usize {
+    let digits = kem.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let number = |digits: &str| digits.parse::<usize>().unwrap_or(0);
+    let path = match kem {
+        _ if kem.starts_with("sntrup") => "src/prime/sntrup.inc",
+        _ if kem.starts_with("ntrulpr") => "src/prime/ntrulpr.inc",
+        _ if kem.starts_with("mlkem") => "src/mlkem/mlkem.inc",
+        _ => "src/ntru/ntru.inc",
+    };
+    let value = |word: &str| match word.trim() {
+        "RF_P" => number(digits),
+        "RF_N" => number(&digits[digits.len().saturating_sub(3)..]),
+        "RF_K" => number(digits) / 256,
+        "RF_CT" => size(kem, "CIPHERTEXTBYTES"),
+        word => number(word),
+    };
+    let sum =
+        file(path).lines().find_map(|l| l.strip_prefix("#define RF_WIPED (")?.split_once(')'));
+    let products = sum.map_or("", |(sum, _)| sum).split('+');
+    products.map(|product| product.split('*').map(value).product::<usize>()).sum()
+}
+
 /// Bytes of a prepared key.
 fn prepared(kem: &str) -> usize {
     let number = |prefix: &str| kem.strip_prefix(prefix).and_then(|n| n.parse::<usize>().ok());
@@ -97,95 +176,96 @@ fn prepared(kem: &str) -> usize {
     }
 }
 
-fn function(kem: &str, what: &str, keys: &str, arrays: &[Array]) -> String {
-    let stack = dead(kem) + BESIDE;
-    let arrays = arrays.iter().map(|Array(name, role, length, more)| {
-        format!("    {{ name = \"{name}\", role = \"{role}\", element = \"u8\", length = {length}{more} }},\n")
-    });
-    format!(
-        "\n[[function]]\nsymbol = \"ringforge_crypto_kem_{kem}_{what}\"\nstack = {stack}\n{keys}arguments = [\n{}]\n",
-        arrays.collect::<String>()
-    )
-}
-
 /// A seed of ML-KEM's matrix: the last bytes of a key of this length.
 fn seed(length: usize, byte: u8) -> String {
     let hex = format!("{byte:02x}").repeat(32);
     format!(", known = [{{ at = {}, hex = \"{hex}\" }}]", length - 32)
 }
 
-fn uses(kem: &str) -> String {
-    let (pk, sk) = (size(kem, "PUBLICKEYBYTES"), size(kem, "SECRETKEYBYTES"));
-    let (ct, coins) = (size(kem, "CIPHERTEXTBYTES"), size(kem, "ENCCOINS"));
-    let array = |name, role, length, more: &str| Array(name, role, length, more.to_owned());
-    let out = || [array("ct", "output", ct, ""), array("ss", "output", 32, "")];
-    let is_mlkem = kem.starts_with("mlkem");
-    let mut text = String::new();
-    for byte in SEEDS.into_iter().take(if is_mlkem { 2 } else { 1 }) {
-        // A public seed is expanded by rejection. Whether a public key, and the one in a secret key, is well-formed is
-        // no secret.
-        let (known, known_sk, keys) = match is_mlkem {
-            true => (
-                seed(pk, byte),
-                seed(sk - 64, byte),
-                "released_branches = 1 # whether the key is well-formed\n",
-            ),
-            false => (String::new(), String::new(), ""),
-        };
-        let [a, b] = out();
-        let enc = [a, b, array("pk", "input", pk, &known), array("coins", "input", coins, "")];
-        text += &function(kem, "enc_derand", keys, &enc);
-        let dec = [
-            array("ss", "output", 32, ""),
-            array("ct", "input", ct, ""),
-            array("sk", "input", sk, &known_sk),
-        ];
-        text += &function(kem, "dec", keys, &dec);
-        if prepared(kem) > 0 {
-            let all = "claims = \"constant-time\" # a public key leaves nothing secret\n";
-            let prepare = [
-                array("prepared", "output", prepared(kem), ", align = 2"),
-                array("pk", "input", pk, &known),
-            ];
-            text += &function(kem, "prepare", &(all.to_owned() + keys), &prepare);
-        }
+impl Build {
+    fn function(&self, kem: &str, what: &str, keys: &str, arrays: &[Array]) -> String {
+        let stack = (self.dead)(kem) + self.beside;
+        let arrays = arrays.iter().map(|Array(name, role, length, more)| {
+        format!("    {{ name = \"{name}\", role = \"{role}\", element = \"u8\", length = {length}{more} }},\n")
+    });
+        format!(
+            "\n[[function]]\nsymbol = \"ringforge_crypto_kem_{kem}_{what}\"\nstack = {stack}\n{keys}arguments = [\n{}]\n",
+            arrays.collect::<String>()
+        )
     }
-    if prepared(kem) > 0 {
-        let [a, b] = out();
-        let enc = [
-            a,
-            b,
-            array("prepared", "input", prepared(kem), ", align = 2"),
-            array("coins", "input", coins, ""),
-        ];
-        text += &function(kem, "enc_prepared_derand", "", &enc);
-    }
-    text
-}
 
-fn makes(kem: &str) -> String {
-    // Keys that are aligned to 8 bytes: what gcc makes of memset asks for the alignment, and each is a case.
-    let arrays = [("pk", "PUBLICKEYBYTES"), ("sk", "SECRETKEYBYTES")]
-        .map(|(name, what)| Array(name, "output", size(kem, what), ", align = 8".into()));
-    let [pk, sk] = arrays;
-    let coins = Array("coins", "input", size(kem, "KEYPAIRCOINS"), String::new());
-    let keys = match kem {
-        _ if kem.starts_with("sntrup") => {
-            "released_branches = 1 # whether g has an inverse mod 3: one that has none is not used\n"
+    fn uses(&self, kem: &str) -> String {
+        let (pk, sk) = (size(kem, "PUBLICKEYBYTES"), size(kem, "SECRETKEYBYTES"));
+        let (ct, coins) = (size(kem, "CIPHERTEXTBYTES"), size(kem, "ENCCOINS"));
+        let array = |name, role, length, more: &str| Array(name, role, length, more.to_owned());
+        let out = || [array("ct", "output", ct, ""), array("ss", "output", 32, "")];
+        let is_mlkem = kem.starts_with("mlkem");
+        let mut text = String::new();
+        for byte in SEEDS.into_iter().take(if is_mlkem { 2 } else { 1 }) {
+            // A public seed is expanded by rejection. Whether a public key, and the one in a secret key, is well-formed is
+            // no secret.
+            let (known, known_sk, keys) = match is_mlkem {
+                true => (
+                    seed(pk, byte),
+                    seed(sk - 64, byte),
+                    "released_branches = 1 # whether the key is well-formed\n",
+                ),
+                false => (String::new(), String::new(), ""),
+            };
+            let [a, b] = out();
+            let enc = [a, b, array("pk", "input", pk, &known), array("coins", "input", coins, "")];
+            text += &self.function(kem, "enc_derand", keys, &enc);
+            let dec = [
+                array("ss", "output", 32, ""),
+                array("ct", "input", ct, ""),
+                array("sk", "input", sk, &known_sk),
+            ];
+            text += &self.function(kem, "dec", keys, &dec);
+            if prepared(kem) > 0 {
+                let all = "claims = \"constant-time\" # a public key leaves nothing secret\n";
+                let prepare = [
+                    array("prepared", "output", prepared(kem), ", align = 2"),
+                    array("pk", "input", pk, &known),
+                ];
+                text += &self.function(kem, "prepare", &(all.to_owned() + keys), &prepare);
+            }
         }
-        _ if kem.starts_with("ntru") && !kem.starts_with("ntrulpr") => {
-            "released_branches = 1 # whether the coins are fit for a key\n"
+        if prepared(kem) > 0 {
+            let [a, b] = out();
+            let enc = [
+                a,
+                b,
+                array("prepared", "input", prepared(kem), ", align = 2"),
+                array("coins", "input", coins, ""),
+            ];
+            text += &self.function(kem, "enc_prepared_derand", "", &enc);
         }
-        _ => "",
-    };
-    let text = function(kem, "keypair_derand", keys, &[pk, sk, coins]);
-    if !kem.starts_with("mlkem") {
-        return text;
+        text
     }
-    // The public seed comes of the secret one by SHA3-512, whose result is given in part; it has a claim of its own.
-    let hex = format!("{:02x}", SEEDS[0]).repeat(32);
-    format!(
-        "{text}\n[[function]] # the one that makes the public seed, of 33 bytes\nsymbol = \"ringforge_library_sha3_512\"\n\
+
+    fn makes(&self, kem: &str) -> String {
+        // Keys that are aligned to 8 bytes: what gcc makes of memset asks for the alignment, and each is a case.
+        let arrays = [("pk", "PUBLICKEYBYTES"), ("sk", "SECRETKEYBYTES")]
+            .map(|(name, what)| Array(name, "output", size(kem, what), ", align = 8".into()));
+        let [pk, sk] = arrays;
+        let coins = Array("coins", "input", size(kem, "KEYPAIRCOINS"), String::new());
+        let keys = match kem {
+            _ if kem.starts_with("sntrup") => {
+                "released_branches = 1 # whether g has an inverse mod 3: one that has none is not used\n"
+            }
+            _ if kem.starts_with("ntru") && !kem.starts_with("ntrulpr") => {
+                "released_branches = 1 # whether the coins are fit for a key\n"
+            }
+            _ => "",
+        };
+        let text = self.function(kem, "keypair_derand", keys, &[pk, sk, coins]);
+        if !kem.starts_with("mlkem") {
+            return text;
+        }
+        // The public seed comes of the secret one by SHA3-512, whose result is given in part; it has a claim of its own.
+        let hex = format!("{:02x}", SEEDS[0]).repeat(32);
+        format!(
+            "{text}\n[[function]] # the one that makes the public seed, of 33 bytes\nsymbol = \"ringforge_library_sha3_512\"\n\
          stack = {OF_SHA3}\nclaims = \"constant-time\"\narguments = [\n\
          \x20   {{ name = \"out\", role = \"output\", element = \"u8\", length = 64, align = 8 }},\n\
          \x20   {{ name = \"in\", role = \"input\", element = \"u8\", length = 33 }},\n\
@@ -194,36 +274,49 @@ fn makes(kem: &str) -> String {
          symbol = \"ringforge_library_sha3_512\"\nstands_in = true\nstack = {OF_SHA3}\n\
          reads = [{{ argument = 1, bytes_of = 2 }}]\n\
          writes = [{{ argument = 0, bytes = 64, known = [{{ at = 0, hex = \"{hex}\" }}] }}]\nreturns = 0\n"
-    )
+        )
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ringforge_prove::constant_time::SafetyContract;
+    use ringforge_prove::constant_time::{Function, SafetyContract};
 
     #[test]
     fn every_kem_has_contracts_that_are_read() {
-        for kem in crate::library::kems() {
-            for (name, text) in contracts(&kem) {
-                let there = on_aarch64(&text);
-                let there = SafetyContract::parse(&there)
-                    .unwrap_or_else(|e| panic!("{name}: {e}\n{there}"));
-                assert!(there.abi.name() == "aapcs64" && there.data.is_empty(), "{name}");
-                let parsed =
-                    SafetyContract::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
-                assert!(
-                    parsed
-                        .functions
-                        .iter()
-                        .all(|f| f.stack > 16_384 || f.symbol.ends_with("sha3_512")),
-                    "{name}"
-                );
-                assert!(!text.contains("length = 0"), "{name}: {text}");
-                let declared = |c: &SafetyContract| (c.functions.clone(), c.externals.len());
-                assert_eq!(declared(&there), declared(&parsed), "{name}");
+        let parse = |name: &str, text: &str| {
+            SafetyContract::parse(text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"))
+        };
+        let stacks = |c: &SafetyContract| c.functions.iter().map(|f| f.stack).collect::<Vec<_>>();
+        for kem in kems() {
+            for build in BUILDS.iter().filter(|b| b.kems().any(|k| k == kem)) {
+                let [usual, here] = [&ON_X86_64, build].map(|b| b.contracts(&kem));
+                for ((name, usual), (same, here)) in usual.iter().zip(&here) {
+                    let (usual, parsed) = (parse(name, usual), parse(name, here));
+                    assert_eq!((name, parsed.abi.name()), (same, build.architecture.abi));
+                    assert!(!here.contains("length = 0") && !here.contains("stack = 0"), "{here}");
+                    // The same claims of the same calls, but for the stack.
+                    let symbols = |c: &SafetyContract| {
+                        let of = |f: &Function| (f.symbol.clone(), f.clean, f.parameters.clone());
+                        (c.functions.iter().map(of).collect::<Vec<_>>(), c.externals.len())
+                    };
+                    assert_eq!(symbols(&parsed), symbols(&usual), "{name}");
+                    assert_eq!(parsed.data.is_empty(), build.architecture.abi != X86_64.abi);
+                    if build.only.is_empty() {
+                        assert_eq!(stacks(&parsed), stacks(&usual), "{name}");
+                    }
+                }
             }
             assert!(dead(&kem) > 16_384, "{kem}");
         }
+    }
+
+    #[test]
+    fn sizes_of_the_small_form_are_those_of_its_sources() {
+        assert_eq!(dead_small("sntrup761"), 10 * 761 + 1024);
+        assert_eq!(dead_small("ntrulpr761"), 10 * 761 + 1167 + 768);
+        assert_eq!(dead_small("mlkem512"), 512 * 2 + 3584);
+        assert_eq!(dead_small("ntruhps2048677"), 11 * 677 + 1024);
     }
 }

@@ -82,6 +82,7 @@ impl Selection {
         }
         if self.bare {
             say("RINGFORGE_TARGET", Some(&self.target.to_string()));
+            say("RINGFORGE_SMALL", Some("0"));
             say("RINGFORGE_HASH", Some("2"));
             say("RINGFORGE_RANDOM", Some("2"));
             say("RF_NEED_MORE", Some("0"));
