@@ -8,7 +8,7 @@
 
 use crate::method::{FreezeMethod, MulMethod, NarrowMethod, ReduceMethod};
 use crate::unsigned::Unsigned;
-use ringforge_target::{Products, Target};
+use ringforge_target::{Products, Registers, Target};
 use serde::{Deserialize, Serialize};
 
 include!(concat!(env!("OUT_DIR"), "/schedules.rs"));
@@ -41,6 +41,10 @@ pub struct Schedule {
     /// ones fill registers: for machines whose registers hold but a pair of words.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rows: bool,
+    /// Words of 16 bits in a register, where registers are loops, so that blocks of five, say, fill them;
+    /// absent: the target's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lanes: Option<u32>,
     /// By lanes, direct Toeplitz products of at least this size take one level of Karatsuba that
     /// the plan does not have; 0 for never.
     pub karatsuba_from: u32,
@@ -144,6 +148,7 @@ impl Default for Schedule {
             base: BaseProducts::BroadcastDot,
             weights: Weights::Apart,
             rows: false,
+            lanes: None,
             karatsuba_from: 16,
             rounds: 200,
             order: Order::Own,
@@ -185,6 +190,12 @@ impl Schedule {
         };
         // A test parses every description's text.
         usual.with(target.schedule).unwrap_or(usual)
+    }
+
+    /// The target with registers of the width that this schedule asks for; nothing where it has its own.
+    pub fn target(&self, target: &Target) -> Option<Target> {
+        let bits = 16 * self.lanes? as usize;
+        Some(Target { registers: Registers { bits, part: bits }, ..*target })
     }
 
     /// This schedule where a text says nothing else.
@@ -251,6 +262,9 @@ impl Schedule {
                     _ => format!("`{key}` is {value}; it lies in [{least}, {most}]"),
                 });
             }
+        }
+        if let Some(lanes) = self.lanes.filter(|n| !(2..=50).contains(n) || n % 2 != 0) {
+            return Some(format!("`lanes` is {lanes}; it is an even number in [2, 50]"));
         }
         let Limits { forward_first, forward, inverse_first, full } = self.limits;
         let limits = [

@@ -5,7 +5,7 @@ use ringforge_plan::Plan;
 use ringforge_program::lower::{LowerError, Lowered, lower};
 use ringforge_program::method::{FreezeMethod, MulMethod, ReduceMethod};
 use ringforge_program::schedule::{ScalePlace, Schedule};
-use ringforge_target::{AVX2, TARGETS};
+use ringforge_target::{AVX2, C, M4, TARGETS};
 use std::path::Path;
 
 fn plan(name: &str) -> Plan {
@@ -96,6 +96,32 @@ fn every_choice_of_the_schedule_multiplies() {
         choose(&mut schedule);
         let lowered = lower(&plan, &schedule, &AVX2, "x").unwrap();
         check(&plan, &lowered, &operands(761)[2..]);
+    }
+}
+
+/// Registers as wide as the schedule says, where they are loops: blocks of five words of 32 bits leave none empty.
+#[test]
+fn registers_are_as_wide_as_the_schedule_says() {
+    let plan = plan("ntruhps2048677-1440-seed.plan");
+    let big: Vec<i64> = (0..677).map(|i| if i % 5 < 3 { -1024 } else { 1023 }).collect();
+    let small: Vec<i64> = (0..677).map(|i| 1 - i % 3).collect();
+    let pairs = [[vec![-1024; 677], vec![-1; 677]], [big, small]];
+    for target in [&M4, &C] {
+        let words = [None, Some(10)].map(|lanes| {
+            let schedule = Schedule { rounds: 20, lanes, ..Schedule::of(target) };
+            let lowered = lower(&plan, &schedule, target, "x").unwrap_or_else(|e| panic!("{e}"));
+            check(&plan, &lowered, &pairs);
+            let buffers = lowered.program.procedures.iter().flat_map(|p| &p.buffers);
+            buffers.map(|b| b.words).sum::<usize>()
+        });
+        assert!(words[1] < words[0], "{words:?}");
+    }
+    let schedule = Schedule { lanes: Some(10), ..Schedule::default() };
+    let error = lower(&plan, &schedule, &AVX2, "x").unwrap_err().to_string();
+    assert!(error.contains("`lanes`") && error.contains("of one width"), "{error}");
+    for lanes in ["0", "3", "52"] {
+        let error = Schedule::parse(&format!("lanes = {lanes}")).unwrap_err().to_string();
+        assert!(error.contains("even number"), "{error}");
     }
 }
 

@@ -34,7 +34,7 @@ use crate::place::Impossible;
 use crate::schedule::{ScalePlace, Schedule};
 use pipeline::Pipeline;
 use ringforge_plan::{Plan, Unit, word_bits};
-use ringforge_target::Target;
+use ringforge_target::{Products, Target};
 
 /// Bits of the words that residues below 2^15 take.
 pub(crate) const SHORT: u8 = 16;
@@ -163,6 +163,12 @@ pub fn lower(
     target: &Target,
     name: &str,
 ) -> Result<Lowered, LowerError> {
+    let other = schedule.target(target);
+    if other.is_some() && target.products != Products::Words {
+        let why = format!("registers of {target} are the machine's own, of one width");
+        return Err(unsupported("the schedule's `lanes`", why, "a schedule without `lanes`"));
+    }
+    let target = other.as_ref().unwrap_or(target);
     let with = (schedule, target);
     let pipeline = Pipeline::of(plan, schedule, target).and_then(|pipeline| {
         accepts(&pipeline, plan, schedule)?;

@@ -244,7 +244,7 @@ fn what_is_left_on_cortex_m4_is_seen() {
         let dir = tempfile::tempdir().unwrap();
         let (source, target) = (dir.path().join("f.s"), dir.path().join("f.o"));
         let text = format!(
-            ".syntax unified\n.thumb\n.text\n.globl f\n.type f,%function\n.thumb_func\nf:\n{body}\n"
+            ".syntax unified\n.fpu fpv4-sp-d16\n.thumb\n.text\n.globl f\n.type f,%function\n.thumb_func\nf:\n{body}\n"
         );
         std::fs::write(&source, text).unwrap();
         let status = std::process::Command::new("clang-19")
