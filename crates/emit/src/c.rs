@@ -120,16 +120,28 @@ pub(crate) fn write(
     for procedure in &program.procedures {
         let used = used_buffers(procedure);
         for (i, buffer) in procedure.buffers.iter().enumerate() {
+            let name = table_name(procedure, buffer);
+            // Assembly has its constants in tables of its own.
             if let Role::Table(words) = &buffer.role
                 && used.contains(&(i as u32))
+                && names(&bodies, &name)
             {
                 text += "\n";
-                text += &table(&table_name(procedure, buffer), words, buffer.bits);
+                text += &table(&name, words, buffer.bits);
             }
         }
     }
     text += &bodies;
     Ok(text)
+}
+
+/// Whether a text names a thing.
+fn names(text: &str, name: &str) -> bool {
+    let more = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let behind = text[at + name.len()..].chars().next();
+        !text[..at].ends_with(more) && !behind.is_some_and(more)
+    })
 }
 
 fn table_name(procedure: &Procedure, buffer: &Buffer) -> String {
@@ -195,15 +207,23 @@ fn render(
         text: String::new(),
         depth: 1,
         constants: Vec::new(),
+        factors: Vec::new(),
+        loops: Vec::new(),
         apart: false,
     };
     writer.statements(&procedure.body)?;
-    let Writer { text: body, constants, apart, .. } = writer;
+    let Writer { text: body, constants, factors, apart, .. } = writer;
     let mut text = if apart { "__attribute__((noinline)) ".into() } else { String::new() };
     text += &prototype(program, procedure, inner, form);
     text += "\n{\n";
     for (i, words) in constants.iter().enumerate() {
         for line in table(&format!("k{i}"), words, procedure.bits).lines() {
+            let _ = writeln!(text, "    {line}");
+        }
+    }
+    for (i, words) in factors.iter().enumerate() {
+        let words: Vec<i32> = words.iter().map(|word| *word as i32).collect();
+        for line in table(&format!("f{i}"), &words, 32).lines() {
             let _ = writeln!(text, "    {line}");
         }
     }
@@ -246,6 +266,10 @@ struct Writer<'a> {
     depth: usize,
     /// Constant registers with words of their own.
     constants: Vec<Vec<i32>>,
+    /// Tables of what assembly multiplies by.
+    factors: Vec<Vec<u32>>,
+    /// The loops around what is written, the outermost first.
+    loops: Vec<(LoopVar, u32)>,
     /// Whether its assembly may be longer than the compiler sees, so that it must stay a function.
     apart: bool,
 }
@@ -278,6 +302,9 @@ impl Writer<'_> {
                 }
                 Stmt::Block(block) => self.block(block, self.lanes())?,
                 Stmt::Loop { counter, count, body } => {
+                    if self.assembled(*counter, *count, body) {
+                        continue;
+                    }
                     if let Some((block, lanes)) = self.joined(*counter, *count, body) {
                         self.block(&block, lanes)?;
                         continue;
@@ -285,7 +312,9 @@ impl Writer<'_> {
                     let i = format!("i{}", counter.0);
                     self.line(&format!("for (int {i} = 0; {i} < {count}; {i}++) {{"));
                     self.depth += 1;
+                    self.loops.push((*counter, *count));
                     self.statements(body)?;
+                    self.loops.pop();
                     self.depth -= 1;
                     self.line("}");
                 }

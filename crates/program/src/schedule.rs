@@ -253,7 +253,7 @@ impl Schedule {
             ("unroll", self.unroll, 1, 64),
             ("split-sums", self.split_sums, 1, u32::MAX),
             ("rounds", self.rounds, 1, 1_000_000),
-            ("depth", self.depth, 1, 3),
+            ("depth", self.depth, 1, 4),
         ];
         for (key, value, least, most) in counts {
             if !(least..=most).contains(&value) {

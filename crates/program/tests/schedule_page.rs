@@ -100,8 +100,8 @@ fn what_a_text_leaves_out_is_the_targets_default() {
     assert_eq!((partial.unroll, partial.limits.forward_first), (2, 9000));
     assert_eq!(partial.base, Schedule::of(&words).base);
     assert_eq!(partial.limits.forward, Schedule::of(&words).limits.forward);
-    let error = Schedule::parse_for("unroll = 2\ndepth = 4\n", &words).unwrap_err();
-    assert_eq!(error.message(), "`depth` is 4; it lies in [1, 3]");
+    let error = Schedule::parse_for("unroll = 2\ndepth = 5\n", &words).unwrap_err();
+    assert_eq!(error.message(), "`depth` is 5; it lies in [1, 4]");
 }
 
 /// Every description's own text is one of a schedule, and its default says so.

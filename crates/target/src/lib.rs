@@ -159,6 +159,12 @@ pub const M4: Target = Target {
 pub const TARGETS: [&Target; 5] = [&AVX2, &SSE41, &NEON, &M4, &C];
 
 impl Target {
+    /// Bits of the machine's only registers, where products of vectors go by such words.
+    pub fn word(&self) -> Option<usize> {
+        let words = self.products == Products::Words && self.pieces > 0;
+        words.then(|| self.registers.bits / self.pieces)
+    }
+
     /// The target called `name`.
     pub fn find(name: &str) -> Option<&'static Target> {
         TARGETS.into_iter().find(|target| target.name == name)

@@ -1,14 +1,24 @@
-//! A block over pairs of lanes as assembly for Cortex-M4: compilers spill some twenty of the values of a butterfly of nine
-//! or ten, and here registers are given out with all later uses in view .
+//! A block over registers of 32 bits as assembly for Cortex-M4: compilers spill some twenty of the values of a butterfly of
+//! nine or ten, and here registers are given out with all later uses in view.
 //!
-//! Straight-line code for one word of each register, in a loop over all of them. Pointers, one for each array and each 4 KB
-//! of it, stay in registers, and so does (q, 2) for Plantard's products, which take a register beside the factor's:
-//! `smlawb t, b, a, k`, `smlawt b, b, a, k`, `smulbt t, t, k`, `smulbt b, b, k`, `pkhtb b, b, t, asr #16`.
+//! Words of 16 bits go in pairs, those of 32 bits by themselves. The code is straight for one such register of every array
+//! that the block has, and a loop around it goes over all of them, or takes the place of the program's own loop. Pointers, one
+//! for each array and each 4 KB of it, stay in registers, and so do constants that all products have: (q, 2) for
+//! Plantard's, which take a register beside the factor's (`smlawb t, b, a, k`, `smlawt b, b, a, k`, `smulbt t, t, k`,
+//! `smulbt b, b, k`, `pkhtb b, b, t, asr #16`), -q and 1/q for Montgomery's of 32 bits (`smull l, h, a, b`,
+//! `mul t, l, r`, `smlal l, h, t, m`).
+//!
+//! What products multiply by is put together with `movw` and `movt`, or lies in a table in the order of its use.
+
+mod allocation;
+mod line;
+mod loads;
+mod order;
+mod steps;
 
 use super::Writer;
 use super::block::index;
-use super::fused::{All, Fused, Kind};
-use super::packed::{multiple, sums};
+use allocation::{Allocation, Choice};
 use ringforge_program::ir::*;
 use std::collections::HashMap;
 
@@ -16,10 +26,10 @@ use std::collections::HashMap;
 const REGISTERS: [&str; 14] =
     ["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr", "r7"];
 
-/// Most pointers.
+/// Most pointers, but for that of the constants' table.
 const POINTERS: usize = 4;
 
-/// Bytes that a load reaches from its pointer.
+/// Bytes that a load reaches from its pointer, and most that a pointer moves.
 const REACH: i64 = 4092;
 
 /// Most constants that have registers of their own.
@@ -28,8 +38,31 @@ const FIXED: usize = 4;
 /// Fewer steps than this are left to the compiler.
 const LEAST: usize = 24;
 
+/// Orders and choices that are tried, each close to the best one before.
+const ROUNDS: usize = 1000;
+
+/// Up to how many steps turns of a loop are written one after the other, and how many of them.
+const LONG: usize = 260;
+const COPIES: [u32; 3] = [1, 2, 4];
+
+/// Turns of a loop within another up to which it is no loop.
+const SHORT: u32 = 4;
+
 /// A place in an array.
 type Place = (BufferId, Index);
+
+/// What products multiply by.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Constant {
+    One(u32),
+    /// A word of a table.
+    Word(Place),
+    /// A word of 32 bits whose halves are in tables.
+    Halves {
+        low: Place,
+        high: Place,
+    },
+}
 
 /// One step; values are numbers of earlier steps.
 #[derive(Clone)]
@@ -39,371 +72,184 @@ enum Step {
     Add(usize, usize),
     Sub(usize, usize),
     Minus(usize),
-    Constant(u32),
-    /// Of a value and a constant.
+    Constant(Constant),
+    /// Of a value and a constant by Plantard, or of any two values by Montgomery.
     Product(usize, usize),
+    /// A pair whose odd word is multiplied so.
+    Weighted(usize, usize),
+    /// The residue of a pair by Plantard's product with a constant, and 2^15.
+    Frozen(usize, usize, usize),
+    /// The sum of both products of pairs, crosswise or not.
+    Dot(usize, usize, bool),
+    /// Two sums of 32 bits, reduced by Montgomery, as a pair.
+    Narrow(usize, usize),
+    /// Less q times what a rounded shift by so many places makes of it.
+    Rounded(usize, u8),
 }
 
 impl Step {
     fn reads(&self) -> Vec<usize> {
         match *self {
             Step::Load(_) | Step::Constant(_) => Vec::new(),
-            Step::Store(_, a) | Step::Minus(a) => vec![a],
+            Step::Store(_, a) | Step::Minus(a) | Step::Rounded(a, _) => vec![a],
             Step::Add(a, b) | Step::Sub(a, b) | Step::Product(a, b) => vec![a, b],
+            Step::Weighted(a, b) | Step::Dot(a, b, _) | Step::Narrow(a, b) => vec![a, b],
+            Step::Frozen(a, b, c) => vec![a, b, c],
         }
     }
+
+    /// The same with operands renumbered.
+    fn with(&self, new: impl Fn(usize) -> usize) -> Step {
+        match self.clone() {
+            same @ (Step::Load(_) | Step::Constant(_)) => same,
+            Step::Store(place, a) => Step::Store(place, new(a)),
+            Step::Minus(a) => Step::Minus(new(a)),
+            Step::Rounded(a, k) => Step::Rounded(new(a), k),
+            Step::Add(a, b) => Step::Add(new(a), new(b)),
+            Step::Sub(a, b) => Step::Sub(new(a), new(b)),
+            Step::Product(a, b) => Step::Product(new(a), new(b)),
+            Step::Weighted(a, b) => Step::Weighted(new(a), new(b)),
+            Step::Dot(a, b, crossed) => Step::Dot(new(a), new(b), crossed),
+            Step::Narrow(a, b) => Step::Narrow(new(a), new(b)),
+            Step::Frozen(a, b, c) => Step::Frozen(new(a), new(b), new(c)),
+        }
+    }
+}
+
+/// What repeats a block.
+#[derive(Clone, Copy)]
+pub struct Turns {
+    /// The counter of the program's loop; nothing where the block has more lanes than a register.
+    pub counter: Option<LoopVar>,
+    /// How often.
+    pub count: usize,
 }
 
 /// A block of such steps.
 pub struct Assembly {
     steps: Vec<Step>,
+    /// Bits of a word.
+    bits: u8,
     /// The modulus of the products.
     q: i32,
-    /// Words of a register.
-    lanes: usize,
+    turns: Turns,
     /// What pointers point to: an array, and where in it.
     pointers: Vec<Place>,
 }
 
-impl Assembly {
-    /// The block in steps over so many lanes; nothing where it has other operations, or is short.
-    pub fn of(block: &Block, fused: &All, lanes: usize) -> Option<Assembly> {
-        let ops = &block.ops;
-        let splat = |v: Value| match ops[v.0 as usize] {
-            Op::Splat(word) => Some(word),
-            _ => None,
-        };
-        let (mut steps, mut q) = (Vec::new(), None);
-        let mut constants: HashMap<u32, usize> = HashMap::new();
-        // The step that makes a value.
-        let mut made: Vec<Option<usize>> = Vec::new();
-        for (i, op) in ops.iter().enumerate() {
-            let get = |v: Value| made[v.0 as usize];
-            if fused.steps.contains(&Value(i as u32)) || matches!(op, Op::Splat(_)) {
-                made.push(None);
-                continue;
-            }
-            let step = match (&fused.last[i], op) {
-                (
-                    Some(Fused {
-                        kind: Kind::Plantard { a, low, high, rounds: false }, q: by, ..
-                    }),
-                    _,
-                ) => {
-                    if q.is_some_and(|q| q != *by) {
-                        return None;
-                    }
-                    q = Some(*by);
-                    let factor = (splat(*high)? << 16).wrapping_add(splat(*low)?) as u32;
-                    let constant = *constants.entry(factor).or_insert_with(|| {
-                        steps.push(Step::Constant(factor));
-                        steps.len() - 1
-                    });
-                    Step::Product(get(*a)?, constant)
-                }
-                (Some(_), _) => return None,
-                (_, Op::Load { buffer, at }) => Step::Load((*buffer, at.clone())),
-                (_, Op::Store { buffer, at, a }) => Step::Store((*buffer, at.clone()), get(*a)?),
-                (_, Op::Add(a, b)) => Step::Add(get(*a)?, get(*b)?),
-                (_, Op::Sub(a, b)) if splat(*a) == Some(0) => Step::Minus(get(*b)?),
-                (_, Op::Sub(a, b)) => Step::Sub(get(*a)?, get(*b)?),
-                (_, Op::Shl(a, k @ 1..=3)) => {
-                    let mut last = get(*a)?;
-                    for _ in 1..*k {
-                        steps.push(Step::Add(last, last));
-                        last = steps.len() - 1;
-                    }
-                    Step::Add(last, last)
-                }
-                (_, Op::MulLo(..)) => {
-                    let (a, word) = multiple(op, ops)?;
-                    let mut terms = vec![get(a)?];
-                    let (last, before) = sums(word)?.split_last()?;
-                    for (a, b) in before {
-                        steps.push(Step::Add(terms[*a], terms[*b]));
-                        terms.push(steps.len() - 1);
-                    }
-                    Step::Add(terms[last.0], terms[last.1])
-                }
-                _ => return None,
-            };
-            steps.push(step);
-            made.push(Some(steps.len() - 1));
-        }
-        let mut pointers: Vec<Place> = Vec::new();
-        for step in &steps {
-            let (Step::Load((buffer, at)) | Step::Store((buffer, at), _)) = step else { continue };
-            let even = at.terms.iter().all(|term| term.1 % 2 == 0);
-            if at.base < 0 || at.base % 2 != 0 || !even {
-                return None;
-            }
-            let pointer = pointer(&(*buffer, at.clone()));
-            if !pointers.contains(&pointer) {
-                pointers.push(pointer);
-            }
-        }
-        let fits = pointers.len() <= POINTERS && steps.len() >= LEAST;
-        let fits = fits && lanes.is_multiple_of(2) && 2 * lanes as i64 <= REACH;
-        fits.then_some(Assembly { steps, q: q?, lanes, pointers })
-    }
-}
-
 /// The pointer that a place is reached from.
-fn pointer((buffer, at): &Place) -> Place {
-    let words = (REACH + 4) / 2;
+fn pointer((buffer, at): &Place, bits: u8) -> Place {
+    let words = (REACH + 4) * 8 / i64::from(bits);
     (*buffer, Index { base: at.base / words * words, terms: at.terms.clone() })
 }
 
-/// Where values are while code is written.
-struct Allocation<'a> {
-    assembly: &'a Assembly,
-    /// Whether two arrays may be one.
-    same: &'a dyn Fn(BufferId, BufferId) -> bool,
-    /// Constants that stay in registers for all turns of the loop.
-    fixed: Vec<(usize, &'static str)>,
-    /// The value in each register that holds one; pointers and the constant hold none and are not here.
-    held: Vec<(&'static str, Option<usize>)>,
-    /// Slots on the stack by value, and those that are free.
-    slots: HashMap<usize, usize>,
-    free: Vec<usize>,
-    size: usize,
-    /// Steps that read a value, the next one last.
-    uses: Vec<Vec<usize>>,
-    code: Vec<String>,
-    /// Registers that stay as they are now.
-    pinned: Vec<&'static str>,
-}
+impl Assembly {
+    /// Words of a register.
+    fn words(&self) -> i64 {
+        32 / i64::from(self.bits)
+    }
 
-/// How much later a value may be used that is kept for one that would have to be stored.
-const EASE: usize = 8;
-
-/// Words on the stack below the spilled values: where the loop ends.
-const END: usize = 1;
-
-impl<'a> Allocation<'a> {
-    /// All steps, with so many constants in registers of their own, those that are read most.
-    fn of(
-        assembly: &'a Assembly,
-        same: &'a dyn Fn(BufferId, BufferId) -> bool,
-        fixed: usize,
-    ) -> Allocation<'a> {
-        let mut uses = vec![Vec::new(); assembly.steps.len()];
-        for (number, step) in assembly.steps.iter().enumerate().rev() {
-            step.reads().into_iter().for_each(|v: usize| uses[v].push(number));
+    /// Bytes that a pointer moves in a turn.
+    fn stride(&self, pointer: &Place) -> i64 {
+        match self.turns.counter {
+            None => 4,
+            Some(counter) => {
+                let term = pointer.1.terms.iter().find(|term| term.0 == counter);
+                term.map_or(0, |term| term.1 * i64::from(self.bits) / 8)
+            }
         }
-        let constant = |v: &usize| matches!(assembly.steps[*v], Step::Constant(_));
-        let mut constants: Vec<usize> = (0..uses.len()).filter(constant).collect();
-        constants.sort_by_key(|v| std::cmp::Reverse(uses[*v].len()));
-        let registers = &REGISTERS[assembly.pointers.len() + 1..];
-        let fixed: Vec<_> =
-            constants.into_iter().take(fixed).zip(registers.iter().copied()).collect();
-        let held = registers[fixed.len()..].iter().map(|r| (*r, None)).collect();
-        let mut allocation = Allocation {
-            assembly,
-            same,
-            fixed,
-            held,
-            slots: HashMap::new(),
-            free: Vec::new(),
-            size: END,
-            uses,
-            code: Vec::new(),
-            pinned: Vec::new(),
+    }
+
+    /// The pointers that move from turn to turn, the constants' own among them, and by how many bytes.
+    fn moves(&self, tabled: &HashMap<Constant, i64>) -> Vec<(&'static str, i64)> {
+        if self.turns.count == 1 {
+            return Vec::new();
+        }
+        let mut all: Vec<i64> = self.pointers.iter().map(|p| self.stride(p)).collect();
+        let own = |constant: &Constant| {
+            let counters = Assembly::counters(constant);
+            self.turns.counter.is_some_and(|counter| counters.contains(&counter))
         };
-        (0..assembly.steps.len()).for_each(|now| allocation.step(now));
-        allocation
-    }
-
-    /// Cycles of a turn: loads by themselves take two.
-    fn cycles(&self) -> usize {
-        self.code.len() + self.code.iter().filter(|line| line.starts_with("ldr")).count()
-    }
-
-    /// The register of (q, 2).
-    fn constant(&self) -> &'static str {
-        REGISTERS[self.assembly.pointers.len()]
-    }
-
-    fn register(&self, value: usize) -> Option<&'static str> {
-        let held = self.held.iter().find(|(_, held)| *held == Some(value));
-        held.map(|(register, _)| *register)
-    }
-
-    fn is_fixed(&self, value: usize) -> bool {
-        self.fixed.iter().any(|(constant, _)| *constant == value)
-    }
-
-    /// Whether a value is given up without a store.
-    fn is_kept(&self, value: usize, now: usize) -> bool {
-        self.slots.contains_key(&value)
-            || matches!(self.assembly.steps[value], Step::Constant(_))
-            || self.reloadable(value, now).is_some()
-    }
-
-    /// A constant in a register.
-    fn constant_into(register: &str, constant: u32) -> [String; 2] {
-        let (low, high) = (constant & 0xffff, constant >> 16);
-        [format!("movw {register}, #{low}"), format!("movt {register}, #{high}")]
-    }
-
-    fn address(&self, place: &Place) -> String {
-        let pointer = pointer(place);
-        let at = self.assembly.pointers.iter().position(|p| *p == pointer).unwrap_or(0);
-        let bytes = 2 * (place.1.base - pointer.1.base);
-        match bytes {
-            0 => format!("[{}]", REGISTERS[at]),
-            _ => format!("[{}, #{bytes}]", REGISTERS[at]),
+        if tabled.keys().any(own) {
+            all.push(4 * tabled.len() as i64);
         }
+        let named = REGISTERS.into_iter().zip(all);
+        named.filter(|(_, by)| *by != 0).collect()
     }
 
-    /// Whether a value can be loaded again from where it was, whenever it is used.
-    fn reloadable(&self, value: usize, now: usize) -> Option<&Place> {
-        let Step::Load(place) = &self.assembly.steps[value] else { return None };
-        let last = *self.uses[value].first()?;
-        let written = |step: &Step| match step {
-            Step::Store(to, _) => match to.0 == place.0 && to.1.terms == place.1.terms {
-                true => (to.1.base - place.1.base).abs() < 2,
-                false => (self.same)(to.0, place.0),
-            },
-            _ => false,
+    /// What is multiplied with in some turn, the program's loops being in theirs.
+    fn word(&self, constant: &Constant, buffers: &[Buffer], turn: &dyn Fn(LoopVar) -> i64) -> u32 {
+        let read = |(buffer, at): &Place| match &buffers[buffer.0 as usize].role {
+            Role::Table(words) => {
+                let at = usize::try_from(at.eval(turn)).ok();
+                at.and_then(|at| words.get(at)).copied().unwrap_or(0)
+            }
+            _ => 0,
         };
-        // What was written before the value was given up counts too.
-        let changed = self.assembly.steps[value..last].iter().any(written);
-        (!changed && now > value).then_some(place)
+        match constant {
+            Constant::One(word) => *word,
+            Constant::Word(place) => read(place) as u32,
+            Constant::Halves { low, high } => (read(high) << 16).wrapping_add(read(low)) as u32,
+        }
     }
 
-    /// A register for a new value: a free one, or that whose value is used last.
-    fn take(&mut self, now: usize) -> &'static str {
-        let open = |(register, _): &(&'static str, Option<usize>)| !self.pinned.contains(register);
-        if let Some((register, _)) =
-            self.held.iter().filter(|h| open(h)).find(|(_, held)| held.is_none())
-        {
-            return register;
+    /// The counters that a constant depends on.
+    fn counters(constant: &Constant) -> Vec<LoopVar> {
+        let of = |place: &Place| place.1.terms.iter().map(|term| term.0).collect::<Vec<_>>();
+        match constant {
+            Constant::One(_) => Vec::new(),
+            Constant::Word(place) => of(place),
+            Constant::Halves { low, high } => [of(low), of(high)].concat(),
         }
-        let next = |value: usize| self.uses[value].last().copied().unwrap_or(usize::MAX);
-        // A value that needs no store is given up for one that is used little later.
-        let ease = |value: usize| if self.is_kept(value, now) { EASE } else { 0 };
-        let held = self.held.iter().filter(|h| open(h));
-        let found = held.filter_map(|(register, held)| held.map(|value| (*register, value)));
-        let found = found.max_by_key(|(_, value)| next(*value).saturating_add(ease(*value)));
-        let (register, value) = found.expect("more registers than operands");
-        if !self.is_kept(value, now) {
-            let slot = self.free.pop().unwrap_or_else(|| {
-                self.size += 1;
-                self.size - 1
-            });
-            self.slots.insert(value, slot);
-            self.code.push(format!("str {register}, [sp, #{}]", 4 * slot));
-        }
-        self.put(register, None);
-        register
     }
 
-    fn put(&mut self, register: &'static str, value: Option<usize>) {
-        let held = self.held.iter_mut().find(|(r, _)| *r == register);
-        held.expect("a register").1 = value;
-    }
-
-    /// The register of an operand, loaded if need be.
-    fn operand(&mut self, value: usize, now: usize) -> &'static str {
-        if let Some((_, register)) = self.fixed.iter().find(|(constant, _)| *constant == value) {
-            return register;
+    /// The best way found to write it, and its steps as they are ordered there.
+    fn chosen(&self, same: &dyn Fn(BufferId, BufferId) -> bool) -> (Assembly, Choice) {
+        let like = |steps| Assembly { steps, pointers: self.pointers.clone(), ..*self };
+        let mut best = (usize::MAX, like(self.steps.clone()), Choice::default());
+        let offer = |best: &mut (usize, Assembly, Choice), one: Assembly, choice: Choice| {
+            let cycles = Allocation::fits(&one, same, choice);
+            let better = cycles.filter(|cycles| *cycles < best.0);
+            better.map(|cycles| *best = (cycles, one, choice)).is_some()
+        };
+        for fixed in 0..=FIXED {
+            offer(&mut best, like(self.steps.clone()), Choice { fixed, ..Choice::default() });
         }
-        let register = self.register(value).unwrap_or_else(|| {
-            let register = self.take(now);
-            let from = match (&self.assembly.steps[value], self.slots.get(&value)) {
-                (Step::Constant(constant), _) => {
-                    self.code.extend(Allocation::constant_into(register, *constant));
-                    None
+        let looped = self.turns.counter.is_some();
+        let Some(orders) = order::Orders::of(&self.steps, self.words(), same).filter(|_| looped)
+        else {
+            return (best.1, best.2);
+        };
+        let mut near = (usize::MAX, like(Vec::new()), Choice::default());
+        let mut way = None;
+        for plain in orders.plain() {
+            for flags in 0..4 {
+                let (tabled, end) = (flags & 1 != 0, flags & 2 != 0);
+                let choice = Choice { fixed: 0, tabled, end, together: true };
+                if offer(&mut near, like(orders.steps(&plain)), choice) {
+                    way = Some(plain.clone());
                 }
-                (_, Some(slot)) => Some(format!("[sp, #{}]", 4 * slot)),
-                _ => match self.reloadable(value, now) {
-                    Some(place) => Some(self.address(place)),
-                    None => unreachable!("a value is in a register, on the stack or where it was"),
-                },
-            };
-            self.code.extend(from.map(|from| format!("ldr {register}, {from}")));
-            self.put(register, Some(value));
-            register
-        });
-        self.pinned.push(register);
-        register
-    }
-
-    /// After a step: values that are read no more leave their registers and slots.
-    fn done(&mut self, step: &Step, now: usize) {
-        for value in step.reads() {
-            while self.uses[value].last().is_some_and(|used| *used <= now) {
-                self.uses[value].pop();
-            }
-            if self.uses[value].is_empty() {
-                if let Some(register) = self.register(value) {
-                    self.put(register, None);
-                }
-                self.free.extend(self.slots.remove(&value));
             }
         }
-    }
-
-    fn step(&mut self, now: usize) {
-        let steps = &self.assembly.steps;
-        let step = &steps[now];
-        let reads: Vec<&'static str> =
-            step.reads().into_iter().map(|value| self.operand(value, now)).collect();
-        // An operand's register, where it is not read again.
-        let last = |value: &usize| {
-            self.uses[*value].iter().all(|used| *used <= now) && !self.is_fixed(*value)
-        };
-        let dying = step.reads().into_iter().zip(&reads).find(|(value, _)| last(value));
-        let dying = dying.map(|(_, register)| *register);
-        let result = match *step {
-            Step::Store(ref place, _) => {
-                let to = self.address(place);
-                self.code.push(format!("str {}, {to}", reads[0]));
-                None
+        let mut random = order::Random::new();
+        for _ in 0..ROUNDS {
+            let Some(last) = &way else { break };
+            let other = orders.beside(last, &mut random);
+            let mut choice = near.2;
+            match random.below(12) {
+                0 => choice.fixed = random.below(FIXED + 1),
+                1 => choice.tabled = !choice.tabled,
+                2 => choice.end = !choice.end,
+                _ => {}
             }
-            Step::Load(ref place) => {
-                let (to, from) = (self.take(now), self.address(place));
-                self.code.push(format!("ldr {to}, {from}"));
-                Some(to)
+            // What is as good leads on.
+            near.0 += 1;
+            match offer(&mut near, like(orders.steps(&other)), choice) {
+                true => way = Some(other),
+                false => near.0 -= 1,
             }
-            // It waits until it is read.
-            Step::Constant(_) => None,
-            Step::Product(..) => {
-                let (a, b, k) = (reads[0], reads[1], self.constant());
-                let low = self.take(now);
-                self.pinned.push(low);
-                let to = dying.unwrap_or_else(|| self.take(now));
-                self.code.extend([
-                    format!("smlawb {low}, {b}, {a}, {k}"),
-                    format!("smlawt {to}, {b}, {a}, {k}"),
-                    format!("smulbt {low}, {low}, {k}"),
-                    format!("smulbt {to}, {to}, {k}"),
-                    format!("pkhtb {to}, {to}, {low}, asr #16"),
-                ]);
-                Some(to)
-            }
-            Step::Add(..) | Step::Sub(..) | Step::Minus(_) => {
-                let minus = matches!(step, Step::Minus(_));
-                let to = match dying {
-                    Some(register) if !minus => register,
-                    _ => self.take(now),
-                };
-                if minus {
-                    self.code.push(format!("mov {to}, #0"));
-                }
-                let name = if matches!(step, Step::Add(..)) { "uadd16" } else { "usub16" };
-                let (a, b) = if minus { (to, reads[0]) } else { (reads[0], reads[1]) };
-                self.code.push(format!("{name} {to}, {a}, {b}"));
-                Some(to)
-            }
-        };
-        self.done(step, now);
-        if let Some(to) = result {
-            let read = !self.uses[now].is_empty();
-            self.put(to, read.then_some(now));
         }
-        self.pinned.clear();
+        if near.0 < best.0 { (near.1, near.2) } else { (best.1, best.2) }
     }
 }
 
@@ -432,50 +278,165 @@ impl Writer<'_> {
         self.depth -= 1;
     }
 
+    /// A loop over a block as assembly, where there is one for it.
+    pub fn assembled(&mut self, counter: LoopVar, count: u32, body: &[Stmt]) -> bool {
+        let inner;
+        let (block, within) = match body {
+            [Stmt::Block(block)] => (block, 1),
+            // A short loop is written out.
+            [Stmt::Loop { counter, count, body }] => match &body[..] {
+                [Stmt::Block(block)] if *count <= SHORT => {
+                    inner = steps::repeated(block, *counter, *count, true);
+                    (&inner, *count as usize)
+                }
+                _ => return false,
+            },
+            _ => return false,
+        };
+        if !self.form.pairs || self.lanes() * usize::from(self.procedure.bits) != 32 {
+            return false;
+        }
+        let mut best: Option<(usize, Assembly, Choice)> = None;
+        for copies in COPIES.into_iter().filter(|copies| count.is_multiple_of(*copies)) {
+            let longer = steps::repeated(block, counter, copies, false);
+            let turns = Turns { counter: Some(counter), count: (count / copies) as usize };
+            let all = within * copies as usize;
+            let found = Assembly::of(&longer, all, self.procedure, turns);
+            let Some(assembly) = found.filter(|a| a.steps.len() <= LONG) else {
+                continue;
+            };
+            let same = |a, b| self.same(a, b);
+            let (assembly, choice) = assembly.chosen(&same);
+            let cycles = Allocation::of(&assembly, &same, choice).cycles() * turns.count;
+            // Longer code is to be worth it.
+            if best.as_ref().is_none_or(|best| cycles + best.0 / 50 < best.0) {
+                best = Some((cycles, assembly, choice));
+            }
+        }
+        let Some((_, assembly, choice)) = best else { return false };
+        self.written(&assembly, choice);
+        true
+    }
+
     /// Renders a block in steps.
     pub fn assembly(&mut self, assembly: &Assembly) {
         let same = |a, b| self.same(a, b);
-        let all = (0..=FIXED).map(|fixed| Allocation::of(assembly, &same, fixed));
-        let Some(allocation) = all.min_by_key(Allocation::cycles) else { return };
-        let Allocation { ref code, size, .. } = allocation;
-        let (k, free) = (allocation.constant(), allocation.held[0].0);
-        let pointers = &REGISTERS[..assembly.pointers.len()];
+        let (assembly, choice) = assembly.chosen(&same);
+        self.written(&assembly, choice);
+    }
+
+    /// A table of constants in the order in which turns take them, as C, and how far it moves in a turn.
+    fn factors(&mut self, assembly: &Assembly, tabled: &HashMap<Constant, i64>) -> (String, i64) {
+        let mut members: Vec<(&Constant, &i64)> = tabled.iter().collect();
+        members.sort_by_key(|(_, at)| **at);
+        let members: Vec<&Constant> = members.into_iter().map(|(constant, _)| constant).collect();
+        let read: Vec<LoopVar> = members.iter().flat_map(|c| Assembly::counters(c)).collect();
+        let mut loops: Vec<(LoopVar, usize)> = self
+            .loops
+            .iter()
+            .filter(|(counter, _)| read.contains(counter))
+            .map(|(counter, count)| (*counter, *count as usize))
+            .collect();
+        let own = assembly.turns.counter.filter(|counter| read.contains(counter));
+        loops.extend(own.map(|counter| (counter, assembly.turns.count)));
+        let rows: usize = loops.iter().map(|(_, count)| count).product();
+        let mut words = Vec::new();
+        for row in 0..rows {
+            let turn = |counter: LoopVar| {
+                let mut left = row;
+                for (own, count) in loops.iter().rev() {
+                    if *own == counter {
+                        return (left % count) as i64;
+                    }
+                    left /= count;
+                }
+                0
+            };
+            let buffers = &self.procedure.buffers;
+            words.extend(members.iter().map(|c| assembly.word(c, buffers, &turn)));
+        }
+        let mut stride = members.len() as i64;
+        let moved = if own.is_some() { 4 * stride } else { 0 };
+        let mut terms = Vec::new();
+        for (counter, count) in loops.iter().rev() {
+            if Some(*counter) != own {
+                terms.push((*counter, stride));
+            }
+            stride *= *count as i64;
+        }
+        let at = index(&Index { base: 0, terms }, None);
+        let number = self.factors.iter().position(|known| *known == words);
+        let number = number.unwrap_or_else(|| {
+            self.factors.push(words);
+            self.factors.len() - 1
+        });
+        (format!("f{number}[{at}]"), moved)
+    }
+
+    fn written(&mut self, assembly: &Assembly, choice: Choice) {
+        let same = |a, b| self.same(a, b);
+        let allocation = Allocation::of(assembly, &same, choice);
+        let (code, slots) = (allocation.code.clone(), allocation.size);
+        let (end, free) = (allocation.end, allocation.held[0].0);
+        let before = allocation.before();
+        let (tabled, moved) = (allocation.tabled.clone(), allocation.moved.clone());
+        let mut places: Vec<(String, i64)> = Vec::new();
+        for pointer in &assembly.pointers {
+            let mut at = pointer.1.clone();
+            at.terms.retain(|term| Some(term.0) != assembly.turns.counter);
+            let place = format!("{}[{}]", self.buffer(pointer.0), index(&at, None));
+            places.push((place, assembly.stride(pointer)));
+        }
+        if !tabled.is_empty() {
+            places.push(self.factors(assembly, &tabled));
+        }
+        let turns = assembly.turns.count as i64;
+        let clock = places.iter().position(|(_, moved)| *moved != 0).unwrap_or(0);
         let mut lines = vec![
             // Compilers may keep this one for themselves.
             "push {r7}".to_string(),
-            format!("sub sp, #{}", 4 * size),
-            format!("add {free}, {}, #{}", pointers[0], 2 * assembly.lanes),
-            format!("str {free}, [sp]"),
-            format!("movw {k}, #2"),
-            format!("movt {k}, #{}", assembly.q),
+            format!("sub sp, #{}", 4 * slots),
         ];
-        for (value, register) in &allocation.fixed {
-            if let Step::Constant(constant) = assembly.steps[*value] {
-                lines.extend(Allocation::constant_into(register, constant));
+        if turns > 1 {
+            let to = end.unwrap_or(free);
+            lines.push(format!("add {to}, {}, #{}", REGISTERS[clock], places[clock].1 * turns));
+            if end.is_none() {
+                lines.push(format!("str {to}, [sp]"));
             }
         }
-        lines.extend([".p2align 2".into(), "1:".into()]);
-        lines.extend(code.iter().cloned());
-        lines.push(format!("ldr {free}, [sp]"));
-        lines.extend(pointers.iter().map(|pointer| format!("add {pointer}, #4")));
-        lines.push(format!("cmp {}, {free}", pointers[0]));
-        lines.push("bne 1b".into());
-        lines.push(format!("add sp, #{}", 4 * size));
+        lines.extend(before.iter().map(|line| line.to_string()));
+        if turns > 1 {
+            lines.extend([".p2align 2".into(), "1:".into()]);
+        }
+        lines.extend(code.iter().map(|line| line.to_string()));
+        if turns > 1 {
+            if end.is_none() {
+                lines.push(format!("ldr {free}, [sp]"));
+            }
+            let apart = assembly.moves(&tabled).into_iter().filter(|(p, _)| !moved.contains(p));
+            lines.extend(apart.map(|(pointer, by)| format!("add {pointer}, #{by}")));
+            lines.push(format!("cmp {}, {}", REGISTERS[clock], end.unwrap_or(free)));
+            lines.push("bne 1b".into());
+        }
+        lines.push(format!("add sp, #{}", 4 * slots));
         lines.push("pop {r7}".into());
+        if lines.iter().any(|line| line.contains(", =")) {
+            // What is loaded from here stands behind the code that does.
+            lines.extend(["b 2f".into(), ".ltorg".into(), "2:".into()]);
+        }
         self.line("{");
         self.depth += 1;
-        for (number, (buffer, at)) in assembly.pointers.iter().enumerate() {
-            let (name, at) = (self.buffer(*buffer), index(at, None));
+        for (number, (place, _)) in places.iter().enumerate() {
             let register = REGISTERS[number];
             self.line(&format!(
-                "register uintptr_t p{number} __asm__(\"{register}\") = (uintptr_t)&{name}[{at}];"
+                "register uintptr_t p{number} __asm__(\"{register}\") = (uintptr_t)&{place};"
             ));
         }
         self.long_assembly(&lines.iter().map(|line| format!("\"{line}\\n\"")).collect::<Vec<_>>());
-        let outs: Vec<String> = (0..pointers.len()).map(|p| format!("\"+r\"(p{p})")).collect();
+        let outs: Vec<String> = (0..places.len()).map(|p| format!("\"+r\"(p{p})")).collect();
         self.line(&format!(": {}", outs.join(", ")));
         self.line(":");
-        let taken = &REGISTERS[pointers.len()..REGISTERS.len() - 1];
+        let taken = &REGISTERS[places.len()..REGISTERS.len() - 1];
         let taken: Vec<String> = taken.iter().map(|register| format!("\"{register}\"")).collect();
         self.line(&format!(": {}, \"cc\", \"memory\");", taken.join(", ")));
         self.end_assembly();

@@ -161,7 +161,7 @@ impl Writer<'_> {
         {
             return false;
         }
-        let fused = All::of(block, &self.procedure.buffers, lanes);
+        let fused = All::of(block, &self.procedure.buffers, lanes, self.procedure.bits);
         if let Some(product) = Toeplitz::of(block, &fused, lanes) {
             self.toeplitz(&product);
             return true;

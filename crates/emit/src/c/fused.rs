@@ -52,18 +52,19 @@ pub struct All {
     pub steps: HashSet<Value>,
 }
 
-fn equal(x: i32, y: i32) -> bool {
-    x as i16 == y as i16
+/// Whether two words of so many bits are equal.
+fn equal(x: i32, y: i32, bits: u8) -> bool {
+    (x ^ y) << (32 - bits) == 0
 }
 
 impl All {
     /// Those of a block over so many lanes.
-    pub fn of(block: &Block, buffers: &[Buffer], lanes: usize) -> All {
+    pub fn of(block: &Block, buffers: &[Buffer], lanes: usize, bits: u8) -> All {
         let ops = &block.ops;
         let uses = uses(block);
         let found = |op: &Op| {
-            let fused =
-                montgomery(op, ops, buffers, lanes).or_else(|| plantard(op, ops, buffers, lanes));
+            let fused = montgomery(op, ops, buffers, (lanes, bits))
+                .or_else(|| plantard(op, ops, buffers, lanes));
             let fused = fused.or_else(|| narrow(op, ops))?;
             // The quotient of Plantard's is read twice, by its own steps.
             let within = |v: &Value| {
@@ -97,8 +98,14 @@ fn splat(v: Value, ops: &[Op]) -> Option<i32> {
     }
 }
 
-fn montgomery(op: &Op, ops: &[Op], buffers: &[Buffer], lanes: usize) -> Option<Fused> {
+fn montgomery(
+    op: &Op,
+    ops: &[Op],
+    buffers: &[Buffer],
+    (lanes, bits): (usize, u8),
+) -> Option<Fused> {
     let of = |v: Value| &ops[v.0 as usize];
+    let equal = |x, y| equal(x, y, bits);
     let &Op::Sub(high, m) = op else { return None };
     let (&Op::MulHi(a, b), &Op::MulHi(t, q)) = (of(high), of(m)) else { return None };
     let (&Op::MulLo(same, over_q), &Op::Splat(q)) = (of(t), of(q)) else { return None };
@@ -155,7 +162,7 @@ fn narrow(op: &Op, ops: &[Op]) -> Option<Fused> {
     let &Op::Blend { a: low, b: up, mask: 0xaa } = of(lo) else { return None };
     let &Op::ShlWide(shifted, 16) = of(up) else { return None };
     let (q, inverse) = (splat(q, ops)?, splat(inverse, ops)?);
-    let right = low == even && shifted == odd && equal(inverse.wrapping_mul(q), 1) && q > 0;
+    let right = low == even && shifted == odd && equal(inverse.wrapping_mul(q), 1, 16) && q > 0;
     let steps = vec![hi, m, down, t, lo, up];
     right.then_some(Fused { kind: Kind::Narrow { even, odd, inverse }, q, steps })
 }

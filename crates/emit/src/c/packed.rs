@@ -2,7 +2,7 @@
 //! by lane and multiplies their halves.
 
 use super::Writer;
-use super::assembly::Assembly;
+use super::assembly::{Assembly, Turns};
 use super::block::{Bases, memory, uniform};
 use super::fused::{All, Fused, Kind};
 use ringforge_program::ir::*;
@@ -192,11 +192,10 @@ impl Writer<'_> {
         let short = |op: &Op| {
             memory(op).is_none_or(|m| self.procedure.buffers[m.buffer.0 as usize].bits == 16)
         };
-        let fused = All::of(block, &self.procedure.buffers, lanes);
+        let fused = All::of(block, &self.procedure.buffers, lanes, self.procedure.bits);
         let shorter = |costs: (u32, u32)| costs.0 < costs.1;
-        if let Some(assembly) =
-            Assembly::of(block, &fused, lanes).filter(|_| self.procedure.bits == 16)
-        {
+        let turns = Turns { counter: None, count: lanes / 2 };
+        if let Some(assembly) = Assembly::of(block, 1, self.procedure, turns) {
             self.assembly(&assembly);
             return true;
         }

@@ -72,14 +72,23 @@ impl Base<'_> {
 
     /// The way that a machine and a degree call for.
     pub fn kind(&self) -> Kind {
-        let d = self.machine.ntt.degree();
+        let (d, lanes) = (self.machine.ntt.degree(), self.shape().lanes());
         match self.machine.shuffles {
+            _ if !self.machine.inside() && d == lanes && d == 2 => Kind::Pairs,
+            _ if !self.machine.inside() && d == lanes && d == 1 => {
+                Kind::Lanes { transposed: false }
+            }
             _ if !self.machine.inside() => Kind::Long,
             Shuffles::Striding => Kind::Lanes { transposed: false },
             Shuffles::Interleaving if d == 2 && self.shape().bits == 16 => Kind::Pairs,
             // Factors of odd degree have every coefficient in a register of its own.
             Shuffles::Interleaving => Kind::Lanes { transposed: d.is_multiple_of(2) },
         }
+    }
+
+    /// Whether a pair is a machine's register, of which a half can be multiplied by itself.
+    fn halves(&self) -> bool {
+        self.machine.shuffles == Shuffles::Striding
     }
 
     /// What products are multiplied with on their way to words.
@@ -124,7 +133,7 @@ impl Base<'_> {
         let weighted = self.weighted(b);
         match self.kind() {
             Kind::Pairs => {
-                let one = self.words.product(1, b);
+                let one = if self.halves() { b } else { self.words.product(1, b) };
                 let wide = (a * (one + weighted)).max(2 * a * b);
                 self.words.narrowed_by(self.narrow, wide).ok_or_else(|| self.refuse(a))
             }
@@ -288,7 +297,10 @@ impl Base<'_> {
     fn weights(&self, unit: &Registers) -> Vec<Vec<u64>> {
         let d = self.machine.ntt.degree();
         if self.kind() == Kind::Pairs {
-            let odd = |&i: &usize| if i.is_multiple_of(d) { 1 } else { self.weight(i) };
+            let odd = |&i: &usize| match i.is_multiple_of(d) && !self.halves() {
+                true => 1,
+                false => self.weight(i),
+            };
             return vec![unit.registers[0].iter().map(odd).collect()];
         }
         if d == 1 {
@@ -303,7 +315,13 @@ impl Base<'_> {
 
     fn pair(&self, block: &mut Block, a: Value, b: Value, factor: Option<Factor>) -> Value {
         let weighted = match factor {
-            Some(factor) => block.push(Op::MulMod { a: b, factor, method: self.style.multiply }),
+            Some(factor) => {
+                let both = block.push(Op::MulMod { a: b, factor, method: self.style.multiply });
+                match self.halves() {
+                    true => block.push(Op::Blend { a: b, b: both, mask: 0xaa }),
+                    false => both,
+                }
+            }
             None => b,
         };
         let even = block.push(Op::PairDot(a, weighted));

@@ -28,8 +28,11 @@ impl Lowering<'_> {
     ) {
         let style = self.style(stage);
         let mut at = from;
+        // Nothing but vector code, which there is none of without shuffles, is held up by arrays that may be one.
+        let direct = !self.machine.inside() && self.machine.shuffles == Shuffles::Striding;
+        let direct = direct && passes.iter().all(Pass::in_place);
         for (number, pass) in passes.iter().enumerate() {
-            let next = if number + 1 == passes.len() {
+            let next = if number + 1 == passes.len() || !ours && direct {
                 to
             } else if ours && pass.in_place() {
                 at
@@ -130,7 +133,7 @@ impl Lowering<'_> {
         let apart = machine.standard && together && (striding || machine.odd() > 1);
         if !apart {
             // Compilers vectorise portable loops only where arrays cannot overlap.
-            let ours = striding && entry;
+            let ours = striding && entry && machine.inside();
             let to = match ours {
                 true => builder.unique("r", Role::Local, machine.ntt.size(), ALIGNMENT),
                 false => c,

@@ -118,15 +118,18 @@ fn with_words(
     bits: u8,
 ) -> Result<Lowered, LowerError> {
     let (q, n) = (plan.ring.q(), ntt.size());
+    // The words of one of the machine's registers, where it has no others: all levels are on whole ones then.
+    let word = target.word().map(|width| width / usize::from(bits));
     let shuffles = match schedule.base {
-        BaseProducts::BroadcastDot => Shuffles::Interleaving,
-        BaseProducts::Lanes => Shuffles::Striding,
+        BaseProducts::BroadcastDot if word.is_none() => Shuffles::Interleaving,
+        _ => Shuffles::Striding,
     };
     // Short loops: a part of short words, whatever the words are, or less where blocks are no multiple.
     let part = target.registers.part_lanes(16);
-    let widths = match shuffles {
-        Shuffles::Interleaving => vec![target.registers.lanes(bits)],
-        Shuffles::Striding => vec![part, part / 2, part / 4],
+    let widths = match (schedule.base, word) {
+        (BaseProducts::BroadcastDot, Some(lanes)) => vec![lanes],
+        (BaseProducts::BroadcastDot, None) => vec![target.registers.lanes(bits)],
+        (BaseProducts::Lanes, _) => vec![part, part / 2, part / 4],
     };
     let modulus = Modulus { q, bits };
     let schedule = suited(schedule, modulus, shuffles);
@@ -139,7 +142,7 @@ fn with_words(
             shuffles,
             standard: schedule.order == Order::Standard,
             with: schedule.merge,
-            depth: schedule.depth.clamp(1, 3),
+            depth: schedule.depth.clamp(1, 4),
         }
     });
     let first = machines.clone().find_map(|machine| machine.refused());

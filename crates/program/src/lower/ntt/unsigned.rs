@@ -143,7 +143,7 @@ pub(super) fn lower(
         shuffles,
         standard: schedule.order == Order::Standard,
         with: schedule.merge,
-        depth: schedule.depth.clamp(1, 3),
+        depth: schedule.depth.clamp(1, 4),
     };
     if let Some((why, works)) = machine.refused() {
         return Err(unsupported(plan.root.to_form(), why, works));
