@@ -165,8 +165,7 @@ fn in_turns(q: u64, bits: u8, lanes: usize, loops: Vec<Stmt>) -> Program {
 fn loops_are_taken_whole() {
     for (q, bits, lanes) in [(3329, 16, 2), (8380417, 32, 1)] {
         let multiply = if bits == 16 { MulMethod::Plantard } else { MulMethod::Montgomery };
-        let reduce =
-            if bits == 16 { ReduceMethod::Plantard } else { ReduceMethod::RoundedShift };
+        let reduce = if bits == 16 { ReduceMethod::Plantard } else { ReduceMethod::RoundedShift };
         let load = |block: &mut Block, at| block.push(Op::Load { buffer: T, at });
         let table = |at| Factor::Table { buffer: Y, at };
         // Four registers, one loop.
