@@ -13,7 +13,7 @@ pub(crate) use narrow::barrett_constants;
 pub use primitives::{Primitive, Refuted, Verified, primitives};
 pub use reduce::ReduceMethod;
 pub(crate) use reduce::{
-    floor_constants, folded_shifts, high_constants, low_constant, rounding_shift,
+    exact_constants, floor_constants, folded_shifts, high_constants, low_constant, rounding_shift,
 };
 
 use ringforge_plan::Unit;

@@ -294,6 +294,13 @@ impl Writer {
                 let sum = self.op(Op::Add(product, half));
                 self.op(Op::Sar(sum, scale))
             }
+            ReduceMethod::BarrettExact { scale } => {
+                let (v, half) = exact_constants(m, scale);
+                let [v, half] = [v, half].map(|word| self.splat(word));
+                let product = self.op(Op::MulLo(a, v));
+                let sum = self.op(Op::Add(product, half));
+                self.op(Op::Sar(sum, scale))
+            }
             ReduceMethod::Floor | ReduceMethod::Ceiling => {
                 let (v, k) = floor_constants(m);
                 let v = self.splat(if method == ReduceMethod::Floor { v } else { -v });

@@ -28,6 +28,13 @@ pub enum ReduceMethod {
         /// r, at least 1: bits after the point of the quotient.
         scale: u8,
     },
+    /// Barrett into the canonical residue, for words within a bound that leaves the quotient no error
+    /// ([`ReduceMethod::exact`]): `a - mullo(sar(mullo(a, v) + h, r), q)` with `v = round(2^r/q)` and `h = 2^(r-1)`, for an
+    /// even q `h = 2^(r-1) + v/2`, so that q/2 becomes -q/2. Five operations.
+    BarrettExact {
+        /// r, at least 1: bits after the point of the quotient.
+        scale: u8,
+    },
     /// General reduction [Seiler18 §3.3, Algorithm 5]: `a - mullo(sar(mulhi(a, v), k), q)` with
     /// `k = floor(log2 q) - 1`, `v = floor(2^(w+k)/q)`. Four operations. The paper's Lemma 4 has
     /// the result in [0, q]; that is so for 12289, but 3329 and 7681 give -1 and q + 1 too
@@ -75,6 +82,11 @@ impl ReduceMethod {
                 let ends = [-i128::from(most) << shift, (i128::from(most + 1) << shift) - 1];
                 ends.map(|end| end.clamp(first.into(), last.into()) as i64).into()
             }
+            ReduceMethod::BarrettExact { scale } => {
+                let (v, half) = exact_constants(m, scale);
+                let most = (last - half) / v.max(1);
+                (-most, most)
+            }
             _ => (first, last),
         }
     }
@@ -116,6 +128,10 @@ impl ReduceMethod {
                 let half = 1i64 << (scale - 1);
                 visitor
                     .visit(|a| rest(a, m.word(m.mul_lo(a >> shift, v).wrapping_add(half)) >> scale))
+            }
+            ReduceMethod::BarrettExact { scale } => {
+                let (v, half) = exact_constants(m, scale);
+                visitor.visit(|a| rest(a, m.word(m.mul_lo(a, v).wrapping_add(half)) >> scale))
             }
             ReduceMethod::Floor => {
                 let (v, k) = floor_constants(m);
@@ -179,6 +195,40 @@ impl ReduceMethod {
         ReduceMethod::nearest(Modulus { q, bits: 64 }, bound, choices)
     }
 
+    /// The [`ReduceMethod::BarrettLow`] whose quotient sees the whole word, and that leaves least of words of `bits` bits
+    /// within `bound`; nothing where none accepts all such words.
+    ///
+    /// ```
+    /// use ringforge_program::method::ReduceMethod;
+    /// let (_, far) = ReduceMethod::alone(60847, 64, 1 << 37).unwrap();
+    /// let (_, near) = ReduceMethod::alone(60847, 32, far).unwrap();
+    /// assert!(far > 60847 && near < 60847);
+    /// ```
+    pub fn alone(q: u64, bits: u8, bound: i64) -> Option<(ReduceMethod, i64)> {
+        let choices = (1..32).map(|scale| (0, scale));
+        ReduceMethod::nearest(Modulus { q, bits }, bound, choices)
+    }
+
+    /// The [`ReduceMethod::BarrettExact`] of the least scale from 17 to 31 that leaves the canonical residue of all words of
+    /// `bits` bits within `bound`; nothing where none does: of 64 bits one does where q times the bound is below 2^30.
+    ///
+    /// ```
+    /// use ringforge_program::method::{Modulus, ReduceMethod};
+    /// let method = ReduceMethod::exact(212, 64, 1 << 22).unwrap();
+    /// let m = Modulus { q: 212, bits: 64 };
+    /// assert_eq!(method.range((-(1 << 22), 1 << 22), m), (-106, 105));
+    /// assert_eq!(ReduceMethod::exact(60847, 64, 1 << 37), None);
+    /// ```
+    pub fn exact(q: u64, bits: u8, bound: i64) -> Option<ReduceMethod> {
+        let m = Modulus { q, bits };
+        // The prover takes quotients by 2^16 for upper halves of products, and those by less are not known modulo 2^16 once
+        // a compiler shifts words of 32 bits without sign. Constants of a program have 32 bits.
+        (17..bits.min(32)).map(|scale| ReduceMethod::BarrettExact { scale }).find(|method| {
+            let (lo, hi) = method.range((-bound, bound), m);
+            -(q as i64 / 2) <= lo && hi <= (q as i64 - 1) / 2
+        })
+    }
+
     /// Of the low reductions with these shifts and scales the one that leaves least of words within `bound`.
     fn nearest(
         m: Modulus,
@@ -209,6 +259,13 @@ impl ReduceMethod {
                 let domain = self.domain(m);
                 match domain.0 <= a.0 && a.1 <= domain.1 {
                     true => low_range(m, shift, scale, a),
+                    false => m.words(),
+                }
+            }
+            ReduceMethod::BarrettExact { scale } => {
+                let domain = self.domain(m);
+                match domain.0 <= a.0 && a.1 <= domain.1 {
+                    true => exact_range(m, scale, a),
                     false => m.words(),
                 }
             }
@@ -271,6 +328,23 @@ fn low_range(m: Modulus, shift: u8, scale: u8, a: Range) -> Range {
     let ends = [a.0, a.1].map(|a| i128::from(a >> shift) * slope);
     let lo = ends[0].min(ends[1]) - q * (unit / 2);
     let hi = ends[0].max(ends[1]) + unit * ((1 << shift) - 1) + q * (unit / 2 - 1);
+    ((-(-lo).div_euclid(unit)) as i64, hi.div_euclid(unit) as i64)
+}
+
+/// Multiplier v of [`ReduceMethod::BarrettExact`], and h.
+pub(crate) fn exact_constants(m: Modulus, scale: u8) -> (i64, i64) {
+    let v = low_constant(m, 0, scale);
+    (v, (1i64 << (scale - 1)) + if m.q.is_multiple_of(2) { v / 2 } else { 0 })
+}
+
+/// Bounds of what [`ReduceMethod::BarrettExact`] leaves of words in its domain: with what rounding takes, 0 ≤ ρ < 2^r,
+/// 2^r times it is a·(2^r − q·v) − q·h + q·ρ.
+fn exact_range(m: Modulus, scale: u8, a: Range) -> Range {
+    let (q, unit) = (i128::from(m.q), 1i128 << scale);
+    let (v, half) = exact_constants(m, scale);
+    let slope = unit - q * i128::from(v);
+    let ends = [a.0, a.1].map(|a| i128::from(a) * slope - q * i128::from(half));
+    let (lo, hi) = (ends[0].min(ends[1]), ends[0].max(ends[1]) + q * (unit - 1));
     ((-(-lo).div_euclid(unit)) as i64, hi.div_euclid(unit) as i64)
 }
 

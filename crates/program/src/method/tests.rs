@@ -170,6 +170,50 @@ fn barrett_by_low_products_holds_for_samples_of_its_domain() {
 }
 
 #[test]
+fn exact_barrett_leaves_the_canonical_residue() {
+    for q in [3, 6, 7, 10, 17, 212, 1023, 3329, 4700, 15016, 32905, 60846, 65535] {
+        let m = Modulus { q, bits: 64 };
+        let centred = (-(q as i64 / 2), (q as i64 - 1) / 2);
+        let most = ((1 << 30) - 1) / q as i64;
+        for bound in [3 * q as i64 / 2, 3072, 1 << 16, 5 << 20, most] {
+            if bound > most {
+                continue;
+            }
+            let method = ReduceMethod::exact(q, 64, bound).expect("so far there is one");
+            let check = |a: i64| {
+                let y = method.apply(a, m);
+                let canonical = centred.0 <= y && y <= centred.1;
+                assert!(canonical && (y - a) % q as i64 == 0, "{method:?} {a} = {y} mod {q}");
+            };
+            // Whole where that is quick, else the ends, and around odd and even multiples of q/2, where quotients change.
+            if bound <= 1 << 16 {
+                (-bound..=bound).for_each(check);
+            }
+            let last = 2 * bound / q as i64;
+            let some = (0..200).chain(last / 2..last / 2 + 200).chain(last - 200..=last);
+            let ties = some.flat_map(|k| [k, -k]).map(|k| k * q as i64 / 2);
+            let near = ties.flat_map(|x| [x - 1, x, x + 1]).chain([-bound, bound]);
+            near.filter(|a| a.abs() <= bound).for_each(check);
+            // What one less bit after the point may leave is no canonical residue, or nobody would take this one.
+            let ReduceMethod::BarrettExact { scale } = method else { panic!("{method:?}") };
+            let coarser = ReduceMethod::BarrettExact { scale: scale - 1 };
+            let (lo, hi) = coarser.range((-bound, bound), m);
+            assert!(
+                scale == 17 || lo < centred.0 || hi > centred.1,
+                "{method:?} for {bound} mod {q}"
+            );
+        }
+    }
+    // In words of 32 bits there is less room, and of the largest sums the quotient has an error.
+    assert_eq!(ReduceMethod::exact(60847, 32, 1 << 20), None);
+    assert_eq!(ReduceMethod::exact(724, 64, 1 << 24), None);
+    // Beyond its domain a product wraps: no range is promised.
+    let (m, method) = (Modulus { q: 17, bits: 32 }, ReduceMethod::BarrettExact { scale: 16 });
+    let (lo, hi) = method.domain(m);
+    assert_eq!(method.range((lo, hi + 1), m), m.words());
+}
+
+#[test]
 fn products_and_narrowings_on_words_of_32_bits_hold_for_samples() {
     let m = Modulus { q: 8380417, bits: 32 };
     let wide = 8380417i64 << 31;

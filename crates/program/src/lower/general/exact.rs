@@ -12,12 +12,13 @@
 //! What is slow to run is quick to prove.
 
 use super::super::SHORT;
-use super::General;
 use super::residue::Residue;
+use super::whole::DOT_BITS;
+use super::{Folded, General};
 use crate::bounds::WORD;
 use crate::build::{Builder, repeat, repeat_unrolled};
 use crate::ir::*;
-use crate::method::{Modulus, ReduceMethod};
+use crate::method::{FreezeMethod, Modulus, ReduceMethod};
 use ringforge_plan::{Modulus as Reduction, ProductRef, Structure};
 use ringforge_target::ALIGNMENT;
 
@@ -44,31 +45,52 @@ pub(super) struct Sums {
     pub bound: i64,
     /// Bits of the words.
     pub bits: u8,
+    /// Whether sums are folded by f before they are reduced.
+    pub folded: Folded,
 }
 
 impl Sums {
-    /// Sums of all `n` products, each `product` at most, and one reduction of each: in words of 32 bits where it leaves
-    /// little, else in words of 64, where a quotient has room; nothing where these do not hold them.
-    fn whole(q: u64, n: usize, product: i64) -> Option<Sums> {
-        let most = product.checked_mul(n as i64)?;
-        let taken = |reduce, bound, bits| Sums { terms: n, reduce, of_all: most, bound, bits };
+    /// Sums of all `n` products, each `product` at most, and one reduction of each or of `together` of them: in words
+    /// of 32 bits where it leaves little, else in words of 64, where a quotient has room; nothing where these do not
+    /// hold them.
+    fn whole(q: u64, n: usize, product: i64, together: Option<usize>) -> Option<Sums> {
+        let of_all = product.checked_mul(n as i64)?;
+        let taken = |reduce, bound, bits, folded| {
+            Some(Sums { terms: n, reduce, of_all, bound, bits, folded })
+        };
         if q.is_power_of_two() {
-            return Some(taken(None, WORD, SHORT));
+            return taken(None, WORD, SHORT, Folded::Not);
         }
-        let short = most <= i64::from(i32::MAX);
+        let word = i64::from(i32::MAX);
+        let short = of_all <= word;
         let bits = if short { 32 } else { LONG_BITS };
-        if most <= q as i64 {
-            return Some(taken(None, most, bits));
+        if of_all <= q as i64 {
+            return taken(None, of_all, bits, Folded::Not);
         }
         // Of small q the prover follows quotients in words of 64 bits more often.
         if short && q > SMALL {
-            let (method, bound) = ReduceMethod::low(q, most, false);
+            let (method, bound) = ReduceMethod::low(q, of_all, false);
             if bound <= LITTLE * q as i64 {
-                return Some(taken(Some(method), bound, bits));
+                return taken(Some(method), bound, bits, Folded::Not);
+            }
+        } else if let Some(most) = together.and_then(|terms| of_all.checked_mul(terms as i64)) {
+            if let Some(method) = ReduceMethod::exact(q, LONG_BITS, most) {
+                return taken(Some(method), (q / 2) as i64, bits, Folded::Canonical);
+            }
+            // One quotient of the whole sum, and one of what it leaves, which must then be near enough to be frozen. Of
+            // small q gcc's quotients are followed where sums are not folded.
+            let frozen = FreezeMethod::Minimum.domain(Modulus { q, bits: 32 }).1;
+            if q > SMALL
+                && let Some((method, bound)) = ReduceMethod::alone(q, LONG_BITS, most)
+                && let Some((_, left)) = ReduceMethod::alone(q, DOT_BITS, bound)
+                && left <= frozen
+            {
+                let folded = if bound > frozen { Folded::Far } else { Folded::Near };
+                return taken(Some(method), bound, bits, folded);
             }
         }
-        let (method, bound) = ReduceMethod::of_sums(q, most)?;
-        Some(taken(Some(method), bound, bits))
+        let (method, bound) = ReduceMethod::of_sums(q, of_all)?;
+        taken(Some(method), bound, bits, Folded::Not)
     }
 
     /// Sums of `n` products that are `product` at most.
@@ -80,16 +102,18 @@ impl Sums {
                 of_all: WORD,
                 bound: WORD,
                 bits: SHORT,
+                folded: Folded::Not,
             };
         }
         let (word, bits, of_all) = (i64::from(i32::MAX), 32, n as i64 * product);
         if of_all <= word {
-            return Sums { terms: n.min(TERMS), reduce: None, of_all, bound: of_all, bits };
+            let terms = n.min(TERMS);
+            return Sums { terms, reduce: None, of_all, bound: of_all, bits, folded: Folded::Not };
         }
         let terms = ((word / product) as usize).clamp(1, TERMS);
         let (method, rest) = ReduceMethod::low(q, terms as i64 * product, coarse);
         let bound = (n.div_ceil(terms) + PARTS) as i64 * rest;
-        Sums { terms, reduce: Some(method), of_all, bound, bits }
+        Sums { terms, reduce: Some(method), of_all, bound, bits, folded: Folded::Not }
     }
 }
 
@@ -101,6 +125,11 @@ pub(super) fn serves(node: &ProductRef, q: u64) -> bool {
 }
 
 impl General<'_> {
+    /// The most coefficients of the product that one of the result is a sum of, where they are folded as they are.
+    pub(super) fn together(&self) -> Option<usize> {
+        self.fold.as_ref()?.iter().map(Vec::len).max()
+    }
+
     /// The procedure (out, a, b) of an unreduced product by its definition modulo `q`; nothing where the
     /// node is another.
     pub(super) fn exact(
@@ -120,7 +149,7 @@ impl General<'_> {
         if self.sums == LONG_BITS
             && self.coarse()
             && words >= n + padded
-            && let Some(sums) = Sums::whole(q, n, product)
+            && let Some(sums) = Sums::whole(q, n, product, self.together())
         {
             return Some(self.whole(name, q, ranges, &sums));
         }

@@ -3,7 +3,7 @@
 use super::super::fold::{Term, alike, registers};
 use super::super::{LowerError, unsupported};
 use super::digits::Digit;
-use super::{General, NARROW, word};
+use super::{Folded, General, NARROW, word};
 use crate::bounds::{Bounds, WORD};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
@@ -56,6 +56,8 @@ struct Writer {
     freeze: Option<FreezeMethod>,
     /// How words of 32 bits are reduced, [`ReduceMethod::low`].
     coarse: bool,
+    /// Whether sums are reduced once more before they are frozen, however small.
+    again: bool,
     /// What every summand is multiplied with, apart from its weight: what freezing takes out.
     scale: u64,
     bounds: Bounds,
@@ -71,12 +73,16 @@ impl General<'_> {
         let lanes = self.registers.lanes(modulus.bits);
         let mut builder = Builder::new(name, None, modulus);
         let centred = Some((-(q as i64 / 2), (q as i64 - 1) / 2));
+        // The only digit is the result where its sums were folded and left canonical.
+        let alone = matches!(sum.digits, [Digit { procedure: None, weight: 1, .. }])
+            && sum.addend.is_none();
+        let canonical = self.folded == Folded::Canonical && alone;
         let length = sum.rows.len();
         let align = usize::from(self.memory) / 8;
         let c = builder.ranged("c", Role::Output, length, align, centred);
         let arrays: Vec<BufferId> = (sum.digits.iter().enumerate())
             .map(|(k, digit)| {
-                let range = Some((-digit.bound, digit.bound));
+                let range = if canonical { centred } else { Some((-digit.bound, digit.bound)) };
                 let name = format!("u{}_", k + 1);
                 let array = builder.ranged(&name, Role::Input, sum.words, ALIGNMENT, range);
                 builder.narrow(array, digit.bits);
@@ -121,7 +127,10 @@ impl General<'_> {
                 let v = block.push(if count < lanes { partial } else { whole });
                 writer.weighted(&mut block, &mut total, Sum::of(v, q as i64 / 2), 1)?;
             }
-            let a = writer.canonical(&mut block, total);
+            let a = match total.value.filter(|_| canonical) {
+                Some(a) => a,
+                None => writer.canonical(&mut block, total),
+            };
             block.push(match count == lanes {
                 true => Op::Store { buffer: c, at: at(0), a },
                 false => Op::StorePartial { buffer: c, at: at(0), count: count as u32, a },
@@ -182,7 +191,8 @@ impl Writer {
             _ => 1,
         };
         let coarse = general.coarse();
-        Ok(Writer { q, kind, multiply, reduce, unable, freeze, coarse, scale, bounds })
+        let again = general.folded == Folded::Far;
+        Ok(Writer { q, kind, multiply, reduce, unable, freeze, coarse, again, scale, bounds })
     }
 
     /// The modulus and words of the procedure.
@@ -354,7 +364,12 @@ impl Writer {
                 let method = FreezeMethod::Minimum;
                 let domain = method.domain(Modulus { q: self.q, bits: 32 });
                 let mut a = a;
-                if total.bound > domain.1 {
+                if self.again
+                    && let Some((method, _)) =
+                        ReduceMethod::alone(self.q, self.modulus().bits, total.bound)
+                {
+                    a = block.push(Op::Reduce { a, method });
+                } else if total.bound > domain.1 {
                     a = self.within(block, total, domain.1).value.unwrap_or(a);
                 }
                 block.push(Op::Freeze { a, method })

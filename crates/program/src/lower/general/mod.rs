@@ -55,6 +55,19 @@ struct Part<'a> {
     node: &'a ProductRef,
 }
 
+/// Whether a product's sums were folded by f before they were reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Folded {
+    Not,
+    /// And what comes out is to be frozen.
+    Near,
+    /// And what comes out is to be reduced again in words of 32 bits, so that freezing is a function of one word that
+    /// takes few values.
+    Far,
+    /// And what comes out are the canonical residues.
+    Canonical,
+}
+
 /// The walk's state.
 struct General<'a> {
     plan: &'a Plan,
@@ -69,6 +82,11 @@ struct General<'a> {
     parts: Vec<Part<'a>>,
     /// The largest coefficient over the integers, where there is a change of modulus.
     bound: Option<u128>,
+    /// The summands of every coefficient of the result, where these are its product's with coefficients ±1: sums that
+    /// are reduced once may be folded before.
+    fold: Option<Vec<Vec<(usize, u64)>>>,
+    /// Whether they were.
+    folded: Folded,
     /// Bits of callers' words.
     memory: u8,
     /// Words of an unreduced product, all defined.
@@ -119,6 +137,8 @@ pub(crate) fn lower(
         n,
         words: 0,
         bound,
+        fold: None,
+        folded: Folded::Not,
         memory: if q > 1 << 16 { 32 } else { 16 },
         parts,
         procedures: Vec::new(),
@@ -141,6 +161,8 @@ pub(crate) fn lower(
         Some(reduction) => (!dense).then(|| reduction.rows()),
         None => Some((0..n).map(|i| vec![(i, 1)]).collect()),
     };
+    let plain = |rows: &&Vec<Vec<_>>| rows.iter().flatten().all(|&(_, c)| c == 1 || c == q - 1);
+    general.fold = rows.as_ref().filter(plain).filter(|_| general.parts.len() == 1).cloned();
     let bounds = inner.domain().bounds;
     let ranges = plan.operands.map(|operand| operand.range(q));
     let any = [0, 1].map(|_| (-(q as i64 / 2), (q as i64 - 1) / 2));
@@ -151,6 +173,10 @@ pub(crate) fn lower(
         return Err(unsupported(inner.to_form(), why, what));
     }
     let products = general.products(if dense { any } else { ranges })?;
+    let rows = match general.folded != Folded::Not {
+        true => Some((0..n).map(|i| vec![(i, 1)]).collect()),
+        false => rows,
+    };
     let digits = general.digits(&products, bound)?;
 
     // Words of 32 bits where any array has such.

@@ -1,4 +1,5 @@
-//! Sums of all products of a coefficient, in words that hold them, reduced once.
+//! Sums of all products of a coefficient, in words that hold them, reduced once: where f has coefficients ±1 alone,
+//! those of a coefficient of the remainder together.
 //!
 //! *Dots*, where 32 bits hold the sums: coefficient k is Σ_i a_i·b_(k−i), so b is turned around, and one loop over i
 //! sums products of neighbours, for which compilers find the instruction that adds two of them (`pmaddwd`). a is cut into
@@ -8,16 +9,17 @@
 //! 64 bits, which are loaded and stored half as often.
 
 use super::super::SHORT;
-use super::General;
+use super::super::fold::{Term, alike, registers};
 use super::exact::{LONG_BITS, SMALL, Sums, copy, zeros};
 use super::residue::Residue;
+use super::{Folded, General};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::{Modulus, ReduceMethod};
 use ringforge_target::ALIGNMENT;
 
 /// Words of sums that dots are summed in.
-const DOT_BITS: u8 = 32;
+pub(super) const DOT_BITS: u8 = 32;
 /// The fewest terms of a dot: gcc takes a loop of 16 turns apart before it makes vectors of it.
 const FEWEST: usize = 24;
 /// About the most: with more, too many are products with zeros; with fewer, sums across a register take too long.
@@ -73,8 +75,16 @@ impl General<'_> {
         let (n, words, lanes) = (self.n, self.words, self.registers.lanes(bits));
         let (parts, terms) = self.parts(lanes);
         let (padded, last) = (parts * terms, n + terms - 2);
+        let total = match sums.folded != Folded::Not {
+            true => {
+                let total = builder.buffer("t", Role::Local, words, ALIGNMENT);
+                builder.narrow(total, bits);
+                total
+            }
+            false => out,
+        };
         let mut body = Vec::new();
-        zeros(&mut builder, &mut body, (out, 0), words, lanes);
+        zeros(&mut builder, &mut body, (total, 0), words, lanes);
         let mut a = operands[0];
         if padded > n {
             a = builder.buffer("fa", Role::Local, padded, ALIGNMENT);
@@ -106,12 +116,12 @@ impl General<'_> {
         let y = block.push(Op::Load { buffer: b, at });
         let product = block.push(Op::MulLo(x, y));
         let at = Index { base: 0, terms: vec![(part, terms as i64), (coefficient, 1)] };
-        block.push(Op::AddSum { buffer: out, at, a: product });
+        block.push(Op::AddSum { buffer: total, at, a: product });
         let sum = repeat(register, terms / lanes, vec![Stmt::Block(block)]);
         let all = repeat(coefficient, last + 1, vec![sum]);
         let title = format!("{terms} terms of each coefficient at a time, in sums of {bits} bits");
         builder.stage(&title, "", vec![repeat(part, parts, vec![all])]);
-        self.reduced_sums(Making { name, builder, out, operands, bits }, out, q, sums)
+        self.reduced_sums(Making { name, builder, out, operands, bits }, total, q, sums)
     }
 
     fn rows(&mut self, making: Making, sums: &Sums) -> Residue {
@@ -119,7 +129,7 @@ impl General<'_> {
         let (n, words, lanes) = (self.n, self.words, self.registers.lanes(sums.bits));
         let together = if sums.bits == LONG_BITS { 2 } else { 1 };
         let padded = (n + together - 1).next_multiple_of(lanes);
-        let total = match bits < sums.bits {
+        let total = match bits < sums.bits || sums.folded != Folded::Not {
             true => builder.buffer("t", Role::Local, words, ALIGNMENT),
             false => out,
         };
@@ -174,50 +184,108 @@ impl General<'_> {
         let words = self.words;
         if let Some(method) = sums.reduce {
             let most = sums.of_all;
+            let long = Modulus { q, bits: LONG_BITS };
             // Behind the last coefficient there are zeros.
-            let used = (2 * self.n - 1).next_multiple_of(self.registers.lanes(DOT_BITS));
+            let short = self.registers.lanes(DOT_BITS);
+            let folded = sums.folded != Folded::Not;
+            let used = if folded { self.n } else { (2 * self.n - 1).next_multiple_of(short) };
             let as_they_are = sums.bits == LONG_BITS || q > SMALL;
-            let fits = as_they_are && method.domain(Modulus { q, bits: sums.bits }).1 >= most;
+            let together = if folded { self.together().unwrap_or(1) as i64 } else { 1 };
+            let fits =
+                as_they_are && method.domain(Modulus { q, bits: sums.bits }).1 >= most * together;
             let mut body = Vec::new();
-            let last = if fits {
+            if total != out {
+                let defined = used / short * short;
                 let lanes = self.registers.lanes(sums.bits);
-                if total != out {
-                    zeros(&mut builder, &mut body, (out, used), words - used, lanes);
-                }
-                reduced(&mut builder, (total, out), used, lanes, method)
+                let behind = if folded { used.next_multiple_of(short) } else { words };
+                zeros(&mut builder, &mut body, (out, defined), behind - defined, lanes);
+            }
+            if fits {
+                let lanes = self.registers.lanes(sums.bits);
+                body.extend(self.reduced(&mut builder, (total, out), used, lanes, (method, sums)));
             } else {
-                let name = format!("{name}_reduced");
-                let mut inner = Builder::new(&name, None, Modulus { q, bits: LONG_BITS });
-                let u = inner.ranged("u", Role::Scratch, words, ALIGNMENT, Some((-most, most)));
-                inner.narrow(u, bits);
+                let mut inner = Builder::new(&format!("{name}_reduced"), None, long);
                 let lanes = self.registers.lanes(LONG_BITS);
-                let body = reduced(&mut inner, (u, u), used, lanes, method);
-                inner.stage("each sum reduced in words of 64 bits", "", vec![body]);
+                let range = Some((-most, most));
+                let apart = total != out;
+                let to =
+                    inner.ranged("u", Role::Scratch, words, ALIGNMENT, range.filter(|_| !apart));
+                inner.narrow(to, bits);
+                let mut arguments = vec![(out, Index::at(0))];
+                let mut from = to;
+                if apart {
+                    from = inner.ranged("t", Role::Input, words, ALIGNMENT, range);
+                    inner.narrow(from, bits);
+                    arguments.push((total, Index::at(0)));
+                }
+                let body_of = self.reduced(&mut inner, (from, to), used, lanes, (method, sums));
+                inner.stage("each sum reduced in words of 64 bits", "", body_of);
                 let procedure = self.push(inner.finish());
-                Stmt::Call { procedure, arguments: vec![(out, Index::at(0))] }
-            };
-            body.push(last);
+                body.push(Stmt::Call { procedure, arguments });
+            }
             builder.stage("each sum reduced", "[Barrett86]", body);
         }
+        self.folded = sums.folded;
         self.borders.push(("product".into(), sums.bound));
         let procedure = self.push(builder.finish());
         Residue { procedure, bound: sums.bound, bits }
     }
-}
 
-/// Each word of one array reduced into another, or in its place.
-fn reduced(
-    builder: &mut Builder,
-    (from, to): (BufferId, BufferId),
-    words: usize,
-    lanes: usize,
-    method: ReduceMethod,
-) -> Stmt {
-    let counter = builder.counter();
-    let mut block = Block::default();
-    let at = Index::strided(0, counter, lanes);
-    let a = block.push(Op::Load { buffer: from, at: at.clone() });
-    let a = block.push(Op::Reduce { a, method });
-    block.push(Op::Store { buffer: to, at, a });
-    repeat(counter, words / lanes, vec![Stmt::Block(block)])
+    /// Each word of one array reduced into another, or in its place, where sums are folded those that belong together.
+    fn reduced(
+        &self,
+        builder: &mut Builder,
+        (from, to): (BufferId, BufferId),
+        words: usize,
+        lanes: usize,
+        (method, sums): (ReduceMethod, &Sums),
+    ) -> Vec<Stmt> {
+        let rows: Vec<Vec<(usize, u64)>> = match &self.fold {
+            Some(rows) if sums.folded != Folded::Not => rows.clone(),
+            _ => (0..words).map(|k| vec![(k, 1)]).collect(),
+        };
+        let registers = registers(&rows, lanes, self.words);
+        let (mut body, mut start) = (Vec::new(), 0);
+        while start < registers.len() {
+            let alike = alike(&registers, start, lanes, words);
+            let count = lanes.min(words - start * lanes);
+            let counter = (alike > 1).then(|| builder.counter());
+            let at = |words: usize| match counter {
+                Some(counter) => Index::strided(start * lanes + words, counter, lanes),
+                None => Index::at(start * lanes + words),
+            };
+            let mut block = Block::default();
+            let mut sum = None;
+            for Term { offset, coefficient, lanes } in &registers[start] {
+                let mut term = block.push(Op::Load { buffer: from, at: at(*offset) });
+                if let Some(on) = lanes {
+                    let mask = on.iter().map(|&on| if on { -1 } else { 0 }).collect();
+                    let mask = block.push(Op::Lanes(mask));
+                    term = block.push(Op::And(term, mask));
+                }
+                let minus = *coefficient != 1;
+                sum = Some(match sum {
+                    None if minus => {
+                        let zero = block.push(Op::Splat(0));
+                        block.push(Op::Sub(zero, term))
+                    }
+                    None => term,
+                    Some(sum) if minus => block.push(Op::Sub(sum, term)),
+                    Some(sum) => block.push(Op::Add(sum, term)),
+                });
+            }
+            let a = sum.unwrap_or_else(|| block.push(Op::Splat(0)));
+            let a = block.push(Op::Reduce { a, method });
+            block.push(match count == lanes {
+                true => Op::Store { buffer: to, at: at(0), a },
+                false => Op::StorePartial { buffer: to, at: at(0), count: count as u32, a },
+            });
+            body.push(match counter {
+                Some(counter) => repeat(counter, alike, vec![Stmt::Block(block)]),
+                None => Stmt::Block(block),
+            });
+            start += alike;
+        }
+        body
+    }
 }
