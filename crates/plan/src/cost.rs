@@ -133,7 +133,12 @@ impl Model<'_> {
             let transposed = 4.0 * (size.next_multiple_of(piece) as f64) * self.costs.transpose;
             let groups = (count / self.lanes(16)).ceil();
             best = f64::min(best, before + groups * (transposed + self.lane_slots(at)));
-            let Some(level) = Level::of(at) else { return best };
+            let Some(level) = Level::of(at) else {
+                // Rows of dot products, where they fill registers.
+                let whole = size.is_multiple_of(self.lanes(16) as usize);
+                let row = self.costs.row_product.filter(|_| whole).unwrap_or(f64::INFINITY);
+                return best.min(before + count * (size * size) as f64 * row);
+            };
             let columns = ((size / level.parts) as f64 / self.lanes(16)).ceil();
             before += count * columns * level.column(&self.costs);
             count *= level.points;

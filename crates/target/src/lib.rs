@@ -150,6 +150,7 @@ pub const M4: Target = Target {
     count: 12,
     sums: 32,
     schedule: "rows = true",
+    costs: costs::CORTEX_M4,
     levels: &["-O3", "-O2", "-Os"],
     usual: false,
     ..C

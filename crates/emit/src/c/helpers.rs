@@ -33,7 +33,9 @@ const NOTE: &str = "
 /// Whether a name is one that the generated code gives: a helper's, or a letter and a number.
 pub fn taken(name: &str) -> bool {
     let numbered = name.split_at_checked(1).is_some_and(|(letter, number)| {
-        "vwkpilsf".contains(letter) && number.bytes().all(|b| b.is_ascii_digit())
+        // Tables of factors always have a number: f alone is a program's own.
+        let letters = if number.is_empty() { "vwkpils" } else { "vwkpilsf" };
+        letters.contains(letter) && number.bytes().all(|b| b.is_ascii_digit())
     });
     let plain = ["16", "32", "64"].iter().fold(name, |name, bits| name.trim_end_matches(bits));
     numbered || ALL.iter().any(|(helper, ..)| *helper == plain)
