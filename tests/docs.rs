@@ -190,6 +190,14 @@ fn tables_are_made_from_measured_figures() {
         }
         assert!(bless || made == text, "{page} is not what docs/figures/ says: RINGFORGE_BLESS=1");
     }
+    let all: serde_json::Value =
+        serde_json::from_str(&read("docs/figures/plans.json")).expect("JSON");
+    let processor = all[0]["processor"].as_str().expect("a processor");
+    let (picture, file) = (simulated::picture(&all, processor), "docs/pictures/simulated.svg");
+    if bless {
+        std::fs::write(root().join(file), &picture).expect("the picture");
+    }
+    assert!(picture == read(file), "{file} is not what docs/figures/ says: RINGFORGE_BLESS=1");
 }
 
 /// What `plans.json` has recorded, of one row in nine.

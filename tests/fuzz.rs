@@ -2,7 +2,7 @@
 //! lib/tests/fuzz.c says what must hold. The multipliers are compiled without sanitizers: straight-line code whose accesses
 //! the prover checks.
 //!
-//! Left to the long run, for `RINGFORGE_FUZZ_SECONDS`, 20 where it is not set; all KEMs with `RINGFORGE_FUZZ_ALL=1`.
+//! Left to the long run, for `RINGFORGE_FUZZ_SECONDS`, 60 where it is not set; all KEMs with `RINGFORGE_FUZZ_ALL=1`.
 
 mod common;
 
@@ -63,7 +63,7 @@ fn nothing_that_is_sent_breaks_a_kem() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let all = std::env::var_os("RINGFORGE_FUZZ_ALL").is_some();
-    let seconds = std::env::var("RINGFORGE_FUZZ_SECONDS").unwrap_or("20".into());
+    let seconds = std::env::var("RINGFORGE_FUZZ_SECONDS").unwrap_or("60".into());
     let mut chosen = Vec::new();
     if !all {
         chosen.push("-DRINGFORGE_ENABLE_ALL=0".to_owned());

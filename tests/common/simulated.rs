@@ -1,6 +1,7 @@
 //! The table of simulated beside measured cycles.
 
 use super::figures::{list, markdown, number, text};
+use ringforge_interpret::draw::{self, Point};
 use serde_json::Value;
 
 /// A program that was both measured and simulated.
@@ -59,4 +60,16 @@ pub fn simulated(all: &Value) -> String {
             rows.len(),
             correlation(&rows)
         )
+}
+
+/// All rows as points: nearly a line, if the simulation is right.
+pub fn picture(all: &Value, processor: &str) -> String {
+    let point = |r: &Row| {
+        let name = format!("{}, {}: {:.2}", r.plan, r.operands, r.simulated / r.min);
+        Point { name, series: 0, x: r.min, y: r.simulated }
+    };
+    let points: Vec<Point> = rows(all).iter().map(point).collect();
+    let axes = ["core cycles, minimum", "simulated cycles"];
+    let caption = format!("Plans on {processor}: simulated and measured, and their ratios");
+    draw::scatter(&points, &["avx2"], axes, &caption).expect("a chart")
 }

@@ -160,13 +160,10 @@ impl<'g> Walk<'g> {
                 self.cut.by_output(&Form::atom(atom));
                 let (lo, hi) = self.cut.world.domain(Base::Var(v));
                 let s = self.cut.cones.summary(&mut self.cut.world.funs, f, lo, hi);
-                let Ok(s) = s else {
-                    let said =
-                        "an output is a function of one value, and no work is left to enumerate it";
-                    return Err(self.cut.unmodelled(said));
-                };
                 let q = self.cut.world.q;
-                if let Some((c, d)) = s.line.modulo(q) {
+                if let Ok(s) = s
+                    && let Some((c, d)) = s.line.modulo(q)
+                {
                     let t = if c == 0 { vec![] } else { vec![(self.cut.world.var(v).atom, c)] };
                     return Ok(Output { lo: s.min, hi: s.max, residue: ModForm { m: q, k: d, t } });
                 }
