@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{Sandbox, compilers, sample};
+use common::{Sandbox, compilers, in_parallel, sample};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::sync::Mutex;
@@ -275,38 +275,30 @@ fn all(cases: &[Case], target: &'static str) {
     each(&cases, 0);
 }
 
-/// Forges all, two at a time; all must be proved, and nothing may be wrong. They are numbered from `first` on.
+/// Forges all, on all processors; all must be proved, and nothing may be wrong. They are numbered from `first` on.
 fn each(cases: &[(Case, &'static str, Option<&'static str>)], first: usize) {
-    let next = Mutex::new(cases.iter().enumerate());
     let found = Mutex::new((Vec::new(), Vec::new()));
-    let step = || next.lock().expect("nobody panics").next();
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some((i, (case, target, compiler))) = step() {
-                    let Case { ring, rhs, modulus } = case;
-                    let shown: String = ring.chars().take(100).collect();
-                    let started = std::time::Instant::now();
-                    let done = forge(case, target, *compiler);
-                    let seconds = started.elapsed().as_secs_f64();
-                    let (what, why) = match done {
-                        Outcome::Proved => ("proved", None),
-                        Outcome::Slow => ("proved, slower than plain C", None),
-                        Outcome::Open(why) => ("open", Some((false, why))),
-                        Outcome::Wrong(why) => ("WRONG", Some((true, why))),
-                    };
-                    let number = first + i;
-                    println!(
-                        "{number:2} {target} {} {modulus:?} {shown} big × {rhs}: {what}, {seconds:.1} s",
-                        compiler.unwrap_or_default()
-                    );
-                    let mut found = found.lock().expect("nobody panics");
-                    if let Some((wrong, why)) = why {
-                        let list = if wrong { &mut found.1 } else { &mut found.0 };
-                        list.push(format!("{ring}, big × {rhs}: {why}"));
-                    }
-                }
-            });
+    in_parallel(cases.iter().enumerate(), |(i, (case, target, compiler))| {
+        let Case { ring, rhs, modulus } = case;
+        let shown: String = ring.chars().take(100).collect();
+        let started = std::time::Instant::now();
+        let done = forge(case, target, *compiler);
+        let seconds = started.elapsed().as_secs_f64();
+        let (what, why) = match done {
+            Outcome::Proved => ("proved", None),
+            Outcome::Slow => ("proved, slower than plain C", None),
+            Outcome::Open(why) => ("open", Some((false, why))),
+            Outcome::Wrong(why) => ("WRONG", Some((true, why))),
+        };
+        let number = first + i;
+        println!(
+            "{number:2} {target} {} {modulus:?} {shown} big × {rhs}: {what}, {seconds:.1} s",
+            compiler.unwrap_or_default()
+        );
+        let mut found = found.lock().expect("nobody panics");
+        if let Some((wrong, why)) = why {
+            let list = if wrong { &mut found.1 } else { &mut found.0 };
+            list.push(format!("{ring}, big × {rhs}: {why}"));
         }
     });
     let (open, wrong) = found.into_inner().expect("nobody panics");
