@@ -55,7 +55,21 @@ use ui::{Failure, Ui};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// The number of `mi_option_purge_delay`: milliseconds until memory that was freed goes back to the system.
+const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
+
+/// A proof makes large tables by the hundred, and frees each before the next: what went back to the system after the
+/// usual 10 ms would be given, and cleared, again, which takes up to a third of a proof's time.
+fn keep_freed_memory() {
+    // A number is set, which any thread may do; what the environment says of it stays.
+    #[allow(unsafe_code)]
+    unsafe {
+        libmimalloc_sys::mi_option_set_default(PURGE_DELAY, 1000);
+    }
+}
+
 fn main() -> ExitCode {
+    keep_freed_memory();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(answer) => {
@@ -131,4 +145,21 @@ fn believable(command: &Command) -> Result<(), Failure> {
          believed; build it in its repository, or with `cargo install ringforge --locked --config \
          profile.release.package.ringforge-kernel.overflow-checks=true`",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Options have numbers only: this one's default is known, and the environment may set it.
+    #[test]
+    fn freed_memory_is_kept_for_a_second() {
+        #[allow(unsafe_code)] // a number is read
+        let delay = || unsafe { libmimalloc_sys::mi_option_get(PURGE_DELAY) };
+        if std::env::var_os("MIMALLOC_PURGE_DELAY").is_none() {
+            assert_eq!(delay(), 10);
+            keep_freed_memory();
+            assert_eq!(delay(), 1000);
+        }
+    }
 }
