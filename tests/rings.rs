@@ -1,12 +1,12 @@
 //! Rings with all their entry points, x^n + 1 and x^n - x^(n/2) + 1: forged, run, proved, and ranges that cannot be wider.
 //!
 //! Every day one of the rings of each kind with one compiler, Saber's product, and the widening of some of one ring's ranges; left to
-//! `RINGFORGE_LONG=1`: the other rings, both compilers for each, NTRU's products, the standards' orders, and rings with
-//! longer or incomplete transforms.
+//! `RINGFORGE_LONG=1`: the other rings, each with one compiler in turn and the first with both, NTRU's products, the standards'
+//! orders, and rings with longer or incomplete transforms.
 
 mod common;
 
-use common::{Sandbox, compilers, long, sample};
+use common::{Sandbox, compilers, in_parallel, long, sample};
 use serde_json::Value;
 
 const RINGS: &[&str] = &["mlkem", "kyber1", "newhope512", "newhope1024", "mldsa"];
@@ -20,11 +20,17 @@ fn builds() -> Vec<(&'static str, &'static str)> {
     compilers().into_iter().map(|cc| (cc, level(cc))).collect()
 }
 
-/// Those of the `i`-th ring: all in the long run, else one or the other.
-fn builds_of(i: usize) -> Vec<(&'static str, &'static str)> {
-    let all = builds();
-    let one = i % all.len();
-    sample(&all, &[one])
+/// Rings with compiler and level: in the long run the first ring with all, the others with one in turn, of which the first
+/// is the `turn`-th; else the first with that one.
+fn jobs(rings: &[&'static str], turn: usize) -> Vec<(&'static str, &'static str, &'static str)> {
+    let builds = builds();
+    let mut jobs = Vec::new();
+    for (i, ring) in sample(rings, &[0]).into_iter().enumerate() {
+        let one = [builds[(turn + i) % builds.len()]];
+        let some = if long() && i == 0 { &builds[..] } else { &one };
+        jobs.extend(some.iter().map(|&(cc, opt)| (ring, cc, opt)));
+    }
+    jobs
 }
 
 /// Everything of a package must be proved, for all entry points and both targets.
@@ -58,46 +64,38 @@ fn forge(dir: &Sandbox, ring: &str, more: &[&str]) -> Value {
 
 #[test]
 fn every_entry_point_of_every_ring_is_proved() {
-    for (i, ring) in sample(RINGS, &[0]).into_iter().enumerate() {
-        for (cc, opt) in builds_of(i) {
-            let dir = Sandbox::new();
-            all_proved(&forge(&dir, ring, &["--cc", cc, &format!("--opt={opt}")]));
-        }
-    }
+    in_parallel(jobs(RINGS, 0), |(ring, cc, opt)| {
+        all_proved(&forge(&Sandbox::new(), ring, &["--cc", cc, &format!("--opt={opt}")]));
+    });
 }
 
 /// The same of transforms in mixed radices.
 #[test]
 fn every_entry_point_of_every_trinomial_is_proved() {
-    for (i, ring) in sample(TRINOMIALS, &[0]).into_iter().enumerate() {
-        for (cc, opt) in builds_of(i + 1) {
-            let dir = Sandbox::new();
-            all_proved(&forge(&dir, ring, &["--cc", cc, &format!("--opt={opt}")]));
-        }
-    }
+    in_parallel(jobs(TRINOMIALS, 1), |(ring, cc, opt)| {
+        all_proved(&forge(&Sandbox::new(), ring, &["--cc", cc, &format!("--opt={opt}")]));
+    });
 }
 
-/// Toom-Cook and Karatsuba in words modulo 2^16: Saber, and in the long run NTRU as well, one compiler each.
+/// Toom-Cook and Karatsuba in words modulo 2^16: Saber, and in the long run NTRU as well.
 #[test]
 fn products_modulo_powers_of_two_are_proved() {
     let rings = ["saber", "ntruhps2048509", "ntruhps2048677", "ntruhps4096821", "ntruhrss701"];
-    for ring in sample(&rings, &[0]) {
+    in_parallel(jobs(&rings, 0), |(ring, cc, opt)| {
         let plan = format!("--plan={ring}-toom");
-        for (cc, opt) in builds_of(0).into_iter().rev().take(if long() { 2 } else { 1 }) {
-            let dir = Sandbox::new();
-            let package = forge(&dir, ring, &[&plan, "--cc", cc, &format!("--opt={opt}")]);
-            let targets = package["targets"].as_array().expect("targets");
-            assert_eq!(targets.len(), 2, "{ring}");
-            for one in targets {
-                let proof = &one["proof"];
-                assert_eq!(proof["verdict"], "proved", "{ring} {cc} {opt}: {}", proof["reasons"]);
-                assert!(proof["counts"]["equations"].as_u64() > Some(1 << 23), "{ring}: {proof}");
-                // By the kernel, all of it.
-                let certificate = &proof["certificate"];
-                assert!(certificate["replayed"]["nodes"].as_u64() > Some(10_000), "{ring}");
-            }
+        let more = [&plan, "--cc", cc, &format!("--opt={opt}")];
+        let package = forge(&Sandbox::new(), ring, &more);
+        let targets = package["targets"].as_array().expect("targets");
+        assert_eq!(targets.len(), 2, "{ring}");
+        for one in targets {
+            let proof = &one["proof"];
+            assert_eq!(proof["verdict"], "proved", "{ring} {cc} {opt}: {}", proof["reasons"]);
+            assert!(proof["counts"]["equations"].as_u64() > Some(1 << 23), "{ring}: {proof}");
+            // By the kernel, all of it.
+            let certificate = &proof["certificate"];
+            assert!(certificate["replayed"]["nodes"].as_u64() > Some(10_000), "{ring}");
         }
-    }
+    });
 }
 
 /// The contract with the range of every input that has room wider by one at both ends; nothing
@@ -129,7 +127,7 @@ fn wider(contract: &str) -> Option<String> {
 
 #[test]
 fn the_next_wider_range_fails() {
-    for ring in sample(&["mlkem", "mldsa", "kyber1", "newhope512"], &[0]) {
+    in_parallel(sample(&["mlkem", "mldsa", "kyber1", "newhope512"], &[0]), |ring| {
         let dir = Sandbox::new();
         forge(&dir, ring, &["--cc", compilers()[0], "--opt=-O2"]);
         let mut tried = 0;
@@ -161,7 +159,7 @@ fn the_next_wider_range_fails() {
             }
         }
         assert!(tried > 0, "{ring}: no range has room");
-    }
+    });
 }
 
 #[test]
