@@ -5,6 +5,7 @@
 
 mod apart;
 mod constants;
+mod long;
 mod op;
 mod reuse;
 mod select;

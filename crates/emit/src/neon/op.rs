@@ -14,7 +14,7 @@ use std::fmt::Write;
 pub(super) fn block(out: &mut String, place: &Place, block: &Block, depth: usize) {
     let indent = "    ".repeat(depth);
     let chosen = select(block, place.bits);
-    let loads = reuse(place, block, &chosen.live);
+    let loads = reuse(place, block, &chosen);
     let mut loaded = vec![false; loads.registers.len()];
     let apart = falls_apart(place, block, &chosen.live, &loads);
     let passes: &[&[usize]] = if apart { &[&[0], &[1]] } else { &[&[0, 1]] };
@@ -195,6 +195,9 @@ impl Writer<'_> {
         if let Form::ByLane { sum, window, pair, word } = self.chosen.forms[i] {
             return self.by_lane(i, sum, window, (pair, word), halves);
         }
+        if let Form::Narrowed { sums, inverse, modulus } = self.chosen.forms[i] {
+            return self.narrowed(i, sums, [inverse, modulus], halves);
+        }
         // Its words are taken out of the registers that hold several.
         let pair = self.loads.pairs.contains_key(&i) && !self.chosen.whole[i];
         if pair || self.constants.places.contains_key(&v) {
@@ -257,7 +260,7 @@ impl Writer<'_> {
     ) -> Vec<String> {
         let (bits, kind) = (self.place.bits, vector(2 * self.place.bits));
         let (register, lane) = match self.loads.pairs.get(&(pair.0 as usize)) {
-            Some(&(r, number)) => (format!("r{r}"), 2 * number + word),
+            Some(&(r, number)) => (format!("r{r}"), number * (32 / usize::from(bits)) + word),
             None => (self.words(pair, 0), word),
         };
         let line = |&half: &usize| {
@@ -273,6 +276,35 @@ impl Writer<'_> {
             )
         };
         halves.iter().map(line).collect()
+    }
+
+    /// The high words of whole sums less multiples of the modulus whose low words are the same.
+    fn narrowed(
+        &self,
+        i: usize,
+        sums: Value,
+        [inverse, modulus]: [Value; 2],
+        halves: &[usize],
+    ) -> Vec<String> {
+        let (bits, wide) = (self.place.bits, 2 * self.place.bits);
+        let (kind, s) = (vector(bits), sums.0);
+        let line = |&half: &usize| {
+            let h = ["l", "h"][half];
+            let [over, q] = [inverse, modulus].map(|v| self.words(v, half));
+            let all = [0, 1].map(|k| format!("v{s}{h}{k}"));
+            let [low, high] = all.clone().map(|sum| cast(sum, wide, bits));
+            let t = format!("t{i}{h}");
+            let rest = [
+                format!("vmlsl_s{bits}({}, vget_low_s{bits}({t}), vget_low_s{bits}({q}))", all[0]),
+                format!("vmlsl_high_s{bits}({}, {t}, {q})", all[1]),
+            ];
+            let [first, second] = rest.map(|sum| cast(sum, wide, bits));
+            [
+                format!("const {kind} {t} = vmulq_s{bits}(vuzp1q_s{bits}({low}, {high}), {over});"),
+                format!("const {kind} v{i}{h} = vuzp2q_s{bits}({first}, {second});"),
+            ]
+        };
+        halves.iter().flat_map(line).collect()
     }
 
     /// A product of words as an intrinsic, a factor by lane where it stands among others.
@@ -446,7 +478,7 @@ impl Writer<'_> {
                 let name = if odd { "vuzp2" } else { "vuzp1" };
                 return format!("{name}q_s{bits}({low}, {high})");
             }
-            Form::Own | Form::Products { .. } | Form::ByLane { .. } => {}
+            Form::Own | Form::Products { .. } | Form::ByLane { .. } | Form::Narrowed { .. } => {}
         }
         if let Some(&(register, pair)) = self.loads.pairs.get(&i) {
             let pairs = format!("vreinterpretq_s32_s16(r{register})");

@@ -1,6 +1,7 @@
 //! Loads of overlapping words: a register between two that are loaded, or that were just stored, is cut out of
 //! both, and pairs of words are taken from a register that holds several. Loads take longer than either.
 
+use super::select::Selection;
 use crate::x86::Place;
 use ringforge_program::ir::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -30,7 +31,7 @@ pub(super) struct Reuse {
     pub registers: Vec<Register>,
     /// Halves of loaded values, by operation and half.
     pub halves: HashMap<(usize, usize), Source>,
-    /// Broadcast pairs, by operation: a register and the pair's number in it.
+    /// Broadcast pairs and words of 32 bits, by operation: a register and the number in it.
     pub pairs: HashMap<usize, (usize, usize)>,
 }
 
@@ -38,7 +39,7 @@ pub(super) struct Reuse {
 type Group = (BufferId, u32, Vec<(LoopVar, i64)>);
 
 /// What is loaded how.
-pub(super) fn reuse(place: &Place, block: &Block, live: &[bool]) -> Reuse {
+pub(super) fn reuse(place: &Place, block: &Block, chosen: &Selection) -> Reuse {
     let mut stores: HashMap<BufferId, u32> = HashMap::new();
     let mut stored: HashMap<BufferId, Stored> = HashMap::new();
     let mut known: HashMap<Group, Vec<(i64, Value)>> = HashMap::new();
@@ -47,7 +48,7 @@ pub(super) fn reuse(place: &Place, block: &Block, live: &[bool]) -> Reuse {
     let full = 128 / usize::from(place.bits);
     let buffers = &place.procedure.buffers;
     let parameter = |id: BufferId| buffers[id.0 as usize].role.is_parameter();
-    for (i, op) in block.ops.iter().enumerate().filter(|(i, _)| live[*i]) {
+    for (i, op) in block.ops.iter().enumerate().filter(|(i, _)| chosen.live[*i]) {
         let group = |id: BufferId, at: &Index| {
             let mut terms = at.terms.clone();
             terms.sort();
@@ -71,6 +72,12 @@ pub(super) fn reuse(place: &Place, block: &Block, live: &[bool]) -> Reuse {
                 at.iter().enumerate().for_each(|(k, at)| half(*buffer, at, k));
             }
             Op::BroadcastPair { buffer, at } if place.bits == 16 => {
+                pairs.entry(group(*buffer, at)).or_default().push((at.base, i));
+            }
+            // Words of 32 bits that are taken by lane alone.
+            Op::Broadcast { buffer, at }
+                if !chosen.whole[i] && place.kept(*buffer) == place.bits =>
+            {
                 pairs.entry(group(*buffer, at)).or_default().push((at.base, i));
             }
             Op::Store { buffer, .. }
@@ -104,7 +111,7 @@ pub(super) fn reuse(place: &Place, block: &Block, live: &[bool]) -> Reuse {
         found.cut((group.0, group.2), &uses, full as i64, &known);
     }
     for ((buffer, _, terms), uses) in pairs {
-        found.spread(buffer, terms, &uses);
+        found.spread(buffer, terms, &uses, 32 / i64::from(place.bits));
     }
     found
 }
@@ -175,11 +182,17 @@ impl Reuse {
         }
     }
 
-    /// Four neighbouring pairs are loaded together.
-    fn spread(&mut self, buffer: BufferId, terms: Vec<(LoopVar, i64)>, uses: &[(i64, usize)]) {
+    /// Four neighbouring pairs, or single ones of 32 bits, are loaded together: so many `words` each.
+    fn spread(
+        &mut self,
+        buffer: BufferId,
+        terms: Vec<(LoopVar, i64)>,
+        uses: &[(i64, usize)],
+        words: i64,
+    ) {
         let mut left: BTreeSet<i64> = uses.iter().map(|u| u.0).collect();
         while let Some(first) = left.pop_first() {
-            let others = [2, 4, 6].map(|k| first + k);
+            let others = [1, 2, 3].map(|k| first + k * words);
             if !others.iter().all(|at| left.contains(at)) {
                 continue;
             }
@@ -188,8 +201,9 @@ impl Reuse {
                 left.remove(at);
             });
             for &(at, op) in uses {
-                if (0..=6).contains(&(at - first)) && (at - first) % 2 == 0 {
-                    self.pairs.insert(op, (register, (at - first) as usize / 2));
+                let (number, rest) = ((at - first).div_euclid(words), (at - first) % words);
+                if (0..4).contains(&number) && rest == 0 {
+                    self.pairs.insert(op, (register, number as usize));
                 }
             }
         }

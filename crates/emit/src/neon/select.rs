@@ -1,5 +1,6 @@
 //! Which of a block's operations become which instructions.
 
+use super::long;
 use ringforge_program::ir::*;
 use std::collections::HashMap;
 
@@ -30,8 +31,11 @@ pub(super) enum Form {
         /// The word of the pair.
         word: usize,
     },
-    /// Low or high words of sums by lane, all in their order (`uzp1`, `uzp2`).
+    /// Low or high words of whole sums, all in their order (`uzp1`, `uzp2`).
     Unzipped { sums: Value, odd: bool },
+    /// The high words of `sums - t·modulus`, t the low words of `sums·inverse`, all in their order: of whole sums of 64
+    /// bits whose low words that makes zero (`mul`, `smlsl`, `uzp2`).
+    Narrowed { sums: Value, inverse: Value, modulus: Value },
 }
 
 impl Form {
@@ -50,6 +54,9 @@ impl Form {
                 sum.into_iter().chain([(window, true), (pair, false)]).collect()
             }
             Form::Unzipped { sums, .. } => vec![(sums, false)],
+            Form::Narrowed { sums, inverse, modulus } => {
+                vec![(sums, false), (inverse, true), (modulus, true)]
+            }
         }
     }
 }
@@ -109,14 +116,17 @@ pub(super) fn select(block: &Block, bits: u8) -> Selection {
                     Form::Transposed { a, b, odd: true }
                 }
                 (&Op::OddToEven(a), _) => Form::Transposed { a, b, odd: true },
+                (_, &Op::SwapPairs(b)) => Form::Transposed { a, b, odd: false },
+                (&Op::SwapPairs(a), _) => Form::Transposed { a, b, odd: true },
                 _ => Form::Own,
             },
             _ => Form::Own,
         };
         forms.push(form);
     }
-    if bits == 16 {
-        by_lane(ops, &mut forms);
+    match bits {
+        16 => whole_sums(ops, &mut forms),
+        _ => long::whole_sums(ops, &uses, &mut forms),
     }
     let mut live = vec![false; ops.len()];
     let mut whole = vec![false; ops.len()];
@@ -133,13 +143,12 @@ pub(super) fn select(block: &Block, bits: u8) -> Selection {
     Selection { forms, live, whole }
 }
 
-/// Takes dot products of pairs by lanes where that gives the same words.
+/// Takes sums of products of neighbours as whole ones where that gives the same words.
 ///
-/// Two sums e = Σ p·L and o = Σ p·M of products of neighbours, over the same pairs p = (p₀, p₁) and over words
-/// in memory L and the same one word further M, are those at even and at odd places of Σ p₀·L + p₁·M, sums of
-/// words at all places. Where only their low and high words are wanted, alternately, nothing is left to add up
-/// or to put in order, and pairs need no registers of their own.
-fn by_lane(ops: &[Op], forms: &mut [Form]) {
+/// Two sums e and o are those at even and at odd places of sums at all places where they have the same terms but for
+/// that: [`windows`] or [`pairs`]. Where only their low and high words are wanted, alternately, nothing is left to
+/// add up or to put in order.
+fn whole_sums(ops: &[Op], forms: &mut [Form]) {
     let mut users: HashMap<Value, Vec<usize>> = HashMap::new();
     for (i, op) in ops.iter().enumerate() {
         forms[i].sources(op).into_iter().for_each(|(v, _)| users.entry(v).or_default().push(i));
@@ -160,30 +169,66 @@ fn by_lane(ops: &[Op], forms: &mut [Form]) {
         let reads =
             |j: &usize| matches!(forms[*j], Form::Transposed { a, b, .. } if (a, b) == (even, odd));
         let alone = even != odd && [even, odd].iter().all(|v| users[v].iter().all(reads));
-        let alike = evens.len() == odds.len()
-            && evens.iter().zip(&odds).all(|(e, o)| e.1 == o.1 && neighbours(ops, e.1, e.2, o.2));
-        if !alone || !alike {
+        if !alone || evens.len() != odds.len() {
             continue;
         }
-        let mut terms: Vec<(Value, usize, Value, Value)> = Vec::new();
-        terms.extend(evens.iter().map(|&(v, pair, window)| (v, 0, pair, window)));
-        terms.extend(odds.iter().map(|&(v, pair, window)| (v, 1, pair, window)));
+        let terms = windows(ops, &evens, &odds).or_else(|| pairs(ops, forms, &evens, &odds));
+        let Some(mut terms) = terms else { continue };
         terms.sort_by_key(|term| term.0.0);
-        let mut sum = None;
-        for (v, word, pair, window) in terms {
-            forms[v.0 as usize] = Form::ByLane { sum, window, pair, word };
-            sum = Some(v);
+        let mut last = None;
+        for (v, mut form) in terms {
+            if let Form::ByLane { sum, .. } | Form::Products { sum, .. } = &mut form {
+                *sum = last;
+            }
+            forms[v.0 as usize] = form;
+            last = Some(v);
         }
         for &j in &users[&even] {
-            if let (Form::Transposed { odd, .. }, Some(sums)) = (forms[j], sum) {
+            if let (Form::Transposed { odd, .. }, Some(sums)) = (forms[j], last) {
                 forms[j] = Form::Unzipped { sums, odd };
             }
         }
     }
 }
 
+/// A term of a sum of products of neighbours: where it is added, and its factors.
+type Term = (Value, Value, Value);
+
+/// Terms by lane of e = Σ p·L and o = Σ p·M, over the same pairs p = (p₀, p₁) and over words in memory L and the same
+/// one word further M: of Σ p₀·L + p₁·M, so that pairs need no registers of their own.
+fn windows(ops: &[Op], evens: &[Term], odds: &[Term]) -> Option<Vec<(Value, Form)>> {
+    let alike = evens.iter().zip(odds).all(|(e, o)| e.1 == o.1 && neighbours(ops, e.1, e.2, o.2));
+    let term =
+        |&(v, pair, window): &Term, word| (v, Form::ByLane { sum: None, window, pair, word });
+    let all = evens.iter().map(|e| term(e, 0)).chain(odds.iter().map(|o| term(o, 1)));
+    alike.then(|| all.collect())
+}
+
+/// Terms of e = Σ (a, b)₀·(c, d)₀ and o = Σ (a, b)₁·(c, d)₁, where (x, y)₀ are the even words of x and y alternately
+/// and (x, y)₁ the odd ones: of Σ a·c + b·d.
+fn pairs(ops: &[Op], forms: &[Form], evens: &[Term], odds: &[Term]) -> Option<Vec<(Value, Form)>> {
+    let two = |even: Value, odd: Value| match [even, odd].map(|v| forms[v.0 as usize]) {
+        [Form::Transposed { a, b, odd: false }, Form::Transposed { a: c, b: d, odd: true }]
+            if (a, b) == (c, d) =>
+        {
+            Some([a, b])
+        }
+        _ => None,
+    };
+    let zero = |v: Value| ops[v.0 as usize] == Op::Splat(0);
+    let mut all = Vec::new();
+    for (e, o) in evens.iter().zip(odds) {
+        let ([a, b], [c, d]) = (two(e.1, o.1)?, two(e.2, o.2)?);
+        all.push((e.0, Form::Products { sum: None, a, b: c }));
+        if !zero(b) && !zero(d) {
+            all.push((o.0, Form::Products { sum: None, a: b, b: d }));
+        }
+    }
+    Some(all)
+}
+
 /// A sum of products with the factors of each, the first one first.
-fn chain(forms: &[Form], of: Value) -> Option<Vec<(Value, Value, Value)>> {
+fn chain(forms: &[Form], of: Value) -> Option<Vec<Term>> {
     let mut all = Vec::new();
     let mut next = Some(of);
     while let Some(v) = next {

@@ -103,3 +103,102 @@ fn operations_that_neon_does_together() {
         check(&whole(q, bits, lanes, words, block), &["neon"]);
     }
 }
+
+/// Neon takes sums of words side by side at all places, and those of 32 bits by one word each with their narrowing; not
+/// where a term, a window or a constant is another, or where a sum is wanted by itself.
+#[test]
+fn sums_that_neon_takes_whole() {
+    let (q, bits, lanes) = KINDS[0];
+    let mut block = Block::default();
+    let mut load = |buffer, i| block.push(Op::Load { buffer, at: Index::at(i * lanes) });
+    let [a, b, c, d] = [load(A, 0), load(A, 1), load(B, 0), load(B, 1)];
+    let (e, f) = (block.push(Op::Add(a, d)), block.push(Op::Sub(c, b)));
+    let zero = block.push(Op::Splat(0));
+    let mut results = Vec::new();
+    // Terms two by two; the last one alone; another word at odd places; a sum that is wanted too.
+    let terms = [([a, b], [c, d]), ([e, f], [d, b])];
+    let alone = [terms[0], ([e, zero], [d, zero])];
+    for (terms, other, also) in
+        [(terms, None, false), (alone, None, false), (terms, Some(f), false), (terms, None, true)]
+    {
+        let mut both: [Option<Value>; 2] = [None; 2];
+        for (x, y) in terms {
+            for (odd, sum) in both.iter_mut().enumerate() {
+                let y = [y[0], other.filter(|_| odd == 1).unwrap_or(y[1])];
+                let [x, y] = [x, y].map(|[a, b]| {
+                    let (a, b) = match odd {
+                        0 => (a, block.push(Op::SwapPairs(b))),
+                        _ => (block.push(Op::SwapPairs(a)), b),
+                    };
+                    block.push(Op::Blend { a, b, mask: 0xaa })
+                });
+                let dot = block.push(Op::PairDot(x, y));
+                *sum = Some(sum.map_or(dot, |sum| block.push(Op::AddWide(sum, dot))));
+            }
+        }
+        let [Some(even), Some(odd)] = both else { unreachable!("terms") };
+        results.push(block.push(Op::Narrow { even, odd, method: NarrowMethod::Montgomery }));
+        if also {
+            results.push(block.push(Op::ShrWide(even, 3)));
+        }
+    }
+    let words = results.len() * lanes;
+    for (i, a) in results.into_iter().enumerate() {
+        block.push(Op::Store { buffer: C, at: Index::at(i * lanes), a });
+    }
+    let program = whole(q, bits, lanes, words, block);
+    check(&program, &["neon"]);
+    let said = neon::neon(&program, &Preamble::default()).unwrap();
+    // Two sums whole, both halves of each, none of them with neighbours to add; two with.
+    assert_eq!(said.matches("vpaddq_s32(").count(), 8, "{said}");
+}
+
+/// The same of words of 32 bits.
+#[test]
+fn long_sums_that_neon_takes_whole() {
+    let (q, bits, lanes) = KINDS[3];
+    let inverse = ringforge_program::method::inverse_word(Modulus { q, bits }) as i32;
+    let sums = |terms: usize, apart: usize, constants: [i32; 2], also: bool| {
+        let mut block = Block::default();
+        let mut both: [Option<Value>; 2] = [None; 2];
+        for i in 0..terms {
+            let word = block.push(Op::Broadcast { buffer: B, at: Index::at(i) });
+            let even = block.push(Op::Load { buffer: A, at: Index::at(terms - i) });
+            let odd = match i {
+                0 if apart == 1 => block.push(Op::OddToEven(even)),
+                _ => block.push(Op::Load { buffer: A, at: Index::at(terms - i + apart) }),
+            };
+            for (sum, other) in both.iter_mut().zip([even, odd]) {
+                let product = block.push(Op::MulEven(word, other));
+                *sum = Some(sum.map_or(product, |sum| block.push(Op::AddWide(sum, product))));
+            }
+        }
+        let [Some(even), Some(odd)] = both else { unreachable!("terms") };
+        let [over, modulus] = constants.map(|word| block.push(Op::Splat(word)));
+        let [even, rest] = [even, odd].map(|x| {
+            let t = block.push(Op::MulEven(x, over));
+            let m = block.push(Op::MulEven(t, modulus));
+            block.push(Op::Sub(x, m))
+        });
+        let down = block.push(Op::OddToEven(even));
+        let a = block.push(Op::Blend { a: down, b: rest, mask: 0xaa });
+        for (i, a) in [a, if also { odd } else { a }].into_iter().enumerate() {
+            block.push(Op::Store { buffer: C, at: Index::at(i * lanes), a });
+        }
+        whole(q, bits, lanes, 2 * lanes, block)
+    };
+    let right = [inverse, q as i32];
+    for (terms, apart, constants, also, taken) in [
+        (5, 1, right, false, true),
+        (4, 1, right, false, true),
+        (1, 1, right, false, true),
+        (4, 2, right, false, false),
+        (4, 1, [inverse, q as i32 + 2], false, false),
+        (4, 1, right, true, false),
+    ] {
+        let program = sums(terms, apart, constants, also);
+        check(&program, &["neon"]);
+        let said = neon::neon(&program, &Preamble::default()).unwrap();
+        assert_eq!(said.contains("vmlsl_high_s32("), taken, "{terms} {apart} {also}: {said}");
+    }
+}

@@ -1,0 +1,90 @@
+//! Sums of products of words of 32 bits by one word each, narrowed by Montgomery's method: whole, by lane.
+
+use super::select::Form;
+use ringforge_program::ir::*;
+
+/// Takes two sums e = Σ w·L and o = Σ w·M of wide elements, over words w in every lane and over even words of windows L
+/// and of M, the same one word further, as those at all places of Σ w·L, where both are only narrowed.
+///
+/// Narrowing is `sums - t·q` with t = sums/q mod 2^32, of which the high words are the result: so nothing is left to
+/// put in order but these.
+pub(super) fn whole_sums(ops: &[Op], uses: &[u32], forms: &mut [Form]) {
+    for i in 0..ops.len() {
+        let Form::Transposed { a, b, odd: true } = forms[i] else { continue };
+        let both = [a, b].map(|v| narrowed(ops, uses, v));
+        let [Some((even, inverse, modulus)), Some((odd, again, q))] = both else { continue };
+        if (inverse, modulus) != (again, q) {
+            continue;
+        }
+        let both = [even, odd].map(|v| chain(ops, uses, v));
+        let [Some(evens), Some(odds)] = both else { continue };
+        let alike = evens.len() == odds.len()
+            && evens.iter().zip(&odds).all(|(e, o)| e.1 == o.1 && further(ops, e.2, o.2));
+        if !alike {
+            continue;
+        }
+        let mut sum = None;
+        for (v, pair, window) in evens {
+            forms[v.0 as usize] = Form::ByLane { sum, window, pair, word: 0 };
+            sum = Some(v);
+        }
+        if let Some(sums) = sum {
+            forms[i] = Form::Narrowed { sums, inverse, modulus };
+        }
+    }
+}
+
+/// What `v` is the narrowed sum of, with 1/q and q: `x - (x/q mod 2^32)·q`, used nowhere else. That these are inverse is
+/// why no low word lends to a high one.
+fn narrowed(ops: &[Op], uses: &[u32], v: Value) -> Option<(Value, Value, Value)> {
+    let op = |v: Value| &ops[v.0 as usize];
+    let used = |v: Value| uses[v.0 as usize];
+    let &Op::Sub(x, m) = op(v) else { return None };
+    let &Op::MulEven(t, modulus) = op(m) else { return None };
+    let &Op::MulEven(of, inverse) = op(t) else { return None };
+    let (&Op::Splat(i), &Op::Splat(q)) = (op(inverse), op(modulus)) else { return None };
+    let alone = (used(v), used(m), used(t), used(x)) == (1, 1, 1, 2);
+    (of == x && alone && i.wrapping_mul(q) == 1).then_some((x, inverse, modulus))
+}
+
+/// A sum of products with the factors of each, the first one first: a word in every lane, and others.
+fn chain(ops: &[Op], uses: &[u32], of: Value) -> Option<Vec<(Value, Value, Value)>> {
+    let op = |v: Value| &ops[v.0 as usize];
+    let product = |v: Value| match *op(v) {
+        Op::MulEven(w, l) if matches!(op(w), Op::Broadcast { .. }) => Some((w, l)),
+        _ => None,
+    };
+    let mut all = Vec::new();
+    let mut next = of;
+    loop {
+        if let Some((w, l)) = product(next) {
+            all.push((next, w, l));
+            break;
+        }
+        let &Op::AddWide(sum, term) = op(next) else { return None };
+        let (w, l) = product(term)?;
+        if [sum, term].iter().any(|v| uses[v.0 as usize] != 1) {
+            return None;
+        }
+        all.push((next, w, l));
+        next = sum;
+    }
+    all.reverse();
+    Some(all)
+}
+
+/// Whether the even words of `odd` are the odd ones of `even`: those one place further in memory, where nothing was
+/// stored in between, or moved there.
+fn further(ops: &[Op], even: Value, odd: Value) -> bool {
+    let [e, o] = [even, odd].map(|v| &ops[v.0 as usize]);
+    match (e, o) {
+        (_, Op::OddToEven(v)) => *v == even,
+        (Op::Load { buffer: x, at: first }, Op::Load { buffer: y, at: second }) => {
+            let span = even.0.min(odd.0) as usize..even.0.max(odd.0) as usize;
+            x == y
+                && first.plus(1) == *second
+                && ops[span].iter().all(|op| op.shape() != Shape::Nothing)
+        }
+        _ => false,
+    }
+}
