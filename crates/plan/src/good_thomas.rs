@@ -11,6 +11,7 @@ use crate::arith::{Arith, Val};
 use crate::error::Refusal;
 use crate::registry::{Arguments, Build, DftSpec, Method};
 use crate::sexpr::Form;
+use crate::stepwise::Stepwise;
 use crate::transform::{Axes, Transform, TransformRef};
 use crate::unit::Unit;
 use ringforge_ring::zq;
@@ -159,6 +160,16 @@ impl Transform for GoodThomas {
         })
     }
 
+    fn by_steps(&self, most: usize) -> Option<TransformRef> {
+        let c = self.columns.len();
+        let several = || self.columns.forward_steps(&vec![true; c]).len() > 1;
+        if c <= most || self.columns.stepwise() || !several() {
+            return None;
+        }
+        let columns: TransformRef = Arc::new(Stepwise(self.columns.clone()));
+        Some(Arc::new(GoodThomas { columns, ..self.clone() }))
+    }
+
     fn to_form(&self) -> Form {
         let lengths = [Form::word(self.rows.len()), Form::word(self.columns.len())];
         Form::list(
@@ -193,6 +204,45 @@ mod tests {
             "(good-thomas 10 9 (good-thomas 5 2 (rader 5) (butterfly)) \
              (cooley-tukey 3 3 (rader 3) (rader 3)))",
         );
+    }
+
+    /// In steps: each leaves what the next one takes, and the last one F_j at its cell; back the same.
+    #[test]
+    fn steps_of_a_long_axis() {
+        let text = "(good-thomas 3 16 (rader 3 unscaled) (cooley-tukey 4 4 \
+                    (cooley-tukey 2 2 (butterfly) (butterfly)) \
+                    (cooley-tukey 2 2 (butterfly) (butterfly))))";
+        let (q, n) = (97, 48);
+        let whole = transform(q, n, text);
+        assert!(whole.by_steps(16).is_none(), "short enough");
+        let stepped = whole.by_steps(8).expect("16 is more than 8");
+        assert!(stepped.by_steps(8).is_none(), "it is so already");
+        let steps = stepped.forward_steps(&vec![true; n]);
+        assert_eq!((whole.forward_steps(&vec![true; n]).len(), steps.len()), (2, 3));
+        let run = |steps: &[crate::steps::Step], start: &[u64]| {
+            let mut cells = start.to_vec();
+            for step in steps {
+                let before = cells.clone();
+                for group in &step.groups {
+                    let mut exact = crate::arith::Exact::new(q, 1);
+                    let inputs: Vec<Val> =
+                        group.from.iter().map(|&i| exact.input(&[before[i]])).collect();
+                    let values = group.net.replay(&mut exact, &inputs, &group.outputs);
+                    for (v, &to) in values.iter().zip(&group.to) {
+                        cells[to] = exact.get(*v)[0];
+                    }
+                }
+            }
+            cells
+        };
+        let input: Vec<u64> = (0..n as u64).map(|i| (i * i + 3 * i + 1) % q).collect();
+        let blocks: Vec<Vec<u64>> = input.iter().map(|&x| vec![x]).collect();
+        let left = run(&steps, &input);
+        let found: Vec<Vec<u64>> = stepped.cells().iter().map(|&cell| vec![left[cell]]).collect();
+        assert_eq!(found, whole.forward_exact(&blocks));
+        let back = run(&stepped.inverse_steps(&vec![true; n]), &left);
+        let want: Vec<u64> = whole.inverse_exact(&found).iter().map(|block| block[0]).collect();
+        assert_eq!(back, want);
     }
 
     /// Figure 3.1 (a): f_81, f_1 start row 1; Figure 3.4 (a): F_6, F_1 is row 3.

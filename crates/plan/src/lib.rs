@@ -58,6 +58,7 @@ mod shapes;
 mod smooth;
 mod split;
 mod steps;
+mod stepwise;
 mod structure;
 mod substitute;
 #[cfg(test)]

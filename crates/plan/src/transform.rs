@@ -106,6 +106,12 @@ pub trait Transform: Any + std::fmt::Debug + Send + Sync {
         false
     }
 
+    /// The same transform, its second axis in steps of its own, where that is longer than `most` and has such: blocks
+    /// then lie in other cells between them, and where they end.
+    fn by_steps(&self, _most: usize) -> Option<TransformRef> {
+        None
+    }
+
     /// The cell where the steps leave each F_j, in the order of j.
     fn cells(&self) -> Vec<usize> {
         match self.axes() {

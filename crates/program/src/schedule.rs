@@ -41,6 +41,13 @@ pub struct Schedule {
     /// ones fill registers: for machines whose registers hold but a pair of words.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rows: bool,
+    /// Steps of a transform of blocks run as one where a group of them has at most so many registers; 0 for none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub fuse: u32,
+    /// By lanes, sums of products of words of 16 bits are summed in words of 32 and reduced once: for machines that
+    /// multiply to such and add.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub wide_sums: bool,
     /// Words of 16 bits in a register, where registers are loops, so that blocks of five, say, fill them;
     /// absent: the target's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,6 +77,11 @@ pub struct Schedule {
     /// Words without sign, and where they are reduced: transforms of x^n + 1 down to single coefficients
     /// [TokudaKameyama23 §3.4]. Absent: signed words.
     pub unsigned: Option<Unsigned>,
+}
+
+/// Whether a number is what a schedule need not say.
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// How a transformed array is ordered.
@@ -110,6 +122,8 @@ pub enum Weights {
 pub enum ScalePlace {
     /// In the inverse transform, where multiplications absorb most of it.
     Inverse,
+    /// The same, in the last of its steps instead of the first one, where blocks fill registers.
+    Last,
     /// In the final reduction: one more product for each output.
     Final,
 }
@@ -148,6 +162,8 @@ impl Default for Schedule {
             base: BaseProducts::BroadcastDot,
             weights: Weights::Apart,
             rows: false,
+            fuse: 0,
+            wide_sums: false,
             lanes: None,
             karatsuba_from: 16,
             rounds: 200,

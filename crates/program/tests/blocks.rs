@@ -3,18 +3,49 @@
 mod common;
 
 use ringforge_plan::Plan;
-use ringforge_program::schedule::Schedule;
+use ringforge_program::lower::lower;
+use ringforge_program::method::{MulMethod, ReduceMethod};
+use ringforge_program::schedule::{Schedule, Weights};
+use ringforge_target::{AVX2, NEON};
 
 /// The notes of both schedules.
 fn check(ring: &str, operands: &str, tree: &str) -> Vec<String> {
     let text = format!("(plan p (ring \"{ring}\") {operands} {tree})");
     let plan = Plan::parse(&text).unwrap_or_else(|e| panic!("{text}: {e}"));
     let mut notes = Vec::new();
+    // Blocks weighted by their own products, steps joined, Barrett's words where they can be.
+    let within = Schedule {
+        weights: Weights::Within,
+        fuse: 24,
+        multiply: MulMethod::Barrett,
+        rounds: 2,
+        ..Schedule::default()
+    };
+    common::check_on(&NEON, &plan, &within, 10).unwrap_or_else(|e| panic!("{e}"));
     for schedule in [Schedule::default(), Schedule::portable()] {
         let schedule = Schedule { rounds: 2, ..schedule };
         notes = common::check(&plan, &schedule, 10).unwrap_or_else(|e| panic!("{e}"));
     }
     notes
+}
+
+/// Words of 32 bits are multiplied by Barrett's method where the schedule says so and the machine rounds high halves.
+#[test]
+fn long_words_by_barrett_where_they_are_rounded() {
+    let tree = "(lift 32 (change-modulus (prime 3494017 (substitute 8 (cooley-tukey 2 2 (butterfly) \
+                (butterfly)) (weighted-convolution (toeplitz))))))";
+    let text = format!("(plan p (ring \"Z4591[x]/(x^16 - x - 1)\") {SMALL} {tree})");
+    let plan = Plan::parse(&text).unwrap_or_else(|e| panic!("{e}"));
+    let methods = |multiply, reduce, target| {
+        let schedule = Schedule { multiply, reduce, rounds: 2, ..Schedule::default() };
+        let lowered = lower(&plan, &schedule, target, "x").unwrap_or_else(|e| panic!("{e}"));
+        let text = format!("{:?}", lowered.program.procedures);
+        ["Barrett }", "MontgomeryWide }"].map(|method| text.contains(method))
+    };
+    use ReduceMethod::{Barrett, Montgomery};
+    assert_eq!(methods(MulMethod::Barrett, Barrett, &NEON), [true, false]);
+    assert_eq!(methods(MulMethod::Barrett, Barrett, &AVX2), [false, true]);
+    assert_eq!(methods(MulMethod::Montgomery, Montgomery, &NEON), [false, true]);
 }
 
 const SMALL: &str = "(operands big small)";

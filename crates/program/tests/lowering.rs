@@ -67,7 +67,10 @@ fn plans_of_the_seeds_multiply() {
     ] {
         let plan = plan(&format!("{name}.plan"));
         let saved = Schedule::saved(name, "avx2").unwrap().expect(name);
-        for schedule in [Schedule::portable(), saved] {
+        // Sums that are reduced once, and steps that run as one.
+        let (multiply, reduce) = (MulMethod::Barrett, ReduceMethod::Barrett);
+        let wide = Schedule { wide_sums: true, fuse: 24, multiply, reduce, ..Schedule::default() };
+        for schedule in [Schedule::portable(), saved, wide] {
             let schedule = Schedule { rounds: 20, ..schedule };
             let lowered =
                 lower(&plan, &schedule, &AVX2, "x").unwrap_or_else(|e| panic!("{name}: {e}"));

@@ -58,6 +58,8 @@ pub struct Target {
     pub products: Products,
     /// Bits of the longest words that products of coefficients are summed in.
     pub sums: u8,
+    /// Bits of the longest words of whose products it takes the high halves, rounded: Barrett's quotients.
+    pub rounded: u8,
     /// What its default schedule says otherwise than others with such products, as a schedule's text.
     pub schedule: &'static str,
     /// Whether code of loops is wanted: no straight-line code that only a vector compiler undoes.
@@ -85,6 +87,7 @@ pub const AVX2: Target = Target {
     by_lane: 0,
     products: Products::Dots,
     sums: 32,
+    rounded: 16,
     schedule: "",
     loops: false,
     costs: costs::X86,
@@ -115,6 +118,7 @@ pub const NEON: Target = Target {
     pieces: 2,
     // Fewer have registers of their own, out of loops; of more some are loaded again and again.
     by_lane: 11,
+    rounded: 32,
     // Barrett's are shorter by two multiplications of six slots; the prover understands these everywhere.
     // Windows over weighted blocks are cut out of registers.
     schedule: "reduce = \"montgomery\"\nweights = \"within\"",
@@ -132,6 +136,7 @@ pub const C: Target = Target {
     pieces: 0,
     products: Products::Words,
     sums: 64,
+    rounded: 32,
     loops: true,
     levels: &["-O2", "-O3"],
     features: &[],

@@ -36,6 +36,8 @@ pub(crate) struct Place<'a> {
     pub suffix: String,
     /// The counter of the groups of one method.
     pub group: LoopVar,
+    /// Whether maps back are spared constants.
+    pub spares: bool,
 }
 
 impl Lowering<'_> {
@@ -113,6 +115,11 @@ impl Lowering<'_> {
             Small::Split(split) => {
                 return self.split_product(place, split, &moduli, size, [a, b, out], bound);
             }
+            Small::Trinomial | Small::Toeplitz
+                if self.schedule.wide_sums && size.is_multiple_of(2) =>
+            {
+                return self.trinomial_sums(place, &moduli, size, [a, b, out], bound);
+            }
             Small::Trinomial => {
                 return self.trinomial_product(place, &moduli, size, [a, b, out], bound);
             }
@@ -165,9 +172,9 @@ impl Lowering<'_> {
         // One procedure for all three, if they are direct.
         let together = match inner {
             Small::Toeplitz => {
-                let of_sums = self.word_product(&stage, 2 * bound, diagonal)?;
-                let of_differences = self.word_product(&stage, bound, 2 * diagonal)?;
-                Some(Self::together(half, of_sums.max(of_differences)))
+                let of_sums = self.lane_product(&stage, 2 * bound, diagonal)?;
+                let of_differences = self.lane_product(&stage, bound, 2 * diagonal)?;
+                Some(self.together(half, of_sums.max(of_differences)))
             }
             _ => None,
         };
@@ -234,9 +241,9 @@ impl Lowering<'_> {
             return self.matrix_product(place, small, (block, t), [vector, out], bounds, None);
         }
         let stage = format!("{}.base", place.tag);
-        let each = self.word_product(&stage, bound, diagonal)?;
-        let together = together.unwrap_or_else(|| Self::together(size, each));
-        let sum = self.word_sum(&stage, size, together, each)?;
+        let each = self.lane_product(&stage, bound, diagonal)?;
+        let together = together.unwrap_or_else(|| self.together(size, each));
+        let sum = self.lane_sum(&stage, size, together, each)?;
         let procedure = self.toeplitz(size, together);
         let arguments = [out, vector, diagonals].map(|rows| (rows.buffer, rows.at.clone()));
         Ok((vec![Stmt::Call { procedure, arguments: arguments.into() }], sum))

@@ -2,7 +2,7 @@
 //! are rows of lanes.
 
 use super::Lowering;
-use super::lanes::METHOD;
+use super::lanes::{METHOD, NARROW};
 use super::two::square;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
@@ -61,16 +61,7 @@ impl Lowering<'_> {
         let at =
             |row: usize, column: usize| Index::strided(row * lanes + column, group, lanes * lanes);
         let mut block = Block::default();
-        let mut columns = Vec::new();
-        for column in [0, half] {
-            let pairs: Vec<Value> = (0..half)
-                .map(|row| {
-                    let at = vec![at(row, column), at(row + half, column)];
-                    block.push(Op::LoadParts { buffer: rows, at })
-                })
-                .collect();
-            columns.extend(square(&mut block, &pairs));
-        }
+        let columns = columns(&mut block, rows, half, &at);
         for (row, a) in columns.into_iter().enumerate() {
             block.push(Op::Store { buffer: rows, at: at(row, 0), a });
         }
@@ -78,6 +69,23 @@ impl Lowering<'_> {
         builder.stage("transpose squares", "", body);
         self.procedures.push(builder.finish());
         ProcedureId(self.procedures.len() as u32 - 1)
+    }
+
+    /// A square transposed: from rows that start at these words to rows that start where `to` says, if it does.
+    pub(super) fn transposed(
+        &self,
+        (from, rows): (BufferId, &[usize]),
+        (to, place): (BufferId, &dyn Fn(usize) -> Option<usize>),
+    ) -> Block {
+        let mut block = Block::default();
+        let at = |row: usize, column: usize| Index::at(rows[row] + column);
+        let columns = columns(&mut block, from, self.lanes / 2, &at);
+        for (row, a) in columns.into_iter().enumerate() {
+            if let Some(word) = place(row) {
+                block.push(Op::Store { buffer: to, at: Index::at(word), a });
+            }
+        }
+        block
     }
 
     /// The procedure that multiplies a Toeplitz matrix of `size` with a vector in every lane;
@@ -157,14 +165,13 @@ impl Lowering<'_> {
     ) -> Option<Value> {
         let mut sum: Option<Value> = None;
         for part in pairs.chunks(together) {
-            let mut partial: Option<Value> = None;
-            for &(a, b) in part {
-                let p = block.push(Op::MulWords { a, b, method: METHOD });
-                partial = Some(match partial {
-                    None => p,
-                    Some(s) => block.push(Op::Add(s, p)),
-                });
-            }
+            let partial = match self.schedule.wide_sums {
+                true => self.wide_sum(block, part),
+                false => part.iter().fold(None, |sum, &(a, b)| {
+                    let p = block.push(Op::MulWords { a, b, method: METHOD });
+                    Some(sum.map_or(p, |s| block.push(Op::Add(s, p))))
+                }),
+            };
             let Some(mut p) = partial else { continue };
             if together < pairs.len() {
                 p = block.push(Op::Reduce { a: p, method: self.schedule.reduce });
@@ -176,4 +183,51 @@ impl Lowering<'_> {
         }
         sum
     }
+
+    /// Σ x·y over the pairs, in words of twice the width for even and for odd lanes, narrowed: two terms are one dot
+    /// product of words side by side.
+    fn wide_sum(&self, block: &mut Block, pairs: &[(Value, Value)]) -> Option<Value> {
+        let zero = (pairs.len() % 2 == 1).then(|| block.push(Op::Splat(0)));
+        let mut sums: [Option<Value>; 2] = [None; 2];
+        for two in pairs.chunks(2) {
+            let (a, b) = two[0];
+            let (c, d) = two.get(1).copied().or(zero.zip(zero))?;
+            for (odd, sum) in sums.iter_mut().enumerate() {
+                let [x, y] = [(a, c), (b, d)]
+                    .map(|(even, odd_word)| side_by_side(block, [even, odd_word], odd == 1));
+                *sum = Some(self.dot_add(block, *sum, x, y));
+            }
+        }
+        let [even, odd] = sums;
+        Some(block.push(Op::Narrow { even: even?, odd: odd?, method: NARROW }))
+    }
+}
+
+/// The columns of a square of two parts a row, of `half` words each, whose rows are at words of a buffer.
+fn columns(
+    block: &mut Block,
+    buffer: BufferId,
+    half: usize,
+    at: &dyn Fn(usize, usize) -> Index,
+) -> Vec<Value> {
+    let mut columns = Vec::new();
+    for column in [0, half] {
+        let pairs: Vec<Value> = (0..half)
+            .map(|row| {
+                let at = vec![at(row, column), at(row + half, column)];
+                block.push(Op::LoadParts { buffer, at })
+            })
+            .collect();
+        columns.extend(square(block, &pairs));
+    }
+    columns
+}
+
+/// The even words of a and of b, or their odd ones, alternately.
+pub(super) fn side_by_side(block: &mut Block, [a, b]: [Value; 2], odd: bool) -> Value {
+    let (a, b) = match odd {
+        false => (a, block.push(Op::SwapPairs(b))),
+        true => (block.push(Op::SwapPairs(a)), b),
+    };
+    block.push(Op::Blend { a, b, mask: 0xaa })
 }

@@ -14,8 +14,8 @@ use super::{LowerError, Lowering, Operand, unsupported};
 use crate::bounds::WORD;
 use crate::build::repeat;
 use crate::ir::*;
-use crate::method::ProductMethod;
-use ringforge_plan::{SmallModulus, WeightedConvolution};
+use crate::method::{NarrowMethod, ProductMethod};
+use ringforge_plan::{SmallModulus, Unit, WeightedConvolution};
 use ringforge_target::ALIGNMENT;
 
 /// Rows that one round of a transposition takes.
@@ -24,6 +24,8 @@ const ROUND: usize = 4;
 pub(super) const SQUARE: usize = ROUND * ROUND;
 
 pub(super) const METHOD: ProductMethod = ProductMethod::Montgomery;
+/// How wide sums become words, with the scale of [`METHOD`].
+pub(super) const NARROW: NarrowMethod = NarrowMethod::Montgomery;
 
 impl Lowering<'_> {
     /// The largest magnitude of one product of words.
@@ -33,14 +35,34 @@ impl Lowering<'_> {
         range.map(|(lo, hi)| hi.max(-lo)).ok_or(wide)
     }
 
-    /// How many products, none above `each`, a word holds added up; `terms` at most.
-    pub(super) fn together(terms: usize, each: i64) -> usize {
-        terms.min((WORD / each.max(1)).max(1) as usize)
+    /// The largest magnitude of one product as sums by lanes have it: of words, or of words of twice their width.
+    pub(super) fn lane_product(&self, stage: &str, a: i64, b: i64) -> Result<i64, LowerError> {
+        if !self.schedule.wide_sums {
+            return self.word_product(stage, a, b);
+        }
+        let narrowed = self.bounds.narrow(NARROW, a * b).filter(|_| a <= WORD && b <= WORD);
+        let wide = LowerError::Word { stage: stage.into(), bound: a.max(b) };
+        narrowed.map(|_| a * b).ok_or(wide)
+    }
+
+    /// The largest word that `terms` products leave, none above `each`, added up and then, if they were wide, narrowed.
+    fn added(&self, terms: usize, each: i64) -> Option<i64> {
+        let sum = terms as i64 * each;
+        match self.schedule.wide_sums {
+            true => self.bounds.narrow(NARROW, sum).filter(|_| sum < 1 << 31),
+            false => Some(sum),
+        }
+        .filter(|&word| word <= WORD)
+    }
+
+    /// How many products, none above `each`, are added up to a word; `terms` at most.
+    pub(super) fn together(&self, terms: usize, each: i64) -> usize {
+        (1..=terms).rev().find(|&t| self.added(t, each).is_some()).unwrap_or(1)
     }
 
     /// The largest magnitude of `terms` products, none above `each`, where every `together` of
     /// them are added and, if that is not all of them, reduced.
-    pub(super) fn word_sum(
+    pub(super) fn lane_sum(
         &self,
         stage: &str,
         terms: usize,
@@ -48,11 +70,21 @@ impl Lowering<'_> {
         each: i64,
     ) -> Result<i64, LowerError> {
         let sum = match together < terms {
-            true => terms.div_ceil(together) as i64 * self.bounds.reduce(together as i64 * each),
-            false => terms as i64 * each,
+            true => self
+                .added(together, each)
+                .map(|sum| terms.div_ceil(together) as i64 * self.bounds.reduce(sum)),
+            false => self.added(terms, each),
         };
-        let wide = LowerError::Word { stage: stage.into(), bound: sum };
-        if sum <= WORD { Ok(sum) } else { Err(wide) }
+        let bound = terms as i64 * each;
+        sum.filter(|&sum| sum <= WORD).ok_or(LowerError::Word { stage: stage.into(), bound })
+    }
+
+    /// Whether blocks change places as they are transposed: where they are multiplied by several methods, if steps are
+    /// joined.
+    pub(super) fn moves(&mut self, convolution: &WeightedConvolution) -> Result<bool, LowerError> {
+        let smalls = self.smalls(convolution)?;
+        let one = smalls.windows(2).all(|two| two[0] == two[1]);
+        Ok(!one && self.interleaves && self.schedule.fuse > 0)
     }
 
     /// Multiplies block by block; `buffers` hold the transformed operands, block after block (the
@@ -85,6 +117,7 @@ impl Lowering<'_> {
             }
         }
         let one = methods.len() == 1;
+        let spares = self.spared(convolution)? != Unit::one(self.q);
         if !one && squares > 1 {
             let why = "products of one block take several methods";
             return Err(unsupported(convolution.base.to_form(), why, "one method for all"));
@@ -93,7 +126,11 @@ impl Lowering<'_> {
         let groups = groups * squares;
         let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
         let words = groups * lanes * lanes;
-        let transpose: Box<dyn Fn(BufferId) -> Vec<Stmt>> = if self.interleaves {
+        // Lanes of one register have one method.
+        let moves = self.moves(convolution)?;
+        let transpose: Box<dyn Fn(BufferId) -> Vec<Stmt>> = if moves {
+            Box::new(|_| Vec::new())
+        } else if self.interleaves {
             let whole = self.transposer(groups);
             Box::new(move |buffer| vec![call(whole, &[buffer])])
         } else {
@@ -104,9 +141,26 @@ impl Lowering<'_> {
                 [[between, buffer], [buffer, between]].map(|two| call(interleave, &two)).into()
             })
         };
-        // Lanes of one register have one method: where there are several, blocks change places.
         let [ra, rb] = match one {
             true => [a, b],
+            false if moves => {
+                methods.iter_mut().for_each(|(_, cells)| cells.sort_unstable());
+                let places = places(&methods, lanes);
+                let words: Vec<usize> = places.iter().map(|cell| cell * lanes).collect();
+                [("by_method_a", a), ("by_method_b", b)].map(|(name, from)| {
+                    let length = words.len() * lanes;
+                    let to = self.builder.buffer(&named(name), Role::Local, length, ALIGNMENT);
+                    let title =
+                        format!("{tag} part: blocks by method, one lane for each convolution");
+                    let squares = words.chunks(lanes).enumerate().map(|(group, rows)| {
+                        let row = |row: usize| Some((group * lanes + row) * lanes);
+                        Stmt::Block(self.transposed((from, rows), (to, &row)))
+                    });
+                    let body: Vec<Stmt> = squares.collect();
+                    self.builder.stage(&title, "", body);
+                    to
+                })
+            }
             false => {
                 methods.iter_mut().for_each(|(_, cells)| cells.sort_unstable());
                 let sorted = ["by_method_a", "by_method_b"]
@@ -126,8 +180,10 @@ impl Lowering<'_> {
                 sorted
             }
         };
-        let title = format!("{tag} part: transpose, one lane for each convolution");
-        self.builder.stage(&title, "", [transpose(ra), transpose(rb)].concat());
+        if !moves {
+            let title = format!("{tag} part: transpose, one lane for each convolution");
+            self.builder.stage(&title, "", [transpose(ra), transpose(rb)].concat());
+        }
 
         let mut after = vec![0; blocks];
         let mut start = 0;
@@ -135,7 +191,7 @@ impl Lowering<'_> {
             let count = cells.len().div_ceil(lanes);
             let group = self.builder.counter();
             let suffix = if one { String::new() } else { format!("{number}") };
-            let place = Place { tag, suffix, group };
+            let place = Place { tag, suffix, group, spares };
             let at = Index::strided(start * size * lanes, group, size * lanes);
             let rows = [ra, rb].map(|buffer| Rows { buffer, at: at.clone() });
             let bound = cells.iter().map(|&cell| bounds[cell]).max().unwrap_or(0);
@@ -182,6 +238,23 @@ impl Lowering<'_> {
         }
         self.borders.push((format!("{tag}.base"), after.iter().copied().max().unwrap_or(0)));
 
+        if moves {
+            let places = places(&methods, lanes);
+            let first = |place: usize| places.iter().position(|&cell| cell == places[place]);
+            let squares = (0..groups).map(|group| {
+                let rows: Vec<usize> =
+                    (0..lanes).map(|row| (group * lanes + row) * lanes).collect();
+                let to = |row: usize| {
+                    let place = group * lanes + row;
+                    (first(place) == Some(place)).then(|| places[place] * lanes)
+                };
+                Stmt::Block(self.transposed((ra, &rows), (a, &to)))
+            });
+            let title = format!("{tag} part: transpose back, blocks to their places");
+            let body: Vec<Stmt> = squares.collect();
+            self.builder.stage(&title, "", body);
+            return Ok(Products { buffer: a, bounds: after });
+        }
         let title = format!("{tag} part: transpose back");
         self.builder.stage(&title, "", transpose(ra));
         if !one {

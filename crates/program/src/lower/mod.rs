@@ -8,7 +8,9 @@
 mod base;
 mod blocks;
 mod definition;
+mod flat;
 mod fold;
+mod fuse;
 mod general;
 mod lane_methods;
 mod lane_procedures;
@@ -21,9 +23,11 @@ mod pipeline;
 mod registers;
 mod schoenhage;
 mod small;
+mod spare;
 mod split;
 mod suited;
 mod transform;
+mod trinomial;
 mod two;
 
 use crate::bounds::Bounds;
@@ -183,7 +187,8 @@ pub fn lower(
             whole(plan, with, (&suited, name), |lowering| lowering.registers(lift, main, low))
         }
         Pipeline::Rotations(lift, main) => {
-            whole(plan, with, (schedule, name), |lowering| lowering.run_schoenhage(lift, main))
+            let suited = suited::by_lanes(schedule);
+            whole(plan, with, (&suited, name), |lowering| lowering.run_schoenhage(lift, main))
         }
         Pipeline::General => general::lower(plan, schedule, target, name),
         Pipeline::Definition => definition::lower(plan, schedule, target, name),
@@ -306,7 +311,7 @@ impl Lowering<'_> {
     fn scales(&self, made: Unit) -> Result<(Unit, u64), LowerError> {
         let freeze = self.schedule.freeze.unwrap_or(FreezeMethod::Montgomery).scale(self.q)?;
         Ok(match self.schedule.scale {
-            ScalePlace::Inverse => (freeze.inverted(), 1),
+            ScalePlace::Inverse | ScalePlace::Last => (freeze.inverted(), 1),
             ScalePlace::Final => (made, made.times(freeze).inverse()),
         })
     }

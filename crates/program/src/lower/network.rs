@@ -5,6 +5,34 @@ use crate::ir::*;
 use crate::place::{Placement, Task, place, shift_of};
 use crate::rebase::rebased;
 use ringforge_plan::{Group, NetOp, Network, Val};
+use std::collections::BTreeSet;
+
+/// Whether a group in place reads every block before it writes over it where blocks are loaded at their first use.
+pub(super) fn reads_first(group: &Group) -> bool {
+    let (mut loaded, mut written) = (BTreeSet::new(), BTreeSet::new());
+    let live = group.net.live(&group.outputs);
+    let mut stays = true;
+    let mut load = |v: Val, written: &BTreeSet<usize>| {
+        if let NetOp::Input(i) = group.net.op(v)
+            && loaded.insert(i)
+        {
+            stays &= !written.contains(&group.from[i]);
+        }
+    };
+    for &v in live.iter().filter(|&&v| !matches!(group.net.op(v), NetOp::Input(_))) {
+        group.net.op(v).operands().for_each(|a| load(a, &written));
+        let stored = group.outputs.iter().zip(&group.to).filter(|(output, _)| **output == v);
+        written.extend(stored.map(|(_, &place)| place));
+    }
+    // Inputs that are outputs as they are come last.
+    for (&v, &place) in group.outputs.iter().zip(&group.to) {
+        load(v, &written);
+        if matches!(group.net.op(v), NetOp::Input(_)) {
+            written.insert(place);
+        }
+    }
+    stays
+}
 
 /// Networks that run one after another: straight-line, or as a loop where they are all alike.
 #[derive(Clone, Debug)]
@@ -91,6 +119,12 @@ impl Lowering<'_> {
             self.seen.push(site);
         }
         Ok((group, placement))
+    }
+
+    /// Whether a network in place loads all its inputs before it does anything: unless steps are joined to save
+    /// registers, and nothing is read behind what is written over it.
+    pub(super) fn loads_all_first(&self, group: &Group) -> bool {
+        self.schedule.fuse == 0 || !reads_first(group)
     }
 
     /// Appends a network to a block: operations in the order of recording, butterfly by
@@ -187,5 +221,35 @@ impl NetworkWriter<'_, '_> {
         }
         self.made[i] = Some(value);
         value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringforge_plan::Arith;
+
+    #[test]
+    fn blocks_are_read_before_they_are_written_over() {
+        let group = |to: [usize; 3], f: fn(&mut dyn Arith, &[Val]) -> Vec<Val>| {
+            Group::record(17, vec![0, 1, 2], &[true; 3], to.to_vec(), f)
+        };
+        let all = |arith: &mut dyn Arith, f: &[Val]| {
+            let sum = arith.add(f[0], f[1]);
+            let sum = arith.add(sum, f[2]);
+            vec![sum, arith.sub(sum, f[0]), arith.sub(sum, f[1])]
+        };
+        assert!(reads_first(&group([0, 1, 2], all)));
+        // The first sum goes where the second one reads; and where nothing reads any more.
+        let one_by_one = |arith: &mut dyn Arith, f: &[Val]| {
+            vec![arith.add(f[0], f[1]), arith.add(f[1], f[2]), f[2]]
+        };
+        assert!(!reads_first(&group([2, 1, 0], one_by_one)));
+        assert!(reads_first(&group([0, 1, 2], one_by_one)));
+        // An input that is an output as it is, after its place was taken.
+        let moved = |arith: &mut dyn Arith, f: &[Val]| {
+            vec![arith.add(f[0], f[1]), f[2], arith.sub(f[0], f[1])]
+        };
+        assert!(!reads_first(&group([2, 1, 0], moved)));
     }
 }

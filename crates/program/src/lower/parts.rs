@@ -132,7 +132,8 @@ impl Lowering<'_> {
         let narrow = self.product_scale()?;
         let (mut bound, low) = (0, LowPart::of(&crt.low));
         if let Some(LowPart::Transform(part, _)) = low {
-            let factor = target.over(part.scale().times(narrow)).value();
+            let scale = part.scale().times(self.products_scale(&part.convolution)?);
+            let factor = target.over(scale).value();
             let transformed = self.transformed("low", part, a, b)?;
             let products = self.products("low", part, transformed)?;
             let phases = inverse_phases("low", part, factor);

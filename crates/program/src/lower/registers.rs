@@ -47,7 +47,7 @@ impl Lowering<'_> {
         let words = length.next_multiple_of(lanes).max(main.blocks() * lanes) + lanes;
         let full = self.builder.buffer("full", Role::Local, words, ALIGNMENT);
 
-        let main_scale = main.scale().times(self.product_scale()?);
+        let main_scale = main.scale().times(self.products_scale(&main.convolution)?);
         let (target, last_factor) = self.scales(main_scale)?;
         // The low part stands between the transforms and the base products: both read what was
         // stored just before in other pieces than it was stored, and stores take time to settle.

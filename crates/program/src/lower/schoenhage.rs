@@ -5,6 +5,7 @@
 //! so that x^r·f is two unaligned loads. The steps of the plan's transform are such that no other
 //! rotation is needed.
 
+use super::fuse::joined;
 use super::lanes::METHOD;
 use super::transform::Products;
 use super::{LowerError, Lowering, unsupported};
@@ -230,6 +231,30 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// Steps with those neighbours joined that the schedule's registers hold, two for a block; a step that rotates
+    /// needs what it reads in memory.
+    fn fused_steps(&self, steps: Vec<Step>) -> Vec<Step> {
+        let mut all: Vec<Step> = Vec::new();
+        for next in steps {
+            let most = self.schedule.fuse as usize / 2;
+            let before = all.last().filter(|_| !rotates(&next, self.lanes));
+            let joined = before.and_then(|before| {
+                // Cells of a step are in another array than those of the one before.
+                let groups = joined(&before.groups, &next.groups, most, true)?;
+                let title = format!("{}; {}", before.title, next.title);
+                Some(Step { title, name: next.name, groups, ..*before })
+            });
+            match joined {
+                Some(joined) => {
+                    all.pop();
+                    all.push(joined);
+                }
+                None => all.push(next),
+            }
+        }
+        all
+    }
+
     /// Everything, for a lifted product by Schönhage's transform; products of blocks are by lanes.
     pub fn run_schoenhage(&mut self, lift: &Lift, main: &Schoenhage) -> Result<(), LowerError> {
         let (q, lanes, n, blocks) = (self.q, self.lanes, self.n, main.blocks());
@@ -253,7 +278,7 @@ impl Lowering<'_> {
         let full = self.builder.buffer("full", Role::Local, words, ALIGNMENT);
         let high = self.builder.buffer("high", Role::Local, (blocks + 1) * lanes, ALIGNMENT);
 
-        let scale = main.scale().times(METHOD.scale(q)?);
+        let scale = main.scale().times(METHOD.scale(q)?).times(self.spared(&main.convolution)?);
         let (target, last_factor) = self.scales(scale)?;
 
         let (forward, bounds) = self.forward_blocks(main)?;
@@ -276,6 +301,7 @@ impl Lowering<'_> {
             let (net, outputs) = scaled(&group.net, &group.outputs, factor);
             *group = Group { net, outputs, ..group.clone() };
         }
+        let steps = self.fused_steps(steps);
         let mut builder = std::mem::replace(&mut self.builder, Builder::new("", None, q));
         let between = ["cells", "others"]
             .map(|name| builder.buffer(name, Role::Local, STORED * blocks * lanes, ALIGNMENT));
@@ -312,7 +338,7 @@ impl Lowering<'_> {
         let input = builder.ranged("in", Role::Input, n, 2, Some((-h, h)));
         let cells = ["cells", "others"]
             .map(|name| builder.buffer(name, Role::Local, STORED * blocks * lanes, ALIGNMENT));
-        let steps = main.transform.forward_steps(&main.present());
+        let steps = self.fused_steps(main.transform.forward_steps(&main.present()));
         let mut bounds = vec![h; blocks];
         let limits = (self.schedule.limits.forward_first, self.schedule.limits.forward);
         let ends = (Blocks::Operand(input, n), Blocks::Squares(out));

@@ -1,12 +1,14 @@
 //! Small products in parts by lanes: what a method says as linear maps of chunks becomes sums of rows,
 //! its constants rows of factors, one for each lane. Nothing here knows which method it is.
 
+use super::flat::flattened;
 use super::lane_methods::{Place, Rows};
-use super::small::SplitSmall;
+use super::small::{Small, SplitSmall};
+use super::spare::spare;
 use super::{LowerError, Lowering, unsupported};
 use crate::bounds::WORD;
 use crate::ir::*;
-use ringforge_plan::{ChunkOp, SmallModulus, Split, rotated};
+use ringforge_plan::{ChunkOp, Part, SmallModulus, Split, rotated};
 use std::collections::HashMap;
 
 /// A multiplication by constants, one for each lane.
@@ -24,10 +26,22 @@ pub(crate) enum Constant {
 struct Map<'a> {
     ops: &'a [ChunkOp],
     inputs: usize,
+    /// For every value the first one that is the same.
+    same: Vec<usize>,
     constants: HashMap<usize, Constant>,
     /// Largest magnitude of every value, and whether it is reduced when it is made.
     bounds: Vec<i64>,
     reduced: Vec<bool>,
+}
+
+/// An operation on the first values that are the same as its own.
+fn of_same(op: ChunkOp, same: &[usize]) -> ChunkOp {
+    match op {
+        ChunkOp::Add(a, b) => ChunkOp::Add(same[a], same[b]),
+        ChunkOp::Sub(a, b) => ChunkOp::Sub(same[a], same[b]),
+        ChunkOp::Scale(a, c) => ChunkOp::Scale(same[a], c),
+        ChunkOp::Rotate(a, k) => ChunkOp::Rotate(same[a], k),
+    }
 }
 
 /// Rows of a map's inputs and outputs: (chunk, coefficient of the chunk).
@@ -69,20 +83,23 @@ impl Lowering<'_> {
         [a, b, out]: [&Rows; 3],
         bound: i64,
     ) -> Result<(Vec<Stmt>, i64), LowerError> {
-        let splits: Option<Vec<Split>> = moduli.iter().map(|&m| small.node.split(m)).collect();
+        let q = self.q;
+        let spared = move |split: Split| if place.spares { spare(split, q) } else { split };
+        let splits: Option<Vec<Split>> =
+            moduli.iter().map(|&m| small.node.split(m).map(spared)).collect();
         let Some(splits) = splits else {
             let node = small.node.to_form();
             return Err(unsupported(node, "it does not split every modulus", "(toeplitz)"));
         };
+        let (splits, methods) = self.in_few_steps(splits, &small.parts, &spared);
         let first = &splits[0];
         let (lanes, m) = (self.lanes, first.chunks[0].len());
         let name = format!("there{size}_");
         let maps: Vec<&[ChunkOp]> = splits.iter().map(|s| &s.forward[..]).collect();
         let inputs = vec![bound; first.chunks.len()];
         let used: Vec<usize> = first.parts.iter().flat_map(|part| part.values.clone()).collect();
-        // Beyond, eight products do not fit a word together.
-        let room = ((WORD / 8 - self.q as i64 / 2).max(1) << 16) as f64;
-        let there = self.map(place, &name, &maps, inputs, (&used, room.sqrt() as i64))?;
+        let room = self.room(&methods);
+        let there = self.map(place, &name, &maps, inputs, (&used, room))?;
         let mut block = Block::default();
         let mut operands = Vec::new();
         for (side, rows) in [("a", a), ("b", b)] {
@@ -109,12 +126,11 @@ impl Lowering<'_> {
         for (p, part) in first.parts.iter().enumerate() {
             let moduli: Vec<SmallModulus> = splits.iter().map(|s| s.parts[p].modulus).collect();
             let place = Place { suffix: format!("{}_{p}of{size}", place.suffix), ..place.clone() };
-            let bound = part.values.iter().map(|&v| there.bounds[v]).max().unwrap_or(0);
+            let bound = part.values.iter().map(|&v| there.bounds[there.same[v]]).max().unwrap_or(0);
             let width = part.values.len() * m;
             let result = self.rows(&place, &format!("c{p}_of{size}"), lanes, width);
             let rows = [&operands[0][p], &operands[1][p], &result];
-            let (product, bound) =
-                self.convolve(&place, &small.parts[p], moduli, width, rows, bound)?;
+            let (product, bound) = self.convolve(&place, methods[p], moduli, width, rows, bound)?;
             body.extend(product);
             for chunk in 0..part.values.len() {
                 results.push(result.from(chunk * m, lanes));
@@ -136,8 +152,46 @@ impl Lowering<'_> {
             }
         }
         body.push(Stmt::Block(block));
-        let most = first.output.iter().map(|&v| back.bounds[v]).max().unwrap_or(0);
+        let most = first.output.iter().map(|&v| back.bounds[back.same[v]]).max().unwrap_or(0);
         Ok((body, most))
+    }
+
+    /// Splits whose parts split again as splits in those parts, where the schedule joins steps; and the parts' methods.
+    fn in_few_steps<'m>(
+        &self,
+        splits: Vec<Split>,
+        parts: &'m [Small],
+        spared: &dyn Fn(Split) -> Split,
+    ) -> (Vec<Split>, Vec<&'m Small>) {
+        let inner = |part: &'m Small| match part {
+            Small::Split(inner) => Some(inner.parts.iter().collect::<Vec<_>>()),
+            _ => None,
+        };
+        let methods: Option<Vec<Vec<&Small>>> = parts.iter().map(inner).collect();
+        let of = |part: &Part| part.method.split(part.modulus).map(spared);
+        let whole: Option<Vec<Split>> = splits.iter().map(|s| flattened(s, &of)).collect();
+        match methods.zip(whole).filter(|_| self.schedule.fuse > 0) {
+            Some((methods, whole)) => (whole, methods.concat()),
+            None => (splits, parts.iter().collect()),
+        }
+    }
+
+    /// The largest factors of parts, beyond which eight products do not fit a word together, reduced one by one or all
+    /// at once.
+    fn room(&self, parts: &[&Small]) -> i64 {
+        let half = self.q as i64 / 2;
+        let root =
+            |each: i64, over: i64| ((each.max(1) << 16) as f64 + (over * over) as f64).sqrt();
+        if !self.schedule.wide_sums {
+            return root(WORD / 8 - half, 0) as i64;
+        }
+        if parts.iter().all(|part| matches!(part, Small::Split(_))) {
+            return WORD; // whose parts have limits of their own
+        }
+        // Modulo a trinomial one of the factors grows by two products by constants.
+        let trinomial = parts.iter().any(|part| matches!(part, Small::Trinomial));
+        let over = if trinomial { half + half / 4 } else { 0 };
+        root((WORD - half) / 8, over) as i64 - over
     }
 
     /// Chooses constants and reductions; `limit` is for the values in `kept`.
@@ -153,11 +207,14 @@ impl Lowering<'_> {
         let mut map = Map {
             ops: all[0],
             inputs: count,
+            same: (0..count + all[0].len()).collect(),
             constants: HashMap::new(),
             reduced: vec![false; count + all[0].len()],
             bounds: inputs,
         };
+        let mut scaled: Vec<(usize, Vec<u64>, usize)> = Vec::new();
         for (i, &op) in all[0].iter().enumerate() {
+            let op = of_same(op, &map.same);
             let bound = match op {
                 ChunkOp::Add(a, b) | ChunkOp::Sub(a, b) => {
                     while map.bounds[a] + map.bounds[b] > WORD {
@@ -174,7 +231,14 @@ impl Lowering<'_> {
                         ChunkOp::Scale(_, c) => c,
                         _ => 1,
                     };
-                    let values = all.iter().map(of).collect();
+                    let values: Vec<u64> = all.iter().map(of).collect();
+                    let known = scaled.iter().find(|(of, by, _)| (*of, by) == (a, &values));
+                    if let Some(&(_, _, first)) = known.filter(|_| self.schedule.wide_sums) {
+                        map.same[count + i] = first;
+                        map.bounds.push(map.bounds[first]);
+                        continue;
+                    }
+                    scaled.push((a, values.clone(), count + i));
                     let name = format!("{name}{i}");
                     let bound = map.bounds[a];
                     let (constant, bound) = self.constant(place, &name, values, bound);
@@ -184,7 +248,7 @@ impl Lowering<'_> {
             };
             map.bounds.push(bound);
         }
-        for &v in kept {
+        for v in kept.iter().map(|&v| map.same[v]).collect::<Vec<_>>() {
             if map.bounds[v] > limit && !map.reduced[v] {
                 self.reduce_value(&mut map, v, place)?;
             }
@@ -231,8 +295,8 @@ impl Lowering<'_> {
     ) -> Result<(Vec<Stmt>, i64), LowerError> {
         let stage = format!("{}.base", place.tag);
         let (q, half, upper) = (self.q, size / 2, 2 * size - 1);
-        let each = self.word_product(&stage, bound, bound)?;
-        let together = Self::together(size, each);
+        let each = self.lane_product(&stage, bound, bound)?;
+        let together = self.together(size, each);
         let procedure = self.product(size, together);
         let whole = self.rows(place, &format!("whole{size}"), self.lanes, upper);
         let arguments = [&whole, a, b].map(|rows| (rows.buffer, rows.at.clone()));
@@ -242,7 +306,7 @@ impl Lowering<'_> {
         let mut rows = Vec::new();
         for i in 0..upper {
             let terms = (i + 1).min(upper - i);
-            let bound = self.word_sum(&stage, terms, together, each)?;
+            let bound = self.lane_sum(&stage, terms, together, each)?;
             rows.push((self.load(&mut block, &whole, i), bound));
         }
         let negated = |f: fn((u64, u64)) -> u64| -> Vec<u64> {
@@ -308,6 +372,7 @@ impl<'a, 'b> Maker<'a, 'b> {
     }
 
     fn value(&mut self, block: &mut Block, v: usize, j: usize, load: &mut Load) -> (Value, bool) {
+        let v = self.map.same[v];
         if let Some(&known) = self.made.get(&(v, j)) {
             return known;
         }

@@ -13,11 +13,22 @@ pub(super) fn suited<'s, 'p>(
     schedule: &'s Schedule,
     parts: impl IntoIterator<Item = &'p WeightedConvolution>,
 ) -> Cow<'s, Schedule> {
-    if schedule.base == BaseProducts::Lanes || parts.into_iter().all(is_direct) {
+    match parts.into_iter().all(is_direct) {
+        true => Cow::Borrowed(schedule),
+        false => by_lanes(schedule),
+    }
+}
+
+/// The schedule where products go one in a lane.
+pub(super) fn by_lanes(schedule: &Schedule) -> Cow<'_, Schedule> {
+    if schedule.base == BaseProducts::Lanes {
         return Cow::Borrowed(schedule);
     }
     // Words of 16 bits hold products of smaller factors than sums of 32 bits do.
-    let forward = schedule.limits.forward.min(Schedule::portable().limits.forward);
+    let forward = match schedule.wide_sums {
+        true => schedule.limits.forward,
+        false => schedule.limits.forward.min(Schedule::portable().limits.forward),
+    };
     Cow::Owned(Schedule {
         base: BaseProducts::Lanes,
         karatsuba_from: 0,

@@ -1,14 +1,16 @@
 //! Incomplete transforms: forward of both operands by one procedure, inverse into the unreduced
 //! product.
 
+use super::fuse::fused;
 use super::network::Phase;
 use super::parts::Low;
 use super::phases::{forward_phases, inverse_phases};
 use super::{LowerError, Lowering, Operand, unsupported};
 use crate::build::{Builder, repeat};
+use crate::cut::scaled;
 use crate::ir::*;
-use crate::schedule::{BaseProducts, Weights};
-use ringforge_plan::Substitute;
+use crate::schedule::{BaseProducts, ScalePlace, Weights};
+use ringforge_plan::{Group, Substitute};
 use ringforge_target::{ALIGNMENT, TABLE_ALIGNMENT};
 
 /// The products of the transformed operands, block after block, as the inverse finds them.
@@ -77,7 +79,7 @@ impl Lowering<'_> {
                 &mut block,
                 group,
                 &placement,
-                in_place,
+                in_place && self.loads_all_first(group),
                 &mut |block, i| {
                     let at = step(from.at(group.from[i]), step_from, from);
                     block.push(Op::Load { buffer: from.buffer, at })
@@ -111,7 +113,7 @@ impl Lowering<'_> {
                 &mut block,
                 group,
                 &placement,
-                in_place,
+                in_place && self.loads_all_first(group),
                 &mut |block, i| block.push(self.load_block(from, group.from[i], in_place)),
                 &mut |block, i, a| {
                     let at = to.at(group.to[i]);
@@ -163,7 +165,7 @@ impl Lowering<'_> {
         let partial = !room.is_multiple_of(lanes);
         let tail = (partial && !by_lanes)
             .then(|| builder.ranged("tail", Role::Input, lanes, TABLE_ALIGNMENT, Some((-h, h))));
-        let phases = forward_phases(tag, part);
+        let phases = fused(forward_phases(tag, part), self.schedule.fuse as usize, true);
         let mut bounds = vec![h; blocks];
         for (i, phase) in phases.iter().enumerate() {
             let cells = Layout { buffer: out, start, stride, tail: None };
@@ -180,7 +182,7 @@ impl Lowering<'_> {
             let bound = bounds.iter().copied().max().unwrap_or(0);
             self.borders.push((phase.stage.clone(), bound));
         }
-        if by_lanes && words > blocks * lanes {
+        if by_lanes && words > blocks * lanes && !self.moves(&part.convolution)? {
             let mut block = Block::default();
             // Anything bounded may stand there. Zeros or copies would turn into calls of memset
             // and memcpy.
@@ -243,7 +245,13 @@ impl Lowering<'_> {
         length: usize,
     ) -> Result<i64, LowerError> {
         let lanes = self.lanes;
-        let phases = inverse_phases("main", part, factor);
+        let last = self.schedule.scale == ScalePlace::Last;
+        let mut phases = inverse_phases("main", part, if last { 1 } else { factor });
+        for group in phases.iter_mut().rev().take(usize::from(last)).flat_map(|p| &mut p.groups) {
+            let (net, outputs) = scaled(&group.net, &group.outputs, factor);
+            *group = Group { net, outputs, ..group.clone() };
+        }
+        let phases = fused(phases, self.schedule.fuse as usize, false);
         let cells = Layout { buffer: products.buffer, start: 0, stride: lanes, tail: None };
         let mut bounds = products.bounds.clone();
         let mut builder = std::mem::replace(&mut self.builder, Builder::new("", None, self.q));

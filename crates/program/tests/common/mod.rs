@@ -5,7 +5,7 @@ use ringforge_interpret::run::{run, run_in_place};
 use ringforge_plan::Plan;
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
-use ringforge_target::AVX2;
+use ringforge_target::{AVX2, Target};
 
 /// A generator of numbers, the same whenever it starts from the same seed.
 pub struct Random(pub u64);
@@ -54,9 +54,19 @@ pub fn operands(n: usize, [a, b]: [(i64, i64); 2]) -> Vec<[Vec<i64>; 2]> {
 /// Lowers a plan with a schedule and runs it on the first `cases` pairs of operands; the program's
 /// ranges must hold as well.
 pub fn check(plan: &Plan, schedule: &Schedule, cases: usize) -> Result<Vec<String>, String> {
+    check_on(&AVX2, plan, schedule, cases)
+}
+
+/// The same for another target than AVX2.
+pub fn check_on(
+    target: &Target,
+    plan: &Plan,
+    schedule: &Schedule,
+    cases: usize,
+) -> Result<Vec<String>, String> {
     let (n, q) = (plan.ring.degree(), plan.ring.q());
     let context = |what: String| format!("{} by {}: {what}", plan.ring, plan.root.to_form());
-    let lowered = lower(plan, schedule, &AVX2, "x").map_err(|e| context(e.to_string()))?;
+    let lowered = lower(plan, schedule, target, "x").map_err(|e| context(e.to_string()))?;
     ranges(&lowered.program).map_err(|fault| context(fault.to_string()))?;
     let expanded = lowered.program.expand();
     let all = operands(n, plan.operands.map(|o| o.range(q)));

@@ -145,6 +145,7 @@ impl Lowering<'_> {
             }
         };
         direct_products(node)?;
+        let parts = parts.by_steps(self.schedule.fuse as usize);
         let bound = self.parts(&parts, operands, (out, words), tag)?;
         if parts.wanted < domain.wanted {
             self.zeros(out, parts.wanted, words);

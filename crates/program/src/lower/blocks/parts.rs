@@ -8,6 +8,7 @@ use ringforge_plan::{
     Arith, Butterflies, Domain, Group, Modulus, Network, Ntt, Product, ProductRef, Structure,
     Substitute, Unit, Val,
 };
+use std::borrow::Cow;
 
 /// Most levels of halves in one phase: eight blocks.
 const DEPTH: u32 = 3;
@@ -31,7 +32,7 @@ pub(crate) struct Parts<'a> {
 }
 
 enum Kind<'a> {
-    Blocks(&'a Substitute),
+    Blocks(Cow<'a, Substitute>),
     Halves(&'a Ntt, u32),
     Single(u64),
 }
@@ -40,7 +41,7 @@ impl<'a> Parts<'a> {
     /// The parts of a node, in registers of `lanes` words; nothing where it is no such product.
     pub fn of(node: &'a ProductRef, lanes: usize) -> Option<Parts<'a>> {
         match node.structure() {
-            Structure::Blocks(part) => Some(Parts::of_blocks(part)),
+            Structure::Blocks(part) => Some(Parts::of_blocks(Cow::Borrowed(part))),
             Structure::Halves(ntt) => Some(Parts::of_halves(ntt, lanes)),
             Structure::Definition => Parts::direct(node.domain()),
             _ => None,
@@ -65,7 +66,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    fn of_blocks(part: &'a Substitute) -> Parts<'a> {
+    fn of_blocks(part: Cow<'a, Substitute>) -> Parts<'a> {
         let mut weights = vec![1; part.blocks()];
         for (j, cell) in part.transform.cells().into_iter().enumerate() {
             weights[cell] = part.convolution.weights[j];
@@ -75,10 +76,23 @@ impl<'a> Parts<'a> {
             operand: part.domain.operand,
             wanted: part.domain.wanted,
             weights,
-            forward: forward_phases("main", part),
+            forward: forward_phases("main", &part),
             scale: part.scale(),
             note: None,
             node: Kind::Blocks(part),
+        }
+    }
+
+    /// These with axes of more than `most` blocks in steps of their own; 0 for as they are.
+    pub fn by_steps(self, most: usize) -> Parts<'a> {
+        let Kind::Blocks(part) = &self.node else { return self };
+        match part.transform.by_steps(most).filter(|_| most > 0) {
+            Some(transform) => {
+                let mut part = Substitute::clone(part);
+                part.transform = transform;
+                Parts::of_blocks(Cow::Owned(part))
+            }
+            None => self,
         }
     }
 
@@ -118,13 +132,13 @@ impl<'a> Parts<'a> {
 
     /// From cells to blocks of the product, times `factor`.
     pub fn inverse(&self, factor: u64) -> Vec<Phase> {
-        match self.node {
+        match &self.node {
             Kind::Blocks(part) => inverse_phases("main", part, factor),
             Kind::Halves(ntt, levels) => {
                 let wanted = ntt.domain.wanted.div_ceil(self.k);
-                join_phases(ntt, levels, wanted, factor)
+                join_phases(ntt, *levels, wanted, factor)
             }
-            Kind::Single(q) => vec![single(q, factor, "the scale")],
+            Kind::Single(q) => vec![single(*q, factor, "the scale")],
         }
     }
 }

@@ -8,8 +8,16 @@ use super::{Parts, Rows, Style};
 use crate::build::repeat;
 use crate::ir::*;
 use crate::method::{EvenModulus, Modulus, ProductMethod};
+use crate::schedule::Weights;
 use ringforge_plan::Unit;
 use ringforge_target::ALIGNMENT;
+
+/// Where (w·b, b) are.
+struct Windows {
+    buffer: BufferId,
+    /// Those of one cell at a time, which its product fills by these weights; else those of all cells.
+    weights: Option<BufferId>,
+}
 
 /// The products of one register, term by term, and how many terms are added before they are reduced.
 struct Register<'a> {
@@ -62,7 +70,10 @@ impl Lowering<'_> {
         let (lanes, style) = (self.lanes, self.style());
         let (k, cells) = (self.padded(parts.k), parts.cells());
         let terms = parts.k.min(parts.operand);
-        let (e, weighted) = self.windows(parts, b, bound, tag);
+        let (e, weighted) = match self.weighs_within(parts) {
+            true => self.one_window(parts, bound),
+            false => self.windows(parts, b, bound, tag),
+        };
         if style == Style::Pairs {
             self.swap_pairs(a, cells, terms, k, tag);
         }
@@ -92,10 +103,22 @@ impl Lowering<'_> {
             Index { base, terms }
         };
         let at = |word: usize| Index { base: word as i64, terms: vec![(cell, k as i64)] };
-        let window = |offset: i64| moved(k as i64 + offset, 2 * k);
+        let within = e.weights.is_some();
+        let window = |offset: i64| match within {
+            true => Index { base: k as i64 + offset, terms: Vec::new() },
+            false => moved(k as i64 + offset, 2 * k),
+        };
+        let mut block = Block::default();
+        if let Some(table) = e.weights {
+            let v = block.push(Op::Load { buffer: b.buffer, at: moved(0, k) });
+            block.push(Op::Store { buffer: e.buffer, at: Index::at(k), a: v });
+            let factor = Factor::Repeated { buffer: table, at: Index::strided(0, cell, 1) };
+            let a = block.push(Op::MulMod { a: v, factor, method: self.schedule.multiply });
+            block.push(Op::Store { buffer: e.buffer, at: Index::at(0), a });
+        }
+        let e = e.buffer;
         let work =
             Register { a: a.buffer, e, at: &at, window: &window, terms, together, bound: sum };
-        let mut block = Block::default();
         let (value, result) = self.register(&mut block, style, &work);
         block.push(Op::Store { buffer: products, at: moved(0, k), a: value });
         let mut body = vec![Stmt::Block(block)];
@@ -109,8 +132,29 @@ impl Lowering<'_> {
         Ok((Rows { buffer: products, stride: k }, result))
     }
 
+    /// Whether each product weighs its own block: of one register, which it fills.
+    fn weighs_within(&self, parts: &Parts) -> bool {
+        let weighted = parts.weights.iter().any(|&w| w != 0);
+        self.schedule.weights == Weights::Within && weighted && parts.k == self.lanes
+    }
+
+    /// The largest word of w·b, over all cells.
+    fn weighted(&mut self, parts: &Parts, bound: i64) -> i64 {
+        let weights = parts.weights.iter();
+        weights.map(|&w| self.bounds.product(w, bound)).max().unwrap_or(0)
+    }
+
+    /// Room for (w·b, b) of one cell, which its product fills; and the bound of w·b.
+    fn one_window(&mut self, parts: &Parts, bound: i64) -> (Windows, i64) {
+        let (words, cells) = (2 * self.lanes, parts.cells());
+        let buffer = self.builder.unique("window", Role::Local, words, ALIGNMENT);
+        let table = Role::Factors(parts.weights.clone());
+        let table = self.builder.unique("weights", table, cells, ALIGNMENT);
+        (Windows { buffer, weights: Some(table) }, self.weighted(parts, bound))
+    }
+
     /// (w·b, b) of every cell, the words of b from word k of 2k on; and the bound of w·b.
-    fn windows(&mut self, parts: &Parts, b: Rows, bound: i64, tag: &str) -> (BufferId, i64) {
+    fn windows(&mut self, parts: &Parts, b: Rows, bound: i64, tag: &str) -> (Windows, i64) {
         let (lanes, k, cells) = (self.lanes, self.padded(parts.k), parts.cells());
         let e = self.builder.unique("windows", Role::Local, cells * 2 * k, ALIGNMENT);
         let registers = k / lanes;
@@ -129,8 +173,7 @@ impl Lowering<'_> {
             let a = weigh.push(Op::Splat(0));
             weigh.push(Op::Store { buffer: e, at: at(0, 2 * k), a });
         } else {
-            let weights = parts.weights.iter();
-            weighted = weights.map(|&w| self.bounds.product(w, bound)).max().unwrap_or(0);
+            weighted = self.weighted(parts, bound);
             let table = Role::Factors(parts.weights.clone());
             let table = self.builder.unique("weights", table, cells, ALIGNMENT);
             let v = weigh.push(Op::Load { buffer: b.buffer, at: at(0, k) });
@@ -148,7 +191,7 @@ impl Lowering<'_> {
         };
         let body = vec![repeat(cell, cells, vec![around(weigh), around(copy)])];
         self.builder.stage(&format!("{tag} part: windows over b"), "[Chiu25 §2.5]", body);
-        (e, weighted)
+        (Windows { buffer: e, weights: None }, weighted)
     }
 
     /// The words of a's pairs change places, and those behind an odd number of terms become zeros.

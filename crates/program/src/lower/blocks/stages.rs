@@ -1,5 +1,6 @@
 //! The stages around the products of blocks: operands in, transforms, the product out.
 
+use super::super::fuse::fused;
 use super::super::network::Phase;
 use super::super::{LowerError, Lowering};
 use super::{Parts, Rows, Words};
@@ -106,7 +107,8 @@ impl Lowering<'_> {
         let to = Rows { buffer: out, stride: k };
         let mut bounds = vec![h; parts.cells()];
         let limits = [self.schedule.limits.forward_first, self.schedule.limits.forward];
-        self.phases(&mut builder, &parts.forward, (from, to), &mut bounds, limits, k)?;
+        let forward = fused(parts.forward.clone(), self.schedule.fuse as usize, true);
+        self.phases(&mut builder, &forward, (from, to), &mut bounds, limits, k)?;
         self.procedures.push(builder.finish());
         let procedure = ProcedureId(self.procedures.len() as u32 - 1);
         let [a, b] = [("a", 0), ("b", 1)].map(|(operand, i)| {
@@ -179,7 +181,7 @@ impl Lowering<'_> {
                 &mut block,
                 &group,
                 &placement,
-                in_place,
+                in_place && self.loads_all_first(&group),
                 &mut |block, i| {
                     let at = at(from, group.from[i], step_from);
                     block.push(Op::Load { buffer: from.buffer, at })
@@ -212,7 +214,7 @@ impl Lowering<'_> {
         tag: &str,
     ) -> Result<i64, LowerError> {
         let (lanes, k) = (self.lanes, self.padded(parts.k));
-        let phases = parts.inverse(factor);
+        let phases = fused(parts.inverse(factor), self.schedule.fuse as usize, false);
         let count = parts.wanted.div_ceil(parts.k).max(1);
         let mut bounds = vec![bound; parts.cells()];
         let empty = Builder::new("", None, self.modulus());

@@ -5,13 +5,13 @@
 //! long as there is room; where there is not, they are reduced or frozen, the last one first.
 
 use super::super::LowerError;
-use super::General;
 use super::residue::Residue;
+use super::{General, long_methods};
 use crate::bounds::Bounds;
 use crate::build::{Builder, repeat_unrolled};
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, MulMethod, ReduceMethod};
-use crate::schedule::{BaseProducts, Schedule};
+use crate::schedule::Schedule;
 use ringforge_plan::{ChangeModulus, Structure};
 use ringforge_target::ALIGNMENT;
 
@@ -28,12 +28,11 @@ pub(super) struct Digit {
     pub bits: u8,
 }
 
-/// The methods for words of 32 bits, where there are such.
-fn suited(schedule: &Schedule, bits: u8) -> (MulMethod, ReduceMethod) {
-    match (bits, schedule.base) {
-        (16, _) => (schedule.multiply, schedule.reduce),
-        (_, BaseProducts::BroadcastDot) => (MulMethod::MontgomeryWide, ReduceMethod::BarrettWide),
-        (_, BaseProducts::Lanes) => (MulMethod::Montgomery, ReduceMethod::BarrettHigh),
+/// The methods for words of so many bits.
+fn suited(schedule: &Schedule, bits: u8, rounds: bool) -> (MulMethod, ReduceMethod) {
+    match bits {
+        16 => (schedule.multiply, schedule.reduce),
+        _ => long_methods(schedule, rounds),
     }
 }
 
@@ -126,7 +125,7 @@ impl General<'_> {
         for (k, &Residue { bound: residue, bits: kept, .. }) in products.iter().enumerate() {
             let p = node.moduli[k];
             let modulus = Modulus { q: p, bits: computed(products, k) };
-            let (multiply, reduce) = suited(self.schedule, modulus.bits);
+            let (multiply, reduce) = suited(self.schedule, modulus.bits, self.rounds);
             let mut here = Bounds::new(modulus, multiply, reduce);
             let (mut steps, mut bound) = (Vec::new(), residue);
             for (j, &u) in bounds.iter().enumerate() {
@@ -174,7 +173,7 @@ impl General<'_> {
     ) -> ProcedureId {
         let (words, p, bits) = (self.words, node.moduli[k], computed(products, k));
         let lanes = self.registers.lanes(bits);
-        let (multiply, reduce) = suited(self.schedule, bits);
+        let (multiply, reduce) = suited(self.schedule, bits, self.rounds);
         let mut builder = Builder::new(&format!("digit_{p}"), None, Modulus { q: p, bits });
         let around = |bound: i64| Some((-bound, bound));
         let to = builder.ranged("u", Role::Scratch, words, ALIGNMENT, around(products[k].bound));

@@ -3,7 +3,7 @@
 use super::super::fold::{Term, alike, registers};
 use super::super::{LowerError, unsupported};
 use super::digits::Digit;
-use super::{Folded, General, NARROW, word};
+use super::{Folded, General, NARROW, long_methods, word};
 use crate::bounds::{Bounds, WORD};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
@@ -163,14 +163,14 @@ impl Writer {
         };
         // Montgomery's methods want an odd modulus.
         let odd = q % 2 == 1;
+        let long = long_methods(schedule, general.rounds);
         let multiply = match (kind, schedule.base) {
             _ if !odd => MulMethod::Barrett,
-            (Kind::Long, BaseProducts::BroadcastDot) => MulMethod::MontgomeryWide,
+            (Kind::Long, BaseProducts::BroadcastDot) => long.0,
             _ => schedule.multiply,
         };
         let reduce = match (kind, schedule.base) {
-            (Kind::Long, BaseProducts::BroadcastDot) => ReduceMethod::BarrettWide,
-            (Kind::Long, BaseProducts::Lanes) => ReduceMethod::BarrettHigh,
+            (Kind::Long, _) => long.1,
             _ if !odd && schedule.reduce == ReduceMethod::Montgomery => ReduceMethod::BarrettHigh,
             _ => schedule.reduce,
         };

@@ -22,8 +22,8 @@ use super::{LowerError, Lowered, unsupported};
 use crate::bounds::WORD;
 use crate::build::Builder;
 use crate::ir::*;
-use crate::method::{Modulus, ReduceMethod};
-use crate::schedule::Schedule;
+use crate::method::{Modulus, MulMethod, ReduceMethod};
+use crate::schedule::{BaseProducts, Schedule};
 use digits::Digit;
 use finish::Finish;
 pub(super) use quotient::reciprocal;
@@ -34,6 +34,26 @@ use ringforge_target::{Registers, Target};
 
 /// The largest modulus, but for powers of two, whose sums words of 16 bits hold.
 const NARROW: u64 = 1 << 14;
+
+/// Bits of the words that moduli of more than 15 bits take.
+const LONG: u8 = 32;
+
+/// How words of 32 bits are multiplied by constants and reduced: beside dot products as the schedule says where
+/// it says Barrett and the machine `rounds` high halves, else by wide products.
+fn long_methods(schedule: &Schedule, rounds: bool) -> (MulMethod, ReduceMethod) {
+    if schedule.base == BaseProducts::Lanes {
+        return (MulMethod::Montgomery, ReduceMethod::BarrettHigh);
+    }
+    let multiply = match schedule.multiply {
+        MulMethod::Barrett if rounds => MulMethod::Barrett,
+        _ => MulMethod::MontgomeryWide,
+    };
+    let reduce = match schedule.reduce {
+        ReduceMethod::Barrett if rounds => ReduceMethod::Barrett,
+        _ => ReduceMethod::BarrettWide,
+    };
+    (multiply, reduce)
+}
 
 /// Whether a node that is a product by its definition has a program modulo `modulus`: exact sums, or one block.
 pub(super) fn multiplies(node: &ProductRef, modulus: u64) -> bool {
@@ -75,6 +95,8 @@ struct General<'a> {
     registers: Registers,
     /// Bits of the longest words that products are summed in.
     sums: u8,
+    /// Whether words of 32 bits have Barrett's products: high halves, rounded.
+    rounds: bool,
     /// The target's name, for errors.
     target: &'static str,
     /// Coefficients of an operand.
@@ -133,6 +155,7 @@ pub(crate) fn lower(
         schedule,
         registers: target.registers,
         sums: target.sums,
+        rounds: target.rounded >= LONG,
         target: target.name,
         n,
         words: 0,

@@ -4,11 +4,11 @@ use super::super::blocks::room;
 use super::super::registers::{LowPart, suit, suited};
 use super::super::suited::interleaves;
 use super::super::{LowerError, Lowering, Operand, SHORT, parts, unsupported};
-use super::General;
+use super::{General, long_methods};
 use crate::bounds::{Bounds, WORD};
 use crate::build::Builder;
 use crate::ir::*;
-use crate::method::{Modulus, MulMethod, NarrowMethod, ReduceMethod};
+use crate::method::{Modulus, NarrowMethod, ReduceMethod};
 use crate::schedule::{BaseProducts, Limits, Schedule};
 use ringforge_plan::{
     Levels, MonomialCrt, Product, ProductRef, Structure, Substitute, Unit, word_bits,
@@ -71,7 +71,7 @@ fn attempts<'a>(
     schedule: &Schedule,
     q: u64,
     (k, (lanes, registers)): (usize, (usize, Option<Registers<'a>>)),
-    margin: i64,
+    (margin, rounds): (i64, bool),
 ) -> Vec<Attempt<'a>> {
     let dot = schedule.base == BaseProducts::BroadcastDot;
     let mut all = Vec::new();
@@ -100,20 +100,21 @@ fn attempts<'a>(
         all.clone().into_iter().map(move |schedule| Attempt { schedule, bits: SHORT, blocks })
     };
     let whole = registers.into_iter().flat_map(|parts| short(Some(parts)));
-    whole.chain(short(None)).chain(long_attempts(schedule, q, k, margin)).collect()
+    whole.chain(short(None)).chain(long_attempts(schedule, q, k, (margin, rounds))).collect()
 }
 
 /// Ways in words of 32 bits; results within `margin` are wanted most.
-fn long_attempts<'a>(schedule: &Schedule, q: u64, k: usize, margin: i64) -> Vec<Attempt<'a>> {
-    let dot = schedule.base == BaseProducts::BroadcastDot;
+fn long_attempts<'a>(
+    schedule: &Schedule,
+    q: u64,
+    k: usize,
+    (margin, rounds): (i64, bool),
+) -> Vec<Attempt<'a>> {
     let word = i64::from(i32::MAX);
     let q = q as i64;
     // Products of operands within this leave no more than 3q in each word.
     let near = ((2.5 * q as f64) * 2f64.powi(32) / k as f64).sqrt() as i64;
-    let (multiply, reduce) = match dot {
-        true => (MulMethod::MontgomeryWide, ReduceMethod::BarrettWide),
-        false => (MulMethod::Montgomery, ReduceMethod::BarrettHigh),
-    };
+    let (multiply, reduce) = long_methods(schedule, rounds);
     let narrow = NarrowMethod::Montgomery;
     // Freezing takes 3q/2.
     let frozen = 3 * (q / 2) - 2;
@@ -165,8 +166,9 @@ impl General<'_> {
                 Some((main, crt)) => suited(self.schedule, main, crt),
                 None => Cow::Borrowed(self.schedule),
             };
+            let wanted = (margin, self.rounds);
             let ways =
-                attempts(&schedule, modulus, (width(&node, place.1), (place.1, registers)), margin)
+                attempts(&schedule, modulus, (width(&node, place.1), (place.1, registers)), wanted)
                     .into_iter();
             for attempt in ways.filter(|attempt| attempt.bits >= memory) {
                 let words = Modulus { q: modulus, bits: attempt.bits };
@@ -275,7 +277,7 @@ impl Lowering<'_> {
         let windows = crt
             .filter(|crt| dot && LowPart::is_truncated(&crt.low) && crt.low_degree >= lanes)
             .map(|crt| self.stage_windows(fb.buffer, crt.low_degree / lanes));
-        let scale = main.scale().times(self.product_scale()?);
+        let scale = main.scale().times(self.products_scale(&main.convolution)?);
         let transformed = self.transformed("main", main, &fa, &fb)?;
         let low = match crt {
             Some(crt) => self.low_part(crt, &fa, &fb, windows, full, Unit::one(q))?,

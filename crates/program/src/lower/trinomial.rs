@@ -1,0 +1,122 @@
+//! Products modulo trinomials by lanes, in wide sums: Σ a_i·(x^i·b mod x^k + ax^(k/2) + b), so that nothing is left to
+//! reduce but k sums. From one i to the next the words of b move on by one, and the top one comes back in two places.
+
+use super::lane_methods::{Place, Rows};
+use super::lane_procedures::side_by_side;
+use super::lanes::NARROW;
+use super::split::Constant;
+use super::{LowerError, Lowering};
+use crate::bounds::WORD;
+use crate::ir::*;
+use ringforge_plan::SmallModulus;
+
+/// A word and its largest magnitude.
+type Word = (Value, i64);
+
+/// Wide sums of even and of odd lanes, and their largest magnitude.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    words: [Option<Value>; 2],
+    bound: i64,
+}
+
+impl Lowering<'_> {
+    /// a·b mod x^k + ax^(k/2) + b, or mod x^k − w, one for each lane; `size` is even.
+    pub(super) fn trinomial_sums(
+        &mut self,
+        place: &Place,
+        moduli: &[SmallModulus],
+        size: usize,
+        [a, b, out]: [&Rows; 3],
+        bound: i64,
+    ) -> Result<(Vec<Stmt>, i64), LowerError> {
+        let stage = format!("{}.base", place.tag);
+        let q = self.q;
+        let negated = |f: fn((u64, u64)) -> u64| -> Vec<u64> {
+            moduli.iter().map(|m| (q - f(m.trinomial(q))) % q).collect()
+        };
+        let [middle, low] = [negated(|pair| pair.0), negated(|pair| pair.1)];
+        // A binomial has no middle term.
+        let mut back = vec![("low", low, 0)];
+        if middle.iter().any(|&c| c != 0) {
+            back.push(("middle", middle, size / 2));
+        }
+        let mut block = Block::default();
+        let mut words: Vec<Word> =
+            (0..size).map(|i| (self.load(&mut block, b, i), bound)).collect();
+        let mut sums = vec![Sums::default(); size];
+        for i in (0..size).step_by(2) {
+            if i > 0 {
+                words = self.moved(&mut block, (place, &stage), &words, &back)?;
+            }
+            let before = words;
+            words = self.moved(&mut block, (place, &stage), &before, &back)?;
+            let two = [0, 1].map(|k| self.load(&mut block, a, i + k));
+            let factors = [false, true].map(|odd| side_by_side(&mut block, two, odd));
+            for (sum, (first, second)) in sums.iter_mut().zip(before.iter().zip(&words)) {
+                for (odd, factor) in factors.into_iter().enumerate() {
+                    let others = side_by_side(&mut block, [first.0, second.0], odd == 1);
+                    let next = self.dot_add(&mut block, sum.words[odd], factor, others);
+                    sum.words[odd] = Some(next);
+                }
+                sum.bound += bound * (first.1 + second.1);
+            }
+        }
+        let mut most = 0;
+        for (i, sum) in sums.into_iter().enumerate() {
+            let narrowed = self.bounds.narrow(NARROW, sum.bound).filter(|_| sum.bound < 1 << 31);
+            let wide = LowerError::Wide { stage: stage.clone(), bound: sum.bound };
+            most = most.max(narrowed.filter(|&word| word <= WORD).ok_or(wide)?);
+            let [Some(even), Some(odd)] = sum.words else { continue };
+            let a = block.push(Op::Narrow { even, odd, method: NARROW });
+            self.store(&mut block, out, i, a);
+        }
+        Ok((vec![Stmt::Block(block)], most))
+    }
+
+    /// x·b modulo the trinomials, whose upper term is `back`: at 0, and at half the size.
+    fn moved(
+        &mut self,
+        block: &mut Block,
+        (place, stage): (&Place, &str),
+        words: &[Word],
+        back: &[(&str, Vec<u64>, usize)],
+    ) -> Result<Vec<Word>, LowerError> {
+        let size = words.len();
+        let mut moved: Vec<Word> = words.to_vec();
+        moved.rotate_right(1);
+        let (top, bound) = moved[0];
+        for &(name, ref values, to) in back {
+            let name = format!("{name}{size}_");
+            let (constant, most) = self.shared_constant(place, &name, values, bound);
+            let mut value = (to > 0).then_some(moved[to]);
+            if let Some((a, sum)) = value.filter(|(_, sum)| sum + most > WORD) {
+                let a = block.push(Op::Reduce { a, method: self.schedule.reduce });
+                value = Some((a, self.bounds.reduce(sum)));
+            }
+            let (term, minus) = match constant {
+                Constant::One => (top, false),
+                Constant::Minus => (top, true),
+                Constant::Factor(factor) => {
+                    let method = self.schedule.multiply;
+                    (block.push(Op::MulMod { a: top, factor, method }), false)
+                }
+            };
+            let sum = value.map_or(0, |(_, sum)| sum) + most;
+            if sum > WORD {
+                return Err(LowerError::Word { stage: stage.into(), bound: sum });
+            }
+            let word = match (value, minus) {
+                (None, false) => term,
+                (None, true) => {
+                    let zero = block.push(Op::Splat(0));
+                    block.push(Op::Sub(zero, term))
+                }
+                (Some((v, _)), false) => block.push(Op::Add(v, term)),
+                (Some((v, _)), true) => block.push(Op::Sub(v, term)),
+            };
+            moved[to] = (word, sum);
+        }
+        Ok(moved)
+    }
+}
