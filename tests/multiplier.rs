@@ -267,6 +267,15 @@ fn explain_shows_trees_ranges_counts_and_pictures() {
         let run = dir.ringforge(&[&["explain"], &what[..], &["--as", view]].concat());
         run.fails(2, &[why]);
     }
+    let on = |processor: &str| {
+        let how = ["--as", "counts", "--processor", processor];
+        dir.ringforge(&[&["explain", "sntrup761"], &how[..]].concat())
+    };
+    for (processor, name) in [("zen-4", "Zen 4"), ("redwood-cove", "Redwood Cove")] {
+        let said = on(processor).succeeds().stdout;
+        assert!(said.contains(&format!("Simulated on {name}: ")), "{said}");
+    }
+    on("redwood").fails(2, &["no such processor", "zen-4, redwood-cove"]);
     let json =
         dir.ringforge(&["--json", "explain", "sntrup761", "--target", "c"]).succeeds().json();
     assert!(json["tree"]["children"].is_array() && json["counts"]["total"].is_object());

@@ -2,30 +2,68 @@
 
 use super::figures::{list, markdown, number, text};
 use ringforge_interpret::draw::{self, Point};
+use ringforge_target::{AVX2, Processor, nearest};
 use serde_json::Value;
 
-/// A program that was both measured and simulated.
+/// A program that was simulated.
 pub struct Row {
     pub plan: String,
     /// What the caller promises of the operands, such as `big × small`.
     pub operands: String,
+    /// What its schedule has otherwise than the target's, as text; empty where it has nothing.
+    pub schedule: String,
+    /// Where it was measured: vendor, family and model of the processor.
+    pub model: String,
     pub simulated: f64,
-    /// The measured minimum.
+    /// The measured minimum; 0 where there is none.
     pub min: f64,
 }
 
-/// The rows of `plans.json` that have both, the fastest first.
-pub fn rows(all: &Value) -> Vec<Row> {
+impl Row {
+    /// The processor on which it is simulated, and whether it is known to be the one on which it was measured.
+    pub fn processor(&self) -> (&'static Processor, bool) {
+        nearest(AVX2.simulated, &self.model).expect("AVX2 is simulated")
+    }
+}
+
+/// What stands before the cycles in `plans.json`.
+const KEY: &str = "\"simulated\": ";
+
+/// All simulated programs of `plans.json`, in its order.
+pub fn all(tables: &Value) -> Vec<Row> {
     let mut rows = Vec::new();
-    for table in list(all) {
+    for table in list(tables) {
         for line in list(&table["plans"]) {
-            if let (Some(simulated), Some(min)) = (line["simulated"].as_f64(), line["min"].as_f64())
-            {
-                let (plan, operands) = (text(&line["plan"]), text(&table["operands"]));
-                rows.push(Row { plan, operands, simulated, min });
-            }
+            let Some(simulated) = line["simulated"].as_f64() else { continue };
+            rows.push(Row {
+                plan: text(&line["plan"]),
+                operands: text(&table["operands"]),
+                schedule: text(&line["schedule"]),
+                model: text(&table["model"]),
+                simulated,
+                min: line["min"].as_f64().unwrap_or(0.0),
+            });
         }
     }
+    rows
+}
+
+/// The text of `plans.json` with other cycles, one for each of its rows.
+pub fn with_cycles(text: &str, cycles: &[f64]) -> String {
+    let mut parts = text.split(KEY);
+    let mut out = parts.next().unwrap_or("").to_owned();
+    let parts: Vec<&str> = parts.collect();
+    assert_eq!(parts.len(), cycles.len(), "not one number for each row");
+    for (part, cycles) in parts.into_iter().zip(cycles) {
+        out += &format!("{KEY}{cycles}{}", part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
+    out
+}
+
+/// Those that were measured, the fastest first.
+pub fn rows(tables: &Value) -> Vec<Row> {
+    let mut rows = all(tables);
+    rows.retain(|row| row.min > 0.0);
     rows.sort_by(|a, b| a.min.total_cmp(&b.min));
     rows
 }
@@ -60,6 +98,24 @@ pub fn simulated(all: &Value) -> String {
             rows.len(),
             correlation(&rows)
         )
+        + &simulated_on(&rows)
+}
+
+/// On which processors they are simulated.
+fn simulated_on(rows: &[Row]) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for row in rows {
+        let (processor, known) = row.processor();
+        let how = match known {
+            true => String::new(),
+            false => format!(", of the processors that are described the nearest to {}", row.model),
+        };
+        let sentence = format!("Simulated on {}{how}.\n", processor.name);
+        if !said.contains(&sentence) {
+            said.push(sentence);
+        }
+    }
+    said.concat()
 }
 
 /// All rows as points: nearly a line, if the simulation is right.

@@ -321,6 +321,9 @@ pub struct Explain {
     /// Which entry point, such as `forward` [default: the whole product]
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
+    /// Simulate this processor, such as `redwood-cove` [default: the first that the target has]
+    #[arg(long, value_name = "NAME")]
+    pub processor: Option<String>,
     /// The unsigned program of a placement that `search --arithmetic unsigned --out FILE` saved,
     /// instead of a plan's
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "schedule", "entry"])]

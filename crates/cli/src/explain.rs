@@ -4,13 +4,15 @@ use comfy_table::{CellAlignment, Table, presets::UTF8_BORDERS_ONLY};
 use ringforge_interpret::count::{Costs, Counts};
 use ringforge_interpret::range::{Interval, Ranges};
 use ringforge_interpret::simulate::{Simulated, simulate};
+use ringforge_target::Processor;
 
 use crate::args::{Explain, View};
 use crate::entry::Entry;
 use crate::make::{self, Made};
 use crate::preset::resolve;
-use crate::ui::{Failure, Ui};
-use crate::{picture, placement, target, views};
+use crate::target::{self, Target};
+use crate::ui::{self, Failure, Ui};
+use crate::{picture, placement, views};
 
 /// Runs the command.
 ///
@@ -36,9 +38,12 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
         None => None,
     };
     let tree = job.plan.tree();
-    let simulated = match entry {
-        Some((made, entry)) if ui.json || matches!(args.view, View::All | View::Counts) => {
-            simulation(made, entry)?
+    let processor = processor(target, args.processor.as_deref())?;
+    let simulated = match (entry, processor) {
+        (Some((made, entry)), Some(processor))
+            if ui.json || matches!(args.view, View::All | View::Counts) =>
+        {
+            Some((processor.name, simulation(made, entry, processor)?))
         }
         _ => None,
     };
@@ -79,14 +84,9 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
         },
         (Some((made, entry)), View::RangesSvg) => ui.say(picture::ranges(made, entry)),
         (Some((made, entry)), View::CountsSvg) => ui.say(picture::counts(made, entry)),
-        (Some((made, entry)), View::PortsSvg) => match picture::ports(made, entry)? {
-            Some(picture) => ui.say(picture),
-            None => {
-                return Err(Failure::input(format!(
-                    "target {} is simulated on no processor; --target avx2 is",
-                    made.target.name
-                )));
-            }
+        (Some((made, entry)), View::PortsSvg) => match processor {
+            Some(processor) => ui.say(picture::ports(made, entry, processor)?),
+            None => return Err(not_simulated(made.target)),
         },
         (Some((_, entry)), View::Ranges) => say_ranges(ui, entry),
         (Some((_, entry)), View::Counts) => {
@@ -115,19 +115,40 @@ fn say_ranges(ui: &Ui, entry: &Entry) {
     ui.say(range_table(&entry.ranges).to_string());
 }
 
-/// What an entry point takes by simulation, and on which processor; nothing for targets that have none.
+fn not_simulated(target: &Target) -> Failure {
+    Failure::input(format!("target {} is simulated on no processor; --target avx2 is", target.name))
+}
+
+/// The processor on which a target's programs are simulated: the one that is named, else the target's first; none for
+/// targets that have none.
+///
+/// # Errors
+/// The target has none of that name.
+fn processor(target: &Target, name: Option<&str>) -> Result<Option<&'static Processor>, Failure> {
+    let all = target.machine.simulated;
+    let Some(name) = name else { return Ok(all.first().copied()) };
+    let found = all.iter().find(|p| p.key() == name || p.name == name);
+    if let Some(processor) = found {
+        return Ok(Some(processor));
+    }
+    if all.is_empty() {
+        return Err(not_simulated(target));
+    }
+    let known: Vec<String> = all.iter().map(|p| p.key()).collect();
+    let meant = ui::meant(name, known.iter().map(String::as_str));
+    let (target, known) = (target.name, known.join(", "));
+    Err(Failure::input(format!(
+        "--processor `{name}`: no such processor; target {target} is simulated on {known}{meant}"
+    )))
+}
+
+/// What an entry point takes by simulation on a processor.
 ///
 /// # Errors
 /// The program exports nothing: a fault of ringforge.
-pub fn simulation(
-    made: &Made,
-    entry: &Entry,
-) -> Result<Option<(&'static str, Simulated)>, Failure> {
-    let machine = made.target.machine;
-    let Some(processor) = machine.simulated else { return Ok(None) };
-    let simulated = simulate(&entry.program, machine, processor)
-        .map_err(|e| Failure::failed(format!("cannot simulate {}: {e}", entry.procedure)))?;
-    Ok(Some((processor.name, simulated)))
+pub fn simulation(made: &Made, entry: &Entry, processor: &Processor) -> Result<Simulated, Failure> {
+    simulate(&entry.program, made.target.machine, processor)
+        .map_err(|e| Failure::failed(format!("cannot simulate {}: {e}", entry.procedure)))
 }
 
 fn say_simulated(ui: &Ui, simulated: Option<&(&'static str, Simulated)>) {

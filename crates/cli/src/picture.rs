@@ -3,6 +3,7 @@
 use ringforge_interpret::draw;
 use ringforge_interpret::simulate::by_stage;
 use ringforge_plan::Plan;
+use ringforge_target::Processor;
 
 use crate::entry::Entry;
 use crate::make::Made;
@@ -31,21 +32,18 @@ pub fn ranges(made: &Made, entry: &Entry) -> String {
     draw::ranges(&entry.ranges, &caption)
 }
 
-/// How busy each stage keeps the ports of the processor that the target is simulated on, as SVG; [`None`] where it
-/// is simulated on none.
+/// How busy each stage keeps the ports of a processor by simulation, as SVG.
 ///
 /// # Errors
 /// The program exports nothing: a fault of ringforge.
-pub fn ports(made: &Made, entry: &Entry) -> Result<Option<String>, Failure> {
-    let machine = made.target.machine;
-    let Some(processor) = machine.simulated else { return Ok(None) };
-    let (simulated, stages) = by_stage(&entry.program, machine, processor)
+pub fn ports(made: &Made, entry: &Entry, processor: &Processor) -> Result<String, Failure> {
+    let (simulated, stages) = by_stage(&entry.program, made.target.machine, processor)
         .map_err(|e| Failure::failed(format!("cannot simulate {}: {e}", entry.procedure)))?;
     let caption = format!(
         "Ports of {} by stage of {}, target {}: {} cycles, simulated",
         processor.name, entry.procedure, made.target.name, simulated.cycles
     );
-    Ok(Some(draw::ports_by_stage(&stages, processor, &caption)))
+    Ok(draw::ports_by_stage(&stages, processor, &caption))
 }
 
 /// Costs by stage as SVG.

@@ -7,6 +7,7 @@ mod table;
 use std::time::Duration;
 
 use ringforge_plan::Plan;
+use ringforge_target::nearest;
 use ringforge_toolchain::timing::{Candidate, Settings, Timing};
 use ringforge_toolchain::{Compiler, Host, Scratch, replace_file};
 
@@ -64,6 +65,9 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
         "{} ({}); core cycles of one product, calibrated; {} fresh copies of {} samples, interleaved",
         table.processor, table.model, table.copies, table.samples
     ));
+    for line in simulated_on(&table) {
+        ui.say(line);
+    }
     Ok(0)
 }
 
@@ -103,7 +107,7 @@ fn measured(ui: &Ui, args: &Bench, wanted: &Wanted) -> Result<Plans, Failure> {
     let limit = Duration::from_secs(args.patience.into());
     for plan in &plans {
         for target in &targets {
-            let (line, tried) = one(&lab, target, plan, limit)?;
+            let (line, tried) = one(&lab, target, plan, limit, &host.model)?;
             if let Some(tried) = tried {
                 candidates.push(lab.candidate(lines.len().to_string(), &tried)?);
             }
@@ -153,6 +157,23 @@ fn measured(ui: &Ui, args: &Bench, wanted: &Wanted) -> Result<Plans, Failure> {
     })
 }
 
+/// For each target with simulated plans a line that says on which processor.
+fn simulated_on(table: &Plans) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for line in table.plans.iter().filter(|line| line.simulated.is_some()) {
+        let Ok(target) = target::find(&line.target) else { continue };
+        let Some((processor, known)) = nearest(target.machine.simulated, &table.model) else {
+            continue;
+        };
+        let how = if known { "" } else { ", of the processors that are described the nearest" };
+        let said = format!("{}: simulated on {}{how}", target.name, processor.name);
+        if !lines.contains(&said) {
+            lines.push(said);
+        }
+    }
+    lines
+}
+
 fn tenth(x: f64) -> f64 {
     (x * 10.0).round() / 10.0
 }
@@ -168,12 +189,13 @@ fn peer_line(peer: &Built, timing: Timing) -> PeerLine {
     }
 }
 
-/// Makes and proves one plan for one target.
+/// Makes and proves one plan for one target, and simulates it on the processor that is nearest to `model`.
 fn one(
     lab: &Lab,
     target: &'static Target,
     plan: &Plan,
     limit: Duration,
+    model: &str,
 ) -> Result<(Line, Option<Tried>), Failure> {
     let [a, b] = plan.operands;
     let mut line = Line {
@@ -216,7 +238,10 @@ fn one(
             Err(_) => break,
         };
         let counts = made.entry(None)?.costs.total;
-        line.simulated = simulation(&made, made.entry(None)?)?.map(|(_, s)| s.cycles);
+        line.simulated = match nearest(target.machine.simulated, model) {
+            Some((processor, _)) => Some(simulation(&made, made.entry(None)?, processor)?.cycles),
+            None => None,
+        };
         line.notes.clone_from(&made.notes);
         let tried =
             lab.compile((made, schedule), &format!("{}-{}-{i}", plan.name, target.name), code)?;

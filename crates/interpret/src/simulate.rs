@@ -7,8 +7,10 @@
 //! the first cycle in which a unit that can do it is free. What compilers add where values are more than
 //! registers is added likewise: the value whose next use is furthest is stored and loaded again.
 //!
-//! Data beyond the first-level cache comes from the second; a first call fills it, and the second is the one
-//! that counts. No branch predictor, since trip counts are constants; no cost of fetching code.
+//! A load of words that no one store had waits until all of them are in the cache, which they reach in the order of the
+//! stores. Data beyond the first-level cache comes from the second; a first call fills it, and the second is the one
+//! that counts. Code comes line by line, slowly where its cache has lost it. No branch predictor: trip counts are
+//! constants, and it has seen them.
 
 mod cache;
 mod pipeline;
@@ -17,9 +19,9 @@ mod spell;
 use crate::run::exported;
 use crate::walk::Fault;
 use cache::Cache;
-use pipeline::{Pipeline, Used};
+use pipeline::{Pipeline, Source, Stored, Used};
 use ringforge_program::ir::*;
-use ringforge_target::{Processor, Target};
+use ringforge_target::{Kind, Processor, Target};
 use spell::{Spelled, Step, spell};
 use std::collections::HashMap;
 
@@ -84,8 +86,9 @@ pub fn by_stage(
         arrays: Vec::new(),
         top: 0,
         tables: HashMap::new(),
-        cache: Cache::new(&processor.cache),
-        code: Cache::new(&processor.code),
+        cache: Cache::new(&processor.cache.lines),
+        code: Cache::new(&processor.code.lines),
+        stores: 0,
         pipeline: Pipeline::new(processor),
         path: Vec::new(),
         stages: Vec::new(),
@@ -136,8 +139,8 @@ fn collect(
             Stmt::Block(block) => {
                 let spelled = spell(program, procedure, block, target, processor);
                 let from = *code;
-                *code += spelled.instructions() * processor.instruction;
-                blocks.insert(block, Placed { spelled, from, to: *code });
+                *code += spelled.bytes();
+                blocks.insert(block, Placed { spelled, from });
             }
             Stmt::Call { .. } => {}
         }
@@ -148,7 +151,6 @@ fn collect(
 struct Placed {
     spelled: Spelled,
     from: u64,
-    to: u64,
 }
 
 /// An array in memory.
@@ -157,8 +159,32 @@ struct Array {
     base: u64,
     /// Bytes of a word.
     bytes: u64,
-    /// For each word the cycle in which a load can have it.
-    ready: Vec<u64>,
+    words: Vec<Word>,
+}
+
+/// What was stored in a word.
+#[derive(Clone, Copy, Default)]
+struct Word {
+    /// When a load can have it.
+    ready: u64,
+    /// When it is in the cache.
+    cached: u64,
+    /// Which store it was; 0: none yet.
+    store: u64,
+}
+
+/// Where a load of these words, which lies in two lines or not, finds them.
+fn source<'a>(words: impl Iterator<Item = &'a Word>, split: bool) -> Source {
+    let mut source = Source { split, ..Source::default() };
+    let (mut first, mut cached) = (None, 0);
+    let mut alike = true;
+    for word in words {
+        source.stored = source.stored.max(word.ready);
+        cached = cached.max(word.cached);
+        alike &= *first.get_or_insert(word.store) == word.store;
+    }
+    source.cached = if alike { 0 } else { cached };
+    source
 }
 
 /// A program that runs.
@@ -172,6 +198,8 @@ struct Run<'a> {
     tables: HashMap<(usize, usize), usize>,
     cache: Cache,
     code: Cache,
+    /// How many stores there were.
+    stores: u64,
     pipeline: Pipeline<'a>,
     /// The stage that runs, and what each one took.
     path: Vec<String>,
@@ -229,7 +257,7 @@ impl Run<'_> {
         let bytes = u64::from(buffer.bits / 8);
         let base = self.top.next_multiple_of(buffer.align.max(1) as u64);
         self.top = base + bytes * buffer.words as u64;
-        self.arrays.push(Array { base, bytes, ready: vec![0; buffer.words] });
+        self.arrays.push(Array { base, bytes, words: vec![Word::default(); buffer.words] });
         self.arrays.len() - 1
     }
 
@@ -284,16 +312,31 @@ impl Run<'_> {
     }
 
     fn block(&mut self, block: &Block, frame: &Frame) {
-        let Run { blocks, arrays, cache, code, pipeline, .. } = self;
-        let Some(Placed { spelled, from, to }) = blocks.get(&std::ptr::from_ref(block)) else {
+        let Run { processor, blocks, arrays, cache, code, pipeline, stores, .. } = self;
+        let Some(Placed { spelled, from }) = blocks.get(&std::ptr::from_ref(block)) else {
             return;
         };
-        pipeline.fetch(code.touch(*from, *to, false));
+        let (mut at, mut fetched) = (*from, None);
         let mut ready: Vec<u64> = Vec::with_capacity(spelled.steps.len());
-        for Step { kind, alone, operands, access } in &spelled.steps {
+        let mut late = vec![false; spelled.steps.len()];
+        for Step { kind, alone, bytes, operands, access } in &spelled.steps {
+            at += bytes;
+            let line = Some(code.lines(at, at + 1).start);
+            if line != fetched {
+                fetched = line;
+                let missed = f64::from(code.touch(at, at + 1, false).fetched);
+                pipeline.fetch(missed * processor.code.fetch);
+            }
             let from = operands.iter().map(|&i| ready[i as usize]).max().unwrap_or(0);
             let Some(access) = access else {
-                ready.push(pipeline.enter(*kind, *alone, from, None));
+                ready.push(match kind {
+                    // A register that was stored, or loaded from where nothing was stored since.
+                    Kind::Load => {
+                        pipeline.load(*alone, 0, Source { stored: from, ..Source::default() })
+                    }
+                    Kind::Store => pipeline.store(from, 0, 0..1).ready,
+                    _ => pipeline.enter(*kind, from, operands.iter().any(|&i| late[i as usize])),
+                });
                 continue;
             };
             let (array, start) = frame.buffers[access.buffer.0 as usize];
@@ -306,19 +349,46 @@ impl Run<'_> {
                 [first, last + 1].map(|w| array.base + array.bytes * w.max(0) as u64);
             let misses = cache.touch(from_byte, to_byte, access.store);
             let there = pipeline.transfer(misses);
+            let lines = match access.stride {
+                1 => cache.lines(from_byte, to_byte),
+                // Words of several, which lie anywhere among these.
+                _ => cache.lines(from_byte, from_byte + 1),
+            };
             if access.store {
-                // A store waits in a buffer of its own, and nobody for it.
-                let done = pipeline.enter(*kind, *alone, from, None);
-                words.for_each(|w| {
-                    if let Some(cell) = array.ready.get_mut(w) {
-                        *cell = done;
+                *stores += 1;
+                let Stored { ready: done, cached } = pipeline.store(from, there, lines);
+                let cached = if access.stride == 1 { cached } else { 0 };
+                for w in words {
+                    if let Some(word) = array.words.get_mut(w) {
+                        *word = Word { ready: done, cached, store: *stores };
                     }
-                });
+                }
                 ready.push(done);
             } else {
-                let stored = words.filter_map(|w| array.ready.get(w)).copied().max().unwrap_or(0);
-                ready.push(pipeline.enter(*kind, *alone, from.max(there), Some(stored)));
+                let split = lines.end - lines.start > 1;
+                late[ready.len()] = split || there > 0;
+                let source = source(words.filter_map(|w| array.words.get(w)), split);
+                ready.push(pipeline.load(*alone, from.max(there), source));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_one_store_had_is_forwarded() {
+        let word = |store| Word { ready: 10 * store, cached: 20 * store, store };
+        let of = |stores: &[u64]| {
+            let words: Vec<Word> = stores.iter().map(|&store| word(store)).collect();
+            let Source { stored, cached, .. } = source(words.iter(), false);
+            (stored, cached)
+        };
+        assert_eq!(of(&[3, 3, 3]), (30, 0));
+        assert_eq!(of(&[3, 4]), (40, 80));
+        assert_eq!(of(&[0, 0]), (0, 0));
+        assert_eq!(of(&[0, 5]), (50, 100));
     }
 }

@@ -18,7 +18,9 @@ pub use architecture::{
     AARCH64, ARCHITECTURES, ARMV7E_M, Architecture, Core, InOrder, Model, X86_64,
 };
 pub use costs::{Costs, WordCosts};
-pub use processors::{Cache, Kind, Processor, Timing, ZEN4};
+pub use processors::{
+    Cache, Code, Kind, Lines, Processor, Queues, REDWOOD_COVE, Timing, ZEN4, nearest,
+};
 pub use registers::Registers;
 
 /// Bytes that arrays are aligned to where nothing else is asked: those that caches move together.
@@ -66,8 +68,8 @@ pub struct Target {
     pub loops: bool,
     /// What operations are expected to take.
     pub costs: Costs,
-    /// The processor on which its programs are simulated, where one was measured.
-    pub simulated: Option<&'static Processor>,
+    /// The processors on which its programs are simulated, as far as some were measured; the first where nobody chooses.
+    pub simulated: &'static [&'static Processor],
     /// Optimisation levels that measurements compare.
     pub levels: &'static [&'static str],
     /// Features of the processor that the code needs, under the compilers' names.
@@ -91,7 +93,7 @@ pub const AVX2: Target = Target {
     schedule: "",
     loops: false,
     costs: costs::X86,
-    simulated: Some(&ZEN4),
+    simulated: &[&ZEN4, &REDWOOD_COVE],
     levels: &["-O3"],
     features: &["avx2"],
     usual: true,
@@ -105,7 +107,7 @@ pub const SSE41: Target = Target {
     count: 8,
     features: &["sse4.1"],
     usual: false,
-    simulated: None,
+    simulated: &[],
     ..AVX2
 };
 
@@ -123,7 +125,7 @@ pub const NEON: Target = Target {
     // Windows over weighted blocks are cut out of registers.
     schedule: "reduce = \"montgomery\"\nweights = \"within\"",
     features: &[],
-    simulated: None,
+    simulated: &[],
     ..AVX2
 };
 
@@ -141,7 +143,7 @@ pub const C: Target = Target {
     levels: &["-O2", "-O3"],
     features: &[],
     usual: true,
-    simulated: None,
+    simulated: &[],
     ..AVX2
 };
 

@@ -207,7 +207,7 @@ pub fn picture(plans: &Plans) -> Result<String, draw::Undrawn> {
 /// See [`draw::scatter`].
 pub fn simulated(plans: &Plans) -> Result<Option<String>, draw::Undrawn> {
     let series: Vec<&str> =
-        TARGETS.iter().filter(|t| t.machine.simulated.is_some()).map(|t| t.name).collect();
+        TARGETS.iter().filter(|t| !t.machine.simulated.is_empty()).map(|t| t.name).collect();
     let point = |line: &Line| {
         let (simulated, min) = (line.simulated?, line.min?);
         let name = format!("{}, {}: {simulated} for {min:.0}", line.plan, line.target);

@@ -17,9 +17,22 @@ pub struct Step {
     pub kind: Kind,
     /// Whether it enters by itself: a load that one instruction uses is a memory operand of it.
     pub alone: bool,
+    /// Bytes of its code.
+    pub bytes: u64,
     /// Earlier steps of the block.
     pub operands: Vec<u32>,
     pub access: Option<Access>,
+}
+
+impl Step {
+    fn new(kind: Kind, operands: Vec<u32>, access: Option<Access>) -> Step {
+        Step { kind, alone: true, bytes: 0, operands, access }
+    }
+
+    /// A constant, which is no instruction unless it has to be loaded again.
+    fn is_constant(&self) -> bool {
+        self.kind == Kind::Load && self.access.is_none() && self.operands.is_empty()
+    }
 }
 
 /// A block's instructions.
@@ -28,9 +41,9 @@ pub struct Spelled {
 }
 
 impl Spelled {
-    /// How many enter the processor by themselves.
-    pub fn instructions(&self) -> u64 {
-        self.steps.iter().filter(|step| step.alone).count() as u64
+    /// Bytes of their code.
+    pub fn bytes(&self) -> u64 {
+        self.steps.iter().map(|step| step.bytes).sum()
     }
 }
 
@@ -40,8 +53,9 @@ struct Speller<'a> {
     procedure: &'a Procedure,
     block: &'a Block,
     target: &'a Target,
+    processor: &'a Processor,
     steps: Vec<Step>,
-    /// For each value the step of each of the machine's registers; `None` for constants.
+    /// For each value the step of each of the machine's registers; `None` for zeros.
     made: Vec<Vec<Option<u32>>>,
     /// The values' shuffled forms, which both results of a deinterleaving share.
     sorted: Vec<Vec<Option<u32>>>,
@@ -60,6 +74,7 @@ pub fn spell(
         procedure,
         block,
         target,
+        processor,
         steps: Vec::new(),
         made: Vec::new(),
         sorted: Vec::new(),
@@ -71,19 +86,20 @@ pub fn spell(
     }
     let mut steps = speller.steps;
     spill(&mut steps, processor.registers);
-    fuse(&mut steps);
+    fuse(&mut steps, processor.instruction);
     Spelled { steps }
 }
 
 /// Loads that one instruction uses, and that nothing is done to, are its memory operands.
-fn fuse(steps: &mut [Step]) {
+fn fuse(steps: &mut [Step], bytes: [u64; 2]) {
     let mut uses = vec![0u32; steps.len()];
     for step in steps.iter() {
         step.operands.iter().for_each(|&i| uses[i as usize] += 1);
     }
     let folds = |kind: Kind| !matches!(kind, Kind::Load | Kind::Store);
     let mut used_by_arithmetic = vec![false; steps.len()];
-    for step in steps.iter().filter(|s| folds(s.kind)) {
+    let mut addresses: Vec<bool> = steps.iter().map(|s| !folds(s.kind)).collect();
+    for (i, step) in steps.iter().enumerate().filter(|(_, s)| folds(s.kind)) {
         // An instruction has one memory operand.
         let load = step
             .operands
@@ -91,44 +107,48 @@ fn fuse(steps: &mut [Step]) {
             .find(|&&i| steps[i as usize].kind == Kind::Load && uses[i as usize] == 1);
         if let Some(&load) = load {
             used_by_arithmetic[load as usize] = true;
+            addresses[i] = true;
         }
     }
-    for (step, folded) in steps.iter_mut().zip(used_by_arithmetic) {
-        step.alone = !folded;
+    for (i, step) in steps.iter_mut().enumerate() {
+        step.alone = !used_by_arithmetic[i];
+        step.bytes = if step.alone { bytes[usize::from(addresses[i])] } else { 0 };
     }
 }
 
 /// Stores and loads again what registers do not hold: of more values than registers the one whose next use is
-/// furthest.
+/// furthest. Constants are there at first, and are loaded again from their tables.
 fn spill(steps: &mut Vec<Step>, registers: usize) {
     let mut next: Vec<Vec<u32>> = vec![Vec::new(); steps.len()];
     for (i, step) in steps.iter().enumerate().rev() {
         step.operands.iter().for_each(|&v| next[v as usize].push(i as u32));
     }
     let mut out: Vec<Step> = Vec::with_capacity(steps.len());
-    // For each old step: where its value is now (the latest step that made or loaded it), whether it lies
-    // in memory, and the step of its store.
-    let mut now: Vec<u32> = vec![0; steps.len()];
+    // For each old step: where its value is now (the latest step that made or loaded it; none for constants that
+    // nobody loaded), and the step of its store.
+    let mut now: Vec<Option<u32>> = vec![None; steps.len()];
     let mut held: Vec<u32> = Vec::new();
     let mut stored: Vec<Option<u32>> = vec![None; steps.len()];
-    let loads: Vec<bool> = steps.iter().map(|s| s.kind == Kind::Load).collect();
+    let constant: Vec<bool> = steps.iter().map(Step::is_constant).collect();
     let taken = std::mem::take(steps);
     for (i, step) in taken.into_iter().enumerate() {
         for &v in &step.operands {
             if !held.contains(&v) {
                 let from = stored[v as usize].into_iter().collect();
-                now[v as usize] = out.len() as u32;
-                out.push(Step { kind: Kind::Load, alone: true, operands: from, access: None });
+                now[v as usize] = Some(out.len() as u32);
+                out.push(Step::new(Kind::Load, from, None));
                 held.push(v);
             }
         }
-        let operands = step.operands.iter().map(|&v| now[v as usize]).collect();
+        let operands = step.operands.iter().filter_map(|&v| now[v as usize]).collect();
         for &v in &step.operands {
             next[v as usize].retain(|&at| at > i as u32);
         }
         held.retain(|&v| !next[v as usize].is_empty());
-        now[i] = out.len() as u32;
-        out.push(Step { operands, ..step });
+        if !constant[i] {
+            now[i] = Some(out.len() as u32);
+            out.push(Step { operands, ..step });
+        }
         if !next[i].is_empty() {
             held.push(i as u32);
         }
@@ -137,15 +157,10 @@ fn spill(steps: &mut Vec<Step>, registers: usize) {
                 held.iter().enumerate().max_by_key(|(_, v)| next[**v as usize].last().copied());
             let Some((at, &v)) = furthest else { break };
             held.swap_remove(at);
-            // What was loaded is loaded again.
-            if stored[v as usize].is_none() && !loads[v as usize] {
+            let value = now[v as usize].filter(|_| !constant[v as usize]);
+            if let (Some(value), None) = (value, stored[v as usize]) {
                 stored[v as usize] = Some(out.len() as u32);
-                out.push(Step {
-                    kind: Kind::Store,
-                    alone: true,
-                    operands: vec![now[v as usize]],
-                    access: None,
-                });
+                out.push(Step::new(Kind::Store, vec![value], None));
             }
         }
     }
@@ -163,15 +178,19 @@ impl Speller<'_> {
         self.program.lanes_of(self.procedure) / self.pieces()
     }
 
+    /// An instruction; where the load or store beside it does what it says, there is none.
     fn step(
         &mut self,
         kind: Kind,
         operands: &[Option<u32>],
         access: Option<Access>,
     ) -> Option<u32> {
+        if !self.processor.has(kind) {
+            return operands.iter().copied().flatten().next();
+        }
         let mut operands: Vec<u32> = operands.iter().copied().flatten().collect();
         operands.dedup();
-        self.steps.push(Step { kind, alone: true, operands, access });
+        self.steps.push(Step::new(kind, operands, access));
         Some(self.steps.len() as u32 - 1)
     }
 
@@ -184,6 +203,12 @@ impl Speller<'_> {
             true => self.step(Kind::Extend, &[loaded], None),
             false => loaded,
         }
+    }
+
+    /// A part beside another.
+    fn put_beside(&mut self, low: Option<u32>, high: Option<u32>) -> Option<u32> {
+        let loads = high.is_some_and(|i| self.steps[i as usize].kind == Kind::Load);
+        self.step(if loads { Kind::Insert } else { Kind::Join }, &[low, high], None)
     }
 
     fn store(&mut self, buffer: BufferId, at: &Index, count: usize, from: Option<u32>) {
@@ -214,23 +239,25 @@ impl Speller<'_> {
         }
     }
 
-    /// Whether the block's strided stores to a buffer fill the places between their words: compilers make whole
-    /// registers of such.
-    fn interleave(&self, buffer: BufferId, stride: u32) -> bool {
+    /// Whether the block's strided stores to a buffer fill the places between their words.
+    fn fills(&self, buffer: BufferId, stride: u32) -> bool {
         let alike = |op: &&Op| matches!(op, Op::StoreStrided { buffer: b, stride: s, .. } if (*b, *s) == (buffer, stride));
         self.block.ops.iter().filter(alike).count() >= stride as usize
     }
 
-    /// A register of a transposed square: as many rounds of interleaving as the stride has bits, and a store.
-    fn transposed(&mut self, buffer: BufferId, at: &Index, stride: u32, from: Option<u32>) {
-        let mut from = from;
-        for _ in 0..stride.next_power_of_two().ilog2() {
-            from = self.step(Kind::Shuffle, &[from], None);
+    /// A register of which each word is stored beside words of others: compilers see what is behind single words and put
+    /// neighbours together, one by one, before they are stored (clang 19 takes 110 instructions for four registers).
+    fn words_together(&mut self, buffer: BufferId, at: &Index, stride: u32, from: Option<u32>) {
+        let (words, distance) = (self.words(), stride as usize);
+        for first in (0..words).step_by(distance) {
+            let count = distance.min(words - first);
+            let moved: Vec<Option<u32>> =
+                (0..count).map(|_| self.step(Kind::Shuffle, &[from], None)).collect();
+            let (count, stride) = (count as u32, i64::from(stride));
+            let at = at.plus(first * distance);
+            let access = Access { buffer, at, count, stride, store: true };
+            self.step(Kind::Store, &moved, Some(access));
         }
-        let count = self.words() as u32;
-        let access =
-            Access { buffer, at: at.clone(), count, stride: i64::from(stride), store: true };
-        self.step(Kind::Store, &[from], Some(access));
     }
 
     /// A value's register number `i`.
@@ -261,7 +288,9 @@ impl Speller<'_> {
         let (pieces, words) = (self.pieces(), self.words());
         let part = self.program.registers.part_lanes(self.procedure.bits);
         match op {
-            Op::Splat(_) | Op::Lanes(_) => vec![None; pieces],
+            Op::Splat(0) => vec![None; pieces],
+            Op::Splat(_) => vec![self.step(Kind::Load, &[], None); pieces],
+            Op::Lanes(_) => (0..pieces).map(|_| self.step(Kind::Load, &[], None)).collect(),
             Op::Load { buffer, at } => {
                 (0..pieces).map(|i| self.load(*buffer, &at.plus(words * i), words)).collect()
             }
@@ -276,7 +305,7 @@ impl Speller<'_> {
                             self.load(*buffer, &at.plus(words * i + done), part.min(here - done));
                         loaded = match loaded {
                             None => next,
-                            before => self.step(Kind::Insert, &[before, next], None),
+                            before => self.put_beside(before, next),
                         };
                     }
                     all.push(loaded);
@@ -289,7 +318,7 @@ impl Speller<'_> {
                 if pieces == loaded.len() {
                     return loaded;
                 }
-                vec![self.step(Kind::Insert, &loaded, None)]
+                vec![self.put_beside(loaded[0], loaded[1])]
             }
             Op::Broadcast { buffer, at } | Op::BroadcastPair { buffer, at } => {
                 let count = if matches!(op, Op::Broadcast { .. }) { 1 } else { 2 };
@@ -307,7 +336,7 @@ impl Speller<'_> {
                     let from = match pieces {
                         1 if i > 0 => {
                             let from = self.of(*a, 0);
-                            self.step(Kind::Cross, &[from], None)
+                            self.step(Kind::Extract, &[from], None)
                         }
                         1 => self.of(*a, 0),
                         _ => self.of(*a, i),
@@ -354,20 +383,21 @@ impl Speller<'_> {
                 let distance = *stride as usize;
                 for i in 0..pieces {
                     let (at, from) = (at.plus(words * i * distance), self.of(*a, i));
-                    match self.interleave(*buffer, *stride) {
-                        true => self.transposed(*buffer, &at, *stride, from),
+                    match self.fills(*buffer, *stride) {
+                        true => self.words_together(*buffer, &at, *stride, from),
                         false => self.words_apart(*buffer, &at, words, distance, from),
                     }
                 }
                 Vec::new()
             }
+            Op::MulLo(a, b) if self.procedure.bits == 32 => self.each(Kind::MultiplyLow, &[*a, *b]),
+            Op::MulLoWide(a, b) => self.each(Kind::MultiplyLow, &[*a, *b]),
             Op::MulLo(a, b)
             | Op::MulHi(a, b)
             | Op::MulHiU(a, b)
             | Op::MulHrs(a, b)
             | Op::PairDot(a, b)
-            | Op::MulEven(a, b)
-            | Op::MulLoWide(a, b) => self.each(Kind::Multiply, &[*a, *b]),
+            | Op::MulEven(a, b) => self.each(Kind::Multiply, &[*a, *b]),
             Op::PairDotAdd { acc, a, b } => self.each(Kind::Multiply, &[*acc, *a, *b]),
             Op::Shl(a, _)
             | Op::Sar(a, _)
@@ -379,14 +409,17 @@ impl Speller<'_> {
             | Op::Sub(a, b)
             | Op::AddWide(a, b)
             | Op::SubWide(a, b)
-            | Op::Greater(a, b)
-            | Op::MinU(a, b)
-            | Op::Min(a, b)
-            | Op::Max(a, b)
             | Op::And(a, b)
             | Op::Or(a, b)
-            | Op::Xor(a, b)
-            | Op::Blend { a, b, .. } => self.each(Kind::Plain, &[*a, *b]),
+            | Op::Xor(a, b) => self.each(Kind::Plain, &[*a, *b]),
+            Op::Greater(a, b) | Op::MinU(a, b) | Op::Min(a, b) | Op::Max(a, b) => {
+                self.each(Kind::Compare, &[*a, *b])
+            }
+            Op::Blend { a, b, mask } => {
+                // Of both words of each pair it is a blend of words of 32 bits.
+                let pairs = (*mask & 0x55) << 1 == *mask & 0xaa || self.procedure.bits == 32;
+                self.each(if pairs { Kind::Plain } else { Kind::Blend }, &[*a, *b])
+            }
             Op::SwapPairs(a) | Op::OddToEven(a) if self.procedure.bits == 32 => {
                 self.each(Kind::Shuffle, &[*a])
             }
