@@ -8,7 +8,6 @@ use ringforge_plan::{
     Arith, Butterflies, Domain, Group, Modulus, Network, Ntt, Product, ProductRef, Structure,
     Substitute, Unit, Val,
 };
-use std::borrow::Cow;
 
 /// Most levels of halves in one phase: eight blocks.
 const DEPTH: u32 = 3;
@@ -32,7 +31,7 @@ pub(crate) struct Parts<'a> {
 }
 
 enum Kind<'a> {
-    Blocks(Cow<'a, Substitute>),
+    Blocks(Box<Substitute>),
     Halves(&'a Ntt, u32),
     Single(u64),
 }
@@ -41,7 +40,7 @@ impl<'a> Parts<'a> {
     /// The parts of a node, in registers of `lanes` words; nothing where it is no such product.
     pub fn of(node: &'a ProductRef, lanes: usize) -> Option<Parts<'a>> {
         match node.structure() {
-            Structure::Blocks(part) => Some(Parts::of_blocks(Cow::Borrowed(part))),
+            Structure::Blocks(part) => Some(Parts::of_blocks(Box::new(part.clone()))),
             Structure::Halves(ntt) => Some(Parts::of_halves(ntt, lanes)),
             Structure::Definition => Parts::direct(node.domain()),
             _ => None,
@@ -66,7 +65,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    fn of_blocks(part: Cow<'a, Substitute>) -> Parts<'a> {
+    fn of_blocks(part: Box<Substitute>) -> Parts<'a> {
         let mut weights = vec![1; part.blocks()];
         for (j, cell) in part.transform.cells().into_iter().enumerate() {
             weights[cell] = part.convolution.weights[j];
@@ -88,9 +87,9 @@ impl<'a> Parts<'a> {
         let Kind::Blocks(part) = &self.node else { return self };
         match part.transform.by_steps(most).filter(|_| most > 0) {
             Some(transform) => {
-                let mut part = Substitute::clone(part);
+                let mut part = part.clone();
                 part.transform = transform;
-                Parts::of_blocks(Cow::Owned(part))
+                Parts::of_blocks(part)
             }
             None => self,
         }
