@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn chains_take_latencies_and_copies_take_units() {
-        let (n, ends) = (600, 20);
+        let (n, ends) = (600, 30);
         for (processor, kind, latency, units) in [
             (&ZEN4, Kind::Plain, 1, 4),
             (&ZEN4, Kind::Multiply, 3, 2),
