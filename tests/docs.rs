@@ -10,7 +10,7 @@ mod common;
 #[path = "common/shown.rs"]
 mod shown;
 
-use common::{Sandbox, figures, in_parallel, simulated};
+use common::{Sandbox, figures, in_parallel, library, simulated};
 use shown::Said;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -238,6 +238,35 @@ fn simulated_cycles_are_what_the_tool_says() {
     for (row, cycles) in some.iter().zip(cycles) {
         let how = "RINGFORGE_BLESS=1 cargo test --workspace --release --test docs simulated_cycles";
         assert_eq!(row.simulated, cycles, "{}: {how}", row.plan);
+    }
+}
+
+/// Every function of lib/generated is proved as it is now, by each of the compilers; and a record that says less is refused.
+#[test]
+fn the_record_of_the_library_has_all_multipliers_proved() {
+    let record: serde_json::Value =
+        serde_json::from_str(&read("docs/figures/library-proofs.json")).expect("JSON");
+    let generated = root().join("lib/generated");
+    let how = "lib/generated has changed since docs/figures/library.sh ran";
+    let count = library::covers(&record, &generated).unwrap_or_else(|e| panic!("{how}: {e}"));
+    assert!(count >= 100, "{count}");
+    let file = |f: &dyn Fn(&mut serde_json::Value)| {
+        let mut record = record.clone();
+        f(&mut record["files"][7]);
+        library::covers(&record, &generated)
+    };
+    let function =
+        |f: &dyn Fn(&mut serde_json::Value)| file(&|one| f(&mut one["objects"][1]["functions"][0]));
+    for (broken, why) in [
+        (file(&|one| one["file"] = "other.c".into()), "the record has"),
+        (file(&|one| one["sha256"] = "0".into()), "is another file by now"),
+        (file(&|one| drop(one["objects"].as_array_mut().map(Vec::pop))), "the record has"),
+        (function(&|one| one["verdict"] = "unknown".into()), "is not proved"),
+        (function(&|one| one["function"] = "other".into()), "the record has"),
+        (function(&|one| one["contract_sha256"] = "0".into()), ".toml is another file by now"),
+    ] {
+        let said = broken.expect_err(why);
+        assert!(said.contains(why), "{said}");
     }
 }
 

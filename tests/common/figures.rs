@@ -42,6 +42,8 @@ fn table(name: &str, read: Read) -> Result<String, String> {
         "kem phases" => Ok(super::kems::phases(&parse("kems.json")?)),
         "neon operations" => Ok(super::neon::operations(&parse("neon.json")?)),
         "neon phases" => Ok(super::neon::phases(&parse("neon.json")?)),
+        "library sizes" => Ok(super::library::sizes(&parse("library-proofs.json")?)),
+        "library proofs" => Ok(super::library::proofs(&parse("library-proofs.json")?)),
         "simulated" => Ok(super::simulated::simulated(&parse("plans.json")?)),
         "plans of other rings" => Ok(plans(&parse("plans.json")?, None)),
         _ => match name.strip_prefix("plans ") {

@@ -3,6 +3,7 @@
 
 pub mod figures;
 pub mod kems;
+pub mod library;
 mod long;
 pub mod neon;
 pub mod simulated;

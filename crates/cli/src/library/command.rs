@@ -309,14 +309,21 @@ fn contracts(ui: &Ui, place: &Path) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Makes lib/generated anew: each file appears whole or stays as it was.
+/// Makes lib/generated anew, with a contract for each function: each file appears whole or stays as it was.
 fn multipliers(ui: &Ui, place: &Path) -> Result<u8, Failure> {
     let bar = ui.spinner("forging multipliers");
     let lines = Line::all(file("generated/multipliers.txt"));
     let made = make_all(&lines, &Line::targets(&lines))?;
     bar.finish_and_clear();
+    let contracts = place.join("contracts");
+    std::fs::create_dir_all(&contracts)
+        .map_err(|e| Failure::input(format!("cannot make {}: {e}", contracts.display())))?;
     for one in &made {
         replace_file(&place.join(format!("{}.c", one.name)), &one.text).map_err(unwritable)?;
+        for (symbol, text) in &one.functions {
+            let text = evidence::of_library(symbol, text, &one.name);
+            replace_file(&contracts.join(format!("{symbol}.toml")), text).map_err(unwritable)?;
+        }
     }
     ui.say(format!("{} multipliers are in {}", made.len(), place.display()));
     Ok(0)

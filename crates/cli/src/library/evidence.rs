@@ -103,7 +103,6 @@ pub fn code_bytes(compiled: &[Compiled]) -> Result<u64, Failure> {
 /// A contract for a packaged function: under its prefix, and with the command that proves it again.
 pub fn contract(selection: &Selection, symbol: &str, text: &str, source: &str) -> (String, String) {
     let named = format!("{}{symbol}", selection.prefix);
-    let body = text.find("contract = 1").map_or(text, |at| &text[at..]);
     let object = source.replace(".c", ".o");
     let built = match selection.bare {
         false => format!("make && ringforge prove build/{object}"),
@@ -113,10 +112,24 @@ pub fn contract(selection: &Selection, symbol: &str, text: &str, source: &str) -
         "# What `{named}` in {source} promises. Prove it again, from the package's directory:\n\
          #   {built} --contract contracts/{named}.toml\n"
     );
-    (
-        named.clone(),
-        head + &body.replace(&format!("symbol = \"{symbol}\""), &format!("symbol = \"{named}\"")),
+    let text = head + &renamed(text, symbol, &named);
+    (named, text)
+}
+
+/// A contract for a function of a source of lib/generated, under the library's usual prefix.
+pub fn of_library(symbol: &str, text: &str, source: &str) -> String {
+    let named = format!("ringforge_{symbol}");
+    format!(
+        "# What `{named}` in lib/generated/{source}.c promises. Made by `ringforge package --multipliers`. Prove it, from lib/:\n\
+         #   make && ringforge prove build/generated/{source}.o --contract generated/contracts/{symbol}.toml\n{}",
+        renamed(text, symbol, &named)
     )
+}
+
+/// A contract without its first lines, for a function of another name.
+fn renamed(text: &str, symbol: &str, name: &str) -> String {
+    let body = text.find("contract = 1").map_or(text, |at| &text[at..]);
+    body.replace(&format!("symbol = \"{symbol}\""), &format!("symbol = \"{name}\""))
 }
 
 /// Proves every multiplier in the objects that were compiled from the package; with `tried` false only says that
