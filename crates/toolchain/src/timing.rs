@@ -70,12 +70,11 @@ pub struct Timing {
     /// Median over the copies of this median divided by the first candidate's in the same
     /// copy; below 1 means faster than the first.
     pub ratio: f64,
-    /// Runs that count.
+    /// Calm runs: those that count, where they are at least half of all.
     pub runs: usize,
-    /// Runs dropped because they spread too far. If all did, the calmest one counts
-    /// nevertheless, and `noisy` is set.
+    /// Runs that spread too far; they count only where `noisy` is set.
     pub dropped: usize,
-    /// No run was calm enough.
+    /// Fewer than half of the runs were calm: all of them count.
     pub noisy: bool,
     /// Samples beside which a neighbour was busy, or the clock changed; they do not count.
     pub busy: usize,

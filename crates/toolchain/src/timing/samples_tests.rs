@@ -19,8 +19,14 @@ fn runs_are_kept_dropped_and_compared() {
     assert_eq!(timing.noise, 350.0 / 55.0);
     assert_eq!((timing.least, timing.doubt), (50.0, 55.0 / 50.0 - 1.0));
     let noisy = summary("y", &[run(7.0, 0.9), run(9.0, 0.4)], &first, &settings);
-    assert_eq!((noisy.runs, noisy.dropped, noisy.noisy, noisy.median), (1, 1, true, 9.0));
-    assert_eq!((noisy.least, noisy.doubt), (9.0, f64::INFINITY));
+    assert_eq!((noisy.runs, noisy.dropped, noisy.noisy, noisy.median), (0, 2, true, 8.0));
+    assert_eq!((noisy.least, noisy.doubt), (7.0, 0.9));
+    // One calm run of three is no measure; two are.
+    let spreads = |all: [f64; 3]| [run(100.0, all[0]), run(109.0, all[1]), run(111.0, all[2])];
+    let one = summary("z", &spreads([0.01, 0.04, 0.04]), &first, &settings);
+    assert_eq!((one.runs, one.dropped, one.noisy, one.median), (1, 2, true, 109.0));
+    let two = summary("z", &spreads([0.01, 0.04, 0.01]), &first, &settings);
+    assert_eq!((two.runs, two.dropped, two.noisy, two.median), (2, 1, false, 105.5));
     let none = Recorded { batch: 1, chain: 8192.0, samples: Vec::new() };
     assert!(Run::of(&none, 1.0).median.is_nan());
 }
@@ -101,10 +107,12 @@ fn a_tie_goes_to_the_smaller_code() {
     assert_eq!(order(&[of(90.4, 0.0, 9), of(90.0, 0.0, 10)]), [0, 1], "a tie however calm");
     let far = [of(300.0, 0.01, 1), of(100.0, 0.01, 7), of(200.0, 0.01, 2), of(100.5, 0.01, 6)];
     assert_eq!(order(&far), [3, 1, 2, 0]);
+    assert_eq!(order(&[of(91.7, 0.0, 9), of(90.0, 0.0, 10)]), [0, 1], "and up to 2 %");
+    assert_eq!(order(&[of(91.9, 0.0, 9), of(90.0, 0.0, 10)]), [1, 0]);
     let beside = |cycles, noise| of(cycles, noise, 9).beside(&of(100.0, 0.0, 9));
     assert_eq!([beside(102.9, 0.03), beside(97.2, 0.03)], [Standing::Tie; 2]);
-    assert_eq!([beside(105.9, 0.03), beside(94.5, 0.03)], [Standing::NearTie; 2]);
-    assert_eq!([beside(106.1, 0.03), beside(94.2, 0.03)], [Standing::Apart; 2]);
+    assert_eq!([beside(107.4, 0.03), beside(93.1, 0.03)], [Standing::NearTie; 2]);
+    assert_eq!([beside(107.6, 0.03), beside(92.9, 0.03)], [Standing::Apart; 2]);
 }
 
 /// Two candidates, of which the second takes `factor` of the time and has the smaller code, in five runs of as many samples
