@@ -232,6 +232,14 @@ impl Writer<'_> {
                     after.push(format!("    {word} = {}{value};", self.cast(*buffer)));
                     after.push("}".into());
                 }
+                Op::MulLo(a, b)
+                    if bits == 64 && [a, b].iter().all(|v| self.is_short(block, **v)) =>
+                {
+                    // Compilers have no vectors of products of 64 bits, and find those of 16.
+                    let [a, b] = [&operands[0], &operands[1]];
+                    let product = format!("(int32_t){a} * (int32_t){b}");
+                    place.push(format!("const int{bits}_t {name} = {product};"));
+                }
                 _ => {
                     let value = self.helpers.expression(op, &operands).ok_or_else(|| {
                         let text = format!("{op:?}");
@@ -302,6 +310,16 @@ impl Writer<'_> {
     fn cast(&self, buffer: BufferId) -> String {
         let kept = self.procedure.buffers[buffer.0 as usize].bits;
         if kept == self.procedure.bits { String::new() } else { format!("(int{kept}_t)") }
+    }
+
+    /// Whether a value is a word of 16 bits in memory.
+    fn is_short(&self, block: &Block, value: Value) -> bool {
+        match &block.ops[value.0 as usize] {
+            Op::Load { buffer, .. } | Op::Broadcast { buffer, .. } => {
+                self.procedure.buffers[buffer.0 as usize].bits <= 16
+            }
+            _ => false,
+        }
     }
 
     /// The number of a constant register.

@@ -134,3 +134,40 @@ fn dot_products_of_broadcast_pairs() {
     let said = m4::m4(&program, &Preamble::default()).unwrap_err().to_string();
     assert!(said.contains("touches it again across lanes"), "{said}");
 }
+
+/// Words of 16 bits in memory whose products are taken in words of 64: portable C multiplies them in 32 bits, which the
+/// largest product, of two least words, just fits.
+#[test]
+fn products_of_short_words_in_long_ones() {
+    let (q, bits, lanes) = KINDS[0];
+    let long = 64;
+    let counter = LoopVar(0);
+    let here = lanes * usize::from(bits) / usize::from(long);
+    let at = Index::strided(0, counter, here);
+    let mut block = Block::default();
+    let a = block.push(Op::Load { buffer: A, at: at.clone() });
+    let b = block.push(Op::Load { buffer: B, at: at.clone() });
+    let first = block.push(Op::Broadcast { buffer: B, at: Index::at(0) });
+    let product = block.push(Op::MulLo(a, b));
+    let other = block.push(Op::MulLo(first, a));
+    let sum = block.push(Op::Add(product, other));
+    let high = block.push(Op::Sar(sum, 17));
+    block.push(Op::Store { buffer: C, at, a: high });
+    let count = (REGISTERS * lanes / here) as u32;
+    let body = vec![Stmt::Loop { counter, count, body: vec![Stmt::Block(block)] }];
+    let buffers = |to: Role| {
+        let words = REGISTERS * lanes;
+        let inputs = ["a", "b"].map(|name| buffer(name, Role::Input, words));
+        [vec![buffer("c", to, words)], inputs.to_vec()].concat()
+    };
+    let mut inner = entry("g", buffers(Role::Scratch), body);
+    inner.exported = false;
+    let arguments = [C, A, B].map(|buffer| (buffer, Index::at(0))).to_vec();
+    let call = Stmt::Call { procedure: ProcedureId(0), arguments };
+    let outer = entry("f", buffers(Role::Output), vec![call]);
+    let mut program = program(q, bits, lanes, vec![inner, outer]);
+    program.procedures[0].bits = long;
+    let mut cases = cases(&program);
+    cases.push(vec![vec![-32768; REGISTERS * lanes]; 2]);
+    check_cases(&program, &["c"], &cases);
+}
