@@ -140,7 +140,8 @@ fn unwise(ui: &Ui, error: &WisdomError) {
 }
 
 /// All plans that apply, each with a name of its own: for any operands where they can be, as that
-/// costs nothing and says more, else for those that are wanted.
+/// costs nothing and says more, else for those that are wanted; so is the product by its definition, whose sums are
+/// then shorter.
 ///
 /// # Errors
 /// None applies.
@@ -150,8 +151,8 @@ pub fn all(wanted: &Wanted, target: &Target) -> Result<Vec<Candidate>, Failure> 
     let mut made = 0;
     for candidate in &mut found {
         let plan = match candidate.plan.with_operands([Operand::Big; 2]) {
-            Ok(plan) => plan,
-            Err(_) => for_operands(&candidate.plan, *operands)?,
+            Ok(plan) if !candidate.is_definition() => plan,
+            _ => for_operands(&candidate.plan, *operands)?,
         };
         let same = |known: Plan| known.root.to_form() == plan.root.to_form();
         let preset =
