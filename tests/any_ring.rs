@@ -242,10 +242,14 @@ fn great_moduli_are_proved_or_refused_with_the_limit() {
 }
 
 /// The last resort in portable C by itself: sums folded by f and reduced once, exactly, for an odd and for an even q;
-/// and those that are reduced twice and frozen.
+/// those that are reduced twice and frozen; and remainders by f of many coefficients, of every kind of sums.
 #[test]
 fn the_definition_is_proved_with_each_compiler() {
-    let rings = [
+    let dense = |q: u64, n: usize| {
+        let f = polynomial(&mut StdRng::seed_from_u64(n as u64), n, q, true);
+        (format!("Z{q}[x]/({f})"), n)
+    };
+    let sparse = [
         ("Z17[x]/(x^24 - x - 1)", 24),
         ("Z12[x]/(x^18 + x^7 - 1)", 18),
         ("Z17[x]/(x^16 - x - 1)", 16),
@@ -255,13 +259,16 @@ fn the_definition_is_proved_with_each_compiler() {
         ("Z3329[x]/(x^30 + x^2 - 1)", 30),
         ("Z51529[x]/(x^16 - x - 1)", 16),
     ];
-    for (ring, n) in sample(&rings, &[0, 1]) {
+    let mut rings = sparse.map(|(ring, n)| (ring.to_owned(), n)).to_vec();
+    rings
+        .extend([(17, 20), (32, 24), (24649, 18), (122, 16), (3329, 40)].map(|(q, n)| dense(q, n)));
+    for (ring, n) in sample(&rings, &[0, 1, 8]) {
         for compiler in compilers() {
             let dir = Sandbox::new();
             let text = format!("(plan own (ring \"{ring}\") (lift {} (schoolbook)))", 2 * n - 1);
             std::fs::write(dir.path().join("own.plan"), text).expect("written");
             let cc = format!("--cc={compiler}");
-            let args = ["--json", "forge", ring, "--plan=own.plan", "--target=c", "--no-bench"];
+            let args = ["--json", "forge", &ring, "--plan=own.plan", "--target=c", "--no-bench"];
             let run = dir.ringforge(&[&args[..], &[&cc, "--pairs=50", "--out=p"]].concat());
             assert_eq!(run.status, 0, "{ring} by {compiler}: {run:?}");
             assert_eq!(run.json()["verdict"], "proved", "{ring} by {compiler}");

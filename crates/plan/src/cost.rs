@@ -7,7 +7,7 @@ use crate::base::Base;
 use crate::change_modulus::ChangeModulus;
 use crate::domain::{Modulus, word_bits};
 use crate::levels::Levels;
-use crate::lift::Lift;
+use crate::lift::{LONG_BITS, Lift};
 use crate::network::Cost;
 use crate::plan::Plan;
 use crate::product::Product;
@@ -106,6 +106,16 @@ impl Model<'_> {
         let n = domain.operand as f64;
         let largest = domain.bounds.iter().map(|&bound| bound as f64).product::<f64>();
         let fits = (f64::from(i32::MAX) / largest).floor();
+        if self.target.sums == LONG_BITS {
+            // Whole sums: pairs of words by one instruction, words that wrap, or each product extended twice.
+            let loads = 2.0 * self.costs.memory;
+            let each = match () {
+                () if domain.q.is_power_of_two() => loads + self.costs.store + 2.0 * self.costs.add,
+                () if fits >= n => loads + 2.0 * self.costs.add,
+                () => loads + 12.0 * self.costs.add,
+            };
+            return 1.1 * n * n / self.lanes(16) * each;
+        }
         let round = if fits >= n { 8.0 } else { fits.clamp(1.0, 8.0) };
         let reduced = if fits >= n { 0.0 } else { 8.0 };
         1.25 * n * n / (self.lanes(32))
@@ -233,6 +243,7 @@ impl Model<'_> {
             // Each for the quotient and for the remainder.
             (_, Some(terms)) => 2.0 * terms.len() as f64 * n * (2.0 + self.costs.memory),
             (Some(folds), None) if !pair => folds as f64 / words.lanes * (1.0 + self.costs.memory),
+            (None, None) if lift.has_matrix(self.target) => self.definition(lift.inner.as_ref()),
             _ => lift.products_of_constants() as f64 * self.slots(lift.inner.as_ref()),
         };
         fold + n * (2.0 * self.costs.reduce + 2.0 * self.costs.memory)

@@ -15,6 +15,7 @@ use crate::sexpr::Form;
 use crate::structure::Structure;
 use crate::tree::TreeNode;
 use crate::unit::Unit;
+use ringforge_target::{Products, Target};
 use std::sync::Arc;
 
 /// Registry entry.
@@ -28,6 +29,12 @@ pub const METHOD: Method = Method {
 
 /// Sums of more coefficients than this make f dense.
 const DENSE: usize = 12;
+/// The most constants of a remainder that is taken by its matrix: they have to stay in a cache beside code.
+const CONSTANTS: usize = 1 << 15;
+/// Degrees up to this have remainders by their matrices beside products by transforms of vectors.
+const SHORT: usize = 32;
+/// Bits of words that hold all sums of products of 16 bits.
+pub(crate) const LONG_BITS: u8 = 64;
 
 /// The lift to unreduced products.
 #[derive(Clone, Debug)]
@@ -78,6 +85,19 @@ impl Lift {
     /// residues, for which the inner domain has its bounds.
     pub fn is_dense(&self) -> bool {
         self.folds.is_none()
+    }
+
+    /// Whether f is dense and the remainder is taken as the sums of n − 1 products that its coefficients are, for words of
+    /// 16 bits where the powers of x mod f are not too many constants: on machines with sums of 64 bits, and on those
+    /// with dot products where the two products that it stands for are no faster.
+    pub fn has_matrix(&self, target: &Target) -> bool {
+        let n = self.domain.operand;
+        let defined = matches!(self.inner.structure(), Structure::Definition);
+        let suits = match target.products {
+            Products::Dots => defined || n <= SHORT,
+            Products::Words => target.sums == LONG_BITS,
+        };
+        self.is_dense() && suits && self.domain.q <= 1 << 16 && n * n <= CONSTANTS
     }
 
     /// Where f is dense, quotient and remainder are two more products, of which some methods make both for

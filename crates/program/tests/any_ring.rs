@@ -5,8 +5,9 @@ use ringforge_interpret::range::ranges;
 use ringforge_interpret::run::{run, run_in_place};
 use ringforge_plan::Plan;
 use ringforge_program::lower::{Lowered, lower};
+use ringforge_program::method::ReduceMethod;
 use ringforge_program::schedule::Schedule;
-use ringforge_target::{AVX2, C, TARGETS};
+use ringforge_target::{AVX2, C, M4, TARGETS};
 
 /// A transform of 2^k blocks in two levels as balanced as can be.
 fn transform(n: usize) -> String {
@@ -203,10 +204,55 @@ fn definitions_sum_in_words_that_hold_them() {
     }
 }
 
+/// Remainders by f of many coefficients are sums with powers of x, in words that wrap, of 32 bits and of 64; through
+/// primes as well; and two more products where powers of x are too many.
+#[test]
+fn dense_moduli_take_powers_of_x() {
+    let dense = |q: u64, n: usize| {
+        let f = (1..n).map(|i| ((i * i * 7919 + i + 1) as u64 % q, i)).filter(|&(c, _)| c > 0);
+        let f: Vec<String> = f.map(|(c, i)| format!("{c}x^{i}")).collect();
+        format!("Z{q}[x]/(x^{n} + {} + 1)", f.join(" + "))
+    };
+    let named = |lowered: &Lowered, name: &str| {
+        lowered.program.procedures.iter().any(|procedure| procedure.name == name)
+    };
+    let all = [(3u64, 19, "big"), (9, 16, "big"), (32, 50, "big"), (65536, 18, "small")];
+    let all = all.into_iter().chain([(122, 22, "small"), (24649, 30, "big"), (65535, 33, "big")]);
+    for (q, n, rhs) in all.chain([(58081, 18, "big"), (27, 40, "small"), (12289, 47, "big")]) {
+        let (ring, length) = (dense(q, n), 2 * n - 1);
+        let text = format!(
+            "(plan any (ring \"{ring}\") (operands big {rhs}) (lift {length} (schoolbook)))"
+        );
+        let plan = Plan::parse(&text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        for target in TARGETS {
+            let usual = Schedule { rounds: 1, ..Schedule::of(target) };
+            let reduce = ReduceMethod::BarrettHigh;
+            for schedule in [Schedule { reduce, ..usual.clone() }, usual] {
+                let lowered =
+                    lower(&plan, &schedule, target, "x").unwrap_or_else(|e| panic!("{ring}: {e}"));
+                assert_eq!(named(&lowered, "remainder"), target.name != M4.name, "{ring} {target}");
+                assert_eq!(named(&lowered, "sum_quotient"), target.name == M4.name, "{ring}");
+                check(&plan, &lowered, false);
+            }
+        }
+    }
+    for ring in [dense(4591, 20), dense(4096, 20), dense(40000, 20)] {
+        let plan = big(&ring);
+        let lowered = lower(&plan, &Schedule { rounds: 1, ..Schedule::portable() }, &C, "x");
+        let lowered = lowered.unwrap_or_else(|e| panic!("{ring}: {e}"));
+        assert!(named(&lowered, "remainder"), "{ring}");
+        check(&plan, &lowered, false);
+    }
+    let ring = dense(17, 200);
+    let plan = Plan::parse(&format!("(plan any (ring \"{ring}\") (lift 399 (schoolbook)))"));
+    let lowered = lower(&plan.unwrap(), &Schedule::of(&C), &C, "x").unwrap();
+    assert!(named(&lowered, "sum_quotient") && !named(&lowered, "remainder"));
+}
+
 /// Sums are reduced to what is promised, by constants that a program's words of 32 bits hold.
 #[test]
 fn sums_are_reduced_within_their_bound() {
-    use ringforge_program::method::{Modulus, ReduceMethod};
+    use ringforge_program::method::Modulus;
     for q in [3u64, 10, 212, 3329, 32905, 32906, 60847, 65521, 65535] {
         for terms in [1i64, 16, 33, 400, 2048] {
             let most = terms * (q / 2) as i64 * (q / 2) as i64;

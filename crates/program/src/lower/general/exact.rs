@@ -55,12 +55,17 @@ impl Sums {
     /// hold them.
     fn whole(q: u64, n: usize, product: i64, together: Option<usize>) -> Option<Sums> {
         let of_all = product.checked_mul(n as i64)?;
-        let taken = |reduce, bound, bits, folded| {
-            Some(Sums { terms: n, reduce, of_all, bound, bits, folded })
-        };
         if q.is_power_of_two() {
-            return taken(None, WORD, SHORT, Folded::Not);
+            let (reduce, bound, bits, folded) = (None, WORD, SHORT, Folded::Not);
+            return Some(Sums { terms: n, reduce, of_all, bound, bits, folded });
         }
+        Sums::within(q, n, of_all, together)
+    }
+
+    /// The same for sums of `terms` terms that are `of_all` at most, modulo what is no power of two.
+    pub fn within(q: u64, terms: usize, of_all: i64, together: Option<usize>) -> Option<Sums> {
+        let taken =
+            |reduce, bound, bits, folded| Some(Sums { terms, reduce, of_all, bound, bits, folded });
         let word = i64::from(i32::MAX);
         let short = of_all <= word;
         let bits = if short { 32 } else { LONG_BITS };
@@ -139,6 +144,7 @@ impl General<'_> {
         ranges: [(i64, i64); 2],
     ) -> Option<Residue> {
         if !serves(node, q) {
+            self.unreduced = false;
             return None;
         }
         let (n, words) = (self.n, self.words);
@@ -153,6 +159,7 @@ impl General<'_> {
         {
             return Some(self.whole(name, q, ranges, &sums));
         }
+        self.unreduced = false;
         let sums = Sums::of(q, n, product, self.coarse());
         let lanes = self.registers.lanes(sums.bits);
         // Words that wrap are right modulo all that they hold.

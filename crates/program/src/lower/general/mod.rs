@@ -3,9 +3,9 @@
 //!
 //! One procedure multiplies modulo each prime, one takes each further digit of Garner's mixed radix
 //! [Garner59] modulo its prime, and one adds the weighted digits modulo q while it reduces by f.
-//! Where f has many coefficients, the remainder is L − Q·f with the quotient Q = ⌊H·μ/x^(n−2)⌋, for
-//! a product H·x^n + L and μ = ⌊x^(2n−2)/f⌋: two more products by the same procedures, one operand
-//! constant.
+//! Where f has many coefficients, the remainder of a product H·x^n + L is L + Σ_k H_k·(x^(n+k) mod f)
+//! where that is cheap ([`ringforge_plan::Lift::has_matrix`], [`remainder`]). Elsewhere it is L − Q·f with the quotient
+//! Q = ⌊H·μ/x^(n−2)⌋ for μ = ⌊x^(2n−2)/f⌋: two more products by the same procedures, one operand constant.
 //!
 //! q is anything up to 2^16. Powers of two are words that wrap; up to 2^14 words of 16 bits hold the
 //! sums; beyond, the last procedure computes in words of 32.
@@ -14,6 +14,7 @@ mod digits;
 mod exact;
 mod finish;
 mod quotient;
+mod remainder;
 mod residue;
 mod whole;
 
@@ -109,6 +110,8 @@ struct General<'a> {
     fold: Option<Vec<Vec<(usize, u64)>>>,
     /// Whether they were.
     folded: Folded,
+    /// Whether sums of whole coefficients are left as they are, for a remainder by its matrix.
+    unreduced: bool,
     /// Bits of callers' words.
     memory: u8,
     /// Words of an unreduced product, all defined.
@@ -162,6 +165,7 @@ pub(crate) fn lower(
         bound,
         fold: None,
         folded: Folded::Not,
+        unreduced: false,
         memory: if q > 1 << 16 { 32 } else { 16 },
         parts,
         procedures: Vec::new(),
@@ -180,6 +184,10 @@ pub(crate) fn lower(
         return Err(unsupported(node, "the outermost lift reduces mod f", "a lift in a ring"));
     }
     let dense = lift.is_some_and(Lift::is_dense);
+    let by_matrix = lift.is_some_and(|lift| lift.has_matrix(target));
+    let matrix = reduction.as_ref().filter(|_| by_matrix).map(|reduction| reduction.rows());
+    let by_quotient = dense && matrix.is_none();
+    general.unreduced = by_matrix && !q.is_power_of_two();
     let rows = match &reduction {
         Some(reduction) => (!dense).then(|| reduction.rows()),
         None => Some((0..n).map(|i| vec![(i, 1)]).collect()),
@@ -189,13 +197,13 @@ pub(crate) fn lower(
     let bounds = inner.domain().bounds;
     let ranges = plan.operands.map(|operand| operand.range(q));
     let any = [0, 1].map(|_| (-(q as i64 / 2), (q as i64 - 1) / 2));
-    if dense && bounds.iter().any(|&b| b < q / 2) && bound.is_some() {
+    if by_quotient && bounds.iter().any(|&b| b < q / 2) && bound.is_some() {
         let why = "f has many coefficients, and quotients are any residues; the change of modulus \
                    does not cover such products";
         let what = "operands big big, or an f of few coefficients";
         return Err(unsupported(inner.to_form(), why, what));
     }
-    let products = general.products(if dense { any } else { ranges })?;
+    let products = general.products(if by_quotient { any } else { ranges })?;
     let rows = match general.folded != Folded::Not {
         true => Some((0..n).map(|i| vec![(i, 1)]).collect()),
         false => rows,
@@ -221,12 +229,15 @@ pub(crate) fn lower(
         .collect();
     general.multiply(&mut builder, &products, &digits, &arrays, [(a, 0), (b, 0)], "a·b");
     let whole = Finish { rows: Vec::new(), addend: None, digits: &digits, words: general.words };
-    match rows {
-        Some(rows) => {
+    match (rows, matrix) {
+        (None, Some(rows)) => {
+            general.remainder(&mut builder, &rows, (&digits, &arrays), c)?;
+        }
+        (Some(rows), _) => {
             let finish = general.finish("finish", Finish { rows, ..whole })?;
             general.call(&mut builder, "sum modulo q, reduction mod f", finish, c, &arrays, None);
         }
-        None => {
+        (None, None) => {
             let steps = (&products[..], &digits[..], &arrays[..]);
             general.quotient(&mut builder, steps, c)?;
         }

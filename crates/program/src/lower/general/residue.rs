@@ -4,6 +4,7 @@ use super::super::blocks::room;
 use super::super::registers::{LowPart, suit, suited};
 use super::super::suited::interleaves;
 use super::super::{LowerError, Lowering, Operand, SHORT, parts, unsupported};
+use super::digits::Digit;
 use super::{General, long_methods};
 use crate::bounds::{Bounds, WORD};
 use crate::build::Builder;
@@ -24,6 +25,13 @@ pub(super) struct Residue {
     pub bound: i64,
     /// Bits of its words.
     pub bits: u8,
+}
+
+impl Residue {
+    /// The only digit of its integers.
+    pub(super) fn digit(&self) -> Digit {
+        Digit { procedure: None, bound: self.bound, weight: 1, bits: self.bits }
+    }
 }
 
 /// How many words a product writes.

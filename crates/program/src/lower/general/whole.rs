@@ -5,8 +5,9 @@
 //! sums products of neighbours, for which compilers find the instruction that adds two of them (`pmaddwd`). a is cut into
 //! parts, so that few products are with the zeros around b.
 //!
-//! *Rows* elsewhere: words of a, each times all of b, added to the sums from its place on. Two words at a time in words of
-//! 64 bits, which are loaded and stored half as often.
+//! *Rows* elsewhere: words of a, each times all of b, added to the sums from its place on. As many words at a time as
+//! half a register of portable C has, 16 bytes: sums are loaded and stored less often, and where they were stored, not
+//! from parts of two stores, for which machines wait.
 
 use super::super::SHORT;
 use super::super::fold::{Term, alike, registers};
@@ -21,18 +22,20 @@ use ringforge_target::ALIGNMENT;
 /// Words of sums that dots are summed in.
 pub(super) const DOT_BITS: u8 = 32;
 /// The fewest terms of a dot: gcc takes a loop of 16 turns apart before it makes vectors of it.
-const FEWEST: usize = 24;
+pub(super) const FEWEST: usize = 24;
 /// About the most: with more, too many are products with zeros; with fewer, sums across a register take too long.
 const TERMS: usize = 64;
 
 /// A procedure (out, a, b) in the making.
-struct Making {
-    name: String,
-    builder: Builder,
-    out: BufferId,
-    operands: [BufferId; 2],
+pub(super) struct Making {
+    pub name: String,
+    pub builder: Builder,
+    pub out: BufferId,
+    pub operands: [BufferId; 2],
     /// Bits of the words of `out`.
-    bits: u8,
+    pub bits: u8,
+    /// The sums that are wanted.
+    pub used: usize,
 }
 
 impl General<'_> {
@@ -47,14 +50,21 @@ impl General<'_> {
         let all = if sums.bits == SHORT { 1 << SHORT } else { q };
         let mut builder = Builder::new(name, None, Modulus { q: all, bits: sums.bits });
         let out = builder.buffer("out", Role::Scratch, self.words, ALIGNMENT);
-        let bits = sums.bits.min(DOT_BITS);
+        // What is no longer than q needs no reduction.
+        self.unreduced &= sums.reduce.is_some();
+        let bits = if self.unreduced { sums.bits } else { sums.bits.min(DOT_BITS) };
         builder.narrow(out, bits);
         let operands = [("a", 0), ("b", 1)].map(|(name, i)| {
             let buffer = builder.ranged(name, Role::Input, self.n, 2, Some(ranges[i]));
             builder.narrow(buffer, self.memory);
             buffer
         });
-        let making = Making { name: name.into(), builder, out, operands, bits };
+        // Behind the last coefficient there are zeros.
+        let used = match sums.folded != Folded::Not {
+            true => self.n,
+            false => (2 * self.n - 1).next_multiple_of(self.registers.lanes(DOT_BITS)),
+        };
+        let making = Making { name: name.into(), builder, out, operands, bits, used };
         match sums.bits == DOT_BITS && self.memory == SHORT {
             true => self.dots(making, q, sums),
             false => self.rows(making, sums),
@@ -71,7 +81,7 @@ impl General<'_> {
     }
 
     fn dots(&mut self, making: Making, q: u64, sums: &Sums) -> Residue {
-        let Making { name, mut builder, out, operands, bits } = making;
+        let Making { name, mut builder, out, operands, bits, used } = making;
         let (n, words, lanes) = (self.n, self.words, self.registers.lanes(bits));
         let (parts, terms) = self.parts(lanes);
         let (padded, last) = (parts * terms, n + terms - 2);
@@ -121,13 +131,17 @@ impl General<'_> {
         let all = repeat(coefficient, last + 1, vec![sum]);
         let title = format!("{terms} terms of each coefficient at a time, in sums of {bits} bits");
         builder.stage(&title, "", vec![repeat(part, parts, vec![all])]);
-        self.reduced_sums(Making { name, builder, out, operands, bits }, total, q, sums)
+        self.reduced_sums(Making { name, builder, out, operands, bits, used }, total, q, sums)
     }
 
     fn rows(&mut self, making: Making, sums: &Sums) -> Residue {
-        let Making { name, mut builder, out, operands, bits } = making;
+        let Making { name, mut builder, out, operands, bits, used } = making;
         let (n, words, lanes) = (self.n, self.words, self.registers.lanes(sums.bits));
-        let together = if sums.bits == LONG_BITS { 2 } else { 1 };
+        let together = match sums.bits {
+            LONG_BITS => 2,
+            SHORT => 8,
+            _ => 1,
+        };
         let padded = (n + together - 1).next_multiple_of(lanes);
         let total = match bits < sums.bits || sums.folded != Folded::Not {
             true => builder.buffer("t", Role::Local, words, ALIGNMENT),
@@ -146,9 +160,9 @@ impl General<'_> {
             copy(&mut builder, &mut body, (operands[1], b, front), n, lanes);
         }
         builder.stage("sums of zero, and zeros around b", "", body);
-        for (from, step) in [(0, together), (n / together * together, 1)] {
-            let count = if from == 0 { n / together } else { n - from };
-            if count == 0 {
+        let whole = n / together;
+        for (from, step, count) in [(0, together, whole), (whole * together, n % together, 1)] {
+            if step * count == 0 {
                 continue;
             }
             let (round, register) = (builder.counter(), builder.counter());
@@ -167,7 +181,8 @@ impl General<'_> {
                 sum = block.push(Op::Add(sum, product));
             }
             block.push(Op::Store { buffer: total, at, a: sum });
-            let inner = vec![repeat(register, padded / lanes, vec![Stmt::Block(block)])];
+            let registers = (n + step - 1).div_ceil(lanes);
+            let inner = vec![repeat(register, registers, vec![Stmt::Block(block)])];
             let title = format!(
                 "words of a, {step} at a time, times all of b, in sums of {} bits",
                 sums.bits
@@ -175,20 +190,29 @@ impl General<'_> {
             builder.stage(&title, "", vec![repeat(round, count, inner)]);
         }
         let q = builder.modulus().q;
-        self.reduced_sums(Making { name, builder, out, operands, bits }, total, q, sums)
+        self.reduced_sums(Making { name, builder, out, operands, bits, used }, total, q, sums)
     }
 
     /// The end of the procedure: each sum reduced from `total` to its result.
-    fn reduced_sums(&mut self, making: Making, total: BufferId, q: u64, sums: &Sums) -> Residue {
-        let Making { name, mut builder, out, bits, .. } = making;
+    pub(super) fn reduced_sums(
+        &mut self,
+        making: Making,
+        total: BufferId,
+        q: u64,
+        sums: &Sums,
+    ) -> Residue {
+        let Making { name, mut builder, out, bits, used, .. } = making;
         let words = self.words;
+        if self.unreduced {
+            self.borders.push((name, sums.of_all));
+            let procedure = self.push(builder.finish());
+            return Residue { procedure, bound: sums.of_all, bits };
+        }
         if let Some(method) = sums.reduce {
             let most = sums.of_all;
             let long = Modulus { q, bits: LONG_BITS };
-            // Behind the last coefficient there are zeros.
             let short = self.registers.lanes(DOT_BITS);
             let folded = sums.folded != Folded::Not;
-            let used = if folded { self.n } else { (2 * self.n - 1).next_multiple_of(short) };
             let as_they_are = sums.bits == LONG_BITS || q > SMALL;
             let together = if folded { self.together().unwrap_or(1) as i64 } else { 1 };
             let fits =
@@ -197,7 +221,7 @@ impl General<'_> {
             if total != out {
                 let defined = used / short * short;
                 let lanes = self.registers.lanes(sums.bits);
-                let behind = if folded { used.next_multiple_of(short) } else { words };
+                let behind = if used > self.n { words } else { used.next_multiple_of(short) };
                 zeros(&mut builder, &mut body, (out, defined), behind - defined, lanes);
             }
             if fits {
@@ -214,7 +238,11 @@ impl General<'_> {
                 let mut arguments = vec![(out, Index::at(0))];
                 let mut from = to;
                 if apart {
-                    from = inner.ranged("t", Role::Input, words, ALIGNMENT, range);
+                    let read = match folded && self.fold.is_some() {
+                        true => words,
+                        false => used.next_multiple_of(short),
+                    };
+                    from = inner.ranged("t", Role::Input, read, 2, range);
                     inner.narrow(from, bits);
                     arguments.push((total, Index::at(0)));
                 }
@@ -226,7 +254,7 @@ impl General<'_> {
             builder.stage("each sum reduced", "[Barrett86]", body);
         }
         self.folded = sums.folded;
-        self.borders.push(("product".into(), sums.bound));
+        self.borders.push((name, sums.bound));
         let procedure = self.push(builder.finish());
         Residue { procedure, bound: sums.bound, bits }
     }

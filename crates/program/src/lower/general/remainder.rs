@@ -1,0 +1,371 @@
+//! The remainder by an f of many coefficients as the sums that it is: of a product H·x^n + L coefficient i is
+//! L_i + Σ_k m_ik·H_k, where m_ik is coefficient i of x^(n+k) mod f: n·(n − 1) products by constants, half of what two
+//! more products by their definition take, and no word waits for another, as in a division term by term.
+//!
+//! H is canonical first, so that sums are as short as they can be; where there are words of 64 bits for them they are
+//! reduced as those of a product are ([`super::whole`]), elsewhere in rounds. Modulo powers of two words wrap, and nothing
+//! is reduced.
+
+use super::super::{LowerError, SHORT};
+use super::General;
+use super::digits::Digit;
+use super::exact::{LONG_BITS, Sums, zeros};
+use super::finish::Finish;
+use super::residue::Residue;
+use super::whole::{DOT_BITS, FEWEST, Making};
+use crate::bounds::WORD;
+use crate::build::{Builder, repeat};
+use crate::ir::*;
+use crate::method::{Modulus, ReduceMethod};
+use ringforge_ring::zq;
+use ringforge_target::ALIGNMENT;
+
+/// Words of H that are taken at a time, between a load and a store of sums.
+const TOGETHER: usize = 4;
+/// Bits of the lower part of a constant.
+const BYTE_BITS: u8 = 8;
+
+/// What the sums are taken of: arrays with their first words.
+struct Halves {
+    /// L, its largest magnitude and the bits of its words.
+    low: (BufferId, usize),
+    bound: i64,
+    bits: u8,
+    /// H.
+    upper: (BufferId, usize),
+}
+
+/// Which part of a constant a table holds: where no sum of products has 32 bits, the constants' bytes are multiplied
+/// apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Whole,
+    /// From -128 to 127.
+    Low,
+    /// 256 times it and the low part are the constant.
+    High,
+}
+
+impl Part {
+    /// The part of a residue's centred constant.
+    fn of(self, c: u64, q: u64) -> i32 {
+        let c = zq::centered(c, q) as i32;
+        let half = 1 << (BYTE_BITS - 1);
+        let high = (c + half) >> BYTE_BITS;
+        match self {
+            Part::Whole => c,
+            Part::Low => c - (high << BYTE_BITS),
+            Part::High => high,
+        }
+    }
+}
+
+/// A table of `length` words with `part(m_ik)` at place `at(i, k)`.
+fn table(
+    rows: &[Vec<(usize, u64)>],
+    n: usize,
+    length: usize,
+    at: &dyn Fn(usize, usize) -> usize,
+    part: &dyn Fn(u64) -> i32,
+) -> Vec<i32> {
+    let mut table = vec![0; length];
+    for (i, row) in rows.iter().enumerate() {
+        for &(from, c) in row.iter().filter(|&&(from, _)| from >= n) {
+            table[at(i, from - n)] = part(c);
+        }
+    }
+    table
+}
+
+impl General<'_> {
+    /// Words of H, those with zeros for constants included.
+    fn terms(&self) -> usize {
+        let summed = self.sums == LONG_BITS && !self.plan.ring.q().is_power_of_two();
+        match summed {
+            true => (self.n - 1).next_multiple_of(self.registers.lanes(DOT_BITS)).max(FEWEST),
+            // Of rounds of up to so many.
+            false => self.n - 1 + TOGETHER,
+        }
+    }
+
+    /// Appends the remainder of the product whose digits are in the arrays; `rows` as [`Finish`] has them.
+    pub(super) fn remainder(
+        &mut self,
+        builder: &mut Builder,
+        rows: &[Vec<(usize, u64)>],
+        (digits, arrays): (&[Digit], &[BufferId]),
+        c: BufferId,
+    ) -> Result<(), LowerError> {
+        let (n, q, words, terms) = (self.n, self.plan.ring.q(), self.words, self.terms());
+        let identity = |from: usize, length: usize| Finish {
+            rows: (from..from + length).map(|i| vec![(i, 1)]).collect(),
+            addend: None,
+            digits,
+            words,
+        };
+        let halves = match digits {
+            &[Digit { procedure: None, weight: 1, bound, bits }]
+                if bits == SHORT && q.is_power_of_two() =>
+            {
+                Halves { low: (arrays[0], 0), bound, bits, upper: (arrays[0], n) }
+            }
+            &[Digit { procedure: None, weight: 1, bound, bits }] if !q.is_power_of_two() => {
+                let upper = builder.buffer("upper", Role::Local, terms, ALIGNMENT);
+                builder.narrow(upper, SHORT);
+                let title = "the upper half of the product modulo q";
+                if self.unreduced {
+                    self.unreduced = false;
+                    let sums = self.upper_sums(bound, bits)?;
+                    let array = builder.buffer("h", Role::Local, words, ALIGNMENT);
+                    builder.narrow(array, sums.bits);
+                    let arguments = vec![(array, Index::at(0)), (arrays[0], Index::at(n))];
+                    let call = Stmt::Call { procedure: sums.procedure, arguments };
+                    builder.stage("sums of the upper half", "", vec![call]);
+                    let digits = [sums.digit()];
+                    let sum = Finish { digits: &digits, ..identity(0, terms) };
+                    let finish = self.finish("sum_upper", sum)?;
+                    self.call(builder, title, finish, upper, &[array], None);
+                } else {
+                    let finish = self.finish("sum_upper", identity(n, terms))?;
+                    self.call(builder, title, finish, upper, arrays, None);
+                }
+                Halves { low: (arrays[0], 0), bound, bits, upper: (upper, 0) }
+            }
+            _ => {
+                let whole = builder.buffer("whole", Role::Local, n + terms, ALIGNMENT);
+                builder.narrow(whole, SHORT);
+                let finish = self.finish("sum_whole", identity(0, n + terms))?;
+                self.call(builder, "the product modulo q", finish, whole, arrays, None);
+                let bound = (q / 2) as i64;
+                Halves { low: (whole, 0), bound, bits: SHORT, upper: (whole, n) }
+            }
+        };
+        let sums = match q.is_power_of_two() || self.sums < LONG_BITS {
+            true => self.rounds_of_remainder(rows, &halves),
+            false => self.summed_remainder(rows, &halves)?,
+        };
+        let rest = builder.buffer("rest", Role::Local, words, ALIGNMENT);
+        builder.narrow(rest, sums.bits);
+        let at = |(buffer, from): (BufferId, usize)| (buffer, Index::at(from));
+        let arguments = vec![at((rest, 0)), at(halves.low), at(halves.upper)];
+        let call = Stmt::Call { procedure: sums.procedure, arguments };
+        builder.stage(
+            "its coefficients times powers of x mod f, added to the lower half",
+            "",
+            vec![call],
+        );
+        let digits = [sums.digit()];
+        let finish = self.finish("sum_rest", Finish { digits: &digits, ..identity(0, n) })?;
+        self.call(builder, "the remainder", finish, c, &[rest], None);
+        Ok(())
+    }
+
+    /// The procedure (out, sums) that reduces sums within `bound`.
+    fn upper_sums(&mut self, bound: i64, bits: u8) -> Result<Residue, LowerError> {
+        let (q, words, terms) = (self.plan.ring.q(), self.words, self.terms());
+        let wide = || LowerError::Wide { stage: "product".into(), bound };
+        let sums = Sums::within(q, self.n, bound, Some(1)).ok_or_else(wide)?;
+        let mut builder = Builder::new("upper_half", None, Modulus { q, bits });
+        let out = builder.buffer("out", Role::Scratch, words, ALIGNMENT);
+        let total = builder.ranged("t", Role::Input, terms, 2, Some((-bound, bound)));
+        let kept = bits.min(DOT_BITS);
+        builder.narrow(out, kept);
+        let (name, operands) = ("upper_half".into(), [total; 2]);
+        let making = Making { name, builder, out, operands, bits: kept, used: terms };
+        Ok(self.reduced_sums(making, total, q, &sums))
+    }
+
+    /// Sums of whole rows, in words that hold them, and reduced.
+    fn summed_remainder(
+        &mut self,
+        rows: &[Vec<(usize, u64)>],
+        halves: &Halves,
+    ) -> Result<Residue, LowerError> {
+        let (n, q, words, terms) = (self.n, self.plan.ring.q(), self.words, self.terms());
+        let weight = |row: &Vec<(usize, u64)>| {
+            let upper = row.iter().filter(|&&(from, _)| from >= n);
+            upper.map(|&(_, c)| zq::centered(c, q).abs()).sum::<i64>()
+        };
+        let most = rows.iter().map(weight).max().unwrap_or(0) * (q / 2) as i64 + halves.bound;
+        let wide = || LowerError::Wide { stage: "remainder".into(), bound: most };
+        let sums = Sums::within(q, terms, most, Some(1)).ok_or_else(wide)?;
+        let halved = sums.bits > DOT_BITS;
+        let tables: &[Part] = if halved { &[Part::Low, Part::High] } else { &[Part::Whole] };
+        let dots = self.dots_of_rows(rows, tables);
+        let mut builder = Builder::new("remainder", None, Modulus { q, bits: sums.bits });
+        let lanes = self.registers.lanes(sums.bits);
+        let out = builder.buffer("out", Role::Scratch, words, ALIGNMENT);
+        let bits = sums.bits.min(DOT_BITS);
+        builder.narrow(out, bits);
+        let padded = n.next_multiple_of(self.registers.lanes(DOT_BITS));
+        let [low, upper] = self.halves(&mut builder, halves, padded);
+        let total = match sums.reduce.is_some() {
+            true => builder.buffer("t", Role::Local, words, ALIGNMENT),
+            false => out,
+        };
+        let parts: Vec<BufferId> = (1..=tables.len())
+            .map(|k| {
+                let part = builder.buffer(&format!("d{k}_"), Role::Local, padded, ALIGNMENT);
+                builder.narrow(part, DOT_BITS);
+                part
+            })
+            .collect();
+        let arguments = parts.iter().copied().chain([upper]).map(|b| (b, Index::at(0))).collect();
+        let call = Stmt::Call { procedure: dots, arguments };
+        builder.stage("the upper half times powers of x mod f", "", vec![call]);
+        let counter = builder.counter();
+        let mut block = Block::default();
+        let at = Index::strided(0, counter, lanes);
+        let mut sum = block.push(Op::Load { buffer: low, at: at.clone() });
+        for (part, table) in parts.iter().zip(tables) {
+            let mut a = block.push(Op::Load { buffer: *part, at: at.clone() });
+            if *table == Part::High {
+                a = block.push(Op::Shl(a, BYTE_BITS));
+            }
+            sum = block.push(Op::Add(sum, a));
+        }
+        block.push(Op::Store { buffer: total, at, a: sum });
+        let body = vec![repeat(counter, padded / lanes, vec![Stmt::Block(block)])];
+        builder.stage(
+            &format!("added to the lower half, in words of {} bits", sums.bits),
+            "",
+            body,
+        );
+        let (name, operands) = ("remainder".into(), [low, upper]);
+        let making = Making { name, builder, out, operands, bits, used: n };
+        Ok(self.reduced_sums(making, total, q, &sums))
+    }
+
+    /// The procedure (sums for each table …, upper) of dot products with rows, in words of 32 bits.
+    fn dots_of_rows(&mut self, rows: &[Vec<(usize, u64)>], tables: &[Part]) -> ProcedureId {
+        let (n, q, terms) = (self.n, self.plan.ring.q(), self.terms());
+        let lanes = self.registers.lanes(DOT_BITS);
+        let mut builder = Builder::new("dots", None, Modulus { q, bits: DOT_BITS });
+        let padded = n.next_multiple_of(lanes);
+        let sums: Vec<BufferId> = (1..=tables.len())
+            .map(|k| builder.buffer(&format!("d{k}_"), Role::Scratch, padded, ALIGNMENT))
+            .collect();
+        let half = (q / 2) as i64;
+        let upper = builder.ranged("upper", Role::Input, terms, 2, Some((-half, half)));
+        builder.narrow(upper, SHORT);
+        let mut body = Vec::new();
+        for &sum in &sums {
+            zeros(&mut builder, &mut body, (sum, 0), padded, lanes);
+        }
+        builder.stage("sums of zero", "", body);
+        let [coefficient, register] = [0; 2].map(|_| builder.counter());
+        let mut block = Block::default();
+        let y = block.push(Op::Load { buffer: upper, at: Index::strided(0, register, lanes) });
+        for (k, (part, &sum)) in tables.iter().zip(&sums).enumerate() {
+            let table = table(rows, n, n * terms, &|i, k| i * terms + k, &|c| part.of(c, q));
+            let name = format!("powers{}", k + 1);
+            let constants = builder.buffer(&name, Role::Table(table), n * terms, ALIGNMENT);
+            builder.narrow(constants, SHORT);
+            let at = Index {
+                base: 0,
+                terms: vec![(coefficient, terms as i64), (register, lanes as i64)],
+            };
+            let x = block.push(Op::Load { buffer: constants, at });
+            let product = block.push(Op::MulLo(x, y));
+            let at = Index::strided(0, coefficient, 1);
+            block.push(Op::AddSum { buffer: sum, at, a: product });
+        }
+        let sum = repeat(register, terms / lanes, vec![Stmt::Block(block)]);
+        let what = if tables.len() > 1 { ", by their bytes" } else { "" };
+        let title = format!("the upper half times powers of x mod f{what}, in sums of 32 bits");
+        builder.stage(&title, "", vec![repeat(coefficient, n, vec![sum])]);
+        self.push(builder.finish())
+    }
+
+    /// The parameters for L and H.
+    fn halves(&self, builder: &mut Builder, halves: &Halves, padded: usize) -> [BufferId; 2] {
+        let q = self.plan.ring.q();
+        let range = |most: i64| (!q.is_power_of_two()).then_some((-most, most));
+        let low = builder.ranged("low", Role::Input, padded, 2, range(halves.bound));
+        builder.narrow(low, halves.bits);
+        let upper = builder.ranged("upper", Role::Input, self.terms(), 2, range((q / 2) as i64));
+        builder.narrow(upper, SHORT);
+        [low, upper]
+    }
+
+    /// Words of H, a few at a time, each times all of its power of x: words that wrap, or words of 32 bits whose sums are
+    /// reduced where more would not fit.
+    fn rounds_of_remainder(&mut self, rows: &[Vec<(usize, u64)>], halves: &Halves) -> Residue {
+        let (n, q, terms) = (self.n, self.plan.ring.q(), self.terms());
+        let half = (q / 2) as i64;
+        let (modulus, together, reduce, bound) = match q.is_power_of_two() {
+            true => ((1 << SHORT, SHORT), TOGETHER, None, WORD),
+            false => {
+                let fit = (i64::from(i32::MAX) - halves.bound) / (half * half);
+                let together = if fit >= TOGETHER as i64 { TOGETHER } else { fit.max(1) as usize };
+                let count = n.div_ceil(together) as i64;
+                if fit >= n as i64 {
+                    ((q, DOT_BITS), together, None, halves.bound + (n as i64 - 1) * half * half)
+                } else {
+                    let most = together as i64 * half * half;
+                    let (method, rest) = ReduceMethod::low(q, most, self.coarse());
+                    ((q, DOT_BITS), together, Some(method), halves.bound + count * rest)
+                }
+            }
+        };
+        let bits = modulus.1;
+        let lanes = self.registers.lanes(bits);
+        let padded = n.next_multiple_of(lanes);
+        let mut builder = Builder::new("remainder", None, Modulus { q: modulus.0, bits });
+        let out = builder.buffer("out", Role::Scratch, self.words, ALIGNMENT);
+        let [low, upper] = self.halves(&mut builder, halves, padded);
+        let (length, at) = (terms * padded, |i: usize, k: usize| k * padded + i);
+        let table = table(rows, n, length, &at, &|c| Part::Whole.of(c, q));
+        let constants = builder.buffer("powers", Role::Table(table), length, ALIGNMENT);
+        builder.narrow(constants, SHORT);
+        let body = vec![self.copied(&mut builder, (low, out), lanes)];
+        builder.stage("the lower half", "", body);
+        let count = (n - 1).div_ceil(together);
+        let [round, register] = [0; 2].map(|_| builder.counter());
+        let mut block = Block::default();
+        let place = Index::strided(0, register, lanes);
+        let mut sum = None;
+        for term in 0..together {
+            let word = Index::strided(term, round, together);
+            let x = block.push(Op::Broadcast { buffer: upper, at: word });
+            let step = (together * padded) as i64;
+            let terms = vec![(register, lanes as i64), (round, step)];
+            let word = Index { base: (term * padded) as i64, terms };
+            let y = block.push(Op::Load { buffer: constants, at: word });
+            let product = block.push(Op::MulLo(x, y));
+            sum = Some(match sum {
+                Some(sum) => block.push(Op::Add(sum, product)),
+                None => product,
+            });
+        }
+        if let Some(mut sum) = sum {
+            if let Some(method) = reduce {
+                sum = block.push(Op::Reduce { a: sum, method });
+            }
+            let old = block.push(Op::Load { buffer: out, at: place.clone() });
+            sum = block.push(Op::Add(old, sum));
+            block.push(Op::Store { buffer: out, at: place, a: sum });
+        }
+        let inner = vec![repeat(register, padded / lanes, vec![Stmt::Block(block)])];
+        let title = "the upper half times powers of x mod f";
+        builder.stage(title, "", vec![repeat(round, count, inner)]);
+        self.borders.push(("remainder".into(), bound));
+        let procedure = self.push(builder.finish());
+        Residue { procedure, bound, bits }
+    }
+
+    /// A copy of n words in whole registers.
+    fn copied(
+        &self,
+        builder: &mut Builder,
+        (from, to): (BufferId, BufferId),
+        lanes: usize,
+    ) -> Stmt {
+        let counter = builder.counter();
+        let mut block = Block::default();
+        let at = Index::strided(0, counter, lanes);
+        let a = block.push(Op::Load { buffer: from, at: at.clone() });
+        block.push(Op::Store { buffer: to, at, a });
+        repeat(counter, self.n.div_ceil(lanes), vec![Stmt::Block(block)])
+    }
+}
