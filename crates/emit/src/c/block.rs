@@ -157,6 +157,7 @@ impl Writer<'_> {
             return Ok(());
         }
         let (uniform, staged) = (uniform(block), self.staged(block, lanes));
+        let paired = self.paired(block);
         // Scalars and the few words of partial loads first, then the lanes, then partial stores.
         let (mut before, mut inside, mut after) = (Vec::new(), Vec::new(), Vec::new());
         let mut names: Vec<String> = Vec::new();
@@ -232,13 +233,19 @@ impl Writer<'_> {
                     after.push(format!("    {word} = {}{value};", self.cast(*buffer)));
                     after.push("}".into());
                 }
-                Op::MulLo(a, b)
-                    if bits == 64 && [a, b].iter().all(|v| self.is_short(block, **v)) =>
-                {
+                Op::MulLo(..) if paired[i] => {}
+                Op::MulLo(..) if self.is_short_product(block, op) => {
                     // Compilers have no vectors of products of 64 bits, and find those of 16.
-                    let [a, b] = [&operands[0], &operands[1]];
-                    let product = format!("(int32_t){a} * (int32_t){b}");
+                    let product = short_product(&operands);
                     place.push(format!("const int{bits}_t {name} = {product};"));
+                }
+                Op::Add(a, b) if paired[a.0 as usize] && paired[b.0 as usize] => {
+                    let both = [a, b].map(|v| {
+                        let factors = block.ops[v.0 as usize].operands();
+                        let factors = factors.iter().map(|v| names[v.0 as usize].clone());
+                        short_product(&factors.collect::<Vec<_>>())
+                    });
+                    place.push(format!("const int{bits}_t {name} = {};", both.join(" + ")));
                 }
                 _ => {
                     let value = self.helpers.expression(op, &operands).ok_or_else(|| {
@@ -312,13 +319,47 @@ impl Writer<'_> {
         if kept == self.procedure.bits { String::new() } else { format!("(int{kept}_t)") }
     }
 
-    /// Whether a value is a word of 16 bits in memory.
-    fn is_short(&self, block: &Block, value: Value) -> bool {
+    /// Whether an operation of words of 64 bits is a product of words that have 16 in memory.
+    fn is_short_product(&self, block: &Block, op: &Op) -> bool {
+        let short = |v: &Value| self.loaded(block, *v).is_some_and(|buffer| buffer.bits <= 16);
+        self.procedure.bits == 64 && matches!(op, Op::MulLo(a, b) if [a, b].into_iter().all(short))
+    }
+
+    /// Which of a block's values are two such products that are nothing but added to each other, and whose sum has 32
+    /// bits, as one factor of each is more than the least word: they are extended once.
+    fn paired(&self, block: &Block) -> Vec<bool> {
+        let mut paired = vec![false; block.ops.len()];
+        let uses = uses(block);
+        let above_least = |v: &Value| {
+            // Nobody writes to an input.
+            let input = self.loaded(block, *v).filter(|buffer| buffer.role == Role::Input);
+            let range = input.and_then(|buffer| buffer.range);
+            range.is_some_and(|(least, _)| least > i64::from(i16::MIN))
+        };
+        let one = |v: &Value| {
+            let op = &block.ops[v.0 as usize];
+            uses[v.0 as usize] == 1
+                && self.is_short_product(block, op)
+                && op.operands().iter().any(above_least)
+        };
+        for op in &block.ops {
+            if let Op::Add(a, b) = op
+                && one(a)
+                && one(b)
+            {
+                [a, b].into_iter().for_each(|v| paired[v.0 as usize] = true);
+            }
+        }
+        paired
+    }
+
+    /// The buffer that a value is loaded from.
+    fn loaded(&self, block: &Block, value: Value) -> Option<&Buffer> {
         match &block.ops[value.0 as usize] {
             Op::Load { buffer, .. } | Op::Broadcast { buffer, .. } => {
-                self.procedure.buffers[buffer.0 as usize].bits <= 16
+                self.procedure.buffers.get(buffer.0 as usize)
             }
-            _ => false,
+            _ => None,
         }
     }
 
@@ -388,6 +429,12 @@ impl Writer<'_> {
         }
         Ok(())
     }
+}
+
+/// The product of two words of 16 bits, which 32 hold.
+fn short_product(factors: &[String]) -> String {
+    let factors: Vec<String> = factors.iter().map(|factor| format!("(int32_t){factor}")).collect();
+    factors.join(" * ")
 }
 
 /// How often each value is read.

@@ -136,7 +136,8 @@ fn dot_products_of_broadcast_pairs() {
 }
 
 /// Words of 16 bits in memory whose products are taken in words of 64: portable C multiplies them in 32 bits, which the
-/// largest product, of two least words, just fits.
+/// largest product, of two least words, just fits, and adds two of them there only where one factor of each is more than
+/// the least word.
 #[test]
 fn products_of_short_words_in_long_ones() {
     let (q, bits, lanes) = KINDS[0];
@@ -155,19 +156,29 @@ fn products_of_short_words_in_long_ones() {
     block.push(Op::Store { buffer: C, at, a: high });
     let count = (REGISTERS * lanes / here) as u32;
     let body = vec![Stmt::Loop { counter, count, body: vec![Stmt::Block(block)] }];
-    let buffers = |to: Role| {
-        let words = REGISTERS * lanes;
-        let inputs = ["a", "b"].map(|name| buffer(name, Role::Input, words));
-        [vec![buffer("c", to, words)], inputs.to_vec()].concat()
-    };
-    let mut inner = entry("g", buffers(Role::Scratch), body);
-    inner.exported = false;
-    let arguments = [C, A, B].map(|buffer| (buffer, Index::at(0))).to_vec();
-    let call = Stmt::Call { procedure: ProcedureId(0), arguments };
-    let outer = entry("f", buffers(Role::Output), vec![call]);
-    let mut program = program(q, bits, lanes, vec![inner, outer]);
-    program.procedures[0].bits = long;
-    let mut cases = cases(&program);
-    cases.push(vec![vec![-32768; REGISTERS * lanes]; 2]);
-    check_cases(&program, &["c"], &cases);
+    let words = REGISTERS * lanes;
+    for least in [None, Some(-32768), Some(-32767)] {
+        let buffers = |to: Role| {
+            let inputs = ["a", "b"].map(|name| Buffer {
+                range: least.filter(|_| name == "a").map(|least| (least, 32767)),
+                ..buffer(name, Role::Input, words)
+            });
+            [vec![buffer("c", to, words)], inputs.to_vec()].concat()
+        };
+        let mut inner = entry("g", buffers(Role::Scratch), body.clone());
+        inner.exported = false;
+        let arguments = [C, A, B].map(|buffer| (buffer, Index::at(0))).to_vec();
+        let call = Stmt::Call { procedure: ProcedureId(0), arguments };
+        let outer = entry("f", buffers(Role::Output), vec![call]);
+        let mut program = program(q, bits, lanes, vec![inner, outer]);
+        program.procedures[0].bits = long;
+        let text = c::c(&program, &Preamble::default()).unwrap();
+        let paired = text.contains("(int32_t)v0 * (int32_t)v1 + (int32_t)v2 * (int32_t)v0");
+        assert_eq!(paired, least == Some(-32767), "{text}");
+        let mut cases = cases(&program);
+        cases.push(vec![vec![-32768; words]; 2]);
+        let above = |word: &mut i64| *word = (*word).max(least.unwrap_or(-32768));
+        cases.iter_mut().for_each(|case| case[0].iter_mut().for_each(above));
+        check_cases(&program, &["c"], &cases);
+    }
 }
