@@ -20,6 +20,7 @@ use crate::build::{Builder, repeat, repeat_unrolled};
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, ReduceMethod};
 use ringforge_plan::{Modulus as Reduction, ProductRef, Structure};
+use ringforge_ring::zq;
 use ringforge_target::ALIGNMENT;
 
 /// Bits of words that hold all sums of products of 16 bits.
@@ -130,9 +131,14 @@ pub(super) fn serves(node: &ProductRef, q: u64) -> bool {
 }
 
 impl General<'_> {
-    /// The most coefficients of the product that one of the result is a sum of, where they are folded as they are.
+    /// The most coefficients of the product that one of the result is a sum of, each as often as its factor says, where
+    /// they are folded as they are.
     pub(super) fn together(&self) -> Option<usize> {
-        self.fold.as_ref()?.iter().map(Vec::len).max()
+        let q = self.plan.ring.q();
+        let times = |row: &Vec<(usize, u64)>| {
+            row.iter().map(|&(_, c)| zq::centered(c, q).unsigned_abs() as usize).sum()
+        };
+        self.fold.as_ref()?.iter().map(times).max()
     }
 
     /// The procedure (out, a, b) of an unreduced product by its definition modulo `q`; nothing where the

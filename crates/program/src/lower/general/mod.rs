@@ -30,11 +30,15 @@ use finish::Finish;
 pub(super) use quotient::reciprocal;
 use residue::Residue;
 use ringforge_plan::{Lift, Plan, ProductRef, Structure};
+use ringforge_ring::zq;
 use ringforge_target::ALIGNMENT;
 use ringforge_target::{Registers, Target};
 
 /// The largest modulus, but for powers of two, whose sums words of 16 bits hold.
 const NARROW: u64 = 1 << 14;
+
+/// Factors of the product's coefficients in the remainder up to this are taken by sums.
+const FACTOR: u64 = 3;
 
 /// Bits of the words that moduli of more than 15 bits take.
 const LONG: u8 = 32;
@@ -105,7 +109,7 @@ struct General<'a> {
     parts: Vec<Part<'a>>,
     /// The largest coefficient over the integers, where there is a change of modulus.
     bound: Option<u128>,
-    /// The summands of every coefficient of the result, where these are its product's with coefficients ±1: sums that
+    /// The summands of every coefficient of the result, where these are its product's with small factors: sums that
     /// are reduced once may be folded before.
     fold: Option<Vec<Vec<(usize, u64)>>>,
     /// Whether they were.
@@ -192,7 +196,9 @@ pub(crate) fn lower(
         Some(reduction) => (!dense).then(|| reduction.rows()),
         None => Some((0..n).map(|i| vec![(i, 1)]).collect()),
     };
-    let plain = |rows: &&Vec<Vec<_>>| rows.iter().flatten().all(|&(_, c)| c == 1 || c == q - 1);
+    let plain = |rows: &&Vec<Vec<_>>| {
+        rows.iter().flatten().all(|&(_, c)| zq::centered(c, q).unsigned_abs() <= FACTOR)
+    };
     general.fold = rows.as_ref().filter(plain).filter(|_| general.parts.len() == 1).cloned();
     let bounds = inner.domain().bounds;
     let ranges = plan.operands.map(|operand| operand.range(q));

@@ -1,5 +1,5 @@
-//! Sums of all products of a coefficient, in words that hold them, reduced once: where f has coefficients ±1 alone,
-//! those of a coefficient of the remainder together.
+//! Sums of all products of a coefficient, in words that hold them, reduced once: where those that make a coefficient of
+//! the remainder have small factors, mostly ±1, these together.
 //!
 //! *Dots*, where 32 bits hold the sums: coefficient k is Σ_i a_i·b_(k−i), so b is turned around, and one loop over i
 //! sums products of neighbours, for which compilers find the instruction that adds two of them (`pmaddwd`). a is cut into
@@ -17,6 +17,7 @@ use super::{Folded, General};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::{Modulus, ReduceMethod};
+use ringforge_ring::zq;
 use ringforge_target::ALIGNMENT;
 
 /// Words of sums that dots are summed in.
@@ -148,7 +149,10 @@ impl General<'_> {
             false => out,
         };
         let mut body = Vec::new();
-        zeros(&mut builder, &mut body, (total, 0), words, lanes);
+        // Those that are added to or reduced; all where they are what comes out, or are folded.
+        let reached = used.max(2 * n + lanes).next_multiple_of(lanes).min(words);
+        let summed = if total == out || self.fold.is_some() { words } else { reached };
+        zeros(&mut builder, &mut body, (total, 0), summed, lanes);
         let (mut b, mut front) = (operands[1], 0);
         if padded > n {
             front = if together > 1 { lanes } else { 0 };
@@ -172,12 +176,19 @@ impl General<'_> {
                 terms: vec![(register, lanes as i64), (round, step as i64)],
             };
             let mut sum = block.push(Op::Load { buffer: total, at: at.clone() });
+            let mut products = Vec::new();
             for term in 0..step {
                 let word = Index::strided(from + term, round, step);
                 let x = block.push(Op::Broadcast { buffer: operands[0], at: word });
                 let word = Index::strided(front - term, register, lanes);
                 let y = block.push(Op::Load { buffer: b, at: word });
-                let product = block.push(Op::MulLo(x, y));
+                products.push(block.push(Op::MulLo(x, y)));
+            }
+            // Two products of words of 16 bits are added before they are extended.
+            if let ([first, second], LONG_BITS) = (&products[..], sums.bits) {
+                products = vec![block.push(Op::Add(*first, *second))];
+            }
+            for product in products {
                 sum = block.push(Op::Add(sum, product));
             }
             block.push(Op::Store { buffer: total, at, a: sum });
@@ -272,11 +283,24 @@ impl General<'_> {
             Some(rows) if sums.folded != Folded::Not => rows.clone(),
             _ => (0..words).map(|k| vec![(k, 1)]).collect(),
         };
-        let registers = registers(&rows, lanes, self.words);
+        // Whole registers are stored, with anything in words behind those that are wanted.
+        let padded = words.next_multiple_of(lanes);
+        let mut registers = registers(&rows, lanes, self.words);
+        for (number, terms) in registers.iter_mut().enumerate() {
+            let wanted = lanes.min(words - number * lanes);
+            for term in terms {
+                let first = number * lanes + term.offset;
+                // Behind the last coefficient of a product there are zeros, as good as none.
+                let all = term.lanes.iter().flatten().take(wanted).enumerate();
+                let whole = all.into_iter().all(|(lane, &on)| on || first + lane >= 2 * self.n - 1);
+                if whole && first + lanes <= self.words {
+                    term.lanes = None;
+                }
+            }
+        }
         let (mut body, mut start) = (Vec::new(), 0);
         while start < registers.len() {
-            let alike = alike(&registers, start, lanes, words);
-            let count = lanes.min(words - start * lanes);
+            let alike = alike(&registers, start, lanes, padded);
             let counter = (alike > 1).then(|| builder.counter());
             let at = |words: usize| match counter {
                 Some(counter) => Index::strided(start * lanes + words, counter, lanes),
@@ -291,23 +315,22 @@ impl General<'_> {
                     let mask = block.push(Op::Lanes(mask));
                     term = block.push(Op::And(term, mask));
                 }
-                let minus = *coefficient != 1;
-                sum = Some(match sum {
-                    None if minus => {
-                        let zero = block.push(Op::Splat(0));
-                        block.push(Op::Sub(zero, term))
-                    }
-                    None => term,
-                    Some(sum) if minus => block.push(Op::Sub(sum, term)),
-                    Some(sum) => block.push(Op::Add(sum, term)),
-                });
+                let times = zq::centered(*coefficient, self.plan.ring.q());
+                for _ in 0..times.abs() {
+                    sum = Some(match sum {
+                        None if times < 0 => {
+                            let zero = block.push(Op::Splat(0));
+                            block.push(Op::Sub(zero, term))
+                        }
+                        None => term,
+                        Some(sum) if times < 0 => block.push(Op::Sub(sum, term)),
+                        Some(sum) => block.push(Op::Add(sum, term)),
+                    });
+                }
             }
             let a = sum.unwrap_or_else(|| block.push(Op::Splat(0)));
             let a = block.push(Op::Reduce { a, method });
-            block.push(match count == lanes {
-                true => Op::Store { buffer: to, at: at(0), a },
-                false => Op::StorePartial { buffer: to, at: at(0), count: count as u32, a },
-            });
+            block.push(Op::Store { buffer: to, at: at(0), a });
             body.push(match counter {
                 Some(counter) => repeat(counter, alike, vec![Stmt::Block(block)]),
                 None => Stmt::Block(block),
