@@ -51,6 +51,16 @@ const KEPT: i64 = 1 << 23;
 /// Values kept at most, 8 bytes each.
 const MEMORY: usize = 1 << 26;
 
+/// Points of an interval at which functions are looked at before they are enumerated.
+pub const POINTS: usize = 8;
+
+/// The ends of `[lo, hi]`, and points between them that no small period has in common.
+pub fn points(lo: i64, hi: i64) -> [i64; POINTS] {
+    let between = [(0, 1), (1, 1), (1, 2), (1, 3), (5, 7), (2, 13), (11, 17), (16, 19)];
+    let span = i128::from(hi) - i128::from(lo);
+    between.map(|(n, of)| (i128::from(lo) + span * n / of) as i64)
+}
+
 /// A function by its pieces.
 fn join(pieces: &[Piece]) -> Summary {
     let (mut min, mut max) = (i64::MAX, i64::MIN);
@@ -129,6 +139,7 @@ pub struct Cones {
     summaries: FxHashMap<(FunId, i64, i64), Result<Summary, TooWide>>,
     linears: FxHashMap<Interval, Option<(i64, i64)>>,
     pieces: FxHashMap<(FunId, i64, i64), Pieces>,
+    points: FxHashMap<(FunId, i64, i64), [i64; POINTS]>,
 }
 
 impl Cones {
@@ -140,6 +151,11 @@ impl Cones {
     /// Everything enumerated so far: `(function, lo, hi)` with its summary.
     pub fn proved(&self) -> impl Iterator<Item = (FunId, i64, i64, Summary)> + '_ {
         self.summaries.iter().filter_map(|(k, s)| s.ok().map(|s| (k.0, k.1, k.2, s)))
+    }
+
+    /// The values at the [`points`] of an interval.
+    pub fn at(&mut self, funs: &mut Funs, f: FunId, lo: i64, hi: i64) -> [i64; POINTS] {
+        *self.points.entry((f, lo, hi)).or_insert_with(|| points(lo, hi).map(|x| funs.at(f, x)))
     }
 
     fn afford(&mut self, points: u64, size: usize) -> Result<(), TooWide> {

@@ -170,7 +170,7 @@ impl Cutter {
             let step = match self.world.atoms[a as usize] {
                 Atom::Var(x) if x == v => i128::from(hi) - i128::from(lo),
                 Atom::Fun(Base::Var(x), f) if x == v => {
-                    let (l, h) = (self.world.funs.at(f, lo), self.world.funs.at(f, hi));
+                    let [l, h, ..] = self.cones.at(&mut self.world.funs, f, lo, hi);
                     i128::from(h) - i128::from(l)
                 }
                 _ => continue,
@@ -252,6 +252,15 @@ impl Cutter {
         for u in divisors {
             let mut d = bare.scaled(inverse(u), bits);
             self.lift(&mut d, bits);
+            // Neither narrower than the best so far, nor than what fits no word.
+            let most = match (&best, &failure) {
+                (Some((_, _, r)), _) => Some(r.hi - r.lo),
+                (None, Some((_, Ok(r)))) => Some((r.hi - r.lo).max(1i128 << room)),
+                _ => None,
+            };
+            if most.is_some_and(|most| self.spreads(&d, most)) {
+                continue;
+            }
             let reading = self.read(&d);
             let good = match &reading {
                 Ok(r) => {

@@ -35,6 +35,7 @@ mod reading_tests;
 mod record;
 #[cfg(test)]
 mod record_tests;
+mod refold;
 mod refute;
 pub mod report;
 mod resolve;
@@ -43,6 +44,7 @@ mod respelled_tests;
 mod signs;
 #[cfg(test)]
 mod signs_tests;
+mod spread;
 mod towers;
 mod twos;
 mod unfold;

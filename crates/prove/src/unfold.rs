@@ -24,6 +24,9 @@ impl Cutter {
     /// The same integer, in a spelling in which it takes at most `room` values, where unfolding names shows
     /// one.
     pub(crate) fn unfolded(&mut self, form: &Form, room: i128) -> Option<Form> {
+        if let Some(found) = self.refolded(form, room) {
+            return Some(found);
+        }
         let mut sum = self.unfold(form)?;
         if sum == *form {
             return None;
@@ -55,6 +58,9 @@ impl Cutter {
                     let next = Form::combine(&sum, 1, &of[&v], m.wrapping_neg(), 64);
                     let name = Form::atom(self.world.var(v).atom);
                     let next = Form::combine(&next, 1, &name, m, 64);
+                    if width.is_some_and(|known| self.spreads(&next, known)) {
+                        continue;
+                    }
                     if let Some(w) = self.width_of(&next)
                         && width.is_none_or(|known| w < known)
                     {
