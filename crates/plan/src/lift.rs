@@ -88,14 +88,16 @@ impl Lift {
     }
 
     /// Whether f is dense and the remainder is taken as the sums of n − 1 products that its coefficients are, for words of
-    /// 16 bits where the powers of x mod f are not too many constants: on machines with sums of 64 bits, and on those
-    /// with dot products where the two products that it stands for are no faster.
+    /// 16 bits where the powers of x mod f are not too many constants: of products by their definition, where the machine
+    /// has sums of 64 bits or dot products, and of short ones by transforms in dot products, where the two products that
+    /// it stands for are no faster.
     pub fn has_matrix(&self, target: &Target) -> bool {
         let n = self.domain.operand;
         let defined = matches!(self.inner.structure(), Structure::Definition);
         let suits = match target.products {
             Products::Dots => defined || n <= SHORT,
-            Products::Words => target.sums == LONG_BITS,
+            // The prover follows fewer of these remainders of transforms than of two more products.
+            Products::Words => defined && target.sums == LONG_BITS,
         };
         self.is_dense() && suits && self.domain.q <= 1 << 16 && n * n <= CONSTANTS
     }

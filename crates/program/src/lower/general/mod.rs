@@ -188,7 +188,9 @@ pub(crate) fn lower(
         return Err(unsupported(node, "the outermost lift reduces mod f", "a lift in a ring"));
     }
     let dense = lift.is_some_and(Lift::is_dense);
-    let by_matrix = lift.is_some_and(|lift| lift.has_matrix(target));
+    // In whole sums the schedule that is tried where one stays unproved takes two more products.
+    let suits = target.sums < exact::LONG_BITS || general.coarse();
+    let by_matrix = suits && lift.is_some_and(|lift| lift.has_matrix(target));
     let matrix = reduction.as_ref().filter(|_| by_matrix).map(|reduction| reduction.rows());
     let by_quotient = dense && matrix.is_none();
     general.unreduced = by_matrix && !q.is_power_of_two();
