@@ -74,7 +74,11 @@ fn reductions_on_all_words() {
             ReduceMethod::BarrettHigh,
             ReduceMethod::Montgomery,
             ReduceMethod::Plantard,
+            ReduceMethod::BarrettShifts,
         ] {
+            if method.domain(q) != (-32768, 32767) {
+                continue;
+            }
             let found = image(q, 1, &all, |a| Op::Reduce { a, method });
             assert_eq!(found, method.range((-32768, 32767), q), "{method:?} mod {q}");
         }

@@ -16,6 +16,8 @@ pub struct Bounds {
     modulus: Modulus,
     multiply: MulMethod,
     reduce: ReduceMethod,
+    /// Another one for some sums.
+    other: Option<ReduceMethod>,
     /// `reduced[m]`: the largest magnitude that reducing gives for words within m.
     reduced: Vec<i64>,
     products: HashMap<u64, Vec<i64>>,
@@ -32,7 +34,17 @@ impl Bounds {
             reduced = prefix(|x| reduce.apply(x, modulus));
         }
         let known = RefCell::default();
-        Bounds { modulus, multiply, reduce, reduced, products: HashMap::new(), known }
+        Bounds { modulus, multiply, reduce, other: None, reduced, products: HashMap::new(), known }
+    }
+
+    /// These where some sums are reduced by another method: the larger bound of both.
+    pub fn with(mut self, other: Option<ReduceMethod>) -> Bounds {
+        self.other = other;
+        if let (Some(other), 16) = (other, self.modulus.bits) {
+            let all = prefix(|x| other.apply(x, self.modulus));
+            self.reduced.iter_mut().zip(all).for_each(|(bound, most)| *bound = most.max(*bound));
+        }
+        self
     }
 
     /// The modulus and its words.
@@ -48,17 +60,18 @@ impl Bounds {
     /// The bound of a reduced word; one that no word holds where the method does not accept all
     /// words within `bound`.
     pub fn reduce(&self, bound: i64) -> i64 {
-        if bound.min(self.word()) > self.reduce.domain(self.modulus).1 {
+        let both = [Some(self.reduce), self.other].into_iter().flatten();
+        if both.clone().any(|method| bound.min(self.word()) > method.domain(self.modulus).1) {
             return self.modulus.radix();
         }
         let bound = bound.clamp(0, self.word());
         match self.modulus.bits {
             16 => self.reduced[bound as usize],
-            _ => *self
-                .known
-                .borrow_mut()
-                .entry(bound)
-                .or_insert_with(|| magnitude(self.reduce.range((-bound, bound), self.modulus))),
+            _ => *self.known.borrow_mut().entry(bound).or_insert_with(|| {
+                let most =
+                    |method: ReduceMethod| magnitude(method.range((-bound, bound), self.modulus));
+                both.map(most).max().unwrap_or(bound)
+            }),
         }
     }
 
@@ -98,6 +111,20 @@ fn prefix(f: impl Fn(i64) -> i64) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_methods_have_the_larger_bound() {
+        let of = |method| Bounds::new(4591, MulMethod::Barrett, method);
+        let (low, high) = (ReduceMethod::Montgomery, ReduceMethod::Crude);
+        for bound in [1000, 5000, WORD] {
+            let most = of(low).reduce(bound).max(of(high).reduce(bound));
+            assert_eq!(of(low).with(Some(high)).reduce(bound), most);
+            assert_eq!(of(high).with(Some(low)).reduce(bound), most);
+        }
+        // A word that one of them does not take.
+        let both = of(low).with(Some(ReduceMethod::RoundedShift));
+        assert!(both.reduce(WORD) > WORD);
+    }
 
     #[test]
     fn bounds_agree_with_the_exact_ranges() {

@@ -13,7 +13,8 @@ pub(crate) use narrow::barrett_constants;
 pub use primitives::{Primitive, Refuted, Verified, primitives};
 pub use reduce::ReduceMethod;
 pub(crate) use reduce::{
-    exact_constants, floor_constants, folded_shifts, high_constants, low_constant, rounding_shift,
+    Shifts, exact_constants, floor_constants, folded_shifts, high_constants, low_constant,
+    rounding_shift,
 };
 
 use ringforge_plan::Unit;

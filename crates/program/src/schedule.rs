@@ -21,6 +21,9 @@ pub struct Schedule {
     pub multiply: MulMethod,
     /// Reductions of words.
     pub reduce: ReduceMethod,
+    /// The same of sums that products by constants are in, in transforms; `None` for no other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduce_products: Option<ReduceMethod>,
     /// 32-bit sums of products to words.
     pub narrow: NarrowMethod,
     /// The last step; `None` takes the cheapest whose domain holds what comes.
@@ -44,6 +47,15 @@ pub struct Schedule {
     /// Steps of a transform of blocks run as one where a group of them has at most so many registers; 0 for none.
     #[serde(skip_serializing_if = "is_zero")]
     pub fuse: u32,
+    /// Blocks of Schönhage's transform are rotated in registers, where a step's blocks fit those of the machine, else by
+    /// loads, of blocks that are stored with half of their negatives: for machines that cut words out of two registers
+    /// sooner than they store one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rotate_registers: bool,
+    /// After how many operations of straight-line code a compiler starts anew to order them, where one would order them for
+    /// their latency and lack registers; 0 for never.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub in_order: u32,
     /// By lanes, sums of products of words of 16 bits are summed in words of 32 and reduced once: for machines that
     /// multiply to such and add.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -140,11 +152,20 @@ pub struct Limits {
     pub inverse_first: i64,
     /// The unreduced product's coefficients.
     pub full: i64,
+    /// Small products in parts, by lanes, as the inverse transform finds them; absent: words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub products: Option<i64>,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { forward_first: 14_500, forward: 8_700, inverse_first: 10_900, full: 10_922 }
+        Limits {
+            forward_first: 14_500,
+            forward: 8_700,
+            inverse_first: 10_900,
+            full: 10_922,
+            products: None,
+        }
     }
 }
 
@@ -153,6 +174,7 @@ impl Default for Schedule {
         Schedule {
             multiply: MulMethod::Montgomery,
             reduce: ReduceMethod::Barrett,
+            reduce_products: None,
             narrow: NarrowMethod::Montgomery,
             freeze: None,
             scale: ScalePlace::Inverse,
@@ -163,6 +185,8 @@ impl Default for Schedule {
             weights: Weights::Apart,
             rows: false,
             fuse: 0,
+            rotate_registers: false,
+            in_order: 0,
             wide_sums: false,
             lanes: None,
             karatsuba_from: 16,
@@ -193,6 +217,7 @@ impl Schedule {
                 forward: 5_400,
                 inverse_first: 10_900,
                 full: 10_922,
+                products: None,
             },
             ..Schedule::default()
         }
@@ -282,12 +307,13 @@ impl Schedule {
         if let Some(lanes) = self.lanes.filter(|n| !(2..=50).contains(n) || n % 2 != 0) {
             return Some(format!("`lanes` is {lanes}; it is an even number in [2, 50]"));
         }
-        let Limits { forward_first, forward, inverse_first, full } = self.limits;
+        let Limits { forward_first, forward, inverse_first, full, products } = self.limits;
         let limits = [
             ("forward-first", forward_first),
             ("forward", forward),
             ("inverse-first", inverse_first),
             ("full", full),
+            ("products", products.unwrap_or(full)),
         ];
         let most = i64::from(i32::MAX);
         let wrong = limits.into_iter().find(|(_, value)| !(1..=most).contains(value));

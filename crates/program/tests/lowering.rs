@@ -70,7 +70,11 @@ fn plans_of_the_seeds_multiply() {
         // Sums that are reduced once, and steps that run as one.
         let (multiply, reduce) = (MulMethod::Barrett, ReduceMethod::Barrett);
         let wide = Schedule { wide_sums: true, fuse: 24, multiply, reduce, ..Schedule::default() };
-        for schedule in [Schedule::portable(), saved, wide] {
+        // The same with rotations and quotients in registers.
+        let reduce = ReduceMethod::BarrettShifts;
+        let reduce_products = Some(ReduceMethod::Barrett);
+        let shifts = Schedule { rotate_registers: true, reduce, reduce_products, ..wide.clone() };
+        for schedule in [Schedule::portable(), saved, wide, shifts] {
             let schedule = Schedule { rounds: 20, ..schedule };
             let lowered =
                 lower(&plan, &schedule, &AVX2, "x").unwrap_or_else(|e| panic!("{name}: {e}"));

@@ -323,6 +323,19 @@ impl Writer {
                 let sum = self.op(Op::Add(a, half));
                 self.op(Op::Sar(sum, k))
             }
+            ReduceMethod::BarrettShifts => {
+                let shifts = Shifts::of(m);
+                let scaled = match shifts.second {
+                    None => a,
+                    Some((by, minus)) => {
+                        let part = self.op(Op::Sar(a, by));
+                        self.op(if minus { Op::Sub(a, part) } else { Op::Add(a, part) })
+                    }
+                };
+                let half = self.splat(shifts.half());
+                let sum = self.op(Op::Add(scaled, half));
+                self.op(Op::Sar(sum, shifts.down))
+            }
         };
         let modulus = self.q();
         let product = self.op(Op::MulLo(t, modulus));

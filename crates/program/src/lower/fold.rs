@@ -60,12 +60,12 @@ pub(crate) fn alike(registers: &[Vec<Term>], start: usize, lanes: usize, rows: u
 }
 
 impl Lowering<'_> {
-    /// Reduces `full` (largest magnitude `bound`) into `c`.
+    /// Reduces the sum of some buffers (largest magnitude `bound`) into `c`.
     pub fn fold(
         &mut self,
         reduction: &ReduceMod,
         factor: u64,
-        full: BufferId,
+        full: &[BufferId],
         bound: i64,
         words: usize,
         c: BufferId,
@@ -94,7 +94,12 @@ impl Lowering<'_> {
             let mut block = Block::default();
             let (mut sum, mut most): (Option<Value>, i64) = (None, 0);
             for term in &registers[start] {
-                let mut v = block.push(Op::Load { buffer: full, at: at(term.offset) });
+                let mut v: Option<Value> = None;
+                for &buffer in full {
+                    let next = block.push(Op::Load { buffer, at: at(term.offset) });
+                    v = Some(v.map_or(next, |v| block.push(Op::Add(v, next))));
+                }
+                let Some(mut v) = v else { continue };
                 if let Some(on) = &term.lanes {
                     let mask = on.iter().map(|&on| if on { -1 } else { 0 }).collect();
                     let mask = block.push(Op::Lanes(mask));

@@ -5,32 +5,37 @@ use super::network::Phase;
 use ringforge_plan::{Arith, Group, Network, Val};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Phases with neighbours joined, the first ones first, where a group of both has at most `most` blocks. The first one
-/// reads other memory than it writes if `apart`.
-pub(super) fn fused(phases: Vec<Phase>, most: usize, apart: bool) -> Vec<Phase> {
-    let mut all: Vec<Phase> = Vec::new();
-    for next in phases {
-        let first = all.len() == 1;
-        let joined = all.last().and_then(|before| {
-            let groups = joined(&before.groups, &next.groups, most, apart && first)?;
-            let end = next.stage.rsplit('.').next().unwrap_or("");
-            let title = next.title.split_once(": ").map_or(&*next.title, |(_, title)| title);
-            Some(Phase {
-                title: format!("{}; {title}", before.title),
-                stage: format!("{}+{end}", before.stage),
-                groups,
-                ..*before
-            })
-        });
-        match joined {
-            Some(joined) => {
-                all.pop();
-                all.push(joined);
+/// Neighbours joined, the first ones first, where `join` makes one of two; it is told whether the first of the two begins
+/// with the very first.
+pub(super) fn each_joined<T>(all: Vec<T>, join: impl Fn(&T, &T, bool) -> Option<T>) -> Vec<T> {
+    let mut made: Vec<T> = Vec::new();
+    for next in all {
+        let first = made.len() == 1;
+        match made.last().and_then(|before| join(before, &next, first)) {
+            Some(one) => {
+                made.pop();
+                made.push(one);
             }
-            None => all.push(next),
+            None => made.push(next),
         }
     }
-    all
+    made
+}
+
+/// Phases with neighbours joined where a group of both has at most `most` blocks. The first one reads other memory than
+/// it writes if `apart`.
+pub(super) fn fused(phases: Vec<Phase>, most: usize, apart: bool) -> Vec<Phase> {
+    each_joined(phases, |before, next, first| {
+        let groups = joined(&before.groups, &next.groups, most, apart && first)?;
+        let end = next.stage.rsplit('.').next().unwrap_or("");
+        let title = next.title.split_once(": ").map_or(&*next.title, |(_, title)| title);
+        Some(Phase {
+            title: format!("{}; {title}", before.title),
+            cite: before.cite,
+            stage: format!("{}+{end}", before.stage),
+            groups,
+        })
+    })
 }
 
 /// The groups of two steps that run one after the other as those of one, each of at most `most` blocks; nothing where

@@ -38,6 +38,8 @@ pub(crate) struct Place<'a> {
     pub group: LoopVar,
     /// Whether maps back are spared constants.
     pub spares: bool,
+    /// Largest magnitude of what is left of products in parts.
+    pub limit: i64,
 }
 
 impl Lowering<'_> {

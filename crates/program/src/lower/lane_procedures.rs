@@ -48,7 +48,8 @@ impl Lowering<'_> {
         ProcedureId(self.procedures.len() as u32 - 1)
     }
 
-    /// The procedure that transposes `groups` squares in place, by interleaving registers [`square`].
+    /// The procedure that transposes `groups` squares in place, by interleaving registers [`square`]; where steps are joined
+    /// to save registers, two quarters of a square after the other two.
     pub(super) fn transposer(&mut self, groups: usize) -> ProcedureId {
         let lanes = self.lanes;
         let name = format!("transpose{groups}");
@@ -61,9 +62,23 @@ impl Lowering<'_> {
         let at =
             |row: usize, column: usize| Index::strided(row * lanes + column, group, lanes * lanes);
         let mut block = Block::default();
-        let columns = columns(&mut block, rows, half, &at);
-        for (row, a) in columns.into_iter().enumerate() {
-            block.push(Op::Store { buffer: rows, at: at(row, 0), a });
+        if self.schedule.fuse > 0 {
+            // Quarters on the diagonal stay where they are; the other two change places.
+            for (first, second) in [(0, half), (half, 0)] {
+                let places = |row: usize| vec![at(row, first), at(row + half, second)];
+                let pairs: Vec<Value> = (0..half)
+                    .map(|row| block.push(Op::LoadParts { buffer: rows, at: places(row) }))
+                    .collect();
+                for (k, a) in square(&mut block, &pairs).into_iter().enumerate() {
+                    let at = vec![at(first + k, 0), at(second + k, half)];
+                    block.push(Op::StoreParts { buffer: rows, at, a });
+                }
+            }
+        } else {
+            let both = [0, half].map(|first| columns(&mut block, rows, (first, half), &at));
+            for (row, a) in both.concat().into_iter().enumerate() {
+                block.push(Op::Store { buffer: rows, at: at(row, 0), a });
+            }
         }
         let body = vec![repeat(group, groups, vec![Stmt::Block(block)])];
         builder.stage("transpose squares", "", body);
@@ -71,18 +86,22 @@ impl Lowering<'_> {
         ProcedureId(self.procedures.len() as u32 - 1)
     }
 
-    /// A square transposed: from rows that start at these words to rows that start where `to` says, if it does.
+    /// A square transposed: from rows that start at these words to rows of other memory that start where `to` says, if it
+    /// does. Half of the columns are stored before the others are made, so that half as many registers are in use.
     pub(super) fn transposed(
         &self,
         (from, rows): (BufferId, &[usize]),
         (to, place): (BufferId, &dyn Fn(usize) -> Option<usize>),
     ) -> Block {
         let mut block = Block::default();
+        let half = self.lanes / 2;
         let at = |row: usize, column: usize| Index::at(rows[row] + column);
-        let columns = columns(&mut block, from, self.lanes / 2, &at);
-        for (row, a) in columns.into_iter().enumerate() {
-            if let Some(word) = place(row) {
-                block.push(Op::Store { buffer: to, at: Index::at(word), a });
+        for first in [0, half] {
+            for (column, a) in columns(&mut block, from, (first, half), &at).into_iter().enumerate()
+            {
+                if let Some(word) = place(first + column) {
+                    block.push(Op::Store { buffer: to, at: Index::at(word), a });
+                }
             }
         }
         block
@@ -203,24 +222,21 @@ impl Lowering<'_> {
     }
 }
 
-/// The columns of a square of two parts a row, of `half` words each, whose rows are at words of a buffer.
+/// The columns from `first` on, `half` of them, of a square of two parts a row, of so many words each, whose rows are at
+/// words of a buffer.
 fn columns(
     block: &mut Block,
     buffer: BufferId,
-    half: usize,
+    (first, half): (usize, usize),
     at: &dyn Fn(usize, usize) -> Index,
 ) -> Vec<Value> {
-    let mut columns = Vec::new();
-    for column in [0, half] {
-        let pairs: Vec<Value> = (0..half)
-            .map(|row| {
-                let at = vec![at(row, column), at(row + half, column)];
-                block.push(Op::LoadParts { buffer, at })
-            })
-            .collect();
-        columns.extend(square(block, &pairs));
-    }
-    columns
+    let pairs: Vec<Value> = (0..half)
+        .map(|row| {
+            let at = vec![at(row, first), at(row + half, first)];
+            block.push(Op::LoadParts { buffer, at })
+        })
+        .collect();
+    square(block, &pairs)
 }
 
 /// The even words of a and of b, or their odd ones, alternately.

@@ -191,7 +191,8 @@ impl Lowering<'_> {
             let count = cells.len().div_ceil(lanes);
             let group = self.builder.counter();
             let suffix = if one { String::new() } else { format!("{number}") };
-            let place = Place { tag, suffix, group, spares };
+            let limit = self.schedule.limits.products.unwrap_or(WORD);
+            let place = Place { tag, suffix, group, spares, limit };
             let at = Index::strided(start * size * lanes, group, size * lanes);
             let rows = [ra, rb].map(|buffer| Rows { buffer, at: at.clone() });
             let bound = cells.iter().map(|&cell| bounds[cell]).max().unwrap_or(0);

@@ -188,7 +188,9 @@ pub fn lower(
         }
         Pipeline::Rotations(lift, main) => {
             let suited = suited::by_lanes(schedule);
-            whole(plan, with, (&suited, name), |lowering| lowering.run_schoenhage(lift, main))
+            // Words are moved across two parts of a register.
+            let held = if target.registers.parts() == 2 { target.count } else { 0 };
+            whole(plan, with, (&suited, name), |lowering| lowering.run_schoenhage(lift, main, held))
         }
         Pipeline::General => general::lower(plan, schedule, target, name),
         Pipeline::Definition => definition::lower(plan, schedule, target, name),
@@ -236,7 +238,7 @@ fn whole(
         prefix: String::new(),
         lanes: target.registers.lanes(SHORT),
         interleaves: suited::interleaves(schedule, suited, target.registers),
-        bounds: Bounds::new(q, suited.multiply, suited.reduce),
+        bounds: Bounds::new(q, suited.multiply, suited.reduce).with(suited.reduce_products),
         builder: Builder::new("mul", Some(Computes::Product), q),
         procedures: Vec::new(),
         sites: Vec::new(),

@@ -84,7 +84,7 @@ impl Lowering<'_> {
             }
             self.builder.stage("zeros behind the product", "", vec![Stmt::Block(block)]);
         }
-        self.fold(&reduction, last_factor, full, bound, words, c)
+        self.fold(&reduction, last_factor, &[full], bound, words, c)
     }
 }
 

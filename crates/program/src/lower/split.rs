@@ -125,7 +125,8 @@ impl Lowering<'_> {
         let (mut results, mut bounds) = (Vec::new(), Vec::new());
         for (p, part) in first.parts.iter().enumerate() {
             let moduli: Vec<SmallModulus> = splits.iter().map(|s| s.parts[p].modulus).collect();
-            let place = Place { suffix: format!("{}_{p}of{size}", place.suffix), ..place.clone() };
+            let suffix = format!("{}_{p}of{size}", place.suffix);
+            let place = Place { suffix, limit: WORD, ..place.clone() };
             let bound = part.values.iter().map(|&v| there.bounds[there.same[v]]).max().unwrap_or(0);
             let width = part.values.len() * m;
             let result = self.rows(&place, &format!("c{p}_of{size}"), lanes, width);
@@ -140,7 +141,7 @@ impl Lowering<'_> {
 
         let name = format!("back{size}_");
         let maps: Vec<&[ChunkOp]> = splits.iter().map(|s| &s.inverse[..]).collect();
-        let back = self.map(place, &name, &maps, bounds, (&first.output, WORD))?;
+        let back = self.map(place, &name, &maps, bounds, (&first.output, place.limit))?;
         let mut block = Block::default();
         let mut made = Maker::new(self, &back, m);
         for j in 0..m {

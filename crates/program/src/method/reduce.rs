@@ -3,7 +3,8 @@
 use super::{At, Image, Modulus, MulMethod, Range, Visitor, mul_constants, round_div};
 use serde::{Deserialize, Serialize};
 
-/// Residue kept, range shrunk; all but [`ReduceMethod::RoundedShift`] accept every signed word.
+/// Residue kept, range shrunk; all but [`ReduceMethod::RoundedShift`] and [`ReduceMethod::BarrettShifts`] accept every
+/// signed word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReduceMethod {
@@ -49,6 +50,11 @@ pub enum ReduceMethod {
     /// `a - mullo(sar(a + 2^(k-1), k), q)` with 2^k the power of two next to q: good where that
     /// is near. Four operations; wants `a < 2^(w-1) - 2^(k-1)`.
     RoundedShift,
+    /// Barrett with its constant next to 1/q among 2^-s and 2^-s(1 ± 2^-d), so that the quotient takes shifts and no product:
+    /// `a - mullo(sar(y + 2^(s-1), s), q)` with `y = a ± sar(a, d)`. Six operations, of which one is a multiplication: for
+    /// machines that multiply slower than they shift. Wants `y + 2^(s-1)` to be a word: all are for `2^-s(1 - 2^-d)` and
+    /// s + d < w.
+    BarrettShifts,
     /// [`MulMethod::Montgomery`] by one, the tightest range. Four operations; for words of 32
     /// bits only where there is a high product.
     Montgomery,
@@ -76,6 +82,7 @@ impl ReduceMethod {
         let (first, last) = m.words();
         match self {
             ReduceMethod::RoundedShift => (first, last - (1 << (rounding_shift(m.q) - 1))),
+            ReduceMethod::BarrettShifts => Shifts::of(m).domain(m),
             ReduceMethod::BarrettLow { shift, scale } => {
                 // |t|·v + 2^(r-1) has to be a word.
                 let most = (last - (1i64 << (scale - 1))) / low_constant(m, shift, scale).max(1);
@@ -151,6 +158,12 @@ impl ReduceMethod {
             ReduceMethod::RoundedShift => {
                 let k = rounding_shift(m.q);
                 visitor.visit(|a| rest(a, m.word(a + (1 << (k - 1))) >> k))
+            }
+            ReduceMethod::BarrettShifts => {
+                let shifts = Shifts::of(m);
+                visitor.visit(|a| {
+                    rest(a, m.word(shifts.scaled(a).wrapping_add(shifts.half())) >> shifts.down)
+                })
             }
             ReduceMethod::Montgomery | ReduceMethod::MontgomeryWide => {
                 let (b, b2) = mul_constants(MulMethod::Montgomery, 1, m);
@@ -359,6 +372,77 @@ pub(crate) fn folded_shifts(q: u64) -> Option<(u8, u8)> {
     let j = (q - 1).trailing_zeros();
     let ones = ((q - 1) >> j) + 1;
     (q > 2 && ones.is_power_of_two()).then(|| ((j + ones.ilog2()) as u8, j as u8))
+}
+
+/// The constant of [`ReduceMethod::BarrettShifts`]: 2^-down, or 2^-down(1 ± 2^-by).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shifts {
+    /// At least 1.
+    pub down: u8,
+    /// By how much the second term is less, and whether it is taken away.
+    pub second: Option<(u8, bool)>,
+}
+
+impl Shifts {
+    /// The one next to 1/q; of two that are as near, the one with fewer terms.
+    pub fn of(m: Modulus) -> Shifts {
+        let k = m.q.ilog2() as u8;
+        let signs = |down: u8| (1..8).flat_map(move |by| [(down, by, true), (down, by, false)]);
+        let two = [k, k + 1].into_iter().flat_map(signs);
+        let two = two.map(|(down, by, minus)| Shifts { down, second: Some((by, minus)) });
+        let all = [k, k + 1].into_iter().map(|down| Shifts { down, second: None }).chain(two);
+        let usable = all.filter(|shifts| (1..m.bits - 1).contains(&shifts.down));
+        // |1 - q·2^-down(1 ± 2^-by)| in parts of 2^-(down + 8), down at most 63.
+        let far = |shifts: &Shifts| {
+            let one = i128::from(m.q) << 8;
+            let second =
+                shifts.second.map_or(0, |(by, minus)| if minus { -(one >> by) } else { one >> by });
+            ((one + second - (256i128 << shifts.down)).abs() << 64) >> shifts.down
+        };
+        usable.min_by_key(far).unwrap_or(Shifts { down: 1, second: None })
+    }
+
+    /// The word times 1 ± 2^-by.
+    pub fn scaled(self, a: i64) -> i64 {
+        match self.second {
+            None => a,
+            Some((by, true)) => a.wrapping_sub(a >> by),
+            Some((by, false)) => a.wrapping_add(a >> by),
+        }
+    }
+
+    /// What rounds.
+    pub fn half(self) -> i64 {
+        1 << (self.down - 1)
+    }
+
+    /// The words whose scaled ones have room for what rounds.
+    fn domain(self, m: Modulus) -> Range {
+        let (first, last) = m.words();
+        let scaled = |a: i64| {
+            let part = self.second.map_or(0, |(by, minus)| {
+                if minus { -i128::from(a >> by) } else { i128::from(a >> by) }
+            });
+            i128::from(a) + part
+        };
+        // Scaling keeps the order of words.
+        let farthest = |end: i64, fits: &dyn Fn(i64) -> bool| {
+            let (mut good, mut bad) = (0i64, end);
+            if fits(end) {
+                return end;
+            }
+            while (bad - good).abs() > 1 {
+                let middle = good + (bad - good) / 2;
+                *(if fits(middle) { &mut good } else { &mut bad }) = middle;
+            }
+            good
+        };
+        let above = i128::from(last) - i128::from(self.half());
+        (
+            farthest(first, &|a| scaled(a) >= i128::from(first)),
+            farthest(last, &|a| scaled(a) <= above),
+        )
+    }
 }
 
 /// k with 2^k next to q.

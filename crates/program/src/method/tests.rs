@@ -31,6 +31,36 @@ fn every_method_keeps_residues() {
     }
 }
 
+/// As near as Barrett's product where two terms are its constant; residues on the whole domain, and no word beyond it
+/// whose sum fits.
+#[test]
+fn quotients_by_shifts() {
+    let method = ReduceMethod::BarrettShifts;
+    assert_eq!(
+        (method.range((-32768, 32767), Q), method.domain(Q)),
+        ((-2881, 2881), (-32768, 32767))
+    );
+    for q in [3, 5, 257, 3329, Q, 7681, 12289, 32_749] {
+        let (first, last) = method.domain(q);
+        assert!(first <= -16_384 && last >= 16_383, "{q}: [{first}, {last}]");
+        let mut most = 0;
+        for a in first..=last {
+            let y = method.apply(a, q);
+            assert_eq!((y - a).rem_euclid(q as i64), 0, "{a} mod {q} is {y}");
+            most = most.max(y.abs());
+        }
+        assert_eq!(method.range((first, last), q), {
+            let all = (first..=last).map(|a| method.apply(a, q));
+            all.fold((i64::MAX, i64::MIN), |r, y| (r.0.min(y), r.1.max(y)))
+        });
+        let shifts = Shifts::of(q.into());
+        assert!(last == 32_767 || shifts.scaled(last + 1) + shifts.half() > 32_767, "{q}");
+        assert!(first == -32_768 || shifts.scaled(first - 1) < -32_768, "{q}");
+        // 2^-s(1 ± 2^-d) is off by less than a seventh of 1/q.
+        assert!(most <= q as i64 / 2 + 32_768 / 7 + 1, "{q}: {most}");
+    }
+}
+
 /// The largest odd modulus and others, constants at the ends: every word to a residue within q/2, or one beyond it.
 #[test]
 fn plantard_products_are_residues_of_every_word() {
@@ -121,7 +151,12 @@ fn bounds_on_words_of_32_bits_hold_for_samples() {
                 assert!(found.0 - lo <= q && hi - found.1 <= q, "{method:?} {c}");
             }
         }
-        for method in [ReduceMethod::RoundedShift, ReduceMethod::Folded, ReduceMethod::Floor] {
+        for method in [
+            ReduceMethod::RoundedShift,
+            ReduceMethod::BarrettShifts,
+            ReduceMethod::Folded,
+            ReduceMethod::Floor,
+        ] {
             let domain = method.domain(m);
             let interval = (interval.0.max(domain.0), interval.1.min(domain.1));
             let (lo, hi) = method.range(interval, m);

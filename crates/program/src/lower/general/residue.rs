@@ -90,9 +90,13 @@ fn attempts<'a>(
         let widest = (room.min((1 << 31) / terms - 1) as f64).sqrt() as i64 - 1;
         for reduce in [schedule.reduce, ReduceMethod::Montgomery, ReduceMethod::BarrettHigh] {
             let of = |forward: i64, full: i64| {
-                let limits = match dot {
-                    true => Limits { forward_first: 20_000, forward, inverse_first: 20_000, full },
-                    false => Limits { forward_first: 14_500, forward, inverse_first: 14_500, full },
+                let first = if dot { 20_000 } else { 14_500 };
+                let limits = Limits {
+                    forward_first: first,
+                    forward,
+                    inverse_first: first,
+                    full,
+                    products: None,
                 };
                 Schedule { reduce, limits, ..schedule.clone() }
             };
@@ -131,7 +135,8 @@ fn long_attempts<'a>(
     let mut all = Vec::new();
     for forward in [near.max(q), 2 * q, q, q / 2 + q / 8].map(|most| most.min(word)) {
         for &full in &full {
-            let limits = Limits { forward_first: word, forward, inverse_first: word, full };
+            let limits =
+                Limits { forward_first: word, forward, inverse_first: word, full, products: None };
             let schedule = Schedule { multiply, reduce, narrow, limits, ..schedule.clone() };
             all.push(Attempt { schedule, bits: 32, blocks: None });
         }
@@ -190,7 +195,8 @@ impl General<'_> {
                     prefix: prefix.clone(),
                     lanes: self.registers.lanes(attempt.bits),
                     interleaves: interleaves(self.schedule, schedule, self.registers),
-                    bounds: Bounds::new(words, schedule.multiply, schedule.reduce),
+                    bounds: Bounds::new(words, schedule.multiply, schedule.reduce)
+                        .with(schedule.reduce_products),
                     builder: Builder::new(&name, None, words),
                     procedures: self.procedures.clone(),
                     sites: Vec::new(),
