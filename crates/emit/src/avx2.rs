@@ -53,6 +53,7 @@ pub fn avx2(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
         attribute: Features::needed(&program).attribute(),
         keeps: keeps(&program),
         repeats: true,
+        in_order: 0,
         block: op::block,
     };
     Ok(file(&program, &machine, preamble))

@@ -14,6 +14,7 @@ mod words;
 use crate::Preamble;
 use crate::x86::{Machine, UNDOING, check, file};
 use ringforge_program::ir::*;
+use ringforge_program::schedule::Schedule;
 
 pub use crate::x86::Unfit;
 
@@ -29,6 +30,7 @@ pub const SUFFIX: &str = "neon";
 pub fn neon(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
     let program = program.expand();
     check(&program, &ringforge_target::NEON, lacking)?;
+    let schedule = Schedule::parse(&program.schedule).unwrap_or_default();
     let machine = Machine {
         suffix: SUFFIX,
         what: "multiplication with Neon",
@@ -36,6 +38,7 @@ pub fn neon(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
         attribute: "",
         keeps: false,
         repeats: false,
+        in_order: schedule.in_order as usize,
         block: op::block,
     };
     Ok(file(&program, &machine, preamble))
@@ -51,9 +54,9 @@ fn lacking(op: &Op, bits: u8) -> Option<&'static str> {
 }
 
 /// What stands before the tables.
-fn head(_: &Machine) -> String {
+fn head(machine: &Machine) -> String {
     let passes = UNDOING.map(|pass| format!("\"no-tree-{pass}\"")).join(", ");
-    format!(
+    let mut head = format!(
         "#include <arm_neon.h>\n#include <stddef.h>\n#include <stdint.h>\n\n\
          /* gcc takes intrinsics apart, and products by words that it knows, and reorders them for registers \
          that it then lacks.\n * clang does that across stores; both would spread lanes over registers. */\n\
@@ -63,5 +66,12 @@ fn head(_: &Machine) -> String {
          #else\n#define OPAQUE(word) (void)0\n\
          #define FENCE __asm__ volatile(\"\" ::: \"memory\")\n#endif\n\
          #define LANES(words) __asm__ volatile(\"\" : \"+w\"(words))\n#define TARGET\n"
-    )
+    );
+    if machine.in_order > 0 {
+        head += "/* clang orders operations for their latency, which takes registers that there are not, but not across \
+                 places that are jumped to. */\n\
+                 #if defined(__clang__)\n#define HERE(place) __asm__ goto(\"\" : : : : place); place:\n\
+                 #else\n#define HERE(place) (void)0\n#endif\n";
+    }
+    head
 }

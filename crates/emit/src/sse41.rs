@@ -33,6 +33,7 @@ pub fn sse41(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
         attribute: "sse4.1",
         keeps: false,
         repeats: false,
+        in_order: 0,
         block,
     };
     Ok(file(&program, &machine, preamble))

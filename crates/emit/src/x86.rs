@@ -21,6 +21,8 @@ pub(crate) struct Machine<'a> {
     pub keeps: bool,
     /// Whether an instruction repeats a word from memory over a register: gcc is told to take it.
     pub repeats: bool,
+    /// After how many operations compilers start anew to order them; 0 for never.
+    pub in_order: usize,
     /// The operations of a block, at a depth of indentation.
     pub block: fn(&mut String, &Place, &Block, usize),
 }
@@ -90,6 +92,8 @@ pub(crate) struct Place<'a> {
     pub bits: u8,
     /// [`Machine::keeps`].
     pub keeps: bool,
+    /// [`Machine::in_order`].
+    pub in_order: usize,
     /// Words that its registers repeat, each in its element: see [`repeated`].
     pub words: &'a [i32],
 }
@@ -340,7 +344,8 @@ fn definition(
         );
     }
     let words = repeated(procedure);
-    let place = Place { procedure, bits: procedure.bits, keeps: machine.keeps, words: &words };
+    let Machine { keeps, in_order, .. } = *machine;
+    let place = Place { procedure, bits: procedure.bits, keeps, in_order, words: &words };
     statements(out, program, machine, &place, &procedure.body, 1);
     out.push_str("}\n");
 }

@@ -56,6 +56,9 @@ pub struct Target {
     /// From how many constant factors of a block on they are taken by lane out of registers that hold several;
     /// 0 where no product does that.
     pub by_lane: usize,
+    /// How many registers of such constants a block keeps from its start on; where it has more, each is loaded before its
+    /// first use, in order of use.
+    pub kept_constants: usize,
     /// How blocks are multiplied.
     pub products: Products,
     /// Bits of the longest words that products of coefficients are summed in.
@@ -87,6 +90,7 @@ pub const AVX2: Target = Target {
     pieces: 1,
     count: 16,
     by_lane: 0,
+    kept_constants: 0,
     products: Products::Dots,
     sums: 32,
     rounded: 16,
@@ -120,6 +124,7 @@ pub const NEON: Target = Target {
     pieces: 2,
     // Fewer have registers of their own, out of loops; of more some are loaded again and again.
     by_lane: 11,
+    kept_constants: 4,
     rounded: 32,
     // Barrett's are shorter by two multiplications of six slots; the prover understands these everywhere.
     // Windows over weighted blocks are cut out of registers.

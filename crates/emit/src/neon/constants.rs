@@ -12,6 +12,8 @@ pub(super) struct Constants {
     pub registers: Vec<Vec<i32>>,
     /// Register and lane of a repeated word.
     pub places: HashMap<Value, (usize, usize)>,
+    /// Whether each is loaded before its first use: there are too many to keep.
+    pub late: bool,
 }
 
 /// The repeated words of a block that nothing but products use, where they are too many for registers of their
@@ -44,19 +46,39 @@ pub(super) fn packed(block: &Block, chosen: &Selection, bits: u8) -> Constants {
     if words.len() < ringforge_target::NEON.by_lane {
         return Constants::default();
     }
-    let words: Vec<i32> = words.into_iter().collect();
+    let mut words: Vec<i32> = words.into_iter().collect();
     let lanes = 128 / usize::from(bits);
+    let late = words.len().div_ceil(lanes) > ringforge_target::NEON.kept_constants;
+    if late {
+        words = by_use(block, chosen, &found);
+    }
     let registers = words.chunks(lanes).map(|some| {
         let mut register = some.to_vec();
         register.resize(lanes, 0);
         register
     });
     let place = |(i, word): (usize, &Option<i32>)| {
-        let at = words.binary_search(&(*word)?).ok()?;
+        let word = (*word)?;
+        let at = words.iter().position(|&known| known == word)?;
         Some((Value(i as u32), (at / lanes, at % lanes)))
     };
     Constants {
         registers: registers.collect(),
         places: found.iter().enumerate().filter_map(place).collect(),
+        late,
     }
+}
+
+/// Words in the order of their first use.
+fn by_use(block: &Block, chosen: &Selection, found: &[Option<i32>]) -> Vec<i32> {
+    let mut words: Vec<i32> = Vec::new();
+    for (i, op) in block.ops.iter().enumerate().filter(|(i, _)| chosen.live[*i]) {
+        for (v, _) in chosen.forms[i].sources(op) {
+            match found[v.0 as usize] {
+                Some(word) if !words.contains(&word) => words.push(word),
+                _ => {}
+            }
+        }
+    }
+    words
 }

@@ -19,15 +19,15 @@ pub(super) fn block(out: &mut String, place: &Place, block: &Block, depth: usize
     let apart = falls_apart(place, block, &chosen.live, &loads);
     let passes: &[&[usize]] = if apart { &[&[0], &[1]] } else { &[&[0, 1]] };
     let constants = packed(block, &chosen, place.bits);
-    let writer = Writer { place, block, chosen, loads, constants };
+    let writer = Writer { place, block, chosen, loads, constants, apart };
     let mut written = vec![false; block.ops.len()];
     let mut lines = Vec::new();
-    for (k, words) in writer.constants.registers.iter().enumerate() {
-        let (kind, words) = (vector(place.bits), constant(words, place.bits));
-        lines.push(format!("{kind} k{k} = {words}; LANES(k{k});"));
+    if !writer.constants.late {
+        lines.extend((0..writer.constants.registers.len()).map(|k| writer.held(k, 0)));
     }
     let mut stored = false;
     for halves in passes {
+        let mut held = vec![!writer.constants.late; writer.constants.registers.len()];
         for (i, op) in block.ops.iter().enumerate().filter(|(i, _)| writer.chosen.live[*i]) {
             if uniform(op) && std::mem::replace(&mut written[i], true) {
                 continue;
@@ -50,10 +50,27 @@ pub(super) fn block(out: &mut String, place: &Place, block: &Block, depth: usize
                     lines.push(format!("const {kind} r{register} = {words};"));
                 }
             }
+            for (v, _) in writer.chosen.forms[i].sources(op) {
+                if let Some(&(k, _)) = writer.constants.places.get(&v)
+                    && !std::mem::replace(&mut held[k], true)
+                {
+                    lines.push(writer.held(k, halves[0]));
+                }
+            }
             lines.extend(writer.lines(i, op, halves));
         }
     }
+    let mut since = 0;
     for line in all_used(lines) {
+        if line.starts_with("const ") {
+            if place.in_order > 0 && since == place.in_order {
+                // Its own name in the function, whose text grows.
+                let here = out.len();
+                let _ = writeln!(out, "{indent}HERE(h{here});");
+                since = 0;
+            }
+            since += 1;
+        }
         let _ = writeln!(out, "{indent}{line}");
     }
 }
@@ -136,9 +153,24 @@ struct Writer<'a> {
     chosen: Selection,
     loads: Reuse,
     constants: Constants,
+    /// Whether one half is computed after the other.
+    apart: bool,
 }
 
 impl Writer<'_> {
+    /// The name of a register of constants; what is computed for one half after the other loads it again if it is late.
+    fn constants_of(&self, k: usize, half: usize) -> String {
+        let again = self.apart && self.constants.late && half == 1;
+        if again { format!("k{k}h") } else { format!("k{k}") }
+    }
+
+    /// Its declaration.
+    fn held(&self, k: usize, half: usize) -> String {
+        let (kind, name) = (vector(self.place.bits), self.constants_of(k, half));
+        let words = constant(&self.constants.registers[k], self.place.bits);
+        format!("{kind} {name} = {words}; LANES({name});")
+    }
+
     fn op(&self, v: Value) -> &Op {
         &self.block.ops[v.0 as usize]
     }
@@ -314,7 +346,10 @@ impl Writer<'_> {
         let (a, b) = if place(a).is_some() { (b, a) } else { (a, b) };
         let x = self.words(a, half);
         match place(b) {
-            Some(&(k, lane)) => format!("{name}q_laneq_s{bits}({before}{x}, k{k}, {lane})"),
+            Some(&(k, lane)) => {
+                let constants = self.constants_of(k, half);
+                format!("{name}q_laneq_s{bits}({before}{x}, {constants}, {lane})")
+            }
             None => format!("{name}q_s{bits}({before}{x}, {})", self.words(b, half)),
         }
     }
@@ -471,6 +506,10 @@ impl Writer<'_> {
             }
             Form::Transposed { a, b, odd } => {
                 return two(if odd { "vtrn2" } else { "vtrn1" }, &a, &b);
+            }
+            Form::Rounded { a, down } => return format!("vrshrq_n_s{bits}({}, {down})", words(&a)),
+            Form::Between { a, b, from } => {
+                return format!("vextq_s{bits}({}, {}, {from})", words(&a), words(&b));
             }
             Form::Unzipped { sums, odd } => {
                 let h = ["l", "h"][half];

@@ -21,6 +21,10 @@ pub(super) enum Form {
     },
     /// Words 0, 0, 2, 2, … of `a` and `b` alternately, or words 1, 1, 3, 3, … (`trn1`, `trn2`).
     Transposed { a: Value, b: Value, odd: bool },
+    /// `a + 2^(down - 1)` shifted right with its sign, where that sum is a word (`srshr`).
+    Rounded { a: Value, down: u8 },
+    /// Words `from..` of `a` and then those of `b`, in each half (`ext`).
+    Between { a: Value, b: Value, from: usize },
     /// `sum` and the products of all words of a window with one word of a pair (`smlal` by lane), in two
     /// registers a half as [`Form::Products`], but each sum whole and all in their order (`by_lane`).
     ByLane {
@@ -48,7 +52,10 @@ impl Form {
                 let sum = sum.map(|v| (v, false));
                 sum.into_iter().chain([(a, true), (b, true)]).collect()
             }
-            Form::Transposed { a, b, .. } => vec![(a, true), (b, true)],
+            Form::Rounded { a, .. } => vec![(a, true)],
+            Form::Transposed { a, b, .. } | Form::Between { a, b, .. } => {
+                vec![(a, true), (b, true)]
+            }
             Form::ByLane { sum, window, pair, .. } => {
                 let sum = sum.map(|v| (v, false));
                 sum.into_iter().chain([(window, true), (pair, false)]).collect()
@@ -99,6 +106,10 @@ pub(super) fn select(block: &Block, bits: u8) -> Selection {
                 Some((a, b)) => Form::Fused { sum: x, a, b, minus: true },
                 None => Form::Own,
             },
+            Op::Sar(sum, down) => match rounded(ops, sum, down, bits) {
+                Some(a) => Form::Rounded { a, down },
+                None => Form::Own,
+            },
             Op::PairDot(a, b) => Form::Products { sum: None, a, b },
             Op::PairDotAdd { acc, a, b } if products(acc) && once(acc) => {
                 Form::Products { sum: Some(acc), a, b }
@@ -119,6 +130,10 @@ pub(super) fn select(block: &Block, bits: u8) -> Selection {
                 (_, &Op::SwapPairs(b)) => Form::Transposed { a, b, odd: false },
                 (&Op::SwapPairs(a), _) => Form::Transposed { a, b, odd: true },
                 _ => Form::Own,
+            },
+            Op::Blend { a, b, mask } if bits == 16 => match between(of(a), of(b), mask) {
+                Some((a, b, from)) => Form::Between { a, b, from },
+                None => Form::Own,
             },
             _ => Form::Own,
         };
@@ -141,6 +156,31 @@ pub(super) fn select(block: &Block, bits: u8) -> Selection {
         }
     }
     Selection { forms, live, whole }
+}
+
+/// `y` of a sum `y + 2^(down - 1)` that is a word whatever x is: `y = x - sar(x, by)`, which is no more than
+/// 2^(bits - 1) - 2^(bits - 1 - by).
+fn rounded(ops: &[Op], sum: Value, down: u8, bits: u8) -> Option<Value> {
+    let op = |v: Value| &ops[v.0 as usize];
+    let &Op::Add(y, half) = op(sum) else { return None };
+    let (&Op::Splat(half), &Op::Sub(x, part)) = (op(half), op(y)) else { return None };
+    let &Op::Sar(same, by) = op(part) else { return None };
+    let rounds = down > 0 && i64::from(half) == 1 << (down - 1);
+    // by = 0 leaves nothing.
+    let fits = by > 0 && down + by < bits;
+    (same == x && rounds && fits).then_some(y)
+}
+
+/// Two parts and the word of the first from which on a blend has its words, and then those of the second: of two parts
+/// turned alike. Eight words each.
+fn between(a: &Op, b: &Op, mask: u8) -> Option<(Value, Value, usize)> {
+    let (Op::PermuteParts { a, pattern }, Op::PermuteParts { a: b, pattern: same }) = (a, b) else {
+        return None;
+    };
+    let from = usize::from(*pattern.first()?);
+    let turned = pattern.iter().enumerate().all(|(i, &word)| usize::from(word) == (i + from) % 8);
+    let fits = pattern == same && turned && pattern.len() == 8 && mask == (0xff00 >> from) as u8;
+    fits.then_some((*a, *b, from))
 }
 
 /// Takes sums of products of neighbours as whole ones where that gives the same words.

@@ -398,6 +398,7 @@ fn modular_operations() {
                 Ceiling,
                 Folded,
                 RoundedShift,
+                BarrettShifts,
                 Montgomery,
             ]),
             words(&[ProductMethod::Montgomery]),
@@ -416,7 +417,7 @@ fn modular_operations() {
         } else {
             let wide = vec![
                 multiply(&[MulMethod::MontgomeryLow, MulMethod::MontgomeryWide], &factors),
-                reduce(&[Crude, Folded, RoundedShift, MontgomeryWide]),
+                reduce(&[Crude, Folded, RoundedShift, BarrettShifts, MontgomeryWide]),
                 words(&[ProductMethod::MontgomeryLow, ProductMethod::MontgomeryWide]),
                 freeze(&[Minimum]),
                 narrow(&[NarrowMethod::Montgomery]),

@@ -54,6 +54,42 @@ fn operations_that_neon_takes_by_lane() {
     }
 }
 
+/// More constants than are kept are loaded where they are used, once, or once for each half that is computed by itself.
+#[test]
+fn constants_that_neon_loads_late() {
+    for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
+        let kept = ringforge_target::NEON.kept_constants * 128 / usize::from(bits);
+        for (count, apart) in [(kept, true), (kept + 1, true), (2 * kept, true), (2 * kept, false)]
+        {
+            let mut block = Block::default();
+            let [a, b] = [A, B].map(|buffer| block.push(Op::Load { buffer, at: Index::at(0) }));
+            let mut sum = match apart {
+                true => a,
+                false => block.push(Op::Parts { a, b, pick: vec![1, 2] }),
+            };
+            for k in 0..count as i32 {
+                // In no order, and the first one again.
+                for k in [k, 0] {
+                    let word = block.push(Op::Splat(k * 77 % 1009 - 500));
+                    let high = block.push(Op::MulHrs(b, word));
+                    sum = block.push(Op::Add(sum, high));
+                }
+                block.push(Op::Store { buffer: C, at: Index::at(k as usize * lanes), a: sum });
+            }
+            let program = whole(q, bits, lanes, count * lanes, block);
+            check(&program, &["neon"]);
+            let said = neon::neon(&program, &Preamble::default()).unwrap();
+            let registers = count.div_ceil(128 / usize::from(bits));
+            let times = if count > kept && apart { 2 } else { 1 };
+            assert_eq!(
+                said.matches("LANES(k").count(),
+                times * registers,
+                "{count} {apart}: {said}"
+            );
+        }
+    }
+}
+
 /// Neon adds sums of products without adding neighbours, and products to words, in one operation.
 #[test]
 fn operations_that_neon_does_together() {
@@ -101,6 +137,92 @@ fn operations_that_neon_does_together() {
             block.push(Op::Store { buffer: C, at: Index::at(i * lanes), a });
         }
         check(&whole(q, bits, lanes, words, block), &["neon"]);
+    }
+}
+
+/// Neon cuts words out of two registers that are turned alike; not where they are not, or where a blend begins elsewhere.
+#[test]
+fn words_that_neon_cuts_out_of_two_registers() {
+    let (q, bits, lanes) = KINDS[0];
+    let turned = |k: usize| (0..8).map(|i| ((i + k) % 8) as u8).collect::<Vec<u8>>();
+    let swapped: Vec<u8> = (0..8).map(|i| i ^ 1).collect();
+    let cases = (1..8).map(|k| (turned(k), turned(k), (0xff00 >> k) as u8, true)).chain([
+        (turned(3), turned(4), 0xe0, false),
+        (turned(3), turned(3), 0xf0, false),
+        (turned(3), turned(3), 0x1f, false),
+        (swapped.clone(), swapped, 0x80, false),
+    ]);
+    for (first, second, mask, taken) in cases {
+        let mut block = Block::default();
+        let [a, b] = [A, B].map(|buffer| block.push(Op::Load { buffer, at: Index::at(0) }));
+        let shown = format!("{first:?} {second:?} {mask:x}");
+        let a = block.push(Op::PermuteParts { a, pattern: first });
+        let b = block.push(Op::PermuteParts { a: b, pattern: second });
+        let a = block.push(Op::Blend { a, b, mask });
+        block.push(Op::Store { buffer: C, at: Index::at(0), a });
+        let program = whole(q, bits, lanes, lanes, block);
+        check(&program, &["neon"]);
+        let said = neon::neon(&program, &Preamble::default()).unwrap();
+        assert_eq!(said.contains("vextq_s16(v0l, v1l, "), taken, "{shown}: {said}");
+    }
+}
+
+/// Places where compilers start anew to order operations, as often as the schedule says; in a loop as well.
+#[test]
+fn operations_that_compilers_keep_in_order() {
+    let (q, bits, lanes) = KINDS[0];
+    // Seven operations for each half.
+    for (every, places) in [(0, 0), (2, 6), (3, 4), (7, 1), (14, 0)] {
+        let mut block = Block::default();
+        let at = |start: usize| Index::strided(start, LoopVar(0), lanes);
+        let [a, b] = [A, B].map(|buffer| block.push(Op::Load { buffer, at: at(0) }));
+        let mut sum = block.push(Op::Add(a, b));
+        for _ in 0..2 {
+            let high = block.push(Op::MulLo(sum, a));
+            sum = block.push(Op::Sub(high, sum));
+        }
+        block.push(Op::Store { buffer: C, at: at(0), a: sum });
+        let mut program = whole(q, bits, lanes, 2 * lanes, block);
+        let body = &mut program.procedures[0].body;
+        *body = vec![Stmt::Loop { counter: LoopVar(0), count: 2, body: std::mem::take(body) }];
+        program.schedule = format!("in-order = {every}");
+        check(&program, &["neon"]);
+        let said = neon::neon(&program, &Preamble::default()).unwrap();
+        assert_eq!(said.matches("HERE(h").count(), places, "{every}: {said}");
+        assert_eq!(said.contains("#define HERE"), every > 0);
+    }
+}
+
+/// Neon rounds as it shifts where the sum that rounds is known to be a word; not where it may wrap.
+#[test]
+fn shifts_that_neon_rounds() {
+    for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
+        // The first one is the largest sum that fits; a sum, another half and two other words.
+        for (by, down, off, minus, same, taken) in [
+            (3, bits - 4, 0, true, true, true),
+            (3, bits - 3, 0, true, true, false),
+            (0, 4, 0, true, true, false),
+            (3, 4, 1, true, true, false),
+            (3, 4, 0, false, true, false),
+            (3, 4, 0, true, false, false),
+        ] {
+            let mut block = Block::default();
+            let [a, b] = [A, B].map(|buffer| block.push(Op::Load { buffer, at: Index::at(0) }));
+            let part = block.push(Op::Sar(if same { a } else { b }, by));
+            let y = block.push(if minus { Op::Sub(a, part) } else { Op::Add(a, part) });
+            let half = block.push(Op::Splat((1 << (down - 1)) + off));
+            let sum = block.push(Op::Add(y, half));
+            let a = block.push(Op::Sar(sum, down));
+            block.push(Op::Store { buffer: C, at: Index::at(0), a });
+            let program = whole(q, bits, lanes, lanes, block);
+            check(&program, &["neon"]);
+            let said = neon::neon(&program, &Preamble::default()).unwrap();
+            assert_eq!(
+                said.contains("vrshrq_n_"),
+                taken,
+                "{by} {down} {off} {minus} {same}: {said}"
+            );
+        }
     }
 }
 
