@@ -31,14 +31,14 @@ fn every_method_keeps_residues() {
     }
 }
 
-/// As near as Barrett's product where two terms are its constant; residues on the whole domain, and no word beyond it
+/// As near as Barrett's product, but for one, where two terms are its constant; residues on the whole domain, and no word beyond it
 /// whose sum fits.
 #[test]
 fn quotients_by_shifts() {
     let method = ReduceMethod::BarrettShifts;
     assert_eq!(
         (method.range((-32768, 32767), Q), method.domain(Q)),
-        ((-2881, 2881), (-32768, 32767))
+        ((-2882, 2880), (-32768, 32767))
     );
     for q in [3, 5, 257, 3329, Q, 7681, 12289, 32_749] {
         let (first, last) = method.domain(q);
