@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -15,14 +16,28 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Removes every unfinished output directory, every [`Scratch`] and every unfinished file; for a
-/// handler of Ctrl-C, before it exits.
+/// Removes every unfinished output directory, every [`Scratch`] and every unfinished file, for a
+/// handler of Ctrl-C, before it exits: whoever begins another one, or ends one, waits from now on.
 pub fn remove_unfinished() {
-    for path in std::mem::take(&mut *unfinished()) {
-        // A path that is gone already is what we want.
-        let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    let mut all = unfinished();
+    for path in std::mem::take(&mut *all) {
+        // A path that is gone already is what we want. Threads that still write into a directory may make it
+        // anew under the hands of who removes it.
+        for _ in 0..ATTEMPTS {
+            let done =
+                if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            if done.is_ok() || !path.exists() {
+                break;
+            }
+            std::thread::sleep(PAUSE);
+        }
     }
+    std::mem::forget(all);
 }
+
+/// How often the removal of a path is tried, and how long after an attempt the next one comes.
+const ATTEMPTS: usize = 50;
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// Writes a file that appears whole or not at all, in the place of an earlier one; missing
 /// directories are made.
@@ -33,10 +48,12 @@ pub fn replace_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Output
     let path = std::path::absolute(path).map_err(io_error("find", path))?;
     let parent = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(parent).map_err(io_error("create", parent))?;
+    let mut all = unfinished();
     let temp = tempfile::Builder::new().prefix(".ringforge-").tempfile_in(parent);
     let temp = temp.map_err(io_error("write into", parent))?;
     let name = temp.path().to_owned();
-    unfinished().push(name.clone());
+    all.push(name.clone());
+    drop(all);
     let done = fs::write(&name, content)
         .and_then(|()| temp.as_file().sync_all())
         .and_then(|()| temp.persist(&path).map(drop).map_err(|e| e.error));
@@ -88,8 +105,10 @@ impl Scratch {
     /// # Errors
     /// The place for temporary files cannot be written.
     pub fn new() -> io::Result<Scratch> {
+        // Not made once everything is removed: see `remove_unfinished`.
+        let mut all = unfinished();
         let temp = tempfile::Builder::new().prefix("ringforge-").tempdir()?;
-        unfinished().push(temp.path().to_owned());
+        all.push(temp.path().to_owned());
         Ok(Scratch(temp))
     }
 
@@ -101,6 +120,8 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
+        // Gone before it leaves the list: the process may end in between.
+        let _ = fs::remove_dir_all(self.0.path());
         unfinished().retain(|p| p != self.0.path());
     }
 }
@@ -143,11 +164,13 @@ impl OutputDir {
         if !beside.is_dir() {
             return Err(OutputError::NotADirectory { path: beside.to_owned() });
         }
+        let mut all = unfinished();
         let temp = tempfile::Builder::new()
             .prefix(".ringforge-")
             .tempdir_in(beside)
             .map_err(io_error("write into", beside))?;
-        unfinished().push(temp.path().to_owned());
+        all.push(temp.path().to_owned());
+        drop(all);
         Ok(OutputDir { temp, target })
     }
 
@@ -202,6 +225,8 @@ impl OutputDir {
 
 impl Drop for OutputDir {
     fn drop(&mut self) {
+        // As for `Scratch`; after `commit` there is nothing of that name.
+        let _ = fs::remove_dir_all(self.temp.path());
         unfinished().retain(|p| p != self.temp.path());
     }
 }
