@@ -103,13 +103,13 @@ impl General<'_> {
             digits,
             words,
         };
-        let halves = match digits {
-            &[Digit { procedure: None, weight: 1, bound, bits }]
+        let halves = match *digits {
+            [Digit { procedure: None, weight: 1, bound, bits }]
                 if bits == SHORT && q.is_power_of_two() =>
             {
                 Halves { low: (arrays[0], 0), bound, bits, upper: (arrays[0], n) }
             }
-            &[Digit { procedure: None, weight: 1, bound, bits }] if !q.is_power_of_two() => {
+            [Digit { procedure: None, weight: 1, bound, bits }] if !q.is_power_of_two() => {
                 let upper = builder.buffer("upper", Role::Local, terms, ALIGNMENT);
                 builder.narrow(upper, SHORT);
                 let title = "the upper half of the product modulo q";
