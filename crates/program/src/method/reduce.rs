@@ -64,6 +64,9 @@ pub enum ReduceMethod {
     Plantard,
 }
 
+/// Shifts by one or two of so many bits are read as halves of products of words of 16.
+const BYTE: u8 = 8;
+
 impl ReduceMethod {
     /// What the method lacks with this modulus, as a sentence; nothing where it works.
     pub fn missing(self, m: impl Into<Modulus>) -> Option<String> {
@@ -201,10 +204,25 @@ impl ReduceMethod {
         ReduceMethod::nearest(m, bound, choices).unwrap_or((ReduceMethod::BarrettHigh, bound))
     }
 
+    /// The same for sums that are reduced once, not coarse, with no shift by a byte, which the prover takes for one of the
+    /// upper half of a product.
+    pub fn once(q: u64, bound: i64) -> (ReduceMethod, i64) {
+        match ReduceMethod::low(q, bound, false) {
+            (ReduceMethod::BarrettLow { shift: BYTE, .. }, _) => {
+                let shifts = (0..16).filter(|shift| *shift != BYTE);
+                let choices = shifts.flat_map(|shift| (1..31).map(move |scale| (shift, scale)));
+                let found = ReduceMethod::nearest(Modulus { q, bits: 32 }, bound, choices);
+                found.unwrap_or((ReduceMethod::BarrettHigh, bound))
+            }
+            found => found,
+        }
+    }
+
     /// The [`ReduceMethod::BarrettLow`] that leaves least of a sum within `bound` in words of 64 bits, and what it
-    /// leaves at most; nothing where none accepts all such sums.
+    /// leaves at most; nothing where none accepts all such sums. By 16 it does not shift, either.
     pub fn of_sums(q: u64, bound: i64) -> Option<(ReduceMethod, i64)> {
-        let choices = (0..20).flat_map(|shift| (1..32).map(move |scale| (shift, scale)));
+        let shifts = (0..20).filter(|shift| *shift != 2 * BYTE);
+        let choices = shifts.flat_map(|shift| (1..32).map(move |scale| (shift, scale)));
         ReduceMethod::nearest(Modulus { q, bits: 64 }, bound, choices)
     }
 
