@@ -262,6 +262,7 @@ fn the_definition_is_proved_with_each_compiler() {
     let mut rings = sparse.map(|(ring, n)| (ring.to_owned(), n)).to_vec();
     rings
         .extend([(17, 20), (32, 24), (24649, 18), (122, 16), (3329, 40)].map(|(q, n)| dense(q, n)));
+    let mut open = Vec::new();
     for (ring, n) in sample(&rings, &[0, 1, 8]) {
         for compiler in compilers() {
             let dir = Sandbox::new();
@@ -270,10 +271,13 @@ fn the_definition_is_proved_with_each_compiler() {
             let cc = format!("--cc={compiler}");
             let args = ["--json", "forge", &ring, "--plan=own.plan", "--target=c", "--no-bench"];
             let run = dir.ringforge(&[&args[..], &[&cc, "--pairs=50", "--out=p"]].concat());
-            assert_eq!(run.status, 0, "{ring} by {compiler}: {run:?}");
-            assert_eq!(run.json()["verdict"], "proved", "{ring} by {compiler}");
+            if run.status != 0 || run.json()["verdict"] != "proved" {
+                let reasons = run.json()["targets"][0]["proof"]["reasons"].to_string();
+                open.push(format!("{ring} by {compiler}, status {}: {reasons}", run.status));
+            }
         }
     }
+    assert!(open.is_empty(), "not proved:\n{}", open.join("\n"));
 }
 
 /// Forges all for one target; all must be proved, and nothing may be wrong.
