@@ -38,6 +38,8 @@ pub struct Cutter {
     pub(crate) taken: (Form, Option<Base>),
     /// Whether it was a quotient of a quotient: `taken` has the inner one.
     pub(crate) joined: bool,
+    /// Whether quotients stay what they are, where functions of one variable might do.
+    pub(crate) quotients: bool,
     /// Whether the sum that is being cut was unfolded.
     unfolding: bool,
 }
@@ -67,6 +69,7 @@ impl Cutter {
             record: Record::default(),
             taken: Default::default(),
             joined: false,
+            quotients: false,
             unfolding: false,
         }
     }

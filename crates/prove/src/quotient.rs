@@ -28,6 +28,14 @@ impl Cutter {
         self.floor_of((form, 0), bits, w, self.world.wide)
     }
 
+    /// The same as a quotient, where it might be a function of one variable.
+    pub(crate) fn quotient_of(&mut self, form: &Form, bits: u8, w: u8) -> Form {
+        self.quotients = true;
+        let out = self.floor(form, bits, w);
+        self.quotients = false;
+        out
+    }
+
     /// The same of a form of which what is taken has 2^up times as much; with `respell`, of a sum by its name,
     /// or of a name's sum, where that is simpler.
     fn floor_of(&mut self, (form, up): (&Form, u8), bits: u8, w: u8, respell: bool) -> Form {
@@ -76,7 +84,9 @@ impl Cutter {
             self.taken.0 = taken;
             return Form::combine(&whole, 1, &part, 1, w);
         }
-        if let Some(part) = self.few(&rest, bits, up) {
+        if !self.quotients
+            && let Some(part) = self.few(&rest, bits, up)
+        {
             return Form::combine(&whole, 1, &part, 1, w);
         }
         let part = match self.read(&rest) {
@@ -232,6 +242,11 @@ impl Cutter {
         let groups = self.rest(&mut r)?;
         let floors = floors.into_iter().map(|(a, n, at)| (a, n << (scale - at))).collect();
         Some(Steps { scale, floors, names, groups, bounds: r.bounds() })
+    }
+
+    /// The interval of a form in which functions of a variable stand beside quotients of its sum.
+    pub(crate) fn folded_bounds(&mut self, form: &Form) -> Option<(i128, i128)> {
+        self.rational_steps(form, View::Folded).map(|steps| steps.bounds)
     }
 
     /// Sums of variables, of which functions stand beside them, by the names of the variables.

@@ -3,10 +3,12 @@
 use crate::cut::Cutter;
 use crate::funs::FunOp;
 use crate::values::{Atom, AtomId, Base, Form, VarId};
+use crate::walk::{Output, Walk};
+use ringforge_contract::InputRange;
 use ringforge_kernel::certificate::Line;
 use ringforge_kernel::claim::{Witness, Zero};
-use ringforge_kernel::replay::{Case, Operand, Target, walk};
-use ringforge_machine::graph::Graph;
+use ringforge_kernel::replay::{Case, Operand, Target, walk as kernel};
+use ringforge_machine::graph::{Graph, NodeId};
 
 const Q: u32 = 8_380_417;
 
@@ -44,7 +46,7 @@ fn refused(lines: &[Line], most: i64) -> Option<String> {
         target: Target { bits: 32, signed: true, lo: 0, hi: 0 },
         q: Q,
     };
-    walk(&case, lines, 1 << 30, &|_| true).err().map(|e| e.to_string())
+    kernel(&case, lines, 1 << 30, &|_| true).err().map(|e| e.to_string())
 }
 
 /// The narrowest of the bounds that are claimed of what has the last one.
@@ -149,4 +151,66 @@ fn what_is_too_large_at_a_scale_is_named_at_its_own() {
             assert_eq!(found, named, "{width} {a} {sign}");
         }
     }
+}
+
+/// What is proved of a word of 32 bits of words of 16 within q/2 either way, and why the kernel refuses what is written.
+fn proved(g: &Graph, out: NodeId, q: i64) -> (Option<Output>, Option<String>) {
+    let most = q / 2;
+    let range = InputRange { lo: -most, hi: most, signed: true };
+    let mut walk = Walk::new(g, q as u32, vec![range; 2]);
+    walk.run(&[out], &mut |_, _| true);
+    let found = walk.output(out, 32, true).ok();
+    let lines = walk.cut.record.finished();
+    let case = Case {
+        graph: g,
+        operands: &[Operand { lo: -most, hi: most, bits: 16 }; 2],
+        outputs: &[out],
+        target: Target { bits: 32, signed: true, lo: -q, hi: q },
+        q: q as u32,
+    };
+    let why = kernel(&case, &lines, 1 << 30, &|_| true).err().map(|e| e.to_string());
+    (found, why)
+}
+
+/// That the first of some words is proved to be a residue of fewer than `values` values, and no other.
+fn first_alone(make: &dyn Fn(&mut Graph, usize) -> NodeId, q: i64, values: i64) {
+    for change in 0..4 {
+        let mut g = Graph::new();
+        let out = make(&mut g, change);
+        let (found, why) = proved(&g, out, q);
+        let right = |o: &Output| o.hi - o.lo < values && o.residue.m == q as u32;
+        let right = why.is_none() && found.as_ref().is_some_and(right);
+        assert_eq!(right, change == 0, "{change}: {found:?}, {why:?}");
+    }
+}
+
+/// An element of an operand, in words of `bits` bits.
+fn element(g: &mut Graph, operand: u16, index: u32, bits: u8) -> NodeId {
+    let x = g.input(16, operand, index);
+    g.sext(x, bits)
+}
+
+/// `pmuludq` of the lower words by a constant.
+fn unsigned(g: &mut Graph, x: NodeId, c: i64) -> NodeId {
+    let low = g.slice(x, 0, 32);
+    let (wide, c) = (g.zext(low, 64), g.constant(64, c as u64));
+    g.mul(wide, c)
+}
+
+#[test]
+fn quotients_read_without_sign_are_quotients_still() {
+    // x·y - q·round(x·y / q), quotients being multiplied as words without sign.
+    let make = |g: &mut Graph, change: usize| {
+        let (x, y) = (element(g, 0, 0, 32), element(g, 1, 0, 32));
+        let p = g.mul(x, y);
+        let coarse = g.ashr(p, 14);
+        let scaled = unsigned(g, coarse, if change == 1 { 10_699 } else { 10_599 });
+        let (scaled, half) = (g.slice(scaled, 0, 32), g.constant(32, 16_384));
+        let rounded = g.add(scaled, half);
+        let quotient = if change == 2 { g.lshr(rounded, 15) } else { g.ashr(rounded, 15) };
+        let multiple = unsigned(g, quotient, if change == 3 { 50_655 } else { 50_653 });
+        let multiple = g.slice(multiple, 0, 32);
+        g.sub(p, multiple)
+    };
+    first_alone(&make, 50_653, 80_000);
 }

@@ -65,15 +65,22 @@ impl Walk<'_> {
                 return None;
             }
         }
-        let r = self.cut.read(&form).ok();
-        let inside = |r: &crate::reading::Reading| {
-            r.lo >= -i128::from(middle) && r.hi < (1i128 << from) - i128::from(middle)
+        let inside = |lo: i128, hi: i128| {
+            lo >= -i128::from(middle) && hi < (1i128 << from) - i128::from(middle)
         };
-        if r.as_ref().is_some_and(inside) {
+        if self.cut.read(&form).is_ok_and(|r| inside(r.lo, r.hi)) {
             return Some(form);
         }
-        let top = self.cut.floor(&shifted, from, to);
-        Some(Form::combine(&form, 1, &top, (-1i64).wrapping_shl(from.into()), to))
+        let less = |top: &Form| Form::combine(&form, 1, top, (-1i64).wrapping_shl(from.into()), to);
+        let out = less(&self.cut.floor(&shifted, from, to));
+        let beside = self.cut.joined && self.cut.taken.1.is_some();
+        if !beside || self.cut.folded_bounds(&out).is_some_and(|(lo, hi)| inside(lo, hi)) {
+            return Some(out);
+        }
+        // A function of what a quotient is of, beside the quotient: two quotients show what they are together.
+        self.cut.taken = Default::default();
+        let out = less(&self.cut.quotient_of(&shifted, from, to));
+        self.cut.read(&out).is_ok_and(|r| inside(r.lo, r.hi)).then_some(out)
     }
 
     /// A sum of reduced words as a multiple of one variable, so that all products of it by
