@@ -93,6 +93,8 @@ impl Walk<'_> {
             self.cut.by_taken();
             return Arc::new(out);
         }
+        let straight = self.straight(form, from);
+        let form = straight.as_ref().unwrap_or(form);
         let whole = self.mixed(form, from, lo).then(|| self.whole_sum(form.clone(), from));
         let form = whole.as_ref().unwrap_or(form);
         // What is a multiple of 2^lo passes through.

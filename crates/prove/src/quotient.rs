@@ -101,6 +101,11 @@ impl Cutter {
         Form::combine(&whole, 1, &part, 1, w)
     }
 
+    /// Whether a form is plus or minus one quotient, and nothing else.
+    pub(crate) fn is_quotient(&self, form: &Form) -> bool {
+        matches!(form.t[..], [(a, 1 | -1)] if matches!(self.world.atoms[a as usize], Atom::Floor(_)))
+    }
+
     /// Notes that a part of what quotients are taken of, 2^up times, was spelled in another way.
     fn respelled(&mut self, from: &Form, to: &Form, up: u8) {
         let difference = Form::combine(to, 1, from, -1, 64);

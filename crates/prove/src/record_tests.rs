@@ -214,3 +214,31 @@ fn quotients_read_without_sign_are_quotients_still() {
     };
     first_alone(&make, 50_653, 80_000);
 }
+
+#[test]
+fn words_of_64_bits_are_reduced_by_halves() {
+    // Sums that fit 32 bits, and that do not.
+    for terms in [1, 2, 4] {
+        let make = |g: &mut Graph, change: usize| {
+            let mut sum = g.constant(64, 0);
+            for i in 0..terms {
+                let (x, y) = (element(g, 0, i, 64), element(g, 1, i, 64));
+                let p = g.mul(x, y);
+                sum = g.add(sum, p);
+            }
+            let c = 10_599;
+            let low = unsigned(g, sum, c);
+            let upper = g.lshr(sum, 32);
+            let upper = unsigned(g, upper, if change == 1 { c + 100 } else { c });
+            let upper = g.shl(upper, 32);
+            let half = g.constant(64, 1 << 28);
+            let low = g.add(low, half);
+            let rounded = g.add(low, upper);
+            let quotient = g.lshr(rounded, if change == 2 { 28 } else { 29 });
+            let multiple = unsigned(g, quotient, if change == 3 { 50_655 } else { 50_653 });
+            let out = g.sub(sum, multiple);
+            g.slice(out, 0, 32)
+        };
+        first_alone(&make, 50_653, 80_000);
+    }
+}

@@ -435,6 +435,10 @@ impl<'g> Walk<'g> {
                     {
                         Some(form.scaled(1, w))
                     }
+                    // And a quotient by what it is of, which the sum that it reduces is spelled by.
+                    Source::Cut { form, .. } if self.cut.is_quotient(form) => {
+                        Some(form.scaled(1, w))
+                    }
                     _ => Some(Form::atom(var.atom)),
                 }
             }

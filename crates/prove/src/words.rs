@@ -199,6 +199,19 @@ impl Walk<'_> {
         }
     }
 
+    /// Functions of a sum that takes too many values to enumerate, as the multiple of the sum that they are together:
+    /// products of its halves read without sign, added up, are a product of the sum, of which quotients are known.
+    pub(crate) fn straight(&mut self, form: &Form, w: u8) -> Option<Form> {
+        let base = self.cut.one_base(form)?;
+        if form.t.len() < 2 || self.cut.enumerable(base) {
+            return None;
+        }
+        let (lo, hi) = self.cut.world.domain(base);
+        let fun = self.cut.as_fun(form, w);
+        let (c, d) = self.cut.cones.linear(&mut self.cut.world.funs, fun, lo, hi, w)?;
+        Some(self.base_form(base, w)?.scaled(c, w).plus(d, w))
+    }
+
     /// A form modulo 2^w shifted right by k as an exact integer, where it is one.
     pub(crate) fn shift(&mut self, form: &Form, w: u8, k: u8, signed: bool) -> Option<Form> {
         if w < 32 || form.t.is_empty() {
