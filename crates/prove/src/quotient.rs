@@ -223,7 +223,14 @@ impl Cutter {
         let (mut r, _, _) = self.replaced_quotients(form, false)?;
         let spelled = self.spelled_out(&r);
         self.rest(&mut r)?;
-        let (lo, hi) = r.bounds();
+        let (mut lo, mut hi) = r.bounds();
+        if let Some((mut unfolded, _, names)) = self.replaced_quotients(form, true)
+            && !names.is_empty()
+            && self.rest(&mut unfolded).is_some()
+        {
+            let (l, h) = unfolded.bounds();
+            (lo, hi) = (lo.max(l), hi.min(h));
+        }
         if let Some((mut spelled, _)) = spelled
             && self.rest(&mut spelled).is_some()
         {
@@ -326,7 +333,11 @@ impl Cutter {
             for &(b, _) in floor.form.t.iter().filter(|_| unfold) {
                 let Atom::Var(v) = self.world.atoms[b as usize] else { continue };
                 let Source::Cut { form, bits: 64 } = &self.world.var(v).source else { continue };
-                let beside = |a: AtomId| r.terms.contains_key(&a) || r.floors.contains_key(&a);
+                // Quotients in it are replaced in their turn.
+                let beside = |a: AtomId| {
+                    let quotient = matches!(self.world.atoms[a as usize], Atom::Floor(_));
+                    quotient || r.terms.contains_key(&a)
+                };
                 if form.t.len() < 2 || !form.t.iter().all(|t| beside(t.0)) {
                     continue;
                 }

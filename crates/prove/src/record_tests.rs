@@ -242,3 +242,27 @@ fn words_of_64_bits_are_reduced_by_halves() {
         first_alone(&make, 50_653, 80_000);
     }
 }
+
+#[test]
+fn a_name_with_a_quotient_is_unfolded_beside_its_terms() {
+    // Multiples of 2^11 go through the first shift, and what is left of the second is named.
+    let make = |g: &mut Graph, change: usize| {
+        let (x, y) = (element(g, 0, 0, 32), element(g, 1, 0, 32));
+        let mut sum = g.mul(x, y);
+        for (i, c) in [6289, -6169, -2042, 749, 7678].into_iter().enumerate() {
+            let (x, c) = (element(g, 0, i as u32 + 1, 32), g.constant(32, c as u64));
+            let p = g.mul(x, c);
+            sum = g.add(sum, p);
+        }
+        let coarse = g.ashr(sum, if change == 1 { 12 } else { 11 });
+        let v = g.constant(32, 4295);
+        let scaled = g.mul(coarse, v);
+        let half = g.constant(32, 16_384);
+        let rounded = g.add(scaled, half);
+        let quotient = g.ashr(rounded, if change == 2 { 14 } else { 15 });
+        let q = g.constant(32, if change == 3 { 15_627 } else { 15_625 });
+        let multiple = g.mul(quotient, q);
+        g.sub(sum, multiple)
+    };
+    first_alone(&make, 15_625, 32_000);
+}
