@@ -365,18 +365,20 @@ impl<'g> Walk<'g> {
     /// A form modulo a smaller power of two.
     pub(crate) fn truncate(&mut self, form: &Form, w: u8) -> Form {
         let mut out = form.scaled(1, w);
-        let funs: Vec<(u32, i64, Base, FunId)> = out
-            .t
-            .iter()
-            .filter_map(|&(a, c)| match self.cut.world.atoms[a as usize] {
-                Atom::Fun(b, f) => Some((a, c, b, f)),
+        let wide = |this: &Self, out: &Form| -> Vec<(u32, i64, Base, FunId)> {
+            let of = |&(a, c): &(u32, i64)| match this.cut.world.atoms[a as usize] {
+                Atom::Fun(b, f) if this.cut.world.funs.get(f).width > w => Some((a, c, b, f)),
                 _ => None,
-            })
-            .collect();
+            };
+            out.t.iter().filter_map(of).collect()
+        };
+        let mut funs = wide(self, &out);
+        if funs.len() > 1 && out.t.len() > 2 {
+            // A sum meets a quotient of it before functions in it are others.
+            self.cut.resolve(&mut out, w);
+            funs = wide(self, &out);
+        }
         for (a, c, b, f) in funs {
-            if self.cut.world.funs.get(f).width <= w {
-                continue;
-            }
             let Some(part) = self.low_bits(b, f, w) else { continue };
             out = Form::combine(&out, 1, &Form::atom(a), c.wrapping_neg(), w);
             out = Form::combine(&out, 1, &part, c, w);
