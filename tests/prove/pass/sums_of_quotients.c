@@ -9,8 +9,7 @@
  * with: argument.b.range = [-32760, 32760]
  * with: argument.c.range = [-32760, 32760]
  * expect:
- *   unknown
- *   unmodelled (disjoint)
+ *   proved
  */
 #include <stdint.h>
 
