@@ -2,7 +2,7 @@
 //! random and on worst-case inputs, and proved.
 //!
 //! Each ring is printed when it is done: `ringforge forge 'RING' --target c --no-bench` does it again. Every day six in
-//! portable C and two for AVX2; left to `RINGFORGE_LONG=1`: all forty, ten for AVX2, and
+//! portable C and one for AVX2; left to `RINGFORGE_LONG=1`: all forty, ten for AVX2, and
 //! two hundred at default settings with gcc and clang: `RINGFORGE_LONG=1 cargo test --workspace --release --test any_ring`.
 
 mod common;
@@ -342,7 +342,7 @@ fn all_rings_in_portable_c_are_right_and_proved() {
 fn rings_for_avx2_are_right_and_proved() {
     let some: Vec<Case> = cases().into_iter().skip(2).step_by(4).collect();
     assert_eq!(some.len(), 10);
-    all(&sample(&some, &[1, 3]), "avx2");
+    all(&sample(&some, &[1]), "avx2");
 }
 
 /// A few of the two hundred; with `RINGFORGE_RINGS=200` all of them, which takes hours, with `RINGFORGE_RINGS=40..80`

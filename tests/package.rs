@@ -211,7 +211,7 @@ fn a_source_takes_the_place_of_openssh_s() {
         &["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
         &["-ftrapv", "-fstack-protector-strong", "-fPIE", "-D_FORTIFY_SOURCE=2", "-O2"],
     ];
-    for cc in common::compilers() {
+    for cc in sample(&common::compilers(), &[0]) {
         for way in sample(&ways, &[0]) {
             let object = dir.path().join("sntrup761.o");
             let mut compile = Command::new(cc);

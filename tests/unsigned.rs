@@ -143,6 +143,7 @@ fn what_does_not_fit_is_refused_with_what_would_work() {
 
 /// The seed's placement and the optimum, n = 512 and 1024.
 #[test]
+#[ignore = "in the long run"]
 fn the_seed_s_rings_are_proved() {
     let dir = Sandbox::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -319,6 +319,62 @@ fn symbolic(code: &[u8], cases: &[Case], known: &Known) -> Result<Vec<Vec<u64>>,
     Ok((0..cases.len()).map(|j| values.iter().map(|v| v[j]).collect()).collect())
 }
 
+/// One word with operands, of which some are known.
+struct Try<'a> {
+    form: &'a String,
+    word: u32,
+    cases: Vec<Case>,
+    known: Known,
+}
+
+/// Each word three times: nothing known, all, and half of the registers.
+fn tries<'a>(all: &'a BTreeMap<String, Vec<u32>>, random: &mut Random) -> Vec<Try<'a>> {
+    let mut tries = Vec::new();
+    for (form, words) in all {
+        for &word in words {
+            for mode in 0..3u64 {
+                let count = if mode == 0 { 14 } else { 1 };
+                let cases: Vec<Case> = (0..count)
+                    .map(|k| {
+                        let kind = if mode == 0 { k } else { random.next() };
+                        (random.words(kind, STATE), random.words(kind, MEMORY))
+                    })
+                    .collect();
+                let mut state = vec![mode == 1; 8 * STATE];
+                if mode == 2 {
+                    // Half of the registers; of a few of them half of the bytes.
+                    for register in state.chunks_mut(16) {
+                        let (which, part) = (random.next() % 8, random.next() % 2);
+                        for (k, byte) in register.iter_mut().enumerate() {
+                            *byte = which < 4 || which == 4 && k as u64 % 4 / 2 == part;
+                        }
+                    }
+                }
+                let known = Known { state, memory: mode == 1 };
+                tries.push(Try { form, word, cases, known });
+            }
+        }
+    }
+    tries
+}
+
+/// The semantics' results for all of them, on two threads.
+fn all_symbolic(tries: &[Try]) -> Vec<Result<Vec<Vec<u64>>, LiftError>> {
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = tries
+            .chunks(tries.len().div_ceil(2).max(1))
+            .map(|part| {
+                scope.spawn(move || -> Vec<_> {
+                    part.iter()
+                        .map(|one| symbolic(&function(&[one.word]), &one.cases, &one.known))
+                        .collect()
+                })
+            })
+            .collect();
+        workers.into_iter().flat_map(|w| w.join().expect("no worker panics")).collect()
+    })
+}
+
 /// One comparison that is to be made: the words, and what the semantics give.
 struct Claim {
     form: String,
@@ -404,45 +460,23 @@ fn every_form_agrees_with_the_emulated_processor() {
     }
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let all = samples(&mut random);
+    let tries = tries(&all, &mut random);
     let (mut jobs, mut claims, mut other) = (Vec::new(), Vec::new(), Vec::new());
     let mut refused: BTreeMap<&String, String> = BTreeMap::new();
-    for (form, words) in &all {
-        for &word in words {
-            let code = function(&[word]);
-            for mode in 0..3u64 {
-                let count = if mode == 0 { 14 } else { 1 };
-                let cases: Vec<Case> = (0..count)
-                    .map(|k| {
-                        let kind = if mode == 0 { k } else { random.next() };
-                        (random.words(kind, STATE), random.words(kind, MEMORY))
-                    })
-                    .collect();
-                let mut state = vec![mode == 1; 8 * STATE];
-                if mode == 2 {
-                    // Half of the registers; of a few of them half of the bytes.
-                    for register in state.chunks_mut(16) {
-                        let (which, part) = (random.next() % 8, random.next() % 2);
-                        for (k, byte) in register.iter_mut().enumerate() {
-                            *byte = which < 4 || which == 4 && k as u64 % 4 / 2 == part;
-                        }
-                    }
-                }
-                let known = Known { state, memory: mode == 1 };
-                match symbolic(&code, &cases, &known) {
-                    Ok(got) => {
-                        claims.push(Claim { form: form.clone(), word, got });
-                        jobs.push(Job { code: code.clone(), cases });
-                    }
-                    Err(LiftError::Unsupported { what, .. }) => {
-                        refused.entry(form).or_insert(what);
-                    }
-                    // An offset beyond the memory, or an operand that must be known.
-                    Err(LiftError::Violation(
-                        Violation::Memory { .. } | Violation::ConstantTime { .. },
-                    )) => {}
-                    Err(e) => other.push(format!("{}: {e}", text(word))),
-                }
+    for (one, got) in tries.iter().zip(all_symbolic(&tries)) {
+        match got {
+            Ok(got) => {
+                claims.push(Claim { form: one.form.clone(), word: one.word, got });
+                jobs.push(Job { code: function(&[one.word]), cases: one.cases.clone() });
             }
+            Err(LiftError::Unsupported { what, .. }) => {
+                refused.entry(one.form).or_insert(what);
+            }
+            // An offset beyond the memory, or an operand that must be known.
+            Err(LiftError::Violation(
+                Violation::Memory { .. } | Violation::ConstantTime { .. },
+            )) => {}
+            Err(e) => other.push(format!("{}: {e}", text(one.word))),
         }
     }
     let mismatches = compare(&jobs, &claims);
