@@ -2,6 +2,7 @@
 //! certificate, and the rules that the certificate names.
 
 use crate::atom::{Atom, Facts, shifted};
+use crate::average::averaged;
 use crate::certificate::Rule;
 use crate::claim::{Why, Witness};
 use crate::form::{AtomId, Form, Word, centre};
@@ -18,6 +19,25 @@ enum Step {
     Slice { lo: u8, width: u8 },
     /// Extension to `width` bits.
     Extend { signed: bool, width: u8 },
+}
+
+/// Tells the nodes whose words a visit may read: the arguments, and what rules look through them at. What it does not tell
+/// may be forgotten before, and then nothing is known of it.
+pub(crate) fn read(graph: &Graph, id: NodeId, tell: &mut dyn FnMut(NodeId)) {
+    let node = graph.node(id);
+    for &a in &node.args {
+        tell(a);
+        // Parts side by side, and the sign of a word.
+        if let (Op::Concat | Op::Sext, Node { op: Op::Slice { .. }, args, .. }) =
+            (&node.op, graph.node(a))
+        {
+            tell(args[0]);
+        }
+    }
+    if let Some((x, y)) = averaged(graph, node) {
+        tell(x);
+        tell(y);
+    }
 }
 
 /// Evaluates one node.

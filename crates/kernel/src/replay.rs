@@ -7,11 +7,14 @@ use crate::claim::{Why, Witness, Zero};
 use crate::form::{AtomId, Form, Word};
 use crate::fun::{Fun, FunId, FunOp};
 use crate::guard::guarded;
-use crate::node::Visit;
+use crate::node::{Visit, read};
 use ringforge_machine::graph::{Graph, NodeId, Op};
 
 /// Coefficients of certificates lie below this, so that no sum leaves 128 bits unseen.
 const COEFFICIENT: i128 = 1 << 110;
+
+/// No node has that number.
+const KEPT: u32 = u32::MAX;
 
 /// An array that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +138,10 @@ struct Walk<'a> {
     atoms: Vec<AtomId>,
     funs: Vec<FunId>,
     needed: Vec<bool>,
+    /// By node, the last one that reads its word; [`KEPT`] of outputs.
+    last: Vec<u32>,
+    /// Words of visited nodes. Of one that nothing reads any more nothing is known: sums of hundreds of terms would take
+    /// the square of that.
     words: Vec<Word>,
     /// The next node to visit.
     next: usize,
@@ -146,12 +153,19 @@ impl Walk<'_> {
     fn new<'a>(case: &'a Case, lines: usize, budget: u64) -> Walk<'a> {
         let ranges = case.operands.iter().map(|o| (o.lo, o.hi)).collect();
         let size = case.outputs.iter().map(|o| o.0 as usize + 1).max().unwrap_or(0);
+        let needed = needed(case, size);
+        let mut last = vec![0; size];
+        for id in (0..size as u32).filter(|id| needed[*id as usize]) {
+            read(case.graph, NodeId(id), &mut |a| last[a.0 as usize] = id);
+        }
+        case.outputs.iter().for_each(|o| last[o.0 as usize] = KEPT);
         Walk {
             case,
             facts: Facts::new(ranges, budget),
             atoms: Vec::new(),
             funs: Vec::new(),
-            needed: needed(case, size),
+            needed,
+            last,
             words: vec![Word::default(); size],
             next: 0,
             outputs: vec![None; case.outputs.len()],
@@ -264,6 +278,12 @@ impl Walk<'_> {
             word = claim;
         }
         self.words[node] = word;
+        let (last, words) = (&self.last, &mut self.words);
+        read(graph, id, &mut |a| {
+            if last[a.0 as usize] == id.0 {
+                words[a.0 as usize] = Word::default();
+            }
+        });
         self.replayed.nodes += 1;
         Ok(())
     }
@@ -432,4 +452,42 @@ fn well_formed(fun: &Fun, width: &dyn Fn(FunId) -> u8) -> Result<(), Why> {
             _ => false,
         };
     if ok { Ok(()) } else { Err(format!("a malformed function {fun:?}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringforge_machine::graph::Node;
+
+    /// A sum of fifty inputs, one after another: partial sums are forgotten, so that not the square of it is kept. What is
+    /// looked through, as parts of a word side by side are, is kept until then.
+    #[test]
+    fn words_are_forgotten_after_their_last_reader() {
+        let mut graph = Graph::new();
+        let mut node = |width: u8, op: Op, args: &[NodeId]| {
+            graph.intern(Node { width, op, args: args.iter().copied().collect() }, None)
+        };
+        let inputs: Vec<NodeId> =
+            (0..50).map(|index| node(16, Op::Input { operand: 0, index }, &[])).collect();
+        let mut sum = inputs[0];
+        for &x in &inputs[1..] {
+            sum = node(16, Op::Add, &[sum, x]);
+        }
+        let parts = [0, 8].map(|lo| node(8, Op::Slice { lo }, &[sum]));
+        let more = node(16, Op::Add, &[sum, inputs[0]]);
+        let last = sum.0;
+        let sums = node(16, Op::Concat, &parts);
+        let operands = [Operand { lo: -9, hi: 9, bits: 16 }];
+        let target = Target { bits: 16, signed: true, lo: 0, hi: 0 };
+        let outputs = [sums, more];
+        let case = Case { graph: &graph, operands: &operands, outputs: &outputs, target, q: 17 };
+        let mut walk = Walk::new(&case, 0, 1 << 20);
+        walk.visit_below(sums.0 as usize).expect("sums");
+        let kept = |walk: &Walk| -> Vec<usize> { walk.words.iter().map(|w| w.t.len()).collect() };
+        assert_eq!(kept(&walk)[last as usize], 50, "its parts are put side by side yet");
+        assert!(kept(&walk)[..last as usize].iter().all(|&terms| terms == 0));
+        walk.visit_below(walk.words.len()).expect("parts");
+        assert_eq!(kept(&walk).iter().sum::<usize>(), 50 + walk.words[sums.0 as usize].t.len());
+        assert_eq!(walk.words[more.0 as usize].t.len(), 50);
+    }
 }
