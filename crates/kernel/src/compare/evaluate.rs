@@ -80,16 +80,22 @@ impl Arithmetic {
 
     /// The residue in `[0, m)`.
     #[inline(always)]
-    fn reduced(self, x: u64) -> u32 {
+    pub fn reduced(self, x: u64) -> u32 {
         // floor(2^64 / m) is short by less than one, so the quotient is by at most one: nothing wraps.
         let quotient = (u128::from(x).wrapping_mul(self.inverse.into()) >> 64) as u64;
         let r = x.wrapping_sub(quotient.wrapping_mul(self.m));
         (if r >= self.m { r.wrapping_sub(self.m) } else { r }) as u32
     }
 
+    /// Products of two residues that fit beside a residue.
+    #[inline(always)]
+    pub fn room(self) -> u64 {
+        self.room
+    }
+
     /// `a + c·v`, which fits as often as there is room.
     #[inline(always)]
-    fn add(a: u64, c: u64, v: u32) -> u64 {
+    pub fn add(a: u64, c: u64, v: u32) -> u64 {
         a.wrapping_add(c.wrapping_mul(v.into()))
     }
 }

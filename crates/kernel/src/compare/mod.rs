@@ -12,9 +12,13 @@
 //! outputs as elements.
 //!
 //! With the constant 1 as element 0 of both operands everything is bilinear, and one engine
-//! (`tiles.rs`) serves all kinds of contract. Modulo powers of two values may be rounded as well: `rounded.rs`.
+//! (`tiles.rs`, or `backward.rs` where forms are sums of many sums) serves all kinds of contract. Modulo powers of two
+//! values may be rounded as well: `rounded.rs`.
 
 mod asked;
+mod backward;
+#[cfg(test)]
+mod backward_tests;
 mod evaluate;
 mod forms;
 mod rounded;
@@ -25,10 +29,11 @@ mod tests;
 mod tiles;
 
 use asked::Asked;
+use backward::Backward;
 use forms::Forms;
 use ringforge_contract::{Computes, Contract};
 use std::borrow::Cow;
-use tiles::Difference;
+use tiles::{Difference, Visit};
 
 /// What a linear form modulo m is made of.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -262,7 +267,7 @@ pub fn compare(
         }
         Ok(())
     };
-    let wrong = tiles::differences(&forms, &layout, &asked, tick, &first)?;
+    let wrong = differences(&forms, &layout, &asked, tick, &first)?;
     if let Some(d) = wrong.into_iter().min_by_key(order) {
         let left = layout.operand(Side::Left, d.i);
         let at = left.into_iter().chain(layout.operand(Side::Right, d.j)).collect();
@@ -271,6 +276,21 @@ pub fn compare(
     let equations = (layout.len[0] * layout.len[1]) as u64 * n as u64;
     let products = forms.products.iter().filter(|p| p.0 > 0 && p.1 > 0).count();
     Ok(Stats { products, terms: forms.terms, equations })
+}
+
+/// Compares all coefficients of `forms` with what is asked for, by the faster of two ways, and returns what `visit`
+/// makes of the differences.
+fn differences<T: Send>(
+    forms: &Forms,
+    layout: &Layout,
+    asked: &Asked,
+    tick: &(dyn Fn(f64) -> bool + Sync),
+    visit: &Visit<T>,
+) -> Result<Vec<T>, Mismatch> {
+    match Backward::new(forms, layout) {
+        Some(backward) => backward.differences(asked, tick, visit),
+        None => tiles::differences(forms, layout, asked, tick, visit),
+    }
 }
 
 /// All coefficients of a_i·b_j modulo m that are not zero in `forms`, for operands 0 and 1 of n elements
@@ -290,7 +310,7 @@ pub fn coefficients(
     let forms = Forms::new(values, &layout, m, forms)?;
     let number = |x: usize| x.checked_sub(1).unwrap_or(n) as u16;
     let nothing = Asked::nothing();
-    let mut all = tiles::differences(&forms, &layout, &nothing, tick, &|d: Difference, out| {
+    let mut all = differences(&forms, &layout, &nothing, tick, &|d: Difference, out| {
         out.push(Entry { k: d.k as u32, i: number(d.i), j: number(d.j), c: d.found });
         if out.len() > most { Err(Mismatch::TooLarge) } else { Ok(()) }
     })?;

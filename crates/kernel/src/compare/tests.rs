@@ -16,7 +16,7 @@ enum Value {
 
 /// Values of two or more operands of n elements, whose elements come first.
 #[derive(Clone)]
-struct Table {
+pub(super) struct Table {
     m: u32,
     n: u32,
     values: Vec<Value>,
@@ -45,36 +45,36 @@ impl Values for Table {
 }
 
 impl Table {
-    fn new(m: u32, n: u32, operands: u16) -> Table {
+    pub fn new(m: u32, n: u32, operands: u16) -> Table {
         let values = (0..operands).flat_map(|o| (0..n).map(move |i| Value::Leaf(o, i))).collect();
         Table { m, n, values }
     }
     /// Element `index` of an operand.
-    fn at(&self, operand: u32, index: u32) -> u32 {
+    pub fn at(&self, operand: u32, index: u32) -> u32 {
         operand * self.n + index
     }
-    fn form(&self, k: u32, terms: &[(Term, u64)]) -> Residue {
+    pub fn form(&self, k: u32, terms: &[(Term, u64)]) -> Residue {
         let mut t: Vec<(Term, u32)> =
             terms.iter().map(|t| (t.0, (t.1 % u64::from(self.m)) as u32)).collect();
         t.retain(|t| t.1 != 0);
         t.sort_unstable();
         Residue { m: self.m, k, t }
     }
-    fn value(&mut self, residue: Residue) -> u32 {
+    pub fn value(&mut self, residue: Residue) -> u32 {
         self.values.push(Value::Known(residue));
         self.values.len() as u32 - 1
     }
-    fn linear(&mut self, terms: &[(u32, u64)]) -> u32 {
+    pub fn linear(&mut self, terms: &[(u32, u64)]) -> u32 {
         let terms: Vec<(Term, u64)> = terms.iter().map(|t| (Term::Value(t.0), t.1)).collect();
         self.value(self.form(0, &terms))
     }
 }
 
-fn product_of(x: u32, y: u32) -> Term {
+pub(super) fn product_of(x: u32, y: u32) -> Term {
     Term::Product(x.min(y), x.max(y))
 }
 
-fn contract(ring: &str, n: usize, kind: &str, layout: &str) -> Contract {
+pub(super) fn contract(ring: &str, n: usize, kind: &str, layout: &str) -> Contract {
     // A scale's operands are elements in the standard order.
     let layout = if kind == "scale" { layout.split("[transform]").next().unwrap() } else { layout };
     let mut text = format!(
@@ -92,7 +92,11 @@ fn contract(ring: &str, n: usize, kind: &str, layout: &str) -> Contract {
     Contract::parse(&text).unwrap()
 }
 
-fn compared(c: &Contract, table: &Table, outputs: &[Residue]) -> Result<Stats, Mismatch> {
+pub(super) fn compared(
+    c: &Contract,
+    table: &Table,
+    outputs: &[Residue],
+) -> Result<Stats, Mismatch> {
     compare(c, None, table, outputs, &|_| true)
 }
 
@@ -113,7 +117,7 @@ fn schoolbook(ring: &Ring, table: &Table) -> Vec<Residue> {
 }
 
 /// Adds c times a term to a form.
-fn add(form: &mut Residue, term: Option<Term>, c: u32) {
+pub(super) fn add(form: &mut Residue, term: Option<Term>, c: u32) {
     let Some(term) = term else {
         form.k = (form.k + c) % form.m;
         return;

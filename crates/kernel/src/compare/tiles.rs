@@ -29,7 +29,7 @@ pub(super) struct Difference {
 }
 
 /// What is done with a difference; results go to the list.
-type Visit<'a, T> = dyn Fn(Difference, &mut Vec<T>) -> Result<(), Mismatch> + Sync + 'a;
+pub(super) type Visit<'a, T> = dyn Fn(Difference, &mut Vec<T>) -> Result<(), Mismatch> + Sync + 'a;
 
 /// Some elements of one side, with the rows at them; [`None`] where a row is zero at all of them.
 pub(super) struct Group {
