@@ -2,11 +2,15 @@
 //! every point. No lemma about any reduction is needed, and none is trusted.
 
 use crate::fun::{FunId, Funs, OPERATIONS};
-use crate::pieces::{Piece, pieces};
+use crate::pieces::{LEAF, MOST, Piece, pieces};
+use crate::profile::Profile;
 use rustc_hash::FxHashMap;
 
 /// Width of an interval that is first taken apart into affine pieces.
 const WIDE: i128 = 1 << 18;
+/// Intervals that are looked at for pieces over all that is asked of a function: more than a search does, which may ask in
+/// another order.
+const LOOKED_AT: usize = 4 * MOST;
 /// Width of an interval that is not evaluated point by point.
 const TOO_WIDE: i128 = 1 << 36;
 /// Width of an interval whose values are kept.
@@ -36,6 +40,10 @@ pub struct Enumerated {
     tables: FxHashMap<FunId, (i64, Vec<i64>)>,
     kept: usize,
     ranges: FxHashMap<(FunId, i64, i64), Option<(i64, i64)>>,
+    /// Functions over wide intervals, with their least and greatest values.
+    profiles: FxHashMap<FunId, Option<Profile<(i64, i64)>>>,
+    /// Wide intervals over which functions have too many pieces.
+    many: FxHashMap<FunId, (i64, i64)>,
     /// By function and modulus, the last line that was found, with its interval.
     lines: FxHashMap<(FunId, u128), Line>,
 }
@@ -50,6 +58,8 @@ impl Enumerated {
             tables: FxHashMap::default(),
             kept: 0,
             ranges: FxHashMap::default(),
+            profiles: FxHashMap::default(),
+            many: FxHashMap::default(),
             lines: FxHashMap::default(),
         }
     }
@@ -60,14 +70,36 @@ impl Enumerated {
             return known;
         }
         let mut range = (i64::MAX, i64::MIN);
-        let done = self.each(f, lo, hi, &mut |_, values| {
-            range = values.iter().fold(range, |(l, h), &v| (l.min(v), h.max(v)));
-            true
+        let found = self.profiled(f, lo, hi).or_else(|| {
+            let done = self.points(f, lo, hi, &mut |_, values| {
+                range = values.iter().fold(range, |(l, h), &v| (l.min(v), h.max(v)));
+                true
+            });
+            done.then_some(range)
         });
-        let found = done.then_some(range);
         self.facts += 1;
         self.ranges.insert((f, lo, hi), found);
         found
+    }
+
+    /// The same by pieces, where the interval is wide and they are few.
+    fn profiled(&mut self, f: FunId, lo: i64, hi: i64) -> Option<(i64, i64)> {
+        if i128::from(hi) - i128::from(lo) < WIDE || self.funs.size(f) > OPERATIONS {
+            return None;
+        }
+        if self.many.get(&f).is_some_and(|m| lo <= m.0 && m.1 <= hi) {
+            return None;
+        }
+        let (funs, known) = (&mut self.funs, self.profiles.entry(f).or_default());
+        if Profile::covering(known, (funs, f), (lo, hi), LOOKED_AT, &mut self.budget).is_none() {
+            self.many.insert(f, (lo, hi));
+            return None;
+        }
+        // Two parts may be cut.
+        if !self.afford(f, 2 * LEAF as usize) {
+            return None;
+        }
+        self.profiles.get(&f)?.as_ref()?.over(&mut self.funs, f, lo, hi)
     }
 
     /// `(c, d)` with `f(x) ≡ c·x + d` modulo m for every x in `[lo, hi]`, if there are such. m is at least 2, and at
@@ -141,6 +173,21 @@ impl Enumerated {
                     .all(|x| each(x, &[(k + c * i128::from(x)) as i64])),
                 Piece::Values { lo, values } => each(*lo, values),
             });
+        }
+        self.points(f, lo, hi, each)
+    }
+
+    /// The same at all points.
+    fn points(
+        &mut self,
+        f: FunId,
+        lo: i64,
+        hi: i64,
+        each: &mut dyn FnMut(i64, &[i64]) -> bool,
+    ) -> bool {
+        let width = i128::from(hi) - i128::from(lo);
+        if width < 0 || self.funs.size(f) > OPERATIONS {
+            return false;
         }
         if width < KEPT {
             return self.table(f, lo, hi).map(|values| each(lo, values)).is_some();

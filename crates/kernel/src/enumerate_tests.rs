@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::fun::{Fun, FunOp};
+use crate::pieces::each_piece;
 
 fn table() -> Enumerated {
     Enumerated::new(1 << 30)
@@ -283,17 +284,18 @@ fn work_adds_up() {
     }
     assert_eq!((e.range(squares[0], 0, 999), e.facts), (Some((0, 999 * 999)), 8));
     // Of a wide interval without pieces, and without a table of its values.
-    let wide = 1i64 << 23;
+    let wide = 1i64 << 25;
     let cost = 2 * (wide as u64 + 1);
     let mut e = Enumerated::new(0);
     let x = e.funs.lin(64, 0, 1, &[]);
     let args = [x, x].into_iter().collect();
     let f = e.funs.intern(Fun { width: 64, op: FunOp::Mul, args });
-    let mut spent = 1 << 40;
-    assert!(pieces(&mut e.funs, f, -wide / 2, wide / 2, &mut spent).is_none());
+    let (mut spent, ends) = (1 << 40, (-wide / 2, wide / 2));
+    let few = each_piece(&mut e.funs, f, ends, LOOKED_AT, &mut spent, &mut |_| {});
+    assert!(few.is_none());
     let tried = (1 << 40) - spent;
-    for (budget, found) in [(cost + tried, Some((0, 1i64 << 44))), (cost + tried - 1, None)] {
-        (e.budget, e.ranges) = (budget, FxHashMap::default());
+    for (budget, found) in [(cost + tried, Some((0, 1i64 << 48))), (cost + tried - 1, None)] {
+        (e.budget, e.ranges, e.many) = (budget, FxHashMap::default(), FxHashMap::default());
         assert_eq!(e.range(f, -wide / 2, wide / 2), found);
     }
     // Too wide for that: nothing is known.
@@ -334,5 +336,42 @@ fn negative_slopes_reach_the_ends() {
         let mut e = table();
         let f = e.funs.lin(64, 5, -1, &[]);
         assert_eq!(e.line(f, lo, hi, 1 << 64), Some((u64::MAX, 5)));
+    }
+}
+
+/// x - q·round(x / q) of sums in words of 40 bits: of hundreds of wide intervals, one inside another and beside it, the
+/// pieces are looked for once.
+#[test]
+fn wide_intervals_of_one_function_share_their_pieces() {
+    let mut e = Enumerated::new(1 << 40);
+    let q = 30011;
+    let wide = e.funs.lin(64, 1 << 39, (1 << 40) / q, &[]);
+    let args = [wide].into_iter().collect();
+    let part = e.funs.intern(Fun { width: 24, op: FunOp::Slice(40), args });
+    let args = [part].into_iter().collect();
+    let quotient = e.funs.intern(Fun { width: 64, op: FunOp::Sext, args });
+    let f = e.funs.lin(64, 0, 1, &[(quotient, -q)]);
+    let end = 1i64 << 22;
+    let mut fresh = Enumerated::new(1 << 40);
+    fresh.funs = std::mem::take(&mut e.funs);
+    fresh.range(f, -end, end).expect("few pieces");
+    let once = (1 << 40) - fresh.budget;
+    e.funs = std::mem::take(&mut fresh.funs);
+    let mut found = Vec::new();
+    for i in 0..300 {
+        let (lo, hi) = (-end + 997 * (i * 37 % 300), end - 1009 * (i * 71 % 300));
+        found.push((lo, hi, e.range(f, lo, hi).expect("few pieces")));
+    }
+    let spent = (1 << 40) - e.budget;
+    // Of each two parts are cut.
+    assert!(spent < 10 * once, "{spent} for all, {once} for one");
+    // And each is what a table of points says.
+    for &(lo, hi, range) in found.iter().step_by(60) {
+        let mut is = (i64::MAX, i64::MIN);
+        e.funs.enumerate(f, lo, hi, |_, values| {
+            is = values.iter().fold(is, |(l, h), &v| (l.min(v), h.max(v)));
+            true
+        });
+        assert_eq!(range, is, "[{lo}, {hi}]");
     }
 }

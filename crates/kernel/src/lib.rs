@@ -23,6 +23,7 @@ mod guard;
 mod modular;
 mod node;
 pub mod pieces;
+pub mod profile;
 pub mod replay;
 pub mod text;
 

@@ -32,49 +32,74 @@ pub enum Piece {
 }
 
 /// Points that are enumerated rather than halved once more.
-const LEAF: i64 = 256;
+pub const LEAF: i64 = 256;
 /// Intervals looked at before a function counts as having too many pieces.
-const MOST: usize = 1 << 15;
+pub const MOST: usize = 1 << 15;
 
 /// The pieces of `f` over `[lo, hi]`; [`None`] if there are too many, or more than `budget` evaluations of an
 /// operation are needed, which are taken from it.
 pub fn pieces(funs: &mut Funs, f: FunId, lo: i64, hi: i64, budget: &mut u64) -> Option<Vec<Piece>> {
+    let mut out: Vec<Piece> = Vec::new();
+    each_piece(funs, f, (lo, hi), MOST, budget, &mut |piece| out.push(piece))?;
+    Some(out)
+}
+
+/// Tells the pieces one after another, looking at `most` intervals at most. Where it is [`None`] some may have been told.
+pub fn each_piece(
+    funs: &mut Funs,
+    f: FunId,
+    (lo, hi): (i64, i64),
+    most: usize,
+    budget: &mut u64,
+    tell: &mut dyn FnMut(Piece),
+) -> Option<()> {
     // So that no coefficient times a point leaves 128 bits.
     if lo < -(1 << 50) || hi > 1 << 50 {
         return None;
     }
     let nodes: Vec<(Fun, SmallVec<[usize; 4]>)> = funs.listed(f);
-    let mut out: Vec<Piece> = Vec::new();
+    // The last affine piece may go on.
+    let mut open: Option<Piece> = None;
     let mut todo = vec![(lo, hi)];
     let mut seen = 0;
     while let Some((lo, hi)) = todo.pop() {
         seen += 1;
         *budget = budget.checked_sub(nodes.len() as u64)?;
-        if seen > MOST {
+        if seen > most {
             return None;
         }
         if let Some(Line { k, c }) = line(&nodes, lo, hi) {
-            match out.last_mut() {
+            match &mut open {
                 Some(Piece::Affine { hi: end, k: k0, c: c0, .. }) if (*k0, *c0) == (k, c) => {
                     *end = hi;
                 }
-                _ => out.push(Piece::Affine { lo, hi, k, c }),
+                _ => {
+                    if let Some(last) = open.replace(Piece::Affine { lo, hi, k, c }) {
+                        tell(last);
+                    }
+                }
             }
         } else if hi - lo < LEAF {
             *budget = budget.checked_sub((nodes.len() as u64) * LEAF as u64)?;
-            let mut values = Vec::new();
+            let mut values = Vec::with_capacity((hi - lo) as usize + 1);
             funs.enumerate(f, lo, hi, |_, v| {
                 values.extend_from_slice(v);
                 true
             });
-            out.push(Piece::Values { lo, values });
+            if let Some(last) = open.take() {
+                tell(last);
+            }
+            tell(Piece::Values { lo, values });
         } else {
             let middle = lo + (hi - lo) / 2;
             todo.push((middle + 1, hi));
             todo.push((lo, middle));
         }
     }
-    Some(out)
+    if let Some(last) = open {
+        tell(last);
+    }
+    Some(())
 }
 
 /// `k + c·x`.

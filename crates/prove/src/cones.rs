@@ -6,9 +6,9 @@
 
 use crate::funs::{FunId, Funs, centre};
 use crate::lines::Line;
-use ringforge_kernel::pieces::{Piece, pieces};
+use ringforge_kernel::pieces::{MOST, Piece, pieces};
+use ringforge_kernel::profile::{Profile, Told};
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
 
 /// All that is ever asked about a function over an interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,6 +19,14 @@ pub struct Summary {
     pub max: i64,
     /// The line that it is, as an integer or modulo something.
     pub line: Line,
+}
+
+impl Summary {
+    /// Of c times the function, whose values have 64 bits.
+    pub fn times(self, c: i64) -> Summary {
+        let [a, b] = [self.min, self.max].map(|x| x.wrapping_mul(c));
+        Summary { min: a.min(b), max: a.max(b), line: self.line.times(c) }
+    }
 }
 
 /// A function that would take too long to enumerate.
@@ -35,9 +43,6 @@ struct Table {
     /// A long interval and the line on it.
     line: Option<(i64, i64, Line)>,
 }
-
-/// A function's pieces, if they are few.
-type Pieces = Option<Arc<[Piece]>>;
 
 /// A function, an interval and a number of bits.
 type Interval = (FunId, i64, i64, u8);
@@ -61,33 +66,46 @@ pub fn points(lo: i64, hi: i64) -> [i64; POINTS] {
     between.map(|(n, of)| (i128::from(lo) + span * n / of) as i64)
 }
 
-/// A function by its pieces.
-fn join(pieces: &[Piece]) -> Summary {
-    let (mut min, mut max) = (i64::MAX, i64::MIN);
-    let mut line: Option<Line> = None;
-    for p in pieces {
-        match p {
+/// What a function is on consecutive points.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// The first point, and the value there.
+    first: (i64, i64),
+    /// Whether there are more.
+    several: bool,
+    is: Summary,
+}
+
+impl Told for Part {
+    fn of(piece: &Piece) -> Part {
+        match piece {
             Piece::Affine { lo, hi, k, c } => {
-                for x in [*lo, *hi] {
-                    let v = (k + c * i128::from(x)) as i64;
-                    (min, max) = (min.min(v), max.max(v));
-                }
-                match &mut line {
-                    Some(line) => line.meet_line(*lo, *hi, *k, *c),
-                    None => line = Some(Line { m: 0, c: *c, d: *k }),
-                }
+                let [a, b] = [*lo, *hi].map(|x| (k + c * i128::from(x)) as i64);
+                let line = Line { m: 0, c: *c, d: *k };
+                let is = Summary { min: a.min(b), max: a.max(b), line };
+                Part { first: (*lo, a), several: lo < hi, is }
             }
             Piece::Values { lo, values } => {
-                let (l, h) = extremes(values);
-                (min, max) = (min.min(l), max.max(h));
-                match &mut line {
-                    Some(line) => line.meet(*lo, values),
-                    None => line = Some(Line::through(*lo, values)),
-                }
+                let (min, max) = extremes(values);
+                let is = Summary { min, max, line: Line::through(*lo, values) };
+                let first = (*lo, values.first().copied().unwrap_or(0));
+                Part { first, several: values.len() > 1, is }
             }
         }
     }
-    Summary { min, max, line: line.unwrap_or(Line::NONE) }
+
+    fn join(&mut self, next: &Part) {
+        let (is, other) = (&mut self.is, &next.is);
+        (is.min, is.max) = (is.min.min(other.min), is.max.max(other.max));
+        if !self.several {
+            // Two points decide the line.
+            let ((x, v), w) = (self.first, next.first.1);
+            let c = i128::from(w) - i128::from(v);
+            is.line = Line { m: 0, c, d: i128::from(v) - c * i128::from(x) };
+        }
+        is.line.join(&other.line, next.first.0, next.several);
+        self.several = true;
+    }
 }
 
 impl Table {
@@ -138,7 +156,9 @@ pub struct Cones {
     kept: usize,
     summaries: FxHashMap<(FunId, i64, i64), Result<Summary, TooWide>>,
     linears: FxHashMap<Interval, Option<(i64, i64)>>,
-    pieces: FxHashMap<(FunId, i64, i64), Pieces>,
+    profiles: FxHashMap<FunId, Option<Profile<Part>>>,
+    /// Wide intervals over which functions have too many pieces.
+    many: FxHashMap<FunId, (i64, i64)>,
     points: FxHashMap<(FunId, i64, i64), [i64; POINTS]>,
 }
 
@@ -230,8 +250,8 @@ impl Cones {
         if let Some(&s) = self.summaries.get(&(f, lo, hi)) {
             return s;
         }
-        let result = if let Some(pieces) = self.pieces(funs, f, lo, hi) {
-            Ok(join(&pieces))
+        let result = if let Some(found) = self.profiled(funs, f, lo, hi) {
+            Ok(found)
         } else if hi - lo < KEPT {
             self.tabulate(funs, f, lo, hi)
         } else {
@@ -241,14 +261,18 @@ impl Cones {
         result
     }
 
-    /// The pieces of a function over a wide interval, if they are few.
-    fn pieces(&mut self, funs: &mut Funs, f: FunId, lo: i64, hi: i64) -> Pieces {
-        if hi - lo < WIDE {
+    /// What a function is over a wide interval, if it has few pieces there.
+    fn profiled(&mut self, funs: &mut Funs, f: FunId, lo: i64, hi: i64) -> Option<Summary> {
+        if hi - lo < WIDE || self.many.get(&f).is_some_and(|m| lo <= m.0 && m.1 <= hi) {
             return None;
         }
-        let known = self.pieces.entry((f, lo, hi));
-        let budget = &mut self.budget;
-        known.or_insert_with(|| pieces(funs, f, lo, hi, budget).map(Arc::from)).clone()
+        let known = self.profiles.entry(f).or_default();
+        let known = Profile::covering(known, (funs, f), (lo, hi), MOST, &mut self.budget);
+        let Some(profile) = known else {
+            self.many.insert(f, (lo, hi));
+            return None;
+        };
+        profile.over(funs, f, lo, hi).map(|part| part.is)
     }
 
     fn tabulate(
@@ -312,7 +336,19 @@ impl Cones {
         // A few points refute most functions at once.
         let probes = [hi, lo + (hi - lo) / 2, lo + (hi - lo) / 3, (-1).clamp(lo, hi)];
         let mut ok = probes.into_iter().all(|x| fits(x, funs.at(f, x)));
-        if ok && let Some(pieces) = self.pieces(funs, f, lo, hi) {
+        if ok && let Some(s) = self.profiled(funs, f, lo, hi) {
+            // Of a modulus that a line has not all twos may be kept.
+            let small = bits < 62 && s.line.m.is_multiple_of(1 << bits);
+            if s.line.m == 0 || small || bits < 62 {
+                let result = (s.line.m == 0 || small).then_some((c, d));
+                self.linears.insert((f, lo, hi, bits), result);
+                return result;
+            }
+        }
+        if ok
+            && hi - lo >= WIDE
+            && let Some(pieces) = pieces(funs, f, lo, hi, &mut self.budget)
+        {
             // Two adjacent points decide a line.
             ok = pieces.iter().all(|p| match p {
                 Piece::Affine { lo, hi, k, c } => [*lo, (lo + 1).min(*hi)]
@@ -337,5 +373,73 @@ impl Cones {
         let result = ok.then_some((c, d));
         self.linears.insert((f, lo, hi, bits), result);
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::funs::{Fun, FunOp};
+
+    /// x - q·round(x / q) in words of 64 bits.
+    fn reduced(funs: &mut Funs, q: i64) -> FunId {
+        let wide = funs.lin(64, 1 << 39, (1 << 40) / q, &[]);
+        let mut op = |width: u8, op: FunOp, arg: FunId| {
+            funs.intern(Fun { width, op, args: [arg].into_iter().collect() })
+        };
+        let part = op(24, FunOp::Slice(40), wide);
+        let quotient = op(64, FunOp::Sext, part);
+        funs.lin(64, 0, 1, &[(quotient, -q)])
+    }
+
+    /// Wide intervals of one function, one inside another and beside it: what is found is what all points say, and
+    /// looking at hundreds costs little more than at the widest.
+    #[test]
+    fn wide_intervals_of_one_function_share_their_pieces() {
+        let (mut funs, q, end) = (Funs::default(), 30011i64, 1i64 << 22);
+        let f = reduced(&mut funs, q);
+        let mut once = Cones::new();
+        once.summary(&mut funs, f, -end, end).expect("few pieces");
+        let all = 1 << 36;
+        let once = all - once.budget;
+        let mut cones = Cones::new();
+        for i in 0..300 {
+            let (lo, hi) = (-end + 997 * (i * 37 % 300), end - 1009 * (i * 71 % 300));
+            let s = cones.summary(&mut funs, f, lo, hi).expect("few pieces");
+            assert_eq!((s.line.m, s.line.modulo(q as u32)), (q as u64, Some((1, 0))));
+            assert_eq!(cones.linear(&mut funs, f, lo, hi, 32), None);
+            if i % 60 == 0 {
+                let mut values = Vec::new();
+                funs.enumerate(f, lo, hi, |_, v| {
+                    values.extend_from_slice(v);
+                    true
+                });
+                let (min, max) = extremes(&values);
+                assert_eq!(s, Summary { min, max, line: Line::through(lo, &values) }, "{lo} {hi}");
+            }
+        }
+        let spent = all - cones.budget;
+        assert!(spent < 3 * once, "{spent} for all, {once} for one");
+    }
+
+    /// What is told of parts is told of the whole, however it is cut, down to single points.
+    #[test]
+    fn parts_join_to_the_whole() {
+        let line = |x: i64| 5 * x - 7;
+        let steps = |x: i64| 3 * x - 12 * x.div_euclid(10);
+        let odd = |x: i64| if x == 41 { 1000 } else { 2 * x };
+        for f in [&line as &dyn Fn(i64) -> i64, &steps, &odd] {
+            let values = |lo: i64, hi: i64| -> Vec<i64> { (lo..=hi).map(f).collect() };
+            let part = |lo: i64, hi: i64| Part::of(&Piece::Values { lo, values: values(lo, hi) });
+            for cuts in [vec![0], vec![0, 1], vec![0, 1, 2, 50], vec![0, 41, 42], vec![0, 30, 59]] {
+                let ends = cuts[1..].iter().copied().chain([60]);
+                let mut parts = cuts.iter().zip(ends).map(|(&lo, next)| part(lo, next - 1));
+                let mut all = parts.next().expect("a part");
+                parts.for_each(|next| all.join(&next));
+                let (min, max) = extremes(&values(0, 59));
+                let whole = Summary { min, max, line: Line::through(0, &values(0, 59)) };
+                assert_eq!(all.is, whole, "{cuts:?}");
+            }
+        }
     }
 }

@@ -21,6 +21,14 @@ pub struct Line {
 /// Moduli that are kept lie below this, lest products leave 64 bits.
 const LARGEST: u128 = 1 << 62;
 
+/// Of a modulus beyond 62 bits the part that may matter.
+fn kept(mut m: u128) -> u64 {
+    while m >= LARGEST && m.is_multiple_of(2) {
+        m /= 2;
+    }
+    if m < LARGEST { m as u64 } else { 1 }
+}
+
 impl Line {
     /// No line at all.
     pub const NONE: Line = Line { m: 1, c: 0, d: 0 };
@@ -48,6 +56,13 @@ impl Line {
         }
     }
 
+    /// The line of c times the function.
+    pub fn times(self, c: i64) -> Line {
+        let m = u128::from(self.m) * u128::from(c.unsigned_abs());
+        let c = i128::from(c);
+        Line { m: kept(m), c: self.c.wrapping_mul(c), d: self.d.wrapping_mul(c) }
+    }
+
     /// Shrinks the modulus so that the values at lo, lo + 1, … lie on it.
     pub fn meet(&mut self, lo: i64, values: &[i64]) {
         let mut at = lo;
@@ -73,16 +88,20 @@ impl Line {
         }
     }
 
+    /// The same for the line on the points from lo on, of which there are `several`.
+    pub fn join(&mut self, next: &Line, lo: i64, several: bool) {
+        if self.m != 1 {
+            self.meet_line(lo, lo.saturating_add(several.into()), next.d, next.c);
+            self.deviates(next.m.into());
+        }
+    }
+
     fn deviates(&mut self, by: i128) {
         let (mut a, mut b) = (by.unsigned_abs(), u128::from(self.m));
         while b != 0 {
             (a, b) = (b, a % b);
         }
-        // Of a modulus beyond 62 bits the part that may matter is kept.
-        while a >= LARGEST && a.is_multiple_of(2) {
-            a /= 2;
-        }
-        self.m = if a < LARGEST { a as u64 } else { 1 };
+        self.m = kept(a);
     }
 
     /// Whether all deviations are multiples of m, quickly; false where it takes another way to

@@ -216,12 +216,16 @@ impl Cutter {
                     if !self.evaluable(base, &group) {
                         return Err(NoReading::Overflow);
                     }
-                    let fun = self.as_fun(&Form { k: 0, t: group }, 64);
+                    // Multiples of one function are one function: of n constants there would be n.
+                    let content = content(&group);
+                    let t = group.iter().map(|&(a, c)| (a, c / content)).collect();
+                    let fun = self.as_fun(&Form { k: 0, t }, 64);
                     let (l, h) = self.world.domain(base);
                     let s = self
                         .cones
                         .summary(&mut self.world.funs, fun, l, h)
-                        .map_err(|_| NoReading::TooWide)?;
+                        .map_err(|_| NoReading::TooWide)?
+                        .times(content);
                     out.lo += i128::from(s.min);
                     out.hi += i128::from(s.max);
                     let line = s.line.reduced();
@@ -366,6 +370,13 @@ impl Cutter {
         let hi = all.into_iter().max().unwrap_or(0);
         if x == y && a.lo <= 0 && a.hi >= 0 { (0, hi) } else { (lo, hi) }
     }
+}
+
+/// What all coefficients are multiples of, with the sign of the first; 1 where 64 bits do not hold it.
+fn content(terms: &[(AtomId, i64)]) -> i64 {
+    let all = terms.iter().fold(0, |g, t| gcd(g, t.1.unsigned_abs()));
+    let sign = terms.first().map_or(1, |t| if t.1 < 0 { -1 } else { 1 });
+    i64::try_from(all).map_or(1, |all| all.max(1) * sign)
 }
 
 /// Adds `c·[l, h]`.

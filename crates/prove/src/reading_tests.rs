@@ -36,3 +36,35 @@ fn corrected_products_without_sign_are_those_with_sign() {
         assert!(read(40_000, c, c).residue.is_none(), "{c}");
     }
 }
+
+/// Products by hundreds of constants of a word that is a function of a wide variable are looked at once, and each is what
+/// the function is, times the constant.
+#[test]
+fn multiples_of_a_function_are_one_function() {
+    let (q, most) = (32041i64, 1i64 << 22);
+    let mut cut = Cutter::new(q as u32);
+    let v = cut.test_input(0, most);
+    // v - q·round(v / q).
+    let wide = cut.world.funs.lin(64, 1 << 39, (1 << 40) / q, &[]);
+    let part = cut.op(24, FunOp::Slice(40), &[wide]);
+    let quotient = cut.extend(part, 64, true);
+    let reduced = cut.world.funs.lin(64, 0, 1, &[(quotient, -q)]);
+    let atom = cut.world.atom(Atom::Fun(Base::Var(v), reduced));
+    let before = cut.cones.budget;
+    let one = cut.read(&Form::atom(atom)).unwrap();
+    let once = before - cut.cones.budget;
+    let line = one.residue.expect("a residue");
+    assert!(one.hi - one.lo < q.into() && line.m == q as u32 && once > 0);
+    for i in 1..400i64 {
+        let c = if i % 2 == 0 { 79 * i } else { -79 * i };
+        let r = cut.read(&Form::atom(atom).scaled(c, 64).plus(i, 64)).unwrap();
+        let ends = [one.lo, one.hi].map(|x| x * i128::from(c) + i128::from(i));
+        assert_eq!((r.lo, r.hi), (ends[0].min(ends[1]), ends[0].max(ends[1])), "{c}");
+        let residue = r.residue.expect("a residue");
+        let times = c.rem_euclid(q) as u32;
+        assert_eq!((residue.m, residue.k, residue.t.len()), (q as u32, i as u32, 1));
+        assert_eq!(residue.t[0].1, times, "{c}");
+    }
+    let spent = before - cut.cones.budget;
+    assert!(spent <= 3 * once, "{spent} for all, {once} for one");
+}
