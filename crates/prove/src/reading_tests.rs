@@ -2,6 +2,7 @@
 
 use crate::cut::Cutter;
 use crate::funs::FunOp;
+use crate::uses::Use;
 use crate::values::{Atom, Base, Form};
 
 /// The upper word of a product by a constant from one without sign, less the same as a quotient.
@@ -47,8 +48,8 @@ fn multiples_of_a_function_are_one_function() {
     // v - q·round(v / q).
     let wide = cut.world.funs.lin(64, 1 << 39, (1 << 40) / q, &[]);
     let part = cut.op(24, FunOp::Slice(40), &[wide]);
-    let quotient = cut.extend(part, 64, true);
-    let reduced = cut.world.funs.lin(64, 0, 1, &[(quotient, -q)]);
+    let quotient = cut.extend(part, 32, true);
+    let reduced = cut.world.funs.lin(32, 0, 1, &[(quotient, -q)]);
     let atom = cut.world.atom(Atom::Fun(Base::Var(v), reduced));
     let before = cut.cones.budget;
     let one = cut.read(&Form::atom(atom)).unwrap();
@@ -67,4 +68,34 @@ fn multiples_of_a_function_are_one_function() {
     }
     let spent = before - cut.cones.budget;
     assert!(spent <= 3 * once, "{spent} for all, {once} for one");
+}
+
+/// A canonical residue that is centred by a constant, as it is stored, is one variable around zero; one that a constant
+/// moves elsewhere keeps its own.
+#[test]
+fn a_centred_residue_is_one_variable() {
+    let q = 32041i64;
+    for (k, around) in [(-16020, true), (-16021, false), (-16000, false), (5, false)] {
+        let mut cut = Cutter::new(q as u32);
+        let base = cut.test_input(0, 100_000);
+        // The remainder of a sum in [0, q).
+        let word = cut.world.funs.lin(32, 3 * q + 16020, 1, &[]);
+        let scaled = cut.world.funs.lin(64, 0, 0, &[(word, (1 << 32) / q + 1)]);
+        let part = cut.op(32, FunOp::Slice(32), &[scaled]);
+        let rest = cut.world.funs.lin(32, 3 * q + 16020, 1, &[(part, -q)]);
+        let atom = cut.world.atom(Atom::Fun(Base::Var(base), rest));
+        let of = Form::atom(atom).plus(k, 16);
+        let Use::One(Base::Var(v), f) = cut.use_form(&of, 16) else { panic!("{k}: no variable") };
+        let (lo, hi) = cut.world.domain(Base::Var(v));
+        let ends = if around { (k, k + q - 1) } else { (0, q - 1) };
+        assert_eq!((lo, hi), ends, "{k}");
+        // Either way the word is what it is.
+        for x in [lo, 0, 17, hi] {
+            let at = if around { x } else { x + k };
+            assert_eq!(cut.world.funs.at(f, x), at, "{k} at {x}");
+        }
+        // And the same variable wherever it is used.
+        let Use::One(again, _) = cut.use_form(&of, 16) else { panic!("{k}: no variable") };
+        assert_eq!(again, Base::Var(v));
+    }
 }

@@ -47,7 +47,11 @@ impl Cutter {
             }
             return match self.cut(&form, width, Some(base)) {
                 Ok((v, m)) => {
-                    let fun = self.world.funs.lin(width, form.k, m, &[]);
+                    let (v, m, k) = match width {
+                        WORD => self.centred(v, m, form.k),
+                        _ => (v, m, form.k),
+                    };
+                    let fun = self.world.funs.lin(width, k, m, &[]);
                     self.one(Base::Var(v), fun)
                 }
                 Err(_) => self.one(base, fun),
@@ -86,6 +90,24 @@ impl Cutter {
             return Use::Const(self.world.funs.at(fun, lo));
         }
         Use::One(base, fun)
+    }
+
+    /// The same `m·v + k` by a variable that has the constant in it, where that puts it around zero: a canonical residue
+    /// that is centred, as words of 16 bits are stored, is one number. Its products by constants would have constants else, sums of these as well, and each
+    /// reduction of such a sum would be another function.
+    fn centred(&mut self, v: VarId, m: i64, k: i64) -> (VarId, i64, i64) {
+        let Var { lo, hi, atom, .. } = *self.world.var(v);
+        let (low, high) = if m < 0 { (-hi, -lo) } else { (lo, hi) };
+        let around = |lo: i64, hi: i64| lo.checked_add(hi).is_some_and(|sum| sum.abs() <= 1);
+        let moved = low.checked_add(k).zip(high.checked_add(k));
+        let gains = !around(low, high) && moved.is_some_and(|(low, high)| around(low, high));
+        if m.abs() != 1 || !gains {
+            return (v, m, k);
+        }
+        let sum = Form::atom(atom).scaled(m, 64).plus(k, 64);
+        let Ok(r) = self.read(&sum) else { return (v, m, k) };
+        let (v, m) = self.variable(sum, r);
+        (v, m, 0)
     }
 
     /// A variable for a used form that a product needs: `(v, m, k)` with `form = m·v + k`
