@@ -2,7 +2,7 @@
 
 use crate::cut::Cutter;
 use crate::funs::centre;
-use crate::values::{Atom, Base, Form, Source, VarId, inverse};
+use crate::values::{Atom, AtomId, Base, Form, Source, VarId, inverse};
 
 /// Rounds of replacements at most: one may make room for the next.
 const ROUNDS: usize = 8;
@@ -162,6 +162,12 @@ fn unit(form: &Form) -> i64 {
 
 /// The multiple of `d` that removes most of its terms from `form`, if that is more than half.
 fn multiple(form: &Form, d: &Form, width: u8) -> Option<i64> {
+    let (Some(&(first, _)), Some(&(last, _))) = (d.t.first(), d.t.last()) else { return None };
+    // Terms stand in order: where few lie between the ends of `d`, most of its terms are missing.
+    let place = |a: AtomId| form.t.partition_point(|t| t.0 < a);
+    if (place(last + 1) - place(first)) * 2 <= d.t.len() {
+        return None;
+    }
     let mut votes: Vec<(i64, usize)> = Vec::new();
     let mut missing = 0;
     for &(a, c) in &d.t {
@@ -193,7 +199,6 @@ mod tests {
     use super::*;
     use crate::funs::FunOp;
     use crate::uses::Use;
-    use crate::values::AtomId;
     use crate::walk::Walk;
     use ringforge_machine::graph::Graph;
 
