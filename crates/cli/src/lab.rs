@@ -22,6 +22,10 @@ use crate::ui::{Failure, Ui};
 /// equal programs have equal code.
 const PREFIX: &str = "tried";
 
+/// How long inputs are looked for that show a candidate to be wrong. Most that stay unproved are right, and what is packed
+/// is run on random inputs besides.
+const SEARCH: Duration = Duration::from_secs(1);
+
 /// Where plans are tried: one ring, one compiler.
 pub struct Lab<'a> {
     /// How to talk.
@@ -127,6 +131,7 @@ impl Lab<'_> {
         let named = Named { name: &tried.made.plan.name, bytes: &bytes };
         let options = ringforge_prove::Options {
             time_limit: Some(limit),
+            search: SEARCH,
             ..ringforge_prove::Options::default()
         };
         Ok(proof::prove(self.ui, &[named], &contract, options)?.swap_remove(0))
