@@ -11,11 +11,13 @@
 
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;
+use crate::grid::Grid;
 use crate::rader::{Doubling, Rader};
 use crate::registry::{Arguments, Build, DftSpec, Method};
 use crate::sexpr::Form;
 use crate::steps::{self, Group, Step};
 use crate::transform::{Transform, TransformRef};
+use crate::unit::Unit;
 use ringforge_ring::zq;
 use std::sync::Arc;
 
@@ -256,6 +258,13 @@ impl Transform for CooleyTukey {
             }
         }
         cells
+    }
+
+    /// Indices from a centred interval begin in another row.
+    fn grid(&self) -> Option<Grid> {
+        let root = Unit::new(self.spec.root, self.spec.q).filter(|_| !self.twisted)?;
+        let (first, second) = (self.first.clone(), self.second.clone());
+        Some(Grid { root, twist: Unit::one(self.spec.q), first, second })
     }
 
     fn children(&self) -> Vec<&dyn Transform> {

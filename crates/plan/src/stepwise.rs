@@ -1,6 +1,7 @@
 //! A transform that is taken in its own steps where it is the second axis of another.
 
 use crate::arith::{Arith, Val};
+use crate::grid::Grid;
 use crate::sexpr::Form;
 use crate::steps::Step;
 use crate::transform::{Axes, Transform, TransformRef};
@@ -63,6 +64,9 @@ impl Transform for Stepwise {
     }
     fn axes(&self) -> Option<Axes> {
         self.0.axes()
+    }
+    fn grid(&self) -> Option<Grid> {
+        self.0.grid()
     }
     fn to_form(&self) -> Form {
         self.0.to_form()

@@ -3,6 +3,7 @@
 use crate::arith::{Arith, Exact, Val};
 use crate::base::{BaseRef, BaseSpec, Shape, SmallModulus};
 use crate::error::PlanError;
+use crate::grid::Grid;
 use crate::network::Network;
 use crate::registry::{DftSpec, PointsSpec, build_base, build_points, build_transform};
 use crate::sexpr::Form;
@@ -149,7 +150,54 @@ fn check_values(text: &str, t: &dyn Transform) {
         t.cells().iter().zip(&expected).for_each(|(&cell, v)| cells[cell] = v.clone());
         let stepwise = in_steps(&t.inverse_steps(&present), &cells, q);
         assert_eq!(read(&stepwise), read(&back), "{text}, steps dropping");
+        if let Some(grid) = t.grid() {
+            assert_eq!(on_grid(&grid, &f, q), forward, "{text}, on a grid");
+            let found = back_on_grid(&grid, &expected, &present, q);
+            assert_eq!(read(&found), read(&back), "{text}, back on a grid");
+        }
     }
+}
+
+/// The forward transform of blocks on its grid.
+fn on_grid(grid: &Grid, f: &[Vec<u64>], q: u64) -> Vec<Vec<u64>> {
+    let (p, columns) = (grid.rows(), grid.columns());
+    let mut exact = Exact::new(q, 2);
+    let mut rows = vec![Vec::new(); p];
+    for i2 in 0..columns {
+        let column: Vec<Val> = (0..p).map(|i1| exact.input(&f[columns * i1 + i2])).collect();
+        for (j1, v) in grid.down(&mut exact, &column).into_iter().enumerate() {
+            rows[j1].push(exact.scale(v, grid.factor(j1, i2).value()));
+        }
+    }
+    let mut output = vec![Vec::new(); f.len()];
+    for (j1, row) in rows.iter().enumerate() {
+        for (j2, v) in grid.along(&mut exact, row).into_iter().enumerate() {
+            output[grid.output(j1, j2)] = exact.get(v).to_vec();
+        }
+    }
+    output
+}
+
+/// The inverse on the grid, of which only the blocks marked in `wanted` are read.
+fn back_on_grid(grid: &Grid, values: &[Vec<u64>], wanted: &[bool], q: u64) -> Vec<Vec<u64>> {
+    let (p, columns) = (grid.rows(), grid.columns());
+    let mut exact = Exact::new(q, 2);
+    let mut all = vec![Vec::new(); columns];
+    for j1 in 0..p {
+        let row: Vec<Val> =
+            (0..columns).map(|j2| exact.input(&values[grid.output(j1, j2)])).collect();
+        for (i2, v) in grid.back(&mut exact, &row).into_iter().enumerate() {
+            all[i2].push(exact.scale(v, grid.factor(j1, i2).inverse()));
+        }
+    }
+    let mut output = vec![Vec::new(); values.len()];
+    for (i2, column) in all.iter().enumerate() {
+        let read: Vec<bool> = (0..p).map(|i1| wanted[columns * i1 + i2]).collect();
+        for (i1, v) in grid.up(&mut exact, column, &read).into_iter().enumerate() {
+            output[columns * i1 + i2] = exact.get(v).to_vec();
+        }
+    }
+    output
 }
 
 /// What the steps leave of these blocks; groups of all steps but the first work in place.

@@ -1,6 +1,7 @@
 //! What every discrete Fourier transform of a plan has in common.
 
 use crate::arith::{Arith, Exact, Val};
+use crate::grid::Grid;
 use crate::network::{Cost, Network};
 use crate::sexpr::Form;
 use crate::steps::{self, Step};
@@ -127,6 +128,12 @@ pub trait Transform: Any + std::fmt::Debug + Send + Sync {
 
     /// The two independent axes, where the method has them, for lowering in two phases.
     fn axes(&self) -> Option<Axes> {
+        None
+    }
+
+    /// The two levels on a grid of blocks as they come, where the method has them, for lowering several blocks in a
+    /// register.
+    fn grid(&self) -> Option<Grid> {
         None
     }
 

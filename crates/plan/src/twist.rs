@@ -8,6 +8,7 @@
 
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;
+use crate::grid::Grid;
 use crate::registry::{Arguments, Build, DftSpec, Method, PointsSpec, build_transform};
 use crate::sexpr::Form;
 use crate::transform::{Transform, TransformRef};
@@ -127,6 +128,11 @@ impl Transform for Twist {
         let plain = self.inner.inverse_wanted(arith, input, wanted);
         self.scaled(arith, &plain, self.factor.inverse())
     }
+    fn grid(&self) -> Option<Grid> {
+        let grid = self.inner.grid()?;
+        Some(Grid { twist: grid.twist.times(self.factor), ..grid })
+    }
+
     fn children(&self) -> Vec<&dyn Transform> {
         vec![self.inner.as_ref()]
     }
@@ -151,6 +157,7 @@ mod tests {
         check_points(4591, 6, Some(8), "(twist (good-thomas 2 3 (butterfly) (rader 3)))");
         check_points(4591, 5, Some(4590), "(twist (rader 5))");
         check_points(12289, 8, Some(12288), "(twist (direct))");
+        check_points(7681, 12, Some(7680), "(twist (cooley-tukey 3 4 (rader 3) (direct)))");
     }
 
     /// A negacyclic ring needs no transform of its own.

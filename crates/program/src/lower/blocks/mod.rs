@@ -8,10 +8,13 @@
 //! Products of 16-bit words are summed in 32 bits by dot products of pairs, those of 32-bit words in
 //! 64 bits, even and odd words apart; portable C multiplies word by word.
 
+mod packed;
+mod packed_products;
 mod parts;
 mod products;
 mod stages;
 
+pub(crate) use packed::Packed;
 pub(crate) use parts::Parts;
 
 use super::network::Phase;
@@ -49,17 +52,23 @@ pub(super) enum Style {
     Single,
 }
 
+impl Style {
+    fn of(base: BaseProducts, bits: u8) -> Style {
+        match (base, bits) {
+            (BaseProducts::Lanes, _) => Style::Single,
+            (_, 16) => Style::Pairs,
+            _ => Style::Even,
+        }
+    }
+}
+
 impl Lowering<'_> {
     pub(super) fn modulus(&self) -> Modulus {
         self.bounds.modulus()
     }
 
     pub(super) fn style(&self) -> Style {
-        match (self.schedule.base, self.modulus().bits) {
-            (BaseProducts::Lanes, _) => Style::Single,
-            (_, 16) => Style::Pairs,
-            _ => Style::Even,
-        }
+        Style::of(self.schedule.base, self.modulus().bits)
     }
 
     /// Registers' worth of words.
@@ -76,32 +85,47 @@ impl Lowering<'_> {
         words: usize,
         memory: u8,
     ) -> Result<i64, LowerError> {
-        let n = self.n;
         let out = self.builder.buffer("out", Role::Scratch, words, ALIGNMENT);
-        let operands = [("a", 0), ("b", 1)].map(|(name, i)| {
+        let room = needed(node, self.lanes);
+        let operands = self.operands(ranges, memory, room, false);
+        let bound = self.node(node, operands, (out, words), "main")?;
+        let wanted = node.domain().wanted;
+        self.zeros(out, wanted, words);
+        self.borders.push(("product".into(), bound));
+        Ok(bound)
+    }
+
+    /// The callers' operands, of words of `memory` bits, brought into `room` words each, reduced where they are large. Where
+    /// they are read as they lie if they can be (`direct`), those that fill the room stay where they are.
+    fn operands(
+        &mut self,
+        ranges: [(i64, i64); 2],
+        memory: u8,
+        room: usize,
+        direct: bool,
+    ) -> [Words; 2] {
+        let n = self.n;
+        let callers = [("a", 0), ("b", 1)].map(|(name, i)| {
             let buffer = self.builder.ranged(name, Role::Input, n, 2, Some(ranges[i]));
             self.builder.narrow(buffer, memory);
             buffer
         });
         let most = |(lo, hi): (i64, i64)| hi.max(-lo);
-        let room = needed(node, self.lanes);
-        let mut staged = Vec::new();
-        for (i, buffer) in operands.into_iter().enumerate() {
-            let name = ["fa", "fb"][i];
+        let direct = direct && n == room && memory == self.modulus().bits;
+        self.operand = 0;
+        [0, 1].map(|i| {
             let reduced = 4 * most(ranges[i]) > 3 * self.q as i64;
-            let to = self.stage_padded(name, (buffer, n), room, reduced);
+            let buffer = match direct && !reduced {
+                true => callers[i],
+                false => self.stage_padded(["fa", "fb"][i], (callers[i], n), room, reduced),
+            };
             let bound = match reduced {
                 true => most(self.schedule.reduce.range(ranges[i], self.modulus())),
                 false => most(ranges[i]),
             };
-            staged.push((Words { buffer: to, words: room }, bound));
-        }
-        self.operand = staged[0].1.max(staged[1].1);
-        let bound = self.node(node, [staged[0].0, staged[1].0], (out, words), "main")?;
-        let wanted = node.domain().wanted;
-        self.zeros(out, wanted, words);
-        self.borders.push(("product".into(), bound));
-        Ok(bound)
+            self.operand = self.operand.max(bound);
+            Words { buffer, words: room }
+        })
     }
 
     /// A node's product with scale 1, into the first words of `out`; it may write any of the `words`

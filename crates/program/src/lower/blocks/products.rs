@@ -43,7 +43,7 @@ impl Lowering<'_> {
     }
 
     /// The bound of `terms` products of words within `a` and `b`, where one word holds them.
-    fn sum_bound(&self, style: Style, terms: usize, a: i64, b: i64) -> Option<i64> {
+    pub(super) fn sum_bound(&self, style: Style, terms: usize, a: i64, b: i64) -> Option<i64> {
         let (word, modulus) = (self.bounds.word(), self.modulus());
         let fits = |bound: &i64| *bound <= word;
         match style {
@@ -277,7 +277,7 @@ impl Lowering<'_> {
         self.narrowed(block, sums)
     }
 
-    fn narrowed(&self, block: &mut Block, sums: [Option<Value>; 2]) -> Value {
+    pub(super) fn narrowed(&self, block: &mut Block, sums: [Option<Value>; 2]) -> Value {
         let [even, odd] = sums.map(|sum| sum.unwrap_or_else(|| block.push(Op::Splat(0))));
         block.push(Op::Narrow { even, odd, method: self.schedule.narrow })
     }

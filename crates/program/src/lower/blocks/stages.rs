@@ -213,7 +213,7 @@ impl Lowering<'_> {
         (out, words): (BufferId, usize),
         tag: &str,
     ) -> Result<i64, LowerError> {
-        let (lanes, k) = (self.lanes, self.padded(parts.k));
+        let k = self.padded(parts.k);
         let phases = fused(parts.inverse(factor), self.schedule.fuse as usize, false);
         let count = parts.wanted.div_ceil(parts.k).max(1);
         let mut bounds = vec![bound; parts.cells()];
@@ -247,19 +247,31 @@ impl Lowering<'_> {
         let blocks = result?;
         let bound = bounds[..count.min(bounds.len())].iter().copied().max().unwrap_or(0);
         if !direct {
-            // In ascending order: what is behind a block's last coefficient is written over.
-            let counter = self.builder.counter();
-            let mut block = Block::default();
-            let registers = k / lanes;
-            for r in 0..registers {
-                let at = Index::strided(r * lanes, counter, k);
-                let a = block.push(Op::Load { buffer: blocks.buffer, at });
-                let at = Index::strided(r * lanes, counter, parts.k);
-                block.push(Op::Store { buffer: out, at, a });
-            }
-            let body = vec![repeat(counter, count, vec![Stmt::Block(block)])];
-            self.builder.stage(&format!("{tag} part: blocks of {} together", parts.k), "", body);
+            self.blocks_together(blocks, (out, parts.k), count, tag);
         }
         Ok(bound)
+    }
+
+    /// Blocks of `k` words one after the other in `out`, a register at most behind the last of them written too.
+    pub(super) fn blocks_together(
+        &mut self,
+        blocks: Rows,
+        (out, k): (BufferId, usize),
+        count: usize,
+        tag: &str,
+    ) {
+        // In ascending order: what is behind a block's last coefficient is written over.
+        let lanes = self.lanes;
+        let counter = self.builder.counter();
+        let mut block = Block::default();
+        for r in (0..blocks.stride).step_by(lanes) {
+            let a = block.push(Op::Load {
+                buffer: blocks.buffer,
+                at: Index::strided(r, counter, blocks.stride),
+            });
+            block.push(Op::Store { buffer: out, at: Index::strided(r, counter, k), a });
+        }
+        let body = vec![repeat(counter, count, vec![Stmt::Block(block)])];
+        self.builder.stage(&format!("{tag} part: blocks of {k} together"), "", body);
     }
 }

@@ -66,13 +66,7 @@ impl General<'_> {
         bound: Option<u128>,
     ) -> Result<Vec<Digit>, LowerError> {
         let (Some(bound), Some(node)) = (bound, self.change()) else {
-            let one = |&Residue { bound, bits, .. }: &Residue| Digit {
-                procedure: None,
-                bound,
-                weight: 1,
-                bits,
-            };
-            return Ok(products.iter().map(one).collect());
+            return Ok(products.iter().map(Residue::digit).collect());
         };
         let count = products.len();
         let covered = node.moduli.iter().fold(1u128, |all, &p| all * u128::from(p));

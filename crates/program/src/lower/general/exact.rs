@@ -234,7 +234,7 @@ impl General<'_> {
         }
         self.borders.push(("product".into(), sums.bound));
         let procedure = self.push(builder.finish());
-        Some(Residue { procedure, bound: sums.bound, bits: sums.bits })
+        Some(Residue { procedure, bound: sums.bound, bits: sums.bits, weight: 1 })
     }
 }
 

@@ -1,14 +1,15 @@
 //! The last procedure: the weighted sum of digits modulo q, reduced by f, canonical.
 
 use super::super::fold::{Term, alike, registers};
-use super::super::{LowerError, unsupported};
+use super::super::{LowerError, SHORT, unsupported};
 use super::digits::Digit;
 use super::{Folded, General, NARROW, long_methods, word};
 use crate::bounds::{Bounds, WORD};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
-use crate::method::{FreezeMethod, Modulus, MulMethod, ReduceMethod};
-use crate::schedule::BaseProducts;
+use crate::method::{EvenModulus, FreezeMethod, Modulus, MulMethod, ReduceMethod};
+use crate::schedule::{BaseProducts, Schedule};
+use ringforge_plan::Unit;
 use ringforge_ring::zq;
 use ringforge_target::ALIGNMENT;
 
@@ -26,6 +27,19 @@ pub(super) struct Finish<'a> {
 
 /// Digits beyond, which take too many values to be enumerated, are reduced before they are added.
 const NEAR: i64 = 1 << 21;
+
+/// What words of so many bits are multiplied with where their sums are reduced and frozen at once, so that freezing takes it
+/// out: 1 where they are not.
+pub(super) fn scale(schedule: &Schedule, q: u64, bits: u8) -> Result<Unit, EvenModulus> {
+    let method = schedule.freeze.unwrap_or(FreezeMethod::Montgomery);
+    Ok(if short(q, bits) { method.scale(q)?.inverted() } else { Unit::one(q) })
+}
+
+/// Whether sums of words of so many bits stay words of 16 bits. They want Montgomery's products: what Barrett's leave is too
+/// wide for a proof.
+fn short(q: u64, bits: u8) -> bool {
+    !q.is_power_of_two() && q <= NARROW && bits == SHORT && q % 2 == 1
+}
 
 /// How the sums are computed.
 #[derive(Clone, Copy, Debug)]
@@ -157,8 +171,7 @@ impl Writer {
         let schedule = general.schedule;
         let kind = match q {
             _ if q.is_power_of_two() => Kind::Wrapping(q.trailing_zeros() as u8, bits),
-            // Words of 16 bits want Montgomery's products: what Barrett's leave is too wide for a proof.
-            _ if q <= NARROW && bits == 16 && q % 2 == 1 => Kind::Short,
+            _ if short(q, bits) => Kind::Short,
             _ => Kind::Long,
         };
         // Montgomery's methods want an odd modulus.
@@ -185,11 +198,7 @@ impl Writer {
             _ => Modulus { q, bits: 32 },
         };
         let bounds = Bounds::new(modulus, multiply, reduce);
-        let scale = match (kind, freeze) {
-            (Kind::Short, Some(method)) => method.scale(q)?.inverse(),
-            (Kind::Short, None) if odd => FreezeMethod::Montgomery.scale(q)?.inverse(),
-            _ => 1,
-        };
+        let scale = scale(schedule, q, bits)?.value();
         let coarse = general.coarse();
         let again = general.folded == Folded::Far;
         Ok(Writer { q, kind, multiply, reduce, unable, freeze, coarse, again, scale, bounds })

@@ -18,7 +18,7 @@ mod remainder;
 mod residue;
 mod whole;
 
-use super::blocks::Parts;
+use super::blocks::{Packed, Parts};
 use super::{LowerError, Lowered, unsupported};
 use crate::bounds::WORD;
 use crate::build::Builder;
@@ -181,6 +181,10 @@ pub(crate) fn lower(
     for part in &general.parts {
         let defined = residue::defined(part.node, lanes);
         general.words = general.words.max(defined).max(wanted.next_multiple_of(lanes) + lanes);
+        for bits in [super::SHORT, LONG] {
+            let packed = Packed::of(part.node, schedule.base, (target.registers, bits));
+            general.words = general.words.max(packed.map_or(0, |packed| packed.written()));
+        }
     }
     let reduction = lift.and_then(|lift| lift.reduction(1));
     if lift.is_some() && reduction.is_none() {

@@ -351,7 +351,7 @@ impl General<'_> {
         builder.stage(title, "", vec![repeat(round, count, inner)]);
         self.borders.push(("remainder".into(), bound));
         let procedure = self.push(builder.finish());
-        Residue { procedure, bound, bits }
+        Residue { procedure, bound, bits, weight: 1 }
     }
 
     /// A copy of n words in whole registers.

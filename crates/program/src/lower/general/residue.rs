@@ -1,11 +1,11 @@
 //! The product modulo one prime: a procedure (out, a, b) whose result has the scale 1.
 
-use super::super::blocks::room;
+use super::super::blocks::{Packed, room};
 use super::super::registers::{LowPart, suit, suited};
 use super::super::suited::interleaves;
 use super::super::{LowerError, Lowering, Operand, SHORT, parts, unsupported};
 use super::digits::Digit;
-use super::{General, long_methods};
+use super::{General, LONG, finish, long_methods};
 use crate::bounds::{Bounds, WORD};
 use crate::build::Builder;
 use crate::ir::*;
@@ -25,12 +25,14 @@ pub(super) struct Residue {
     pub bound: i64,
     /// Bits of its words.
     pub bits: u8,
+    /// What the product is its words times.
+    pub weight: u64,
 }
 
 impl Residue {
     /// The only digit of its integers.
     pub(super) fn digit(&self) -> Digit {
-        Digit { procedure: None, bound: self.bound, weight: 1, bits: self.bits }
+        Digit { procedure: None, bound: self.bound, weight: self.weight, bits: self.bits }
     }
 }
 
@@ -54,8 +56,18 @@ fn written(node: &ProductRef, lanes: usize) -> Option<usize> {
 struct Attempt<'a> {
     schedule: Schedule,
     bits: u8,
-    /// The parts, where blocks fill registers; else blocks have registers of their own.
-    blocks: Option<Registers<'a>>,
+    way: Way<'a>,
+}
+
+/// Where blocks lie.
+#[derive(Clone, Debug)]
+enum Way<'a> {
+    /// They fill registers.
+    Registers(Registers<'a>),
+    /// Registers hold several.
+    Packed(Packed<'a>),
+    /// Each has registers of its own.
+    Apart,
 }
 
 /// Blocks that fill registers, and a low part.
@@ -79,15 +91,19 @@ fn attempts<'a>(
     schedule: &Schedule,
     q: u64,
     (k, (lanes, registers)): (usize, (usize, Option<Registers<'a>>)),
+    packed: &dyn Fn(u8) -> Option<Packed<'a>>,
     (margin, rounds): (i64, bool),
 ) -> Vec<Attempt<'a>> {
     let dot = schedule.base == BaseProducts::BroadcastDot;
     let mut all = Vec::new();
-    if word_bits(q) == 16 {
-        // k products in a sum of 32 bits whose reduction is a word.
-        let terms = k.clamp(lanes, 4 * lanes) as i64;
+    // k products in a sum of 32 bits whose reduction is a word.
+    let widest = |terms: i64| {
         let room = (WORD - q as i64 / 2) * (1 << 16) / terms;
-        let widest = (room.min((1 << 31) / terms - 1) as f64).sqrt() as i64 - 1;
+        (room.min((1 << 31) / terms - 1) as f64).sqrt() as i64 - 1
+    };
+    let short = word_bits(q) == 16;
+    if short {
+        let widest = widest(k.clamp(lanes, 4 * lanes) as i64);
         for reduce in [schedule.reduce, ReduceMethod::Montgomery, ReduceMethod::BarrettHigh] {
             let of = |forward: i64, full: i64| {
                 let first = if dot { 20_000 } else { 14_500 };
@@ -108,11 +124,48 @@ fn attempts<'a>(
         }
     }
     all.dedup();
-    let short = |blocks: Option<Registers<'a>>| {
-        all.clone().into_iter().map(move |schedule| Attempt { schedule, bits: SHORT, blocks })
+    let several = |way: Way<'a>, schedules: &[Schedule]| -> Vec<Attempt<'a>> {
+        let of = |schedule: &Schedule| Attempt {
+            schedule: schedule.clone(),
+            bits: SHORT,
+            way: way.clone(),
+        };
+        schedules.iter().map(of).collect()
     };
-    let whole = registers.into_iter().flat_map(|parts| short(Some(parts)));
-    whole.chain(short(None)).chain(long_attempts(schedule, q, k, (margin, rounds))).collect()
+    let mut attempts = Vec::new();
+    if let Some(parts) = registers {
+        attempts.extend(several(Way::Registers(parts), &all));
+    }
+    if let Some(packed) = packed(SHORT).filter(|_| short) {
+        attempts.extend(several(Way::Packed(packed), &packed_limits(schedule, widest(k as i64))));
+    }
+    attempts.extend(several(Way::Apart, &all));
+    let long = long_attempts(schedule, q, k, (margin, rounds));
+    if let Some(packed) = packed(LONG) {
+        let way =
+            |attempt: &Attempt<'a>| Attempt { way: Way::Packed(packed.clone()), ..attempt.clone() };
+        attempts.extend(long.iter().map(way));
+    }
+    attempts.extend(long);
+    attempts
+}
+
+/// The schedule with limits for packed blocks, whose products take words up to `widest`: most words are multiplied between
+/// the levels, so that any may stand there.
+fn packed_limits(schedule: &Schedule, widest: i64) -> Vec<Schedule> {
+    let of = |forward: i64, full: i64| {
+        let limits = Limits {
+            forward_first: WORD,
+            forward: forward.min(widest),
+            inverse_first: WORD,
+            full,
+            products: None,
+        };
+        Schedule { limits, ..schedule.clone() }
+    };
+    let mut all = vec![of(9_500, 15_000), of(9_500, WORD), of(widest, WORD)];
+    all.dedup();
+    all
 }
 
 /// Ways in words of 32 bits; results within `margin` are wanted most.
@@ -138,7 +191,7 @@ fn long_attempts<'a>(
             let limits =
                 Limits { forward_first: word, forward, inverse_first: word, full, products: None };
             let schedule = Schedule { multiply, reduce, narrow, limits, ..schedule.clone() };
-            all.push(Attempt { schedule, bits: 32, blocks: None });
+            all.push(Attempt { schedule, bits: LONG, way: Way::Apart });
         }
     }
     all
@@ -180,9 +233,15 @@ impl General<'_> {
                 None => Cow::Borrowed(self.schedule),
             };
             let wanted = (margin, self.rounds);
-            let ways =
-                attempts(&schedule, modulus, (width(&node, place.1), (place.1, registers)), wanted)
-                    .into_iter();
+            let packed = |bits| Packed::of(&node, self.schedule.base, (self.registers, bits));
+            let of = (width(&node, place.1), (place.1, registers));
+            let ways = attempts(&schedule, modulus, of, &packed, wanted).into_iter();
+            // Sums that are reduced once are multiplied for that, which the last constants of a transform can do.
+            let alone = self.bound.is_none() && self.fold.is_some();
+            let frozen = match alone && modulus == self.plan.ring.q() {
+                true => finish::scale(self.schedule, modulus, memory)?,
+                false => Unit::one(modulus),
+            };
             for attempt in ways.filter(|attempt| attempt.bits >= memory) {
                 let words = Modulus { q: modulus, bits: attempt.bits };
                 let schedule = &attempt.schedule;
@@ -205,9 +264,16 @@ impl General<'_> {
                     notes: Vec::new(),
                     rows: Vec::new(),
                 };
-                let lowered = match attempt.blocks {
-                    None => lowering.blocks(&node, ranges, self.words, self.memory),
-                    Some(parts) => lowering.residue(&node, parts, ranges, self.words),
+                let scale = match attempt.way {
+                    Way::Packed(_) if attempt.bits == memory => frozen,
+                    _ => Unit::one(modulus),
+                };
+                let lowered = match &attempt.way {
+                    Way::Apart => lowering.blocks(&node, ranges, self.words, self.memory),
+                    Way::Packed(packed) => {
+                        lowering.packed(packed, ranges, (self.words, self.memory), scale)
+                    }
+                    Way::Registers(parts) => lowering.residue(&node, *parts, ranges, self.words),
                 };
                 match lowered {
                     Ok(bound) => {
@@ -220,7 +286,8 @@ impl General<'_> {
                             .extend(borders.into_iter().map(|(s, b)| (format!("{prefix}{s}"), b)));
                         self.notes.extend(notes);
                         let procedure = self.push(builder.finish());
-                        found = Some(Residue { procedure, bound, bits: attempt.bits });
+                        let (bits, weight) = (attempt.bits, scale.inverse());
+                        found = Some(Residue { procedure, bound, bits, weight });
                         break;
                     }
                     Err(error) => {

@@ -217,7 +217,7 @@ impl General<'_> {
         if self.unreduced {
             self.borders.push((name, sums.of_all));
             let procedure = self.push(builder.finish());
-            return Residue { procedure, bound: sums.of_all, bits };
+            return Residue { procedure, bound: sums.of_all, bits, weight: 1 };
         }
         if let Some(method) = sums.reduce {
             let most = sums.of_all;
@@ -267,7 +267,7 @@ impl General<'_> {
         self.folded = sums.folded;
         self.borders.push((name, sums.bound));
         let procedure = self.push(builder.finish());
-        Residue { procedure, bound: sums.bound, bits }
+        Residue { procedure, bound: sums.bound, bits, weight: 1 }
     }
 
     /// Each word of one array reduced into another, or in its place, where sums are folded those that belong together.

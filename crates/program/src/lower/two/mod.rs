@@ -33,7 +33,7 @@ use ringforge_ring::zq;
 use ringforge_target::ALIGNMENT;
 use ringforge_target::Target;
 use steps::{Arena, Step};
-pub(super) use transpose::square;
+pub(super) use transpose::{square, square_of};
 
 /// Words are residues modulo this.
 const Q: u64 = 1 << 16;

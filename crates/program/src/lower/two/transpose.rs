@@ -42,11 +42,22 @@ fn interleave(block: &mut Block, a: Value, b: Value, unit: u8, half: Half) -> Va
 
 /// The transposed square of eight words in each part.
 pub(in crate::lower) fn square(block: &mut Block, rows: &[Value]) -> Vec<Value> {
+    square_of(block, rows, WORD_BITS, SQUARE.part)
+}
+
+/// The transposed square of elements of `bits` bits, at least 16, in each part of `part` bits, which holds as many as there
+/// are rows.
+pub(in crate::lower) fn square_of(
+    block: &mut Block,
+    rows: &[Value],
+    bits: u8,
+    part: usize,
+) -> Vec<Value> {
     let mut now = rows.to_vec();
-    let doubled = std::iter::successors(Some(WORD_BITS), |unit| unit.checked_mul(2));
-    for unit in doubled.take_while(|&unit| usize::from(unit) < SQUARE.part) {
+    let doubled = std::iter::successors(Some(bits), |unit| unit.checked_mul(2));
+    for unit in doubled.take_while(|&unit| usize::from(unit) < part) {
         // Pairs that are 1, 2, 4 rows apart, in the order that leaves columns in order.
-        let distance = usize::from(unit / WORD_BITS);
+        let distance = usize::from(unit / bits);
         let mut next = Vec::with_capacity(rows.len());
         for start in (0..rows.len()).step_by(2 * distance) {
             for i in start..start + distance {

@@ -1,0 +1,476 @@
+//! Blocks shorter than a register, several of them in each: transforms in two levels on a grid of blocks.
+//!
+//! A row of the grid is words as they come, so that a register holds words of one row, and the first level, down the
+//! columns, works on whole registers. The second level, along the rows, would mix the words of one. So the grid is transposed
+//! between them, in squares of *units*: the words of one coefficient, or those of two where products are dot products of
+//! pairs. Then a register holds one unit of a column for as many rows as fit, the second level works on whole registers too,
+//! each word with the twiddle of its row, and so do the products of blocks. The inverse goes the same way back.
+
+use super::super::network::Phase;
+use super::super::small::is_direct;
+use super::super::two::square_of;
+use super::super::{LowerError, Lowering};
+use super::{Rows, Style};
+use crate::bounds::Bounds;
+use crate::build::{Builder, repeat};
+use crate::ir::*;
+use crate::schedule::BaseProducts;
+use ringforge_plan::{Arith, Grid, Group, Product, ProductRef, Structure, Substitute, Unit, Val};
+use ringforge_ring::zq;
+use ringforge_target::{ALIGNMENT, Registers, TABLE_ALIGNMENT};
+
+const CITE: &str = "[Chiu25 §3.4.1]";
+
+/// A product whose blocks are packed.
+#[derive(Clone, Debug)]
+pub(crate) struct Packed<'a> {
+    pub(super) part: &'a Substitute,
+    pub(super) grid: Grid,
+    registers: Registers,
+    /// Bits of a word.
+    bits: u8,
+    /// Words of a unit.
+    unit: usize,
+}
+
+impl<'a> Packed<'a> {
+    /// The product of a node whose blocks are packed in words of `bits` bits; nothing where they cannot be, or where
+    /// registers of their own for all blocks are fewer.
+    pub fn of(
+        node: &'a ProductRef,
+        base: BaseProducts,
+        (registers, bits): (Registers, u8),
+    ) -> Option<Packed<'a>> {
+        let Structure::Blocks(part) = node.structure() else { return None };
+        let unit = match Style::of(base, bits) {
+            Style::Pairs => 2,
+            Style::Even => 1,
+            Style::Single => return None,
+        };
+        let grid = part.transform.grid()?;
+        let packed = Packed { part, grid, registers, bits, unit };
+        let shorter = part.k < packed.lanes() && packed.count() < 2 * part.blocks();
+        let serves = part.k.is_multiple_of(unit) && is_direct(&part.convolution);
+        (serves && shorter).then_some(packed)
+    }
+
+    fn lanes(&self) -> usize {
+        self.registers.lanes(self.bits)
+    }
+
+    /// Words of a row, and of whole registers for it.
+    fn row(&self) -> (usize, usize) {
+        let row = self.part.k * self.grid.columns();
+        (row, row.next_multiple_of(self.lanes()))
+    }
+
+    /// Rows side by side in a register, a unit of each.
+    pub(super) fn across(&self) -> usize {
+        self.lanes() / self.unit
+    }
+
+    /// Units of a part of a register, and rows and columns of a square.
+    fn square(&self) -> usize {
+        self.registers.part_lanes(self.bits) / self.unit
+    }
+
+    /// Groups of rows side by side: the last one may have fewer.
+    pub(super) fn groups(&self) -> usize {
+        self.grid.rows().div_ceil(self.across())
+    }
+
+    /// The second level, for people.
+    fn points(&self) -> String {
+        let (columns, across) = (self.grid.columns(), self.across().min(self.grid.rows()));
+        format!("{columns}-point transforms of {across} rows at once")
+    }
+
+    /// Rows of all groups.
+    fn padded(&self) -> usize {
+        self.groups() * self.across()
+    }
+
+    /// Registers of a block: its units.
+    pub(super) fn units(&self) -> usize {
+        self.part.k / self.unit
+    }
+
+    /// The row in each place of a group.
+    pub(super) fn rows_of(&self, group: usize) -> impl Iterator<Item = usize> {
+        let (across, rows) = (self.across(), self.grid.rows());
+        // Behind the last row there are others again.
+        (group * across..(group + 1) * across).map(move |row| row % rows)
+    }
+
+    /// A residue for each word of a register that holds these rows.
+    pub(super) fn words_of(&self, group: usize, residue: impl Fn(usize) -> u64) -> Vec<u64> {
+        let each = |row: usize| std::iter::repeat_n(residue(row), self.unit);
+        self.rows_of(group).flat_map(each).collect()
+    }
+
+    /// Words of transposed blocks.
+    pub(super) fn words(&self) -> usize {
+        self.groups() * self.grid.columns() * self.units() * self.lanes()
+    }
+
+    /// Registers of one level and of the other.
+    fn count(&self) -> usize {
+        self.grid.rows() * self.row().1 / self.lanes() + self.words() / self.lanes()
+    }
+
+    /// The rows that a number of coefficients begins.
+    fn begun(&self, coefficients: usize) -> usize {
+        coefficients.div_ceil(self.row().0).max(1)
+    }
+
+    /// Words of a whole number of rows, and of the last one's registers.
+    fn room(&self, coefficients: usize) -> usize {
+        let (row, width) = self.row();
+        (self.begun(coefficients) - 1) * row + width
+    }
+
+    /// Words that the product writes.
+    pub fn written(&self) -> usize {
+        self.room(self.part.domain.wanted)
+    }
+
+    /// Where the parts of a register lie whose parts are rows of squares, number `r` in each, of `rows` rows at most; row
+    /// by row from `word` on.
+    fn places(&self, group: Turn, r: usize, word: usize, rows: usize) -> Vec<Index> {
+        let row = |part: usize| (group.0 * self.across() + part * self.square() + r) % rows;
+        let parts = 0..self.registers.parts();
+        parts.map(|part| group.1.index(row(part) * self.row().1 + word)).collect()
+    }
+
+    /// Loads rows of squares, and the units of each column.
+    fn transposed(&self, block: &mut Block, rows: BufferId, group: Turn) -> Vec<Value> {
+        let units = self.grid.columns() * self.units();
+        let mut all = Vec::new();
+        for first in (0..units).step_by(self.square()) {
+            let loaded: Vec<Value> = (0..self.square())
+                .map(|r| {
+                    let mut at = self.places(group, r, first * self.unit, self.grid.rows());
+                    block.push(match at.len() {
+                        1 => Op::Load { buffer: rows, at: at.swap_remove(0) },
+                        _ => Op::LoadParts { buffer: rows, at },
+                    })
+                })
+                .collect();
+            all.extend(self.columns(block, &loaded));
+        }
+        all.truncate(units);
+        all
+    }
+
+    /// The way back: stores rows of squares, zeros behind the last column.
+    fn stored(&self, block: &mut Block, rows: BufferId, group: Turn, mut units: Vec<Value>) {
+        let width = self.row().1 / self.unit;
+        if units.len() < width {
+            let zero = block.push(Op::Splat(0));
+            units.resize(width, zero);
+        }
+        for first in (0..width).step_by(self.square()) {
+            let columns = &units[first..first + self.square()];
+            for (r, a) in self.columns(block, columns).into_iter().enumerate() {
+                let mut at = self.places(group, r, first * self.unit, self.padded());
+                block.push(match at.len() {
+                    1 => Op::Store { buffer: rows, at: at.swap_remove(0), a },
+                    _ => Op::StoreParts { buffer: rows, at, a },
+                });
+            }
+        }
+    }
+
+    fn columns(&self, block: &mut Block, rows: &[Value]) -> Vec<Value> {
+        square_of(block, rows, self.unit as u8 * self.bits, self.registers.part)
+    }
+}
+
+/// A group, the first one of a loop over all or one by itself.
+type Turn<'a> = (usize, &'a At);
+
+/// Where the words of a group are: some words on in every turn of a loop, or in their place.
+struct At {
+    loops: bool,
+    counter: LoopVar,
+    /// Words from one group to the next.
+    step: usize,
+}
+
+impl At {
+    fn index(&self, base: usize) -> Index {
+        match self.loops {
+            true => Index::strided(base, self.counter, self.step),
+            false => Index::at(base),
+        }
+    }
+}
+
+/// The second level in one direction.
+struct Along<'s> {
+    title: String,
+    stage: &'s str,
+    /// Rows of blocks, and transposed blocks.
+    rows: BufferId,
+    blocks: BufferId,
+    /// The network of one row.
+    group: Group,
+    /// What the block in a row and a column is multiplied with.
+    factor: &'s dyn Fn(usize, usize) -> u64,
+    /// Whether rows become transposed blocks, their factors before the network.
+    forward: bool,
+    /// The largest word before, and after.
+    bound: i64,
+    limit: i64,
+}
+
+impl Lowering<'_> {
+    /// As [`blocks`](Lowering::blocks), where they are packed; the product times `scale`.
+    pub(in crate::lower) fn packed(
+        &mut self,
+        packed: &Packed,
+        ranges: [(i64, i64); 2],
+        (words, memory): (usize, u8),
+        scale: Unit,
+    ) -> Result<i64, LowerError> {
+        let part = packed.part;
+        let out = self.builder.buffer("out", Role::Scratch, words, ALIGNMENT);
+        let domain = &part.domain;
+        let room = packed.room(domain.operand.min(self.n));
+        let whole = domain.operand >= self.n || domain.operand.is_multiple_of(packed.row().0);
+        let mut operands = self.operands(ranges, memory, room.max(self.padded(self.n)), whole);
+        if !whole {
+            operands = operands.map(|words| self.cut(words, domain.operand));
+        }
+        let names = ["ta", "tb"];
+        let forward = self.packed_forward(packed, operands[0].words)?;
+        let [a, b] = [0, 1].map(|i| {
+            let to = self.builder.unique(names[i], Role::Local, packed.words(), ALIGNMENT);
+            let arguments = vec![(to, Index::at(0)), (operands[i].buffer, Index::at(0))];
+            let call = Stmt::Call { procedure: forward.0, arguments };
+            let title = format!("main part: forward transform of {}", ["a", "b"][i]);
+            self.builder.stage(&title, "", vec![call]);
+            to
+        });
+        let products = self.packed_products(packed, [a, b], forward.1)?;
+        let factor = scale.over(part.scale().times(self.product_scale()?)).value();
+        let bound = self.packed_inverse(packed, products, factor, (out, words))?;
+        self.zeros(out, domain.wanted, words);
+        self.borders.push(("product".into(), bound));
+        Ok(bound)
+    }
+
+    /// The procedure (out, in) that transforms an operand of so many words, and the largest word that it leaves.
+    fn packed_forward(
+        &mut self,
+        packed: &Packed,
+        words: usize,
+    ) -> Result<(ProcedureId, i64), LowerError> {
+        let (grid, (row, width)) = (&packed.grid, packed.row());
+        let (p, h, q) = (grid.rows(), self.operand, self.q);
+        let mut builder = Builder::new(&format!("{}forward", self.prefix), None, self.modulus());
+        let out = builder.buffer("out", Role::Scratch, packed.words(), ALIGNMENT);
+        // Of callers' words any may be the first.
+        let align = usize::from(self.modulus().bits) / 8;
+        let input = builder.ranged("in", Role::Input, words, align, Some((-h, h)));
+        let rows = builder.buffer("rows", Role::Local, p * width, ALIGNMENT);
+        let present: Vec<bool> = (0..p).map(|i| i * row < packed.part.domain.operand).collect();
+        let all: Vec<usize> = (0..p).collect();
+        let down = |arith: &mut dyn Arith, f: &[Val]| grid.down(arith, f);
+        let columns = Phase {
+            title: format!("main part: {p}-point transforms down all columns, zeros skipped"),
+            cite: CITE,
+            stage: "main.forward.columns".into(),
+            groups: vec![Group::record(q, all.clone(), &present, all, down)],
+        };
+        let (from, to) =
+            (Rows { buffer: input, stride: row }, Rows { buffer: rows, stride: width });
+        let limits = [self.schedule.limits.forward_first; 2];
+        let mut bounds = vec![h; p];
+        self.phases(&mut builder, &[columns], (from, to), &mut bounds, limits, width)?;
+        let all: Vec<usize> = (0..grid.columns()).collect();
+        let present = vec![true; all.len()];
+        let along = |arith: &mut dyn Arith, f: &[Val]| grid.along(arith, f);
+        let level = Along {
+            title: format!("main part: transposed, twiddles, {}", packed.points()),
+            stage: "main.forward.rows",
+            rows,
+            blocks: out,
+            group: Group::record(q, all.clone(), &present, all, along),
+            factor: &|j1, i2| grid.factor(j1, i2).value(),
+            forward: true,
+            bound: bounds.into_iter().max().unwrap_or(0),
+            limit: self.schedule.limits.forward,
+        };
+        let bound = self.along(&mut builder, packed, level)?;
+        self.procedures.push(builder.finish());
+        Ok((ProcedureId(self.procedures.len() as u32 - 1), bound))
+    }
+
+    /// The inverse transform of products within a bound, times `factor`, its blocks one after the other in `out`.
+    fn packed_inverse(
+        &mut self,
+        packed: &Packed,
+        (blocks, bound): (BufferId, i64),
+        factor: u64,
+        (out, words): (BufferId, usize),
+    ) -> Result<i64, LowerError> {
+        let (grid, (row, width), q) = (&packed.grid, packed.row(), self.q);
+        let (p, wanted) = (grid.rows(), packed.part.domain.wanted);
+        let empty = Builder::new("", None, self.modulus());
+        let mut builder = std::mem::replace(&mut self.builder, empty);
+        let length = packed.padded() * width;
+        let rows = builder.unique("rows", Role::Local, length, ALIGNMENT);
+        let all: Vec<usize> = (0..grid.columns()).collect();
+        let present = vec![true; all.len()];
+        let back = |arith: &mut dyn Arith, f: &[Val]| grid.back(arith, f);
+        let level = Along {
+            title: format!("main part: inverse {}, twiddles, transposed back", packed.points()),
+            stage: "main.inverse.rows",
+            rows,
+            blocks,
+            group: Group::record(q, all.clone(), &present, all, back),
+            factor: &|j1, i2| zq::mul(grid.factor(j1, i2).inverse(), factor, q),
+            forward: false,
+            bound,
+            limit: self.schedule.limits.inverse_first,
+        };
+        let mut result = self.along(&mut builder, packed, level);
+        // Whole registers go where they belong at once.
+        let count = packed.begun(wanted);
+        let direct = row == width && count * row <= words;
+        let to = match direct {
+            true => out,
+            false => builder.unique("blocks", Role::Local, p * width, ALIGNMENT),
+        };
+        let to = Rows { buffer: to, stride: width };
+        if let Ok(most) = &mut result {
+            let read: Vec<bool> = (0..p).map(|i| i < count).collect();
+            let all: Vec<usize> = (0..p).collect();
+            let up = |arith: &mut dyn Arith, f: &[Val]| grid.up(arith, f, &read);
+            let group = Group::record(q, all.clone(), &vec![true; p], all, up).keep(|i| read[i]);
+            let columns = Phase {
+                title: format!("main part: inverse {p}-point transforms up all columns"),
+                cite: CITE,
+                stage: "main.inverse.columns".into(),
+                groups: vec![group],
+            };
+            let mut bounds = vec![*most; p];
+            let from = Rows { buffer: rows, stride: width };
+            let limits = [self.schedule.limits.full; 2];
+            let done =
+                self.phases(&mut builder, &[columns], (from, to), &mut bounds, limits, width);
+            bounds.truncate(count);
+            result = done.map(|()| bounds.into_iter().max().unwrap_or(0));
+        }
+        self.builder = builder;
+        if !direct {
+            self.blocks_together(to, (out, row), count, "main");
+        }
+        result
+    }
+
+    /// The second level: the largest word that it leaves.
+    fn along(
+        &mut self,
+        builder: &mut Builder,
+        packed: &Packed,
+        level: Along,
+    ) -> Result<i64, LowerError> {
+        let (columns, units, lanes) = (packed.grid.columns(), packed.units(), self.lanes);
+        let (groups, rows) = (packed.groups(), packed.grid.rows());
+        // Columns that are multiplied, and the largest words that leaves.
+        let mut table = Vec::new();
+        let mut place = vec![None; columns];
+        let most = |bounds: &mut Bounds, i: usize, bound: i64| {
+            (0..rows).map(|row| bounds.product((level.factor)(row, i), bound)).max()
+        };
+        let multiplied: Vec<usize> =
+            (0..columns).filter(|&i| (0..rows).any(|row| (level.factor)(row, i) != 1)).collect();
+        for (number, &i) in multiplied.iter().enumerate() {
+            place[i] = Some(number * lanes);
+        }
+        for group in 0..groups {
+            for &i in &multiplied {
+                table.extend(packed.words_of(group, |row| (level.factor)(row, i)));
+            }
+        }
+        let mut inputs = vec![level.bound; columns];
+        let mut limits = vec![level.limit; columns];
+        for &i in &multiplied {
+            match level.forward {
+                true => inputs[i] = most(&mut self.bounds, i, level.bound).unwrap_or(0),
+                false => limits[i] = self.bounds.word(),
+            }
+        }
+        let (group, placement) = self.placed(level.stage, &level.group, &inputs, &limits)?;
+        let mut bound = 0;
+        for (i, v) in group.outputs.iter().enumerate() {
+            let own = placement.bounds[v.0 as usize];
+            bound = bound.max(match level.forward || place[i].is_none() {
+                true => own,
+                false => most(&mut self.bounds, i, own).unwrap_or(0),
+            });
+        }
+        self.borders.push((level.stage.into(), bound));
+
+        let factors = (!table.is_empty()).then(|| {
+            let (name, words) = (level.stage.replace(['.'], "_"), table.len());
+            builder.unique(&name, Role::Factors(table), words, TABLE_ALIGNMENT)
+        });
+        let counter = builder.counter();
+        let loops = groups > 1 && rows.is_multiple_of(packed.across());
+        let per_group = |step: usize| At { loops, counter, step };
+        let grid = per_group(packed.across() * packed.row().1);
+        let blocks = per_group(columns * units * lanes);
+        let tables = per_group(multiplied.len() * lanes);
+        let method = self.schedule.multiply;
+        let mut body = Vec::new();
+        for number in 0..if loops { 1 } else { groups } {
+            let mut block = Block::default();
+            let at = |i: usize, unit: usize| {
+                blocks.index(((number * columns + i) * units + unit) * lanes)
+            };
+            let times = |block: &mut Block, i: usize, a: Value| match place[i].zip(factors) {
+                Some((word, buffer)) => {
+                    let at = tables.index(number * multiplied.len() * lanes + word);
+                    block.push(Op::MulMod { a, factor: Factor::Table { buffer, at }, method })
+                }
+                None => a,
+            };
+            let loaded = match level.forward {
+                true => packed.transposed(&mut block, level.rows, (number, &grid)),
+                false => Vec::new(),
+            };
+            let mut made: Vec<Option<Value>> = vec![None; columns * units];
+            for unit in 0..units {
+                self.network(
+                    &mut block,
+                    &group,
+                    &placement,
+                    false,
+                    &mut |block, i| match loaded.get(i * units + unit) {
+                        Some(&a) => times(block, i, a),
+                        None => block.push(Op::Load { buffer: level.blocks, at: at(i, unit) }),
+                    },
+                    &mut |block, i, a| match level.forward {
+                        true => {
+                            block.push(Op::Store { buffer: level.blocks, at: at(i, unit), a });
+                        }
+                        false => made[i * units + unit] = Some(times(block, i, a)),
+                    },
+                );
+            }
+            if !level.forward {
+                let made = made.into_iter().flatten().collect();
+                packed.stored(&mut block, level.rows, (number, &grid), made);
+            }
+            body.push(Stmt::Block(block));
+        }
+        if loops {
+            body = vec![repeat(counter, groups, body)];
+        }
+        builder.stage(&level.title, CITE, body);
+        Ok(bound)
+    }
+}
