@@ -181,7 +181,7 @@ pub(crate) fn lower(
     for part in &general.parts {
         let defined = residue::defined(part.node, lanes);
         general.words = general.words.max(defined).max(wanted.next_multiple_of(lanes) + lanes);
-        for bits in [super::SHORT, LONG] {
+        for bits in [super::SHORT, LONG].into_iter().take(if bound.is_some() { 1 } else { 2 }) {
             let packed = Packed::of(part.node, schedule.base, (target.registers, bits));
             general.words = general.words.max(packed.map_or(0, |packed| packed.written()));
         }

@@ -233,7 +233,11 @@ impl General<'_> {
                 None => Cow::Borrowed(self.schedule),
             };
             let wanted = (margin, self.rounds);
-            let packed = |bits| Packed::of(&node, self.schedule.base, (self.registers, bits));
+            // Through a prime of 32 bits their proof takes more than the kernel's budget.
+            let packed = |bits| {
+                let found = Packed::of(&node, self.schedule.base, (self.registers, bits));
+                found.filter(|_| bits == SHORT || self.bound.is_none())
+            };
             let of = (width(&node, place.1), (place.1, registers));
             let ways = attempts(&schedule, modulus, of, &packed, wanted).into_iter();
             // Sums that are reduced once are multiplied for that, which the last constants of a transform can do.
