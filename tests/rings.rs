@@ -1,8 +1,8 @@
 //! Rings with all their entry points, x^n + 1 and x^n - x^(n/2) + 1: forged, run, proved, and ranges that cannot be wider.
 //!
-//! Every day one of the rings of each kind with one compiler, Saber's product, and the widening of some of one ring's ranges; left to
-//! `RINGFORGE_LONG=1`: the other rings, each with one compiler in turn and the first with both, NTRU's products, the standards'
-//! orders, and rings with longer or incomplete transforms.
+//! Every day one of the rings of each kind with one compiler, Saber's product, one of packed blocks, and the widening of some of one
+//! ring's ranges; left to `RINGFORGE_LONG=1`: the other rings, each with one compiler in turn and the first with both, NTRU's
+//! products, the standards' orders, packed blocks of other widths, and rings with longer or incomplete transforms.
 
 mod common;
 
@@ -101,6 +101,42 @@ fn products_modulo_powers_of_two_are_proved() {
             let certificate = &proof["certificate"];
             assert!(certificate["replayed"]["nodes"].as_u64() > Some(10_000), "{ring}");
         }
+    });
+}
+
+/// Several blocks in a register: of two words, through 16 × 8 points; and in the long run of four, of eight where half of the
+/// places have no row of their own, and of words of 32 bits.
+#[test]
+fn packed_blocks_are_proved() {
+    let two = "(cooley-tukey 2 2 (butterfly) (butterfly))";
+    let three = format!("(cooley-tukey 2 4 (butterfly) {two})");
+    let four = format!("(cooley-tukey 4 4 {two} {two})");
+    let own = |q: u64, k: usize, levels: &str, first: &str| {
+        format!(
+            "(plan own (ring \"Z{q}[x]/(x^256 + 1)\") (substitute {k} (twist (cooley-tukey {levels} \
+             {first} {three})) (weighted-convolution (toeplitz))))"
+        )
+    };
+    let plans = [
+        ("kyber1", "avx2", None),
+        ("kyber1", "sse41", None),
+        ("kyber1", "avx2", Some(own(7681, 4, "8 8", &three))),
+        ("kyber1", "avx2", Some(own(7681, 8, "4 8", two))),
+        ("mldsa", "avx2", Some(own(8_380_417, 2, "16 8", &four))),
+    ];
+    let builds = builds();
+    let jobs: Vec<_> = sample(&plans, &[0]).into_iter().enumerate().collect();
+    in_parallel(jobs, |(i, (ring, target, own))| {
+        let dir = Sandbox::new();
+        let plan = own.map_or("kyber1-16x8".into(), |text| dir.file("own.plan", &text));
+        let (cc, opt) = builds[i % builds.len()];
+        let more = ["--plan", &plan, "--target", target, "--cc", cc, &format!("--opt={opt}")];
+        let package = forge(&dir, ring, &more);
+        let targets = package["targets"].as_array().expect("targets");
+        assert_eq!(targets.len(), 1, "{ring} {target}");
+        let (proof, executed) = (&targets[0]["proof"], &targets[0]["executed"]);
+        assert_eq!(proof["verdict"], "proved", "{ring} {target} {cc}: {}", proof["reasons"]);
+        assert!(executed["products"].as_u64() > Some(200), "{ring} {target}: not executed");
     });
 }
 
