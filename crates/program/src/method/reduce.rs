@@ -64,7 +64,7 @@ pub enum ReduceMethod {
     Plantard,
 }
 
-/// Shifts by one or two of so many bits are read as halves of products of words of 16.
+/// Bits of half a word of 16. Shifts by one or two of so many bits are read as halves of products of such words.
 const BYTE: u8 = 8;
 
 impl ReduceMethod {
@@ -184,7 +184,8 @@ impl ReduceMethod {
     /// The [`ReduceMethod::BarrettLow`] that brings words of 32 bits within `bound` nearest to q/2, and how
     /// near; q at most 2^16. If `coarse`, as a function of the word where it is below 2^19, else of its upper bits,
     /// above those where Montgomery's reduction takes its half: what the prover cannot follow in the one way it
-    /// often can in the other.
+    /// often can in the other. If not, no quotient is one by 2^16 or less alone or begins with one by 2^8: of a sum of
+    /// products the prover would take that for the upper half of Montgomery's reduction.
     ///
     /// ```
     /// use ringforge_program::method::ReduceMethod;
@@ -195,27 +196,21 @@ impl ReduceMethod {
     /// ```
     pub fn low(q: u64, bound: i64, coarse: bool) -> (ReduceMethod, i64) {
         let m = Modulus { q, bits: 32 };
-        let shifts = match coarse {
-            _ if bound < 1 << 19 => 0..1,
-            false => 0..16,
-            true => 17..20,
+        let half = |shift, scale| match shift {
+            0 => scale <= 2 * BYTE,
+            _ => shift == BYTE,
         };
-        let choices = shifts.flat_map(|shift| (1..31).map(move |scale| (shift, scale)));
-        ReduceMethod::nearest(m, bound, choices).unwrap_or((ReduceMethod::BarrettHigh, bound))
-    }
-
-    /// The same for sums that are reduced once, not coarse, with no shift by a byte, which the prover takes for one of the
-    /// upper half of a product.
-    pub fn once(q: u64, bound: i64) -> (ReduceMethod, i64) {
-        match ReduceMethod::low(q, bound, false) {
-            (ReduceMethod::BarrettLow { shift: BYTE, .. }, _) => {
-                let shifts = (0..16).filter(|shift| *shift != BYTE);
-                let choices = shifts.flat_map(|shift| (1..31).map(move |scale| (shift, scale)));
-                let found = ReduceMethod::nearest(Modulus { q, bits: 32 }, bound, choices);
-                found.unwrap_or((ReduceMethod::BarrettHigh, bound))
-            }
-            found => found,
-        }
+        let nearest = |shifts: std::ops::Range<u8>| {
+            let choices = shifts.flat_map(|shift| (1..31).map(move |scale| (shift, scale)));
+            let choices = choices.filter(|&(shift, scale)| coarse || !half(shift, scale));
+            ReduceMethod::nearest(m, bound, choices)
+        };
+        let found = match coarse {
+            _ if bound < 1 << 19 => nearest(0..1),
+            true => nearest(17..20),
+            false => None,
+        };
+        found.or_else(|| nearest(0..16)).unwrap_or((ReduceMethod::BarrettHigh, bound))
     }
 
     /// The [`ReduceMethod::BarrettLow`] that leaves least of a sum within `bound` in words of 64 bits, and what it

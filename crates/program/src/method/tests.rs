@@ -204,6 +204,30 @@ fn barrett_by_low_products_holds_for_samples_of_its_domain() {
     assert_eq!(method.range((lo, hi + 1), m), m.words());
 }
 
+/// Of a sum's quotient by 2^8 to 2^16, or of one that begins with 8 bits, the prover knows no interval.
+#[test]
+fn no_quotient_is_taken_as_the_upper_half_of_a_product() {
+    for q in [3, 15, 33, 58, 62, 66, 85, 86, 500, 1000, 4700, 21845, 32041, 65535] {
+        for bits in 7..=31 {
+            let bound = (1i64 << bits) - 1;
+            let (method, near) = ReduceMethod::low(q, bound, false);
+            let whole = match method {
+                ReduceMethod::BarrettLow { shift: 0, scale } => scale > 16,
+                ReduceMethod::BarrettLow { shift, .. } => shift != 8,
+                _ => false,
+            };
+            assert!(whole, "{method:?} for {bound} mod {q}");
+            let slack = if bits < 20 { 128 } else { 1 << 17 };
+            assert!(near <= q as i64 / 2 + slack, "{method:?} for {bound} mod {q}: {near}");
+        }
+    }
+    // Nothing is lost where a quotient by 2^16 would have done.
+    let m = Modulus { q: 66, bits: 32 };
+    let bound = 2 * 228 * 33 * 33;
+    let half = ReduceMethod::BarrettLow { shift: 0, scale: 16 }.range((-bound, bound), m);
+    assert_eq!(ReduceMethod::low(66, bound, false).1, half.1.max(-half.0));
+}
+
 #[test]
 fn exact_barrett_leaves_the_canonical_residue() {
     for q in [3, 6, 7, 10, 17, 212, 1023, 3329, 4700, 15016, 32905, 60846, 65535] {

@@ -75,7 +75,7 @@ impl Sums {
         }
         // Of small q the prover follows quotients in words of 64 bits more often.
         if short && q > SMALL {
-            let (method, bound) = ReduceMethod::once(q, of_all);
+            let (method, bound) = ReduceMethod::low(q, of_all, false);
             if bound <= LITTLE * q as i64 {
                 return taken(Some(method), bound, bits, Folded::Not);
             }
