@@ -117,6 +117,28 @@ fn a_memory_that_is_damaged_or_cannot_be_written_is_a_warning_and_is_kept() {
     assert!(dir.read("old.toml").contains("wisdom = 2") && dir.read("old.toml").contains("3329"));
 }
 
+/// Candidates through another modulus, of which one stays unproved for as long as it may, are passed over then, and the
+/// definition is taken.
+#[test]
+fn where_no_patience_is_left_the_definition_is_taken() {
+    let dir = Sandbox::new();
+    let terms: String = (1..91).rev().map(|i| format!(" + {}x^{i}", i * 7 % 13 + 1)).collect();
+    let ring = format!("Z15[x]/(x^91{terms} + 4)");
+    let cc = format!("--cc={}", common::compilers().last().expect("a compiler"));
+    let args = ["--json", "forge", &ring, "--out=p", "--target=avx2", &cc, "--no-bench"];
+    let args = [&args[..], &["--pairs=10", "--patience=1"]].concat();
+    let package = dir.ringforge(&args).succeeds().json();
+    assert_eq!(package["verdict"], "proved");
+    let trials = trials(&package);
+    let of = |outcome: &str| {
+        let had = |t: &&Value| t["outcome"].as_str().is_some_and(|o| o.starts_with(outcome));
+        trials.iter().filter(had).count()
+    };
+    assert!(of("unknown") == 1 && of("no patience left") > 1, "{trials:?}");
+    let taken = trials.iter().find(|t| t["taken"] == true).expect("one is taken");
+    assert!(taken["why"].as_str().is_some_and(|why| why.ends_with("by definition")), "{taken}");
+}
+
 #[test]
 #[ignore = "in the long run"]
 fn where_nothing_is_proved_nothing_is_made() {

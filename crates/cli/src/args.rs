@@ -133,8 +133,9 @@ pub struct Forge {
     /// Measure again what an earlier run remembered
     #[arg(long)]
     pub fresh: bool,
-    /// Where no plan is named: give up the proof of a candidate after so many seconds
-    #[arg(long, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Where no plan is named: when proofs have taken half of so many seconds in vain, all together, candidates like
+    /// those are passed over, and with all of them whatever is not the product by its definition
+    #[arg(long, default_value_t = 120, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub patience: u32,
     /// At most so many bytes of code and constants, such as 20K: the fastest plan and level of optimisation within
     /// them, by model cycles where these are counted

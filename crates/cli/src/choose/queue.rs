@@ -1,7 +1,7 @@
 //! The candidates of a ring on their way: made, timed side by side or reckoned, proved, the fastest first.
 
 use std::cmp::Reverse;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ringforge_plan::Candidate;
 use ringforge_program::schedule::Schedule;
@@ -20,6 +20,10 @@ const MORE: usize = 12;
 /// The product by its definition is timed with the others where the model says that it is not so many
 /// times slower than the cheapest: the model errs by that much.
 const NEAR: f64 = 4.0;
+/// The part of all patience that the next candidate has at least.
+const LEAST: u32 = 4;
+/// The outcome of candidates that were not proved, as others had taken all patience.
+const NO_PATIENCE: &str = "no patience left";
 /// The outcome of candidates that have no program for the target.
 pub(super) const NO_PROGRAM: &str = "no program";
 
@@ -58,6 +62,10 @@ pub(super) struct Search<'a> {
     begun: Vec<usize>,
     /// Trials whose easier schedules were made.
     easier: Vec<usize>,
+    /// What proofs took that did not succeed, of all candidates but the definition.
+    spent: Duration,
+    /// Whether a candidate stayed unproved, of those over the ring's own modulus and of those through others.
+    unproved: [bool; 2],
 }
 
 impl<'a> Search<'a> {
@@ -70,8 +78,21 @@ impl<'a> Search<'a> {
         basis: Basis,
     ) -> Search<'a> {
         let trials = all.iter().map(untried).collect();
-        let (queue, begun, easier) = (Vec::new(), Vec::new(), Vec::new());
-        Search { chooser, lab, target, all, whole, basis, trials, queue, next: 0, begun, easier }
+        Search {
+            chooser,
+            lab,
+            target,
+            all,
+            whole,
+            basis,
+            trials,
+            queue: Vec::new(),
+            next: 0,
+            begun: Vec::new(),
+            easier: Vec::new(),
+            spent: Duration::ZERO,
+            unproved: [false; 2],
+        }
     }
 
     /// What became of all candidates, and the one that was taken.
@@ -100,7 +121,8 @@ impl<'a> Search<'a> {
                 taken = Some((one.trial, one.tried));
                 break;
             }
-            if !self.easier.contains(&one.trial) {
+            self.give_up();
+            if !self.is_hopeless(one.trial) && !self.easier.contains(&one.trial) {
                 self.easier.push(one.trial);
                 let (_, easier) = self.chooser.schedules(self.target, &one.tried.made.plan)?;
                 let made = self.make(one.trial, easier, "easier")?;
@@ -147,6 +169,40 @@ impl<'a> Search<'a> {
         trial.model_cycles = one.reckoned;
     }
 
+    /// Whether there is no patience left for a candidate: with half of it gone for those that are like one that stayed
+    /// unproved, with all for whatever is not the definition, which is proved by construction.
+    fn is_hopeless(&self, trial: usize) -> bool {
+        let half = self.spent * 2 >= self.patience();
+        let alike = self.unproved[self.is_through(trial)];
+        !self.is_definition(trial) && (self.spent >= self.patience() || half && alike)
+    }
+
+    /// 1 where products are taken through other moduli than the ring's own, which the prover bounds hardest; else 0.
+    fn is_through(&self, trial: usize) -> usize {
+        self.all[trial].plan.root.to_form().to_string().contains("(change-modulus").into()
+    }
+
+    /// How long candidates may stay unproved: all together, and the definition once more.
+    fn patience(&self) -> Duration {
+        Duration::from_secs(self.chooser.args.patience.into())
+    }
+
+    fn is_definition(&self, trial: usize) -> bool {
+        self.all[trial].is_definition()
+    }
+
+    /// Leaves out of the queue what there is no patience for.
+    fn give_up(&mut self) {
+        for other in std::mem::take(&mut self.queue) {
+            if !self.is_hopeless(other.trial) {
+                self.queue.push(other);
+            } else if self.trials[other.trial].outcome.is_empty() {
+                self.note(&other);
+                self.trials[other.trial].outcome = NO_PATIENCE.into();
+            }
+        }
+    }
+
     /// Where the product by its definition is among the candidates.
     fn definition(&self) -> Option<usize> {
         self.all.iter().position(Candidate::is_definition)
@@ -162,6 +218,10 @@ impl<'a> Search<'a> {
             let i = self.next;
             self.next += 1;
             if self.begun.contains(&i) {
+                continue;
+            }
+            if self.is_hopeless(i) {
+                self.trials[i].outcome = NO_PATIENCE.into();
                 continue;
             }
             bar.set_message(format!("{}: making {}", self.target.name, self.trials[i].plan));
@@ -313,14 +373,26 @@ impl<'a> Search<'a> {
 
     /// Whether one is proved, and so taken; its trial says so, or why not.
     fn prove(&mut self, one: &Queued) -> Result<bool, Failure> {
-        let trial = &mut self.trials[one.trial];
         if self.chooser.args.no_prove {
+            let trial = &mut self.trials[one.trial];
             trial.taken = true;
             trial.outcome = "taken, not proved".into();
             return Ok(true);
         }
-        let limit = Duration::from_secs(self.chooser.args.patience.into());
-        match self.lab.prove(&one.tried, limit) {
+        let (last, patience) = (self.is_definition(one.trial), self.patience());
+        // What follows on a slow one is not left with a moment.
+        let rest = patience.saturating_sub(self.spent).max(patience / LEAST);
+        let limit = if last { patience } else { rest };
+        let started = Instant::now();
+        let proof = self.lab.prove(&one.tried, limit);
+        let proved = proof.as_ref().is_ok_and(|proof| proof.report.is_proved());
+        if !last && !proved {
+            self.spent += started.elapsed();
+            let through = self.is_through(one.trial);
+            self.unproved[through] = true;
+        }
+        let trial = &mut self.trials[one.trial];
+        match proof {
             Ok(proof) if proof.report.is_proved() => {
                 trial.taken = true;
                 trial.outcome = format!("taken, proved in {:.1} s", proof.seconds());
