@@ -133,7 +133,7 @@ pub struct Forge {
     /// Measure again what an earlier run remembered
     #[arg(long)]
     pub fresh: bool,
-    /// Where no plan is named: when proofs have taken half of so many seconds in vain, all together, candidates like
+    /// Where no plan is named: when proofs have taken a quarter of so many seconds in vain, all together, candidates like
     /// those are passed over, and with all of them whatever is not the product by its definition
     #[arg(long, default_value_t = 120, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub patience: u32,

@@ -169,12 +169,12 @@ impl<'a> Search<'a> {
         trial.model_cycles = one.reckoned;
     }
 
-    /// Whether there is no patience left for a candidate: with half of it gone for those that are like one that stayed
-    /// unproved, with all for whatever is not the definition, which is proved by construction.
+    /// Whether there is no patience left for a candidate: with a quarter of it gone for those that are like one that stayed
+    /// unproved, with all for whatever is not the definition.
     fn is_hopeless(&self, trial: usize) -> bool {
-        let half = self.spent * 2 >= self.patience();
+        let quarter = self.spent * LEAST >= self.patience();
         let alike = self.unproved[self.is_through(trial)];
-        !self.is_definition(trial) && (self.spent >= self.patience() || half && alike)
+        !self.is_definition(trial) && (self.spent >= self.patience() || quarter && alike)
     }
 
     /// 1 where products are taken through other moduli than the ring's own, which the prover bounds hardest; else 0.
