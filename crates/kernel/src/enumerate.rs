@@ -17,6 +17,8 @@ const TOO_WIDE: i128 = 1 << 36;
 const KEPT: i128 = 1 << 23;
 /// Values kept at most.
 const MEMORY: usize = 1 << 26;
+/// Parts of functions over wide intervals that are kept at most, but for those of one function, with 80 bytes each.
+const PARTS: usize = 1 << 21;
 
 /// `f(x) ≡ c·x + d` for x in `[lo, hi]`.
 #[derive(Clone, Copy)]
@@ -42,6 +44,8 @@ pub struct Enumerated {
     ranges: FxHashMap<(FunId, i64, i64), Option<(i64, i64)>>,
     /// Functions over wide intervals, with their least and greatest values.
     profiles: FxHashMap<FunId, Option<Profile<(i64, i64)>>>,
+    /// How many parts these have.
+    parts: usize,
     /// Wide intervals over which functions have too many pieces.
     many: FxHashMap<FunId, (i64, i64)>,
     /// By function and modulus, the last line that was found, with its interval.
@@ -59,6 +63,7 @@ impl Enumerated {
             kept: 0,
             ranges: FxHashMap::default(),
             profiles: FxHashMap::default(),
+            parts: 0,
             many: FxHashMap::default(),
             lines: FxHashMap::default(),
         }
@@ -90,11 +95,18 @@ impl Enumerated {
         if self.many.get(&f).is_some_and(|m| lo <= m.0 && m.1 <= hi) {
             return None;
         }
+        if self.parts > PARTS {
+            self.profiles.clear();
+            self.parts = 0;
+        }
         let (funs, known) = (&mut self.funs, self.profiles.entry(f).or_default());
-        if Profile::covering(known, (funs, f), (lo, hi), LOOKED_AT, &mut self.budget).is_none() {
+        let before = known.as_ref().map_or(0, Profile::size);
+        let over = Profile::covering(known, (funs, f), (lo, hi), LOOKED_AT, &mut self.budget);
+        let Some(profile) = over else {
             self.many.insert(f, (lo, hi));
             return None;
-        }
+        };
+        self.parts = self.parts - before + profile.size();
         // Two parts may be cut.
         if !self.afford(f, 2 * LEAF as usize) {
             return None;

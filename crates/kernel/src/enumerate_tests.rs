@@ -375,3 +375,20 @@ fn wide_intervals_of_one_function_share_their_pieces() {
         assert_eq!(range, is, "[{lo}, {hi}]");
     }
 }
+
+/// Forty functions of 2^32 points in 65,536 pieces each: not all are kept, and each is looked at once.
+#[test]
+fn pieces_that_are_kept_are_bounded() {
+    let mut e = Enumerated::new(1 << 40);
+    let (lo, hi) = (-(1i64 << 31), (1i64 << 31) - 1);
+    let mut most = 0;
+    for k in 0..40 {
+        let f = e.funs.lin(32, k - (1 << 31), 65536, &[]);
+        let (least, greatest) = e.range(f, lo, hi).expect("few pieces");
+        assert_eq!(greatest - least, (1 << 32) - 65536, "{k}");
+        most = most.max(e.parts);
+        let kept: usize = e.profiles.values().flatten().map(Profile::size).sum();
+        assert_eq!(e.parts, kept);
+    }
+    assert!(most <= PARTS + LOOKED_AT && e.parts < most, "{most} {}", e.parts);
+}

@@ -65,14 +65,17 @@ impl<T: Told> Profile<T> {
         most: usize,
         budget: &mut u64,
     ) -> Option<&'a Profile<T>> {
+        let inside = |p: &Profile<T>| p.lo <= lo && hi <= p.hi;
         let near = known.as_ref().filter(|p| lo <= p.hi && p.lo <= hi);
+        // Where little room is left beside what is known, it is looked at afresh.
+        let near = near.filter(|p| inside(p) || 4 * p.parts.len() <= most);
         let near = near.map(|p| (p.lo, p.hi, p.parts.len()));
         let (below, above) = match near {
             Some((from, to, _)) if from <= lo && hi <= to => return known.as_ref(),
             Some((from, to, _)) => ((lo, from - 1), (to + 1, hi)),
             None => ((lo, hi), (1, 0)),
         };
-        // Of intervals that are halved until they are pieces there are less than twice as many as pieces.
+        // Parts stay few, however often one more is put to them.
         let left = most.checked_sub(2 * near.map_or(0, |p| p.2))?;
         let mut ends = [below, above].map(|_| Vec::new());
         for (part, found) in [below, above].into_iter().zip(&mut ends) {
@@ -81,6 +84,8 @@ impl<T: Told> Profile<T> {
                 each_piece(funs, f, part, left, budget, tell)?;
             }
         }
+        // All parts are put together again.
+        *budget = budget.checked_sub(near.map_or(0, |p| p.2 as u64))?;
         let [mut parts, after] = ends;
         let (mut from, mut to) = (lo, hi);
         if near.is_some()
@@ -93,6 +98,11 @@ impl<T: Told> Profile<T> {
         let blocks = parts.chunks(BLOCK).filter_map(|c| joined(c.iter().map(|p| &p.told)));
         let blocks = blocks.collect();
         Some(known.insert(Profile { lo: from, hi: to, parts, blocks }))
+    }
+
+    /// How many parts are kept.
+    pub fn size(&self) -> usize {
+        self.parts.len()
     }
 
     /// What is told of `[lo, hi]`, which must lie inside; points of parts that are cut are evaluated again.

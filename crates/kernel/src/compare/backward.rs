@@ -11,7 +11,7 @@
 //! products are left. ∎
 //!
 //! The tiles of `tiles.rs` evaluate every sum at every pair of elements, which takes n^2 steps for each part; this takes as
-//! many as there are forms for each part, and for each pair that products have. Of a remainder by an f of many coefficients,
+//! many as there are forms for each part, and for each pair of elements. Of a remainder by an f of many coefficients,
 //! where every output is a sum of 2n others, that is n^3 steps in place of n^4.
 
 use super::asked::Asked;
@@ -100,9 +100,11 @@ impl<'a> Backward<'a> {
         }
         let outputs = (forms.sums.len() - forms.first) as u64;
         let tiles = links.saturating_mul((len[0] * len[1]) as u64) / GAIN;
+        // Every pair is looked at in every form, whatever products have of it.
+        let pairs = (len[0] * len[1]) as u64;
         let pays = links < 1 << 31
-            && products <= PRODUCTS
-            && (links + products).saturating_mul(outputs) < tiles;
+            && products.max(pairs) <= PRODUCTS
+            && (links + products + pairs / GAIN).saturating_mul(outputs) < tiles;
         pays.then(|| Backward::listed(forms, layout)).flatten()
     }
 
@@ -208,10 +210,14 @@ impl<'a> Backward<'a> {
         let (mut found, mut wanted) = ([0u32; BLOCK], [0u32; BLOCK]);
         let (found, wanted) = (&mut found[..factors.size], &mut wanted[..factors.size]);
         for (i, j) in (0..self.len[0]).flat_map(|i| (0..self.len[1]).map(move |j| (i, j))) {
-            weighted(self.pairs.of(i * self.len[1] + j), factors, self.arithmetic, found);
+            let (list, asked) = (self.pairs.of(i * self.len[1] + j), asked.at(i, j));
+            if list.is_empty() && asked.is_empty() {
+                continue;
+            }
+            weighted(list, factors, self.arithmetic, found);
             found.iter_mut().for_each(|c| *c &= mask);
             wanted.fill(0);
-            for &(k, c) in asked.at(i, j) {
+            for &(k, c) in asked {
                 if let Some(slot) = (k as usize).checked_sub(from).and_then(|k| wanted.get_mut(k)) {
                     *slot = c;
                 }
