@@ -148,12 +148,15 @@ fn the_seed_s_rings_are_proved() {
     let dir = Sandbox::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let cases = [("newhope512", "seed"), ("newhope1024", "best")];
-    for (ring, placement) in sample(&cases, &[0]) {
+    for (ring, placement) in cases {
         let file = match placement {
             "seed" => root.join(format!("docs/examples/{ring}-seed.toml")).display().to_string(),
             _ => searched(&dir, ring, "gentleman-sande"),
         };
-        for cc in sample(&compilers(), &[0]) {
+        // The longer one by one compiler, which takes a minute.
+        let compilers = compilers();
+        let some = if placement == "seed" { &compilers[..] } else { &compilers[..1] };
+        for &cc in some {
             let package = forged(&dir, ring, &file, "avx2", cc);
             assert_eq!(package["verdict"], "proved", "{ring}, {placement}, {cc}");
             // Barrett reductions of the whole product in words, as the seed counts them.

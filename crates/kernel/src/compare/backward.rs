@@ -32,6 +32,9 @@ const GAIN: u64 = 32;
 /// A sum, or what has one as a part, with a coefficient in `[1, m)`.
 type Entry = (u32, u32);
 
+/// Takes an entry of the list with a number.
+type Tell<'a> = dyn FnMut(usize, Entry) + 'a;
+
 /// Lists of entries, one after another.
 struct Lists {
     /// Where each begins; the last one ends where all do.
@@ -41,7 +44,7 @@ struct Lists {
 
 impl Lists {
     /// `count` lists of the entries that `each` tells its argument, twice the same: number of the list and entry.
-    fn new(count: usize, each: &dyn Fn(&mut dyn FnMut(usize, Entry))) -> Lists {
+    fn new(count: usize, each: &dyn Fn(&mut Tell)) -> Lists {
         let mut starts = vec![0u32; count + 1];
         each(&mut |list, _| starts[list + 1] += 1);
         for list in 0..count {
