@@ -20,7 +20,7 @@ const MORE: usize = 12;
 /// The product by its definition is timed with the others where the model says that it is not so many
 /// times slower than the cheapest: the model errs by that much.
 const NEAR: f64 = 4.0;
-/// The part of all patience that the next candidate has at least.
+/// The part of all patience that the next candidate has at least, and that candidates of one kind may take in vain.
 const LEAST: u32 = 4;
 /// The outcome of candidates that were not proved, as others had taken all patience.
 const NO_PATIENCE: &str = "no patience left";
