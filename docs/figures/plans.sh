@@ -32,9 +32,10 @@ for what in ${*:-cycles mutants}; do
             bench $ring big small all $ring-two-prime,$ring-toom
         done
         bench saber big "within 5" all
+        bench kyber1 big big all
         list "$dir"/{sntrup761,ntruhps2048677}-*/plans.json \
             "$dir"/{sntrup653,sntrup857,sntrup953,sntrup1013,sntrup1277}-*/plans.json \
-            "$dir"/{ntruhps2048509,ntruhps4096821,ntruhrss701,saber}-*/plans.json > "$figures/plans.json"
+            "$dir"/{ntruhps2048509,ntruhps4096821,ntruhrss701,saber,kyber1}-*/plans.json > "$figures/plans.json"
         ;;
     mutants)
         for plan in sntrup761-two-prime ntruhps2048677-toom; do

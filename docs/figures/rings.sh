@@ -1,10 +1,11 @@
 #!/bin/bash
-# Measures what docs/results/x-n-plus-1.md says of the rings x^n + 1: rings.json (cycles, on a quiet machine),
-# ring-proofs.json and ring-mutants.json. Run it from the source tree with `ringforge` in the PATH;
-# with arguments, only those of `cycles`, `proofs`, `mutants`.
+# Measures what docs/results/x-n-plus-1.md says: rings.json (x^n + 1, cycles, on a quiet machine), ring-proofs.json,
+# ring-mutants.json, and trinomials.json (x^n - x^(n/2) + 1 beside plain C, on a quiet machine). Run it from the source
+# tree with `ringforge` in the PATH; with arguments, only those of `cycles`, `proofs`, `mutants`, `trinomials`.
 set -eu
 figures=$(cd "$(dirname "$0")" && pwd)
 rings="mlkem kyber1 newhope512 newhope1024 mldsa"
+trinomials="nttru ntruplus576 ntruplus768 ntruplus864 ntruplus1152"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 list() { # files of JSON to one array
@@ -12,7 +13,7 @@ list() { # files of JSON to one array
     for file in "$@"; do echo "$separator"; cat "$file"; separator=","; done
     echo "]"
 }
-for what in ${*:-cycles proofs mutants}; do
+for what in ${*:-cycles proofs mutants trinomials}; do
     case $what in
     cycles)
         for ring in $rings; do
@@ -61,6 +62,24 @@ print(json.dumps(run))
 END
         done
         list $(for ring in $rings; do echo "$dir/mutants-$ring"; done) > "$figures/ring-mutants.json"
+        ;;
+    trinomials)
+        for ring in $trinomials; do
+            for cc in gcc clang-19; do
+                ringforge --json forge "$ring" --plan "$ring" --cc $cc --out "$dir/t-$ring-$cc" > "$dir/whole"
+                python3 - "$dir/whole" "$cc -O3" > "$dir/trinomial-$ring-$cc" << 'END'
+import json, sys
+package = json.load(open(sys.argv[1]))
+proofs = [(t["symbol"], t["proof"]) for t in package["targets"]]
+print(json.dumps({"ring": package["ring"], "name": package["name"], "compiled": sys.argv[2], "products": [{**compared,
+    "entries": sum(s.endswith("_" + compared["target"]) for s, _ in proofs),
+    "proved": sum(s.endswith("_" + compared["target"]) and p["verdict"] == "proved" for s, p in proofs),
+    "seconds": round(next(p["times"]["total"] for s, p in proofs if s.endswith("_mul_" + compared["target"])), 2)}
+    for compared in package["schoolbook"]]}))
+END
+            done
+        done
+        list $(for ring in $trinomials; do ls "$dir/trinomial-$ring-"*; done) > "$figures/trinomials.json"
         ;;
     *) echo "no figures called $what" >&2; exit 2 ;;
     esac

@@ -35,6 +35,7 @@ fn table(name: &str, read: Read) -> Result<String, String> {
         "ring cycles" => Ok(ring_cycles(&parse("rings.json")?, false)),
         "best ring cycles" => Ok(ring_cycles(&parse("rings.json")?, true)),
         "ring proofs" => Ok(ring_proofs(&parse("ring-proofs.json")?)),
+        "trinomials" => Ok(trinomials(&parse("trinomials.json")?)),
         "ring mutants" => Ok(ring_mutants(&parse("ring-mutants.json")?)),
         "plan mutants" => Ok(ring_mutants(&parse("plan-mutants.json")?)),
         "kems" => Ok(super::kems::kems(&parse("kems.json")?)),
@@ -278,6 +279,30 @@ fn ring_proofs(all: &Value) -> String {
         2,
         &rows,
     )
+}
+
+/// What docs/figures/rings.sh keeps of `ringforge forge RING --json` for x^n - x^(n/2) + 1: each product beside plain C by
+/// the same compiler, medians of core cycles.
+fn trinomials(all: &Value) -> String {
+    let mut rows = Vec::new();
+    for package in list(all) {
+        for product in list(&package["products"]) {
+            let cycles = |key: &str| product[key].as_f64().unwrap_or(f64::NAN);
+            rows.push(vec![
+                format!("{}, `{}`", text(&package["name"]), text(&package["ring"])),
+                text(&product["target"]),
+                text(&package["compiled"]),
+                format!("{} of {}", product["proved"], product["entries"]),
+                format!("{:.1} s", cycles("seconds")),
+                number(&product["ours"]),
+                number(&product["cycles"]),
+                format!("{:.3}", cycles("ours") / cycles("cycles")),
+            ]);
+        }
+    }
+    let head =
+        ["ring", "target", "compiled by", "entry points proved", "proof", "product", "plain C"];
+    markdown(&[&head[..], &["of plain C"]].concat(), 3, &rows)
 }
 
 /// `ringforge mutate RING --json`, one for each ring.
