@@ -5,6 +5,7 @@ use ringforge_contract::terms::{Terms, factors};
 use ringforge_contract::{Computes, Contract};
 use ringforge_ring::Ring;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// Outputs with their coefficients in `[1, q)`.
 type Outputs = Vec<(u32, u32)>;
@@ -53,13 +54,26 @@ impl Asked {
         Ok(Asked::Table(table))
     }
 
-    /// The outputs in which the coefficient is not zero.
+    /// The outputs in which the coefficient is not zero, in their order.
     pub fn at(&self, i: usize, j: usize) -> &[(u32, u32)] {
         match self {
             Asked::Powers(powers) if i > 0 && j > 0 => &powers[i + j - 2],
             Asked::Powers(_) => &[],
             Asked::Table(table) => table.get(&(i, j)).map_or(&[], |o| &o[..]),
         }
+    }
+
+    /// The same of outputs in a range.
+    pub fn within(&self, (i, j): (usize, usize), outputs: Range<usize>) -> &[(u32, u32)] {
+        let all = self.at(i, j);
+        let place = |end: usize| all.partition_point(|&(k, _)| (k as usize) < end);
+        &all[place(outputs.start)..place(outputs.end)]
+    }
+
+    /// Whether what is asked for of two pairs is the same.
+    pub fn alike(&self, (i, j): (usize, usize), (k, l): (usize, usize)) -> bool {
+        // The constants are no elements.
+        matches!(self, Asked::Powers(_)) && [i, j, k, l].iter().all(|&x| x > 0) && i + j == k + l
     }
 }
 

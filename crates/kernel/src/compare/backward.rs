@@ -177,6 +177,11 @@ impl<'a> Backward<'a> {
         Ok(parts?.into_iter().flatten().collect())
     }
 
+    /// The sums that have a product of two elements.
+    fn pair(&self, i: usize, j: usize) -> &[Entry] {
+        self.pairs.of(i * self.len[1] + j)
+    }
+
     /// λ of the forms from number `from` on.
     fn factors(&self, from: usize, size: usize) -> Factors {
         let (count, first) = (self.forms.sums.len(), self.forms.first);
@@ -212,8 +217,15 @@ impl<'a> Backward<'a> {
         let mask = if m.is_power_of_two() { m - 1 } else { u32::MAX };
         let (mut found, mut wanted) = ([0u32; BLOCK], [0u32; BLOCK]);
         let (found, wanted) = (&mut found[..factors.size], &mut wanted[..factors.size]);
+        // By i + j, the last pair that was found right: of n^2 pairs of a product there are 2n - 1 that differ.
+        let mut right = vec![(0, 0); self.len[0] + self.len[1] - 1];
         for (i, j) in (0..self.len[0]).flat_map(|i| (0..self.len[1]).map(move |j| (i, j))) {
-            let (list, asked) = (self.pairs.of(i * self.len[1] + j), asked.at(i, j));
+            let list = self.pair(i, j);
+            let known = right[i + j];
+            if asked.alike((i, j), known) && list == self.pair(known.0, known.1) {
+                continue;
+            }
+            let asked = asked.within((i, j), from..from + factors.size);
             if list.is_empty() && asked.is_empty() {
                 continue;
             }
@@ -221,11 +233,10 @@ impl<'a> Backward<'a> {
             found.iter_mut().for_each(|c| *c &= mask);
             wanted.fill(0);
             for &(k, c) in asked {
-                if let Some(slot) = (k as usize).checked_sub(from).and_then(|k| wanted.get_mut(k)) {
-                    *slot = c;
-                }
+                wanted[k as usize - from] = c;
             }
             if found == wanted {
+                right[i + j] = (i, j);
                 continue;
             }
             for (k, (&found, &expected)) in found.iter().zip(&*wanted).enumerate() {

@@ -163,6 +163,34 @@ fn remainders_by_f_of_many_coefficients_are_compared_from_the_forms_down() {
     compared(&c, &table, &outputs).unwrap();
 }
 
+/// Of pairs with one sum of indices, one after another is changed, in an output alone or in the sum of all of them.
+#[test]
+fn every_pair_of_a_product_is_compared() {
+    let mut random = StdRng::seed_from_u64(15);
+    let n = 70;
+    let f: String = (1..n).map(|i| format!(" + {}x^{i}", i % 4 + 1)).collect();
+    let c = contract(&format!("Z4591[x]/(x^{n}{f} + 1)"), n as usize, "product", "");
+    let (table, outputs) = reduced(&c, n);
+    let layout = Layout::new(n as usize, &[(Side::Left, 0), (Side::Right, 0)]).unwrap();
+    let asked = Asked::new(&c, None, &layout).unwrap();
+    for _ in 0..40 {
+        let mut wrong = outputs.clone();
+        let mut changed: Vec<(usize, usize, usize)> = Vec::new();
+        for _ in 0..random.random_range(0..4) {
+            let [i, j, k] = [0; 3].map(|_| random.random_range(0..n));
+            let pair = product_of(table.at(0, i), table.at(1, j));
+            tests::add(&mut wrong[k as usize], Some(pair), random.random_range(1..4591));
+            changed.push((k as usize, 1 + i as usize, 1 + j as usize));
+        }
+        changed.sort_unstable();
+        changed.dedup();
+        let forms = Forms::new(&table, &layout, 4591, &wrong).unwrap();
+        let found = listed(&forms, &layout, &asked, true);
+        let places: Vec<(usize, usize, usize)> = found.iter().map(|d| (d.0, d.1, d.2)).collect();
+        assert_eq!(places, changed);
+    }
+}
+
 /// floor(F / 2) is no sum of parts.
 #[test]
 fn what_is_divided_is_not_looked_at_from_the_forms_down() {
