@@ -20,6 +20,7 @@ mod funs;
 mod halves;
 mod integers;
 mod lift;
+mod limits;
 mod lines;
 #[cfg(test)]
 mod low_tests;
@@ -59,68 +60,17 @@ mod witness;
 mod words;
 mod written;
 
+pub use limits::Options;
 pub use report::{Reason, ReasonKind, Report, Verdict, Witness};
 pub use ringforge_contract::{
     Computes, Contract, ContractError, Oracle, Transform, contract, expected,
 };
 
+use limits::Watch;
 use prove::Job;
 use ringforge_contract::{claims, sha256};
 use ringforge_machine::Object;
-use std::time::{Duration, Instant};
-
-/// Limits and level of detail.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Give up (unknown) after this time, also while executing.
-    pub time_limit: Option<Duration>,
-    /// Give up (unknown) when this process holds more than that many bytes.
-    pub memory_limit: u64,
-    /// Instructions to execute at most in one call.
-    pub max_steps: u64,
-    /// Values of a variable to enumerate at most.
-    pub max_points: u64,
-    /// Enumeration work (points times operations) in all.
-    pub max_work: u64,
-    /// Whether the report carries the certificate's text (its digest is always there).
-    pub certificate: bool,
-    /// How long to look for inputs that show a failure.
-    pub search: Duration,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            time_limit: Some(Duration::from_secs(2 * 3600)),
-            memory_limit: 24 << 30,
-            max_steps: 50_000_000,
-            max_points: 1 << 28,
-            max_work: 1 << 35,
-            certificate: false,
-            search: Duration::from_secs(5),
-        }
-    }
-}
-
-impl Options {
-    /// The limit that is reached by what began then, if one is.
-    pub fn reached(&self, started: Instant) -> Option<String> {
-        if let Some(t) = self.time_limit.filter(|&t| started.elapsed() > t) {
-            return Some(format!("the time limit of {:.0} s was reached", t.as_secs_f64()));
-        }
-        let memory = self.memory_limit;
-        let over = resident().is_some_and(|bytes| bytes > memory);
-        over.then(|| format!("the memory limit of {} MB was reached", memory >> 20))
-    }
-}
-
-/// Bytes of memory that this process holds, where the system says so.
-fn resident() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes << 10)
-}
+use std::time::Instant;
 
 /// Told how far a proof is.
 pub trait Progress: Send + Sync {
@@ -162,8 +112,9 @@ pub fn prove(
         }
     };
     let certificate = written::Certificate::default();
-    let mut job =
-        Job { contract, object: &parsed, options, progress, report, started, certificate };
+    let watch = Watch::new(options, started);
+    let object = &parsed;
+    let mut job = Job { contract, object, options, progress, report, watch, certificate };
     job.run();
     let mut report = job.report;
     if options.certificate {

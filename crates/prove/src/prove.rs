@@ -2,6 +2,7 @@
 
 use crate::audit::Audit;
 use crate::integers;
+use crate::limits::Watch;
 use crate::report::{Counts, Reason, ReasonKind, Report, Verdict};
 use crate::values::ModForm;
 use crate::walk::{Output, Walk};
@@ -29,18 +30,13 @@ pub(crate) struct Job<'a> {
     pub options: &'a Options,
     pub progress: &'a mut dyn Progress,
     pub report: Report,
-    pub started: Instant,
+    pub watch: Watch,
     pub certificate: Certificate,
 }
 
 impl<'a> Job<'a> {
     pub(crate) fn tick(&mut self, phase: &str, fraction: f64) -> bool {
-        self.progress.update(phase, fraction) && self.limit().is_none()
-    }
-
-    /// The limit that is reached, if one is.
-    fn limit(&self) -> Option<String> {
-        self.options.reached(self.started)
+        self.progress.update(phase, fraction) && self.watch.goes_on()
     }
 
     pub(crate) fn reason(&mut self, kind: ReasonKind, call: &str, text: String) -> &mut Reason {
@@ -58,7 +54,7 @@ impl<'a> Job<'a> {
     }
 
     pub(crate) fn stopped(&mut self, call: &str) {
-        let text = self.limit().unwrap_or_else(|| "stopped by the caller".to_string());
+        let text = self.watch.reached().unwrap_or("stopped by the caller").to_string();
         self.reason(ReasonKind::Stopped, call, text);
     }
 
@@ -148,10 +144,8 @@ impl<'a> Job<'a> {
         drop(lines);
         let t = Instant::now();
         let shared: &dyn Progress = &*self.progress;
-        let (started, limit) = (self.started, self.options.time_limit);
-        let tick = |fraction: f64| {
-            shared.update("comparing", fraction) && limit.is_none_or(|t| started.elapsed() <= t)
-        };
+        let watch = &self.watch;
+        let tick = |fraction: f64| shared.update("comparing", fraction) && watch.goes_on();
         let result = compared(contract, case, &walked, &tick);
         self.time("compare", t);
         match result {
@@ -207,11 +201,8 @@ impl<'a> Job<'a> {
     ) -> Option<Walked> {
         let t = Instant::now();
         let limits = Limits { work: self.options.max_work, steps: self.options.max_steps };
-        let (started, limit) = (self.started, self.options.time_limit);
-        let shared: &dyn Progress = &*self.progress;
-        let tick = |fraction: f64| {
-            shared.update("replaying", fraction) && limit.is_none_or(|t| started.elapsed() <= t)
-        };
+        let (watch, shared): (&Watch, &dyn Progress) = (&self.watch, &*self.progress);
+        let tick = |fraction: f64| shared.update("replaying", fraction) && watch.goes_on();
         let result = walked(self.contract, graph, case, lines, limits, &tick);
         self.time("replay", t);
         match result {

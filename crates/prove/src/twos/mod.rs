@@ -69,10 +69,8 @@ impl Job<'_> {
         drop(lines);
         let t = Instant::now();
         let shared: &dyn crate::Progress = &*self.progress;
-        let (started, limit) = (self.started, self.options.time_limit);
-        let tick = |fraction: f64| {
-            shared.update("comparing", fraction) && limit.is_none_or(|t| started.elapsed() <= t)
-        };
+        let watch = &self.watch;
+        let tick = |fraction: f64| shared.update("comparing", fraction) && watch.goes_on();
         let result = compared(contract, case, &walked, &tick);
         self.time("compare", t);
         match result {
