@@ -128,9 +128,9 @@ impl Visit<'_> {
                 Ok(Word::atom(atom, w))
             }
             Op::Address { .. } => Ok(Word::default()),
-            Op::Add => Ok(arg(0).plus(&arg(1), 1)),
-            Op::Sub => Ok(arg(0).plus(&arg(1), -1)),
-            Op::Shl(k) => Ok(arg(0).times(1i64.wrapping_shl(k.into()), w)),
+            Op::Add => Ok(self.word(args[0]).plus(self.word(args[1]), 1)),
+            Op::Sub => Ok(self.word(args[0]).plus(self.word(args[1]), -1)),
+            Op::Shl(k) => Ok(self.word(args[0]).times(1i64.wrapping_shl(k.into()), w)),
             Op::Mul => self.product(&arg(0), &arg(1), w),
             Op::Slice { lo } => {
                 let from = width(&args[0]);

@@ -341,3 +341,55 @@ fn counts_and_progress() {
     let e = stopped.err().expect("stopped");
     assert_eq!((e.line, e.why.as_str()), (4097, "stopped"));
 }
+
+/// A sum of many terms is changed where it stands when it is read for the last time, and only then: as the first and as the
+/// second argument, and never as what is subtracted.
+#[test]
+fn sums_of_many_terms_are_the_sums() {
+    let ranges = [X; 20];
+    let sums: String = (0..20).map(|o| format!("input {o} 0\n")).collect();
+    // s is x0 + … + x15, all else of s and the others.
+    type Make = fn(&mut Bench, u32, &[u32]) -> Vec<u32>;
+    let add = |b: &mut Bench, x: u32, y: u32| b.node(16, Op::Add, &[x, y]);
+    let cases: [(Make, i64, [i64; 4]); 6] = [
+        (|b, s, x| vec![b.node(16, Op::Add, &[s, x[16]])], 1, [1, 0, 0, 0]),
+        (|b, s, x| vec![b.node(16, Op::Add, &[x[16], s])], 1, [1, 0, 0, 0]),
+        (|b, s, x| vec![b.node(16, Op::Sub, &[s, x[16]])], 1, [-1, 0, 0, 0]),
+        (|b, s, x| vec![b.node(16, Op::Sub, &[x[16], s])], -1, [1, 0, 0, 0]),
+        (|b, s, _| vec![b.node(16, Op::Add, &[s, s])], 2, [0; 4]),
+        // Read again after it was added to: (s + x16) - (s - x17) + (x18 + s).
+        (
+            |b, s, x| {
+                let p = b.node(16, Op::Add, &[s, x[16]]);
+                let m = b.node(16, Op::Sub, &[s, x[17]]);
+                let r = b.node(16, Op::Add, &[x[18], s]);
+                let d = b.node(16, Op::Sub, &[p, m]);
+                vec![b.node(16, Op::Add, &[d, r])]
+            },
+            1,
+            [1, 1, 1, 0],
+        ),
+    ];
+    for (make, all, beside) in cases {
+        let (b, node) = bench(&ranges, |b, x| {
+            let s = x[1..16].iter().fold(x[0], |s, &y| add(b, s, y));
+            make(b, s, x)[0]
+        });
+        let text = |all: i64, beside: [i64; 4]| {
+            let terms: Vec<(usize, i64)> = (0..16)
+                .map(|a| (a, all))
+                .chain((16..20).zip(beside))
+                .filter(|t| t.1 != 0)
+                .collect();
+            let told: String = terms.iter().map(|(a, c)| format!(" {a} {c}")).collect();
+            format!("{sums}node {node} 0 is 16 0 {}{told}", terms.len())
+        };
+        right(&b, &text(all, beside));
+        for wrong_one in 0..4 {
+            let mut other = beside;
+            other[wrong_one] += 1;
+            wrong(&b, &text(all, other), LEFT);
+        }
+        wrong(&b, &text(all + 1, beside), LEFT);
+    }
+}

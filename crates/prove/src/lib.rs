@@ -25,6 +25,7 @@ mod lines;
 #[cfg(test)]
 mod low_tests;
 mod moduli;
+mod plain;
 mod prove;
 mod quotient;
 #[cfg(test)]

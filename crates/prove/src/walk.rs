@@ -27,6 +27,10 @@ pub struct Walk<'g> {
     pub cut: Cutter,
     inputs: Vec<InputRange>,
     pub(crate) forms: FxHashMap<NodeId, Arc<Form>>,
+    /// How often each node's form is still to be read.
+    pub(crate) uses: Vec<u32>,
+    /// Whether a form may have a function or a quotient among its terms, by node.
+    pub(crate) mixed: Vec<bool>,
     /// The word that a node is the sign or the zero extension of.
     pub(crate) words: FxHashMap<NodeId, Arc<Form>>,
     /// By the sign of an upper word: how that word is taken, for the certificate.
@@ -47,6 +51,8 @@ impl<'g> Walk<'g> {
             cut: Cutter::new(q),
             inputs,
             forms: FxHashMap::default(),
+            uses: Vec::new(),
+            mixed: Vec::new(),
             words: FxHashMap::default(),
             signs: FxHashSet::default(),
             uppers: FxHashMap::default(),
@@ -92,6 +98,8 @@ impl<'g> Walk<'g> {
                 }
             }
         }
+        self.uses = uses;
+        self.mixed = vec![false; size];
         self.cut.world.wide |= self.multiplies_words(&needed);
         self.find_signs(&needed);
         let mut done = 0;
@@ -103,12 +111,21 @@ impl<'g> Walk<'g> {
             self.cut.node = id.0;
             self.remember(id);
             self.cut.record.rules.clear();
-            let form = self.visit(id);
-            self.write(id, &form);
-            self.forms.insert(id, form);
+            match self.added(id) {
+                // The kernel adds by itself.
+                Some(form) => {
+                    self.forms.insert(id, Arc::new(form));
+                }
+                None => {
+                    let form = self.visit(id);
+                    self.write(id, &form);
+                    self.mixed[id.0 as usize] = form.t.iter().any(|t| self.functional(t.0));
+                    self.forms.insert(id, form);
+                }
+            }
             // Forms of long sums are long: drop each after its last use.
-            let mut drop = |w: &mut Self, a: NodeId| {
-                let u = &mut uses[a.0 as usize];
+            let drop = |w: &mut Self, a: NodeId| {
+                let u = &mut w.uses[a.0 as usize];
                 *u -= 1;
                 if *u == 0 && !w.keep {
                     w.forms.remove(&a);
@@ -203,22 +220,6 @@ impl<'g> Walk<'g> {
         let residue = ModForm { m: q, k: (times(known.k) + d) % q, t };
         self.cut.by_low(low, q);
         Some(Output { lo: s.min, hi: s.max, residue })
-    }
-
-    /// Writes the node's line of the certificate.
-    fn write(&mut self, id: NodeId, form: &Form) {
-        let graph = self.graph;
-        let node = graph.node(id);
-        let (w, args) = (node.width, &node.args);
-        let linear = match node.op {
-            Op::Const(_) | Op::Input { .. } => return,
-            Op::Add => Some(Form::combine(&self.get(args[0]), 1, &self.get(args[1]), 1, w)),
-            Op::Sub => Some(Form::combine(&self.get(args[0]), 1, &self.get(args[1]), -1, w)),
-            Op::Shl(k) => Some(self.get(args[0]).scaled(1i64.wrapping_shl(k.into()), w)),
-            Op::Slice { lo: 0 } => Some(self.get(args[0]).scaled(1, w)),
-            _ => None,
-        };
-        self.cut.record_node(id.0, form, w, linear.as_ref());
     }
 
     pub(crate) fn get(&self, id: NodeId) -> Arc<Form> {
@@ -349,11 +350,7 @@ impl<'g> Walk<'g> {
             let met = self.cut.resolved(&form, w);
             return Arc::new(self.named(&met, w));
         }
-        let functions = |f: &Form| {
-            let function =
-                |a: u32| matches!(self.cut.world.atoms[a as usize], Atom::Fun(..) | Atom::Floor(_));
-            f.t.iter().any(|t| function(t.0))
-        };
+        let functions = |f: &Form| f.t.iter().any(|t| self.functional(t.0));
         // A sum meets a function of the same sum (Barrett's subtraction); a constant meets nothing.
         let meet = !a.t.is_empty() && !b.t.is_empty();
         if meet && form.t.len() > 2 && functions(&form) && (!functions(a) || !functions(b)) {
