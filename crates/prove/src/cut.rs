@@ -5,6 +5,7 @@ use crate::cones::Cones;
 use crate::funs::{FunId, FunOp, centre};
 use crate::reading::{NoReading, Odd, Reading};
 use crate::record::Record;
+use crate::unfold::Names;
 use crate::values::{
     Atom, AtomId, Base, Cause, CauseKind, Form, ModForm, Source, Var, VarId, World, inverse,
 };
@@ -30,6 +31,8 @@ pub struct Cutter {
     pub(crate) spelled: FxHashMap<VarId, (Arc<Form>, u8)>,
     /// Forms of one base that gain nothing from a variable.
     plain: rustc_hash::FxHashSet<(u8, Form)>,
+    /// Names that were unfolded.
+    pub(crate) names: Names,
     /// Node that is being interpreted.
     pub node: u32,
     /// The certificate so far.
@@ -65,6 +68,7 @@ impl Cutter {
             alike: FxHashMap::default(),
             spelled: FxHashMap::default(),
             plain: Default::default(),
+            names: Names::default(),
             node: 0,
             record: Record::default(),
             taken: Default::default(),

@@ -10,6 +10,8 @@
 use crate::cut::Cutter;
 use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Terms of an unfolded sum at most.
 const TERMS: usize = 2048;
@@ -19,6 +21,16 @@ const PASSES: usize = 4;
 
 /// Terms of a name's sum by whose coefficients multiples of the name are looked for.
 const RATIOS: usize = 4;
+
+/// Terms of all unfolded names that are kept.
+const NAMES: usize = 1 << 23;
+
+/// Names unfolded to their ends, of those that are no other sum then, and how many terms they have together.
+#[derive(Default)]
+pub(crate) struct Names {
+    of: FxHashMap<VarId, Option<Arc<Form>>>,
+    terms: usize,
+}
 
 impl Cutter {
     /// The same integer, in a spelling in which it takes at most `room` values, where unfolding names shows
@@ -39,10 +51,9 @@ impl Cutter {
         }
         names.sort_unstable();
         names.dedup();
-        let mut of: FxHashMap<VarId, Form> = FxHashMap::default();
+        let mut of: FxHashMap<VarId, Arc<Form>> = FxHashMap::default();
         for &v in &names {
-            let name = Form::atom(self.world.var(v).atom);
-            if let Some(spelled) = self.unfold(&name).filter(|s| *s != name) {
+            if let Some(spelled) = self.unfolded_name(v) {
                 of.insert(v, spelled);
             }
         }
@@ -81,27 +92,56 @@ impl Cutter {
         self.parts(form).ok().map(|p| p.hi - p.lo)
     }
 
-    /// A form with every name replaced by what it is of, the latest first.
+    /// A form with every name replaced by what it is of, the latest first; nothing where that has too many terms.
     fn unfold(&self, form: &Form) -> Option<Form> {
-        let mut out = form.clone();
-        loop {
-            let cut = |&(a, c): &(AtomId, i64)| match self.world.atoms[a as usize] {
-                Atom::Var(v) => match &self.world.var(v).source {
-                    Source::Cut { form, bits: 64 } => Some((v, a, c, form)),
-                    _ => None,
-                },
-                _ => None,
+        let (mut k, mut out) = (form.k, Vec::new());
+        let mut open: BTreeMap<AtomId, i64> = form.t.iter().copied().collect();
+        // A definition is over earlier atoms, so it ends, and nothing is added to what is done with.
+        while let Some((a, c)) = open.pop_last() {
+            let Some(of) = self.definition(a) else {
+                out.push((a, c));
+                continue;
             };
-            // A definition is over earlier variables, so it ends.
-            let Some((_, a, c, of)) = out.t.iter().filter_map(cut).max_by_key(|x| x.0) else {
-                return Some(out);
-            };
-            let rest = Form::combine(&out, 1, &Form::atom(a), c.wrapping_neg(), 64);
-            out = Form::combine(&rest, 1, of, c, 64);
-            if out.t.len() > TERMS {
+            k = k.wrapping_add(c.wrapping_mul(of.k));
+            for &(b, d) in &of.t {
+                let sum = open.entry(b).or_default();
+                *sum = sum.wrapping_add(c.wrapping_mul(d));
+                if *sum == 0 {
+                    open.remove(&b);
+                }
+            }
+            if out.len() + open.len() > TERMS {
                 return None;
             }
         }
+        out.reverse();
+        Some(Form { k, t: out })
+    }
+
+    /// What a name is of.
+    fn definition(&self, a: AtomId) -> Option<&Form> {
+        match self.world.atoms[a as usize] {
+            Atom::Var(v) => match &self.world.var(v).source {
+                Source::Cut { form, bits: 64 } => Some(form),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The same of a name, each but once.
+    fn unfolded_name(&mut self, v: VarId) -> Option<Arc<Form>> {
+        if let Some(known) = self.names.of.get(&v) {
+            return known.clone();
+        }
+        let name = Form::atom(self.world.var(v).atom);
+        let found = self.unfold(&name).filter(|spelled| *spelled != name).map(Arc::new);
+        if self.names.terms > NAMES {
+            self.names = Names::default();
+        }
+        self.names.terms += found.as_ref().map_or(0, |found| found.t.len());
+        self.names.of.insert(v, found.clone());
+        found
     }
 
     /// Multiples of a name that a sum may be narrower by: what its functions lack to be level, and what makes
@@ -154,6 +194,47 @@ mod tests {
             assert_eq!(cut.unfold(&Form::atom(cut.world.var(found).atom)).as_ref(), Some(of));
             assert_eq!([1, 15000].map(|at| cut.world.funs.at(f, at)), [2, 30000]);
         }
+    }
+
+    /// Names of names of random sums, some of which cancel: as if the latest name of the form were replaced again and again.
+    #[test]
+    fn names_are_replaced_to_their_ends() {
+        let mut cut = Cutter::new(4591);
+        let mut all: Vec<Form> = Vec::new();
+        for i in 0..6 {
+            let v = cut.test_input(i, 3);
+            all.push(Form::atom(cut.world.var(v).atom));
+        }
+        let mut random = crate::witness::Random(5);
+        let mut cancelled = 0;
+        for _ in 0..200 {
+            let mut sum = Form::constant((random.next() % 7) as i64, 64);
+            for _ in 0..3 {
+                let term = &all[random.next() as usize % all.len()];
+                sum = Form::combine(&sum, 1, term, (random.next() % 5) as i64 - 2, 64);
+            }
+            let mut slow = sum.clone();
+            while let Some((a, of)) =
+                slow.t.iter().rev().find_map(|t| Some((*t, cut.definition(t.0)?.clone())))
+            {
+                let rest = Form::combine(&slow, 1, &Form::atom(a.0), -a.1, 64);
+                slow = Form::combine(&rest, 1, &of, a.1, 64);
+            }
+            assert_eq!(cut.unfold(&sum), Some(slow.clone()));
+            cancelled += usize::from(slow.t.len() < sum.t.len());
+            sum.k = 0;
+            if sum.t.len() < 2 || all.len() > 40 {
+                continue;
+            }
+            let r = cut.read(&sum).expect("an interval");
+            let (v, _) = cut.variable(sum, r);
+            let name = Form::atom(cut.world.var(v).atom);
+            let known = cut.unfolded_name(v).expect("a sum of inputs");
+            assert_eq!(Some((*known).clone()), cut.unfold(&name));
+            assert_eq!(cut.unfolded_name(v), Some(known));
+            all.push(name);
+        }
+        assert!(cancelled > 0);
     }
 
     #[test]
