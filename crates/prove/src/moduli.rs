@@ -155,16 +155,16 @@ impl Cutter {
             else {
                 return changed.then_some(form);
             };
-            let mut next = Form { k: form.k, t: Vec::new() };
+            let mut t: Vec<(AtomId, i64)> = Vec::with_capacity(form.t.len());
             for &(a, c) in &form.t {
                 let function = match self.world.atoms[a as usize] {
                     Atom::Var(x) if x == v => Some(inner),
                     Atom::Fun(Base::Var(x), f) if x == v => Some(self.world.funs.compose(f, inner)),
                     _ => None,
                 };
-                let atom = function.map_or(a, |f| self.world.atom(Atom::Fun(up, f)));
-                next = Form::combine(&next, 1, &Form::atom(atom), c, 64);
+                t.push((function.map_or(a, |f| self.world.atom(Atom::Fun(up, f))), c));
             }
+            let next = Form::of(form.k, t);
             (form, changed) = (next, true);
         }
     }

@@ -65,6 +65,25 @@ mod tests {
     use ringforge_contract::InputRange;
     use ringforge_machine::graph::Graph;
 
+    #[test]
+    fn terms_in_any_order_are_their_sum() {
+        let mut random = Random(10);
+        for count in 0..40 {
+            let terms: Vec<(AtomId, i64)> = (0..count)
+                .map(|_| {
+                    (
+                        (random.next() % 9) as AtomId,
+                        [1, -1, i64::MAX, 3][random.next() as usize % 4],
+                    )
+                })
+                .collect();
+            let one =
+                |sum: Form, &(a, c): &(AtomId, i64)| Form::combine(&sum, 1, &Form::atom(a), c, 64);
+            let sum = terms.iter().fold(Form { k: 7, t: Vec::new() }, one);
+            assert_eq!(Form::of(7, terms), sum);
+        }
+    }
+
     /// Random sums of sums, which are read once or more often, at the left and at the right: the same as where every form
     /// stays.
     #[test]

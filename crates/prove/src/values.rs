@@ -60,6 +60,19 @@ impl Form {
     pub fn atom(a: AtomId) -> Form {
         Form { k: 0, t: vec![(a, 1)] }
     }
+    /// The sum of terms modulo 2^64, in any order, an atom perhaps more than once.
+    pub fn of(k: i64, mut terms: Vec<(AtomId, i64)>) -> Form {
+        terms.sort_unstable_by_key(|t| t.0);
+        let mut t: Vec<(AtomId, i64)> = Vec::with_capacity(terms.len());
+        for (a, c) in terms {
+            match t.last_mut() {
+                Some(last) if last.0 == a => last.1 = last.1.wrapping_add(c),
+                _ => t.push((a, c)),
+            }
+        }
+        t.retain(|t| t.1 != 0);
+        Form { k, t }
+    }
     /// `ca·a + cb·b` modulo 2^width.
     pub fn combine(a: &Form, ca: i64, b: &Form, cb: i64, width: u8) -> Form {
         let mut t = Vec::with_capacity(a.t.len() + b.t.len());
