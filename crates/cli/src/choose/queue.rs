@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
-use ringforge_plan::Candidate;
+use ringforge_plan::{Candidate, Structure};
 use ringforge_program::schedule::Schedule;
 use ringforge_toolchain::timing::{Measured, Settings, Standing, order};
 
@@ -22,6 +22,9 @@ const MORE: usize = 12;
 const NEAR: f64 = 4.0;
 /// The part of all patience that the next candidate has at least, and that candidates of one kind may take in vain.
 const LEAST: u32 = 4;
+/// Dense f of degrees up to this have as much patience as is asked for; those above it that, so many times as they are
+/// longer.
+const LONG: usize = 512;
 /// The outcome of candidates that were not proved, as others had taken all patience.
 const NO_PATIENCE: &str = "no patience left";
 /// The outcome of candidates that have no program for the target.
@@ -182,9 +185,18 @@ impl<'a> Search<'a> {
         self.all[trial].plan.root.to_form().to_string().contains("(change-modulus").into()
     }
 
-    /// How long candidates may stay unproved: all together, and the definition once more.
+    /// How long candidates may stay unproved: all together, and the definition once more. Where f has many coefficients a
+    /// proof is one of three products, and takes more than as many times longer as f is.
     fn patience(&self) -> Duration {
-        Duration::from_secs(self.chooser.args.patience.into())
+        let seconds = Duration::from_secs(self.chooser.args.patience.into());
+        let dense = |c: &Candidate| match c.plan.root.structure() {
+            Structure::Lifted(lift) => lift.is_dense(),
+            _ => false,
+        };
+        match self.all.iter().any(dense) {
+            true => seconds * self.chooser.wanted.ring.degree().div_ceil(LONG) as u32,
+            false => seconds,
+        }
     }
 
     fn is_definition(&self, trial: usize) -> bool {
