@@ -46,7 +46,7 @@ pub struct Enumerated {
     profiles: FxHashMap<FunId, Option<Profile<(i64, i64)>>>,
     /// How many parts these have.
     parts: usize,
-    /// Wide intervals over which functions have too many pieces.
+    /// Wide intervals over which functions have too many pieces, or more than the budget was left for.
     many: FxHashMap<FunId, (i64, i64)>,
     /// By function and modulus, the last line that was found, with its interval.
     lines: FxHashMap<(FunId, u128), Line>,
@@ -164,7 +164,7 @@ impl Enumerated {
 
     /// Calls `each` with the values from some x on until it returns false: at all points of `[lo, hi]`, or where
     /// `f` is affine at three that decide its range and its line: the ends, and the point after the first. False
-    /// where that takes too long.
+    /// where that takes too long. `f` is one that [`Enumerated::afford`] has let pass, and `lo` at most `hi`.
     fn each(
         &mut self,
         f: FunId,
@@ -172,11 +172,7 @@ impl Enumerated {
         hi: i64,
         each: &mut dyn FnMut(i64, &[i64]) -> bool,
     ) -> bool {
-        let width = i128::from(hi) - i128::from(lo);
-        if width < 0 || self.funs.size(f) > OPERATIONS {
-            return false;
-        }
-        if width >= WIDE
+        if i128::from(hi) - i128::from(lo) >= WIDE
             && let Some(pieces) = pieces(&mut self.funs, f, lo, hi, &mut self.budget)
         {
             return pieces.iter().all(|piece| match piece {
@@ -189,7 +185,7 @@ impl Enumerated {
         self.points(f, lo, hi, each)
     }
 
-    /// The same at all points.
+    /// The same at all points. False too where there are none, or `f` is too large.
     fn points(
         &mut self,
         f: FunId,
