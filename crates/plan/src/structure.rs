@@ -86,6 +86,12 @@ impl<'a> Structure<'a> {
         }
     }
 
+    /// Whether this product, or one that it is made of, is taken through its residues modulo primes.
+    pub fn is_through_primes(self) -> bool {
+        matches!(self, Structure::Primes(_))
+            || self.products().into_iter().any(|inner| inner.structure().is_through_primes())
+    }
+
     /// The blocks that are transformed, where the product goes through such.
     pub fn blocks(self) -> Option<&'a Substitute> {
         match self {

@@ -45,6 +45,15 @@ struct Queued {
     reckoned: Option<f64>,
 }
 
+/// Candidates that are alike to the prover.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Products modulo the ring's own modulus.
+    OverOwn,
+    /// Products modulo primes, of which the prover bounds the sums hardest.
+    ThroughPrimes,
+}
+
 /// One search for the fastest candidate that is proved.
 pub(super) struct Search<'a> {
     chooser: &'a Chooser<'a>,
@@ -67,8 +76,8 @@ pub(super) struct Search<'a> {
     easier: Vec<usize>,
     /// What proofs took that did not succeed, of all candidates but the definition.
     spent: Duration,
-    /// Whether a candidate stayed unproved, of those over the ring's own modulus and of those through others.
-    unproved: [bool; 2],
+    /// Of what kinds candidates stayed unproved.
+    unproved: Vec<Kind>,
 }
 
 impl<'a> Search<'a> {
@@ -94,7 +103,7 @@ impl<'a> Search<'a> {
             begun: Vec::new(),
             easier: Vec::new(),
             spent: Duration::ZERO,
-            unproved: [false; 2],
+            unproved: Vec::new(),
         }
     }
 
@@ -176,13 +185,15 @@ impl<'a> Search<'a> {
     /// unproved, with all for whatever is not the definition.
     fn is_hopeless(&self, trial: usize) -> bool {
         let quarter = self.spent * LEAST >= self.patience();
-        let alike = self.unproved[self.is_through(trial)];
+        let alike = self.unproved.contains(&self.kind(trial));
         !self.is_definition(trial) && (self.spent >= self.patience() || quarter && alike)
     }
 
-    /// 1 where products are taken through other moduli than the ring's own, which the prover bounds hardest; else 0.
-    fn is_through(&self, trial: usize) -> usize {
-        self.all[trial].plan.root.to_form().to_string().contains("(change-modulus").into()
+    fn kind(&self, trial: usize) -> Kind {
+        match self.all[trial].plan.root.structure().is_through_primes() {
+            true => Kind::ThroughPrimes,
+            false => Kind::OverOwn,
+        }
     }
 
     /// How long candidates may stay unproved: all together, and the definition once more. Where f has many coefficients a
@@ -400,8 +411,7 @@ impl<'a> Search<'a> {
         let proved = proof.as_ref().is_ok_and(|proof| proof.report.is_proved());
         if !last && !proved {
             self.spent += started.elapsed();
-            let through = self.is_through(one.trial);
-            self.unproved[through] = true;
+            self.unproved.push(self.kind(one.trial));
         }
         let trial = &mut self.trials[one.trial];
         match proof {

@@ -48,6 +48,19 @@ fn is_the_product_in_the_worst_case() {
     }
 }
 
+#[test]
+fn products_through_primes_are_told() {
+    let primes = "(change-modulus (prime 7681 (schoolbook)) (prime 10753 (schoolbook)))";
+    for (tree, through) in [
+        (primes.to_owned(), true),
+        (format!("(lift 13 {primes})"), true),
+        ("(lift 13 (schoolbook))".to_owned(), false),
+    ] {
+        let plan = plan("Z2048[x]/(x^7 - 1)", "big big", &tree).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(plan.root.structure().is_through_primes(), through, "{tree}");
+    }
+}
+
 /// The bound is met exactly: one prime less and it is refused, and rightly so.
 #[test]
 fn the_bound_is_tight() {
