@@ -38,6 +38,17 @@ pub(super) fn fused(phases: Vec<Phase>, most: usize, apart: bool) -> Vec<Phase> 
     })
 }
 
+/// Which group of the first of two steps writes each cell; nothing where the second step does not read all of them, or
+/// reads others.
+pub(super) fn writers(first: &[Group], second: &[Group]) -> Option<BTreeMap<usize, usize>> {
+    let mut writer = BTreeMap::new();
+    for (i, group) in first.iter().enumerate() {
+        writer.extend(group.to.iter().map(|&cell| (cell, i)));
+    }
+    let read: BTreeSet<usize> = second.iter().flat_map(|g| g.from.iter().copied()).collect();
+    writer.keys().eq(read.iter()).then_some(writer)
+}
+
 /// The groups of two steps that run one after the other as those of one, each of at most `most` blocks; nothing where
 /// one is larger, where the second step does not read all that the first one writes, or where a group of the first
 /// one writes over what another one reads, as it may if they are not `apart`.
@@ -51,15 +62,8 @@ pub(super) fn joined(
     if !apart && first.iter().any(|g| set(&g.from) != set(&g.to)) {
         return None;
     }
-    // The group that writes each cell, and the number of the joined one that each group is in.
-    let mut writer: BTreeMap<usize, usize> = BTreeMap::new();
-    for (i, group) in first.iter().enumerate() {
-        writer.extend(group.to.iter().map(|&cell| (cell, i)));
-    }
-    let read: BTreeSet<usize> = second.iter().flat_map(|g| g.from.iter().copied()).collect();
-    if !writer.keys().eq(read.iter()) {
-        return None;
-    }
+    let writer = writers(first, second)?;
+    // The number of the joined one that each group is in.
     let mut number: Vec<usize> = (0..first.len()).collect();
     for group in second {
         let all: BTreeSet<usize> = group.from.iter().map(|cell| number[writer[cell]]).collect();

@@ -5,7 +5,7 @@
 //! so that x^r·f is two unaligned loads; or they are cut out of registers, where the schedule says so and those of a
 //! step's blocks are there at a time. The steps of the plan's transform are such that no other rotation is needed.
 
-use super::super::fuse::{each_joined, joined};
+use super::super::fuse::{each_joined, joined, writers};
 use super::super::{LowerError, Lowering, unsupported};
 use crate::build::Builder;
 use crate::ir::*;
@@ -121,14 +121,7 @@ struct Stretch {
 /// these have at most `most` blocks: half as many between the two at a time, so that registers are left to compute in.
 /// Nothing where the second step does not read all that the first one writes.
 fn passes(first: &[Group], second: &[Group], most: usize) -> Option<Passes> {
-    let mut writer: BTreeMap<usize, usize> = BTreeMap::new();
-    for (i, group) in first.iter().enumerate() {
-        writer.extend(group.to.iter().map(|&cell| (cell, i)));
-    }
-    let read: BTreeSet<usize> = second.iter().flat_map(|g| g.from.iter().copied()).collect();
-    if !writer.keys().eq(read.iter()) {
-        return None;
-    }
+    let writer = writers(first, second)?;
     // Groups of the second step by those of the first whose blocks they read.
     let mut after: BTreeMap<BTreeSet<usize>, Vec<usize>> = BTreeMap::new();
     for (i, group) in second.iter().enumerate() {
