@@ -16,13 +16,13 @@ pub struct Bounds {
     modulus: Modulus,
     multiply: MulMethod,
     reduce: ReduceMethod,
-    /// Another one for some sums.
-    other: Option<ReduceMethod>,
     /// `reduced[m]`: the largest magnitude that reducing gives for words within m.
     reduced: Vec<i64>,
     products: HashMap<u64, Vec<i64>>,
     /// Bounds of reduced words of 32 bits that were asked for: they take time.
     known: RefCell<HashMap<i64, i64>>,
+    /// The same of their products by constants.
+    multiplied: HashMap<(u64, i64), i64>,
 }
 
 impl Bounds {
@@ -34,17 +34,15 @@ impl Bounds {
             reduced = prefix(|x| reduce.apply(x, modulus));
         }
         let known = RefCell::default();
-        Bounds { modulus, multiply, reduce, other: None, reduced, products: HashMap::new(), known }
-    }
-
-    /// These where some sums are reduced by another method: the larger bound of both.
-    pub fn with(mut self, other: Option<ReduceMethod>) -> Bounds {
-        self.other = other;
-        if let (Some(other), 16) = (other, self.modulus.bits) {
-            let all = prefix(|x| other.apply(x, self.modulus));
-            self.reduced.iter_mut().zip(all).for_each(|(bound, most)| *bound = most.max(*bound));
+        Bounds {
+            modulus,
+            multiply,
+            reduce,
+            reduced,
+            products: HashMap::new(),
+            known,
+            multiplied: HashMap::new(),
         }
-        self
     }
 
     /// The modulus and its words.
@@ -60,18 +58,16 @@ impl Bounds {
     /// The bound of a reduced word; one that no word holds where the method does not accept all
     /// words within `bound`.
     pub fn reduce(&self, bound: i64) -> i64 {
-        let both = [Some(self.reduce), self.other].into_iter().flatten();
-        if both.clone().any(|method| bound.min(self.word()) > method.domain(self.modulus).1) {
+        if bound.min(self.word()) > self.reduce.domain(self.modulus).1 {
             return self.modulus.radix();
         }
         let bound = bound.clamp(0, self.word());
         match self.modulus.bits {
             16 => self.reduced[bound as usize],
-            _ => *self.known.borrow_mut().entry(bound).or_insert_with(|| {
-                let most =
-                    |method: ReduceMethod| magnitude(method.range((-bound, bound), self.modulus));
-                both.map(most).max().unwrap_or(bound)
-            }),
+            _ => {
+                let most = || magnitude(self.reduce.range((-bound, bound), self.modulus));
+                *self.known.borrow_mut().entry(bound).or_insert_with(most)
+            }
         }
     }
 
@@ -80,7 +76,8 @@ impl Bounds {
         let (modulus, multiply) = (self.modulus, self.multiply);
         let bound = bound.clamp(0, self.word());
         if modulus.bits != 16 {
-            return magnitude(multiply.range((-bound, bound), c, modulus));
+            let most = || magnitude(multiply.range((-bound, bound), c, modulus));
+            return *self.multiplied.entry((c, bound)).or_insert_with(most);
         }
         let table =
             self.products.entry(c).or_insert_with(|| prefix(|x| multiply.apply(x, c, modulus)));
@@ -113,17 +110,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_methods_have_the_larger_bound() {
-        let of = |method| Bounds::new(4591, MulMethod::Barrett, method);
-        let (low, high) = (ReduceMethod::Montgomery, ReduceMethod::Crude);
-        for bound in [1000, 5000, WORD] {
-            let most = of(low).reduce(bound).max(of(high).reduce(bound));
-            assert_eq!(of(low).with(Some(high)).reduce(bound), most);
-            assert_eq!(of(high).with(Some(low)).reduce(bound), most);
-        }
-        // A word that one of them does not take.
-        let both = of(low).with(Some(ReduceMethod::RoundedShift));
-        assert!(both.reduce(WORD) > WORD);
+    fn a_word_that_the_method_does_not_take_has_no_bound() {
+        let bounds = Bounds::new(4591, MulMethod::Barrett, ReduceMethod::RoundedShift);
+        assert!(bounds.reduce(WORD) > WORD && bounds.reduce(1000) <= WORD);
     }
 
     #[test]

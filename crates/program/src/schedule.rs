@@ -21,9 +21,6 @@ pub struct Schedule {
     pub multiply: MulMethod,
     /// Reductions of words.
     pub reduce: ReduceMethod,
-    /// The same of sums that products by constants are in, in transforms; `None` for no other.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reduce_products: Option<ReduceMethod>,
     /// 32-bit sums of products to words.
     pub narrow: NarrowMethod,
     /// The last step; `None` takes the cheapest whose domain holds what comes.
@@ -174,7 +171,6 @@ impl Default for Schedule {
         Schedule {
             multiply: MulMethod::Montgomery,
             reduce: ReduceMethod::Barrett,
-            reduce_products: None,
             narrow: NarrowMethod::Montgomery,
             freeze: None,
             scale: ScalePlace::Inverse,

@@ -72,8 +72,7 @@ fn plans_of_the_seeds_multiply() {
         let wide = Schedule { wide_sums: true, fuse: 24, multiply, reduce, ..Schedule::default() };
         // The same with rotations and quotients in registers.
         let reduce = ReduceMethod::BarrettShifts;
-        let reduce_products = Some(ReduceMethod::Barrett);
-        let shifts = Schedule { rotate_registers: true, reduce, reduce_products, ..wide.clone() };
+        let shifts = Schedule { rotate_registers: true, reduce, ..wide.clone() };
         for schedule in [Schedule::portable(), saved, wide, shifts] {
             let schedule = Schedule { rounds: 20, ..schedule };
             let lowered =

@@ -238,7 +238,7 @@ fn whole(
         prefix: String::new(),
         lanes: target.registers.lanes(SHORT),
         interleaves: suited::interleaves(schedule, suited, target.registers),
-        bounds: Bounds::new(q, suited.multiply, suited.reduce).with(suited.reduce_products),
+        bounds: Bounds::new(q, suited.multiply, suited.reduce),
         builder: Builder::new("mul", Some(Computes::Product), q),
         procedures: Vec::new(),
         sites: Vec::new(),

@@ -144,7 +144,6 @@ impl Lowering<'_> {
             net: &group.net,
             placement,
             made: vec![None; group.net.ops().len()],
-            products: vec![false; group.net.ops().len()],
         };
         let mut waiting: Vec<(usize, Val)> = group.outputs.iter().copied().enumerate().collect();
         for v in group.net.live(&group.outputs) {
@@ -173,8 +172,6 @@ struct NetworkWriter<'a, 'b> {
     net: &'a Network,
     placement: &'a Placement,
     made: Vec<Option<Value>>,
-    /// Sums that products by constants are in.
-    products: Vec<bool>,
 }
 
 impl NetworkWriter<'_, '_> {
@@ -219,16 +216,9 @@ impl NetworkWriter<'_, '_> {
                 }
             }
         };
-        let product = match self.net.op(v) {
-            NetOp::Scale(_, c) if c != self.lowering.q - 1 && !self.placement.shifted[i] => true,
-            op => op.operands().any(|a| self.products[a.0 as usize]),
-        };
         if self.placement.reduced[i] {
-            let other = schedule.reduce_products.filter(|_| product);
-            let method = other.unwrap_or(schedule.reduce);
-            value = block.push(Op::Reduce { a: value, method });
+            value = block.push(Op::Reduce { a: value, method: schedule.reduce });
         }
-        self.products[i] = product && !self.placement.reduced[i];
         self.made[i] = Some(value);
         value
     }

@@ -258,8 +258,7 @@ impl General<'_> {
                     prefix: prefix.clone(),
                     lanes: self.registers.lanes(attempt.bits),
                     interleaves: interleaves(self.schedule, schedule, self.registers),
-                    bounds: Bounds::new(words, schedule.multiply, schedule.reduce)
-                        .with(schedule.reduce_products),
+                    bounds: Bounds::new(words, schedule.multiply, schedule.reduce),
                     builder: Builder::new(&name, None, words),
                     procedures: self.procedures.clone(),
                     sites: Vec::new(),
