@@ -7,6 +7,7 @@ use ringforge_emit::Preamble;
 use ringforge_plan::Plan;
 use ringforge_program::method::ReduceMethod;
 use ringforge_program::schedule::Schedule;
+use ringforge_prove::Options;
 use ringforge_ring::Ring;
 use ringforge_toolchain::timing::{Candidate, Code, Settings, Timing, TimingError, measure};
 use ringforge_toolchain::{Compiler, Scratch};
@@ -129,12 +130,7 @@ impl Lab<'_> {
         let bytes = std::fs::read(&tried.object)
             .map_err(|e| Failure::failed(format!("the object is gone: {e}")))?;
         let named = Named { name: &tried.made.plan.name, bytes: &bytes };
-        let options = ringforge_prove::Options {
-            time_limit: Some(limit),
-            search: SEARCH,
-            ..ringforge_prove::Options::default()
-        };
-        Ok(proof::prove(self.ui, &[named], &contract, options)?.swap_remove(0))
+        Ok(proof::prove(self.ui, &[named], &contract, options(limit))?.swap_remove(0))
     }
 
     /// The whole product, for timing under a name.
@@ -145,6 +141,11 @@ impl Lab<'_> {
         let signature = tried.made.entry(None)?.signature.clone();
         Ok(Candidate { name, code: Code::Objects(vec![tried.object.clone()], signature) })
     }
+}
+
+/// How a candidate is proved that may take `limit`.
+fn options(limit: Duration) -> Options {
+    Options { time_limit: Some(limit), search: SEARCH, ..Options::default() }
 }
 
 /// A candidate's name, and its timing or why it has none.
@@ -191,4 +192,18 @@ pub fn timed(
 pub fn unproved(proof: &Proof) -> String {
     let why = proof::explanation(proof).into_iter().next().unwrap_or_default();
     format!("{}: {why}", proof.verdict())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Candidates that stay unproved are many, and their patience is for proofs.
+    #[test]
+    fn the_search_for_wrong_inputs_takes_little_of_a_candidate_s_patience() {
+        let limit = Duration::from_secs(30);
+        let options = options(limit);
+        assert_eq!(options.time_limit, Some(limit));
+        assert!(options.search > Duration::ZERO && options.search * 4 < Options::default().search);
+    }
 }

@@ -160,12 +160,17 @@ fn unit(form: &Form) -> i64 {
     often.map_or(1, |run| run[0])
 }
 
+/// Whether `form` surely has at most half of the terms of `d`. Terms stand in order: where few lie between the ends of `d`,
+/// most of its terms are missing. No term is looked at, as they are for each variable of a form with thousands of them.
+fn lacks_most(form: &Form, d: &Form) -> bool {
+    let (Some(&(first, _)), Some(&(last, _))) = (d.t.first(), d.t.last()) else { return true };
+    let place = |a: AtomId| form.t.partition_point(|t| t.0 < a);
+    (place(last + 1) - place(first)) * 2 <= d.t.len()
+}
+
 /// The multiple of `d` that removes most of its terms from `form`, if that is more than half.
 fn multiple(form: &Form, d: &Form, width: u8) -> Option<i64> {
-    let (Some(&(first, _)), Some(&(last, _))) = (d.t.first(), d.t.last()) else { return None };
-    // Terms stand in order: where few lie between the ends of `d`, most of its terms are missing.
-    let place = |a: AtomId| form.t.partition_point(|t| t.0 < a);
-    if (place(last + 1) - place(first)) * 2 <= d.t.len() {
+    if lacks_most(form, d) {
         return None;
     }
     let mut votes: Vec<(i64, usize)> = Vec::new();
@@ -213,6 +218,33 @@ mod tests {
         terms
             .iter()
             .fold(Form::default(), |sum, &(a, c)| Form::combine(&sum, 1, &Form::atom(a), c, 16))
+    }
+
+    #[test]
+    fn what_lacks_most_of_a_sum_is_passed_over_and_nothing_else() {
+        let sum = |atoms: &[AtomId]| Form { k: 0, t: atoms.iter().map(|&a| (a, 1)).collect() };
+        let d = sum(&[10, 20, 30, 40]);
+        for (atoms, lacks, is_there) in [
+            (&[20, 30, 40][..], false, true),
+            (&[5, 10, 20, 40, 50], false, true),
+            (&[10, 20], true, false),
+            (&[1, 2, 3, 50, 60, 70], true, false),
+            // Others between its ends: they are looked at.
+            (&[11, 12, 13, 14], false, false),
+            (&[], true, false),
+        ] {
+            let form = sum(atoms);
+            assert_eq!(lacks_most(&form, &d), lacks, "{atoms:?}");
+            assert_eq!(multiple(&form, &d, 16), is_there.then_some(1), "{atoms:?}");
+        }
+        assert!(lacks_most(&d, &sum(&[])) && multiple(&d, &sum(&[]), 16).is_none());
+        // Of 2^12 pairs of sums of some of twelve terms none is passed over that has more than half.
+        for (i, j) in (0..1u32 << 12).map(|i| (i, i.wrapping_mul(2_654_435_761) >> 20)) {
+            let [form, d] =
+                [i, j].map(|of| sum(&(0..12).filter(|a| of >> a & 1 == 1).collect::<Vec<_>>()));
+            let most = 2 * (i & j).count_ones() > j.count_ones();
+            assert!(!(most && lacks_most(&form, &d)), "{i:b} {j:b}");
+        }
     }
 
     /// Inputs, the variable v that is x - y + z, round(v / P), and v - P·round(v / P).
