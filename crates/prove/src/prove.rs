@@ -142,20 +142,8 @@ impl<'a> Job<'a> {
             return false;
         };
         drop(lines);
-        let t = Instant::now();
-        let shared: &dyn Progress = &*self.progress;
-        let watch = &self.watch;
-        let tick = |fraction: f64| shared.update("comparing", fraction) && watch.goes_on();
-        let result = compared(contract, case, &walked, &tick);
-        self.time("compare", t);
-        match result {
-            Ok(stats) => {
-                let c = &mut self.report.counts;
-                c.products = c.products.max(stats.products);
-                c.linear_terms += stats.terms;
-                c.equations += stats.equations;
-                true
-            }
+        match self.compare(case, &walked) {
+            Ok(()) => true,
             Err(Mismatch::Cancelled) => {
                 self.stopped(&case.name);
                 false
@@ -167,6 +155,22 @@ impl<'a> Job<'a> {
                 false
             }
         }
+    }
+
+    /// Whether what was replayed is what the contract says; counts what was compared.
+    pub(crate) fn compare(&mut self, case: &CallCase, walked: &Walked) -> Result<(), Mismatch> {
+        let t = Instant::now();
+        let shared: &dyn Progress = &*self.progress;
+        let watch = &self.watch;
+        let tick = |fraction: f64| shared.update("comparing", fraction) && watch.goes_on();
+        let result = compared(self.contract, case, walked, &tick);
+        self.time("compare", t);
+        result.map(|stats| {
+            let c = &mut self.report.counts;
+            c.products = c.products.max(stats.products);
+            c.linear_terms += stats.terms;
+            c.equations += stats.equations;
+        })
     }
 
     /// Visits all nodes of a call, and counts them; [`None`] if it was stopped.

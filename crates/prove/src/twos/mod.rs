@@ -18,7 +18,6 @@ use crate::walk::Walk;
 use crate::witness::{self, Suspects};
 use ringforge_contract::calls::CallCase;
 use ringforge_contract::computes::Computes;
-use ringforge_kernel::check::compared;
 use ringforge_kernel::compare;
 use ringforge_kernel::replay::Walked;
 use ringforge_machine::graph::{Graph, NodeId};
@@ -67,20 +66,8 @@ impl Job<'_> {
         let lines = std::mem::take(&mut words.atoms.lines);
         let Some(walked) = self.replay(graph, case, &lines) else { return Some(false) };
         drop(lines);
-        let t = Instant::now();
-        let shared: &dyn crate::Progress = &*self.progress;
-        let watch = &self.watch;
-        let tick = |fraction: f64| shared.update("comparing", fraction) && watch.goes_on();
-        let result = compared(contract, case, &walked, &tick);
-        self.time("compare", t);
-        match result {
-            Ok(stats) => {
-                let c = &mut self.report.counts;
-                c.products = c.products.max(stats.products);
-                c.linear_terms += stats.terms;
-                c.equations += stats.equations;
-                Some(true)
-            }
+        match self.compare(case, &walked) {
+            Ok(()) => Some(true),
             Err(wrong) => Some(self.refused(graph, &words, &walked, case, wrong)),
         }
     }
