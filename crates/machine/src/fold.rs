@@ -68,7 +68,7 @@ impl Graph {
     }
     /// A constant; bits above the width are dropped.
     pub fn constant(&mut self, width: u8, value: u64) -> NodeId {
-        self.make(width, Op::Const(value & mask(width)), smallvec![])
+        self.leaf(width, None, value & mask(width))
     }
     /// An input element.
     pub fn input(&mut self, width: u8, operand: u16, index: u32) -> NodeId {
@@ -78,7 +78,7 @@ impl Graph {
     pub fn address(&mut self, region: u16, offset: i64) -> NodeId {
         let width = self.address_width();
         let offset = signed(offset as u64, width);
-        self.make(width, Op::Address { region, offset }, smallvec![])
+        self.leaf(width, Some(region), offset as u64)
     }
 
     /// Bits `[lo, lo + width)` of `a`, which has them all.

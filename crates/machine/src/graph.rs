@@ -106,7 +106,23 @@ pub struct Graph {
     unknowns: Vec<Option<NodeId>>,
     /// Whether addresses that are made have 32 bits.
     short: bool,
+    /// Constants and addresses that were asked for last, each at a place that its value tells: most are asked for again soon.
+    leaves: Vec<Leaf>,
 }
+
+/// A constant or an address, and its node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Leaf {
+    width: u8,
+    /// The region; [`None`] for constants.
+    region: Option<u16>,
+    /// The constant, or the offset.
+    value: u64,
+    id: NodeId,
+}
+
+/// How many leaves are remembered: a power of two.
+const LEAVES: usize = 1 << 10;
 
 impl Graph {
     /// An empty graph.
@@ -201,6 +217,27 @@ impl Graph {
             }
         }
         false
+    }
+    /// The node of a constant or an address, found without the index if it was asked for a moment ago.
+    pub(crate) fn leaf(&mut self, width: u8, region: Option<u16>, value: u64) -> NodeId {
+        let mixed = value ^ value >> 10 ^ region.map_or(0, |r| u64::from(r) << 6 | 1 << 5);
+        let at = (mixed ^ u64::from(width)) as usize % LEAVES;
+        if let Some(leaf) = self.leaves.get(at)
+            && (leaf.width, leaf.region, leaf.value) == (width, region, value)
+        {
+            return leaf.id;
+        }
+        let op = match region {
+            Some(region) => Op::Address { region, offset: value as i64 },
+            None => Op::Const(value),
+        };
+        let id = self.intern(Node { width, op, args: SmallVec::new() }, self.at);
+        if self.leaves.is_empty() {
+            // No node has width 0.
+            self.leaves.resize(LEAVES, Leaf { width: 0, region: None, value: 0, id });
+        }
+        self.leaves[at] = Leaf { width, region, value, id };
+        id
     }
     /// Interns a node as it stands, without folding.
     pub fn intern(&mut self, node: Node, origin: Option<u64>) -> NodeId {

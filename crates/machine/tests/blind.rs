@@ -236,3 +236,37 @@ fn some_bytes_are_known_and_some_numbers_are_not() {
     assert!(run_with("mov [rdi], ecx\n ret", &call).is_ok());
     assert!(run_with("test ecx, ecx\n je 1f\n nop\n1: ret", &call).is_err());
 }
+
+/// An address in a register with a number beside it is what `lea` makes of them.
+#[test]
+fn operands_lie_where_lea_says() {
+    // What is written at one of out's bytes, or where the access would have been.
+    let place = |body: String| match run(&body) {
+        Ok(lifted) => {
+            let bytes = &lifted.cases[0].regions[0].bytes;
+            Ok(bytes.iter().position(|b| *b == Byte::Const(0x5a)))
+        }
+        Err(LiftError::Violation(Violation::Memory { offset, .. })) => Err(offset),
+        Err(e) => panic!("{e}"),
+    };
+    let (mut inside, mut outside) = (0, 0);
+    for scale in [1, 2, 4, 8] {
+        for index in [-3i64, 0, 1, 7, 9, i64::MIN] {
+            for displacement in [-64, -1, 0, 5, 63] {
+                let operand = format!("[rdi+{scale}*rcx+{displacement}]").replace("+-", "-");
+                let start = format!("mov rcx, {index}\n mov al, 0x5a\n");
+                let found = place(format!("{start} mov {operand}, al\n ret"));
+                let by_lea = place(format!("{start} lea rdx, {operand}\n mov [rdx], al\n ret"));
+                assert_eq!(found, by_lea, "{operand}, rcx = {index}");
+                let want = index.wrapping_mul(scale).wrapping_add(displacement);
+                assert_eq!(found.map_or_else(|at| at, |at| at.expect("written") as i64), want);
+                *(if found.is_ok() { &mut inside } else { &mut outside }) += 1;
+            }
+        }
+    }
+    assert!(inside > 20 && outside > 20, "{inside} {outside}");
+    // The other way round, and with a term for a number: no plain operand.
+    fine("mov rcx, rdi\n mov edx, 3\n mov byte ptr [rdx+rcx], 1\n ret");
+    leaks("mov rcx, [rsi]\n mov byte ptr [rdi+rcx], 1\n ret", Timing::Address);
+    leaks("mov ecx, 0\n mov cl, [rsi]\n mov byte ptr [rdi+8*rcx], 1\n ret", Timing::Address);
+}

@@ -306,3 +306,34 @@ fn low_bits_of_sums_beside_pointers_depend_on_no_address() {
     let more = g.slice(difference, 0, 17);
     assert!(g.has_address(more));
 }
+
+/// Constants and addresses are remembered at places that their values tell, and many share one.
+#[test]
+fn leaves_are_one_node_however_often_they_are_asked_for() {
+    let (mut r, mut g) = (Random(77), Graph::new());
+    let mut all: Vec<(u8, Option<u16>, u64, NodeId)> = Vec::new();
+    for _ in 0..20_000 {
+        let value = r.below(u64::MAX) >> r.below(64);
+        let (width, region) = match r.below(2) {
+            0 => (1 + r.below(64) as u8, None),
+            _ => (64, Some(r.below(5) as u16)),
+        };
+        let value = if region.is_none() { value & mask(width) } else { value };
+        let id = match region {
+            None => g.constant(width, value),
+            Some(region) => g.address(region, value as i64),
+        };
+        all.push((width, region, value, id));
+        let (width, region, value, id) = all[r.below(all.len() as u64) as usize];
+        let op = match region {
+            None => Op::Const(value),
+            Some(region) => Op::Address { region, offset: value as i64 },
+        };
+        let again = match region {
+            None => g.constant(width, value),
+            Some(region) => g.address(region, value as i64),
+        };
+        assert_eq!((again, plain(&mut g, width, op.clone(), &[])), (id, id));
+        assert_eq!((g.width(id), &g.node(id).op), (width, &op));
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::{Fallible, Machine, RSP, Value, Wide};
 use crate::byte::Byte;
-use crate::fold::{gather, scatter};
+use crate::fold::{gather, is_run, scatter};
 use crate::graph::Graph;
 use iced_x86::{OpKind, Register};
 
@@ -208,8 +208,34 @@ impl Machine<'_> {
         Ok(Some(sum))
     }
 
+    /// The memory operand as region and offset, where it is an address in its base register, a number in its index and
+    /// nothing that the linker writes: what [`Self::effective_address`] adds up, without nodes for the sums.
+    fn plain_pointer(&self) -> Option<(u16, i64)> {
+        let ins = &self.now.ins;
+        let (base, index) = (ins.memory_base(), ins.memory_index());
+        let general = base.is_gpr64() && (index == Register::None || index.is_gpr64());
+        if !general || self.now.links.displacement.is_some() || self.thread_local() {
+            return None;
+        }
+        let (node, first) = is_run(&self.cpu.gpr[base.number()])?;
+        let (region, offset) = self.g.address_of(node).filter(|_| first == 0)?;
+        let mut number = 0u64;
+        if index != Register::None {
+            for byte in self.cpu.gpr[index.number()].iter().rev() {
+                let Byte::Const(byte) = byte else { return None };
+                number = number << 8 | u64::from(*byte);
+            }
+            number = number.wrapping_mul(ins.memory_index_scale().into());
+        }
+        let number = number.wrapping_add(ins.memory_displacement64());
+        Some((region, offset.wrapping_add(number as i64)))
+    }
+
     /// The memory operand as region and offset.
     pub(super) fn pointer(&mut self) -> Fallible<(u16, i64)> {
+        if let Some(found) = self.plain_pointer() {
+            return Ok(found);
+        }
         let address = self.effective_address()?;
         self.dereference(address, self.now.ins.memory_size().size() as u64)
     }
