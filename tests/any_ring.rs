@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{Sandbox, compilers, in_parallel, sample};
+use common::{Sandbox, compilers, in_parallel, share};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::sync::Mutex;
@@ -268,7 +268,7 @@ fn the_definition_is_proved_with_each_compiler() {
     let even = [("Z66[x]/(x^60 - 1)", 60), ("Z62[x]/(x^50 - 1)", 50), ("Z58[x]/(x^150 - 1)", 150)];
     rings.extend(even.map(|(ring, n)| (ring.to_owned(), n, "avx2")));
     let mut open = Vec::new();
-    for (ring, n, target) in sample(&rings, &[0, 1, 8, 13]) {
+    for (ring, n, target) in share(&rings, &[0, 1, 8, 13]) {
         for compiler in compilers() {
             let dir = Sandbox::new();
             let text = format!("(plan own (ring \"{ring}\") (lift {} (schoolbook)))", 2 * n - 1);
@@ -341,14 +341,14 @@ fn there_are_rings_of_every_kind() {
 
 #[test]
 fn all_rings_in_portable_c_are_right_and_proved() {
-    all(&sample(&cases(), &DAILY), "c");
+    all(&share(&cases(), &DAILY), "c");
 }
 
 #[test]
 fn rings_for_avx2_are_right_and_proved() {
     let some: Vec<Case> = cases().into_iter().skip(2).step_by(4).collect();
     assert_eq!(some.len(), 10);
-    all(&sample(&some, &[1]), "avx2");
+    all(&share(&some, &[1]), "avx2");
 }
 
 /// A few of the two hundred; with `RINGFORGE_RINGS=200` all of them, which takes hours, with `RINGFORGE_RINGS=40..80`

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Sandbox, compilers, sample};
+use common::{Sandbox, compilers, share};
 use ringforge_emit::{Preamble, avx2};
 use ringforge_interpret::range::ranges;
 use ringforge_plan::Plan;
@@ -41,7 +41,7 @@ fn what_search_saves_is_forged_and_proved() {
         ("gentleman-sande", "c", 1),
         ("cooley-tukey", "c", 0),
     ];
-    for (inverse, target, compiler) in sample(&cases, &[0]) {
+    for (inverse, target, compiler) in share(&cases, &[0]) {
         let file = searched(&dir, "newhope512", inverse);
         let cc = compilers[compiler % compilers.len()];
         let package = forged(&dir, "newhope512", &file, target, cc);

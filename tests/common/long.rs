@@ -1,7 +1,8 @@
-//! What is tested every day, and what in the long run. Tests of crates take this file by its path.
+//! What is tested every day, and what in the long run, which leaves out what a day's run has. Tests of crates take this file
+//! by its path.
 #![allow(dead_code)] // each test binary uses its share
 
-/// Whether everything is tested, or a sample that leaves a day's work quick: `RINGFORGE_LONG=1`.
+/// Whether this is the long run, `RINGFORGE_LONG=1`, or a sample that leaves a day's work quick.
 pub fn long() -> bool {
     match std::env::var("RINGFORGE_LONG").as_deref() {
         Ok("1") => true,
@@ -10,7 +11,16 @@ pub fn long() -> bool {
     }
 }
 
-/// All of `items` in the long run, else those at the places `daily`.
-pub fn sample<T: Clone>(items: &[T], daily: &[usize]) -> Vec<T> {
-    if long() { items.to_vec() } else { daily.iter().map(|&i| items[i].clone()).collect() }
+/// The share of `items` of this run: every day those at the places `daily`, in the long run the others. Where a test
+/// has several lists, it is their product that must be shared.
+pub fn share<T: Clone>(items: &[T], daily: &[usize]) -> Vec<T> {
+    let there = daily.iter().all(|&i| i < items.len());
+    assert!(there, "{daily:?} of {} items", items.len());
+    let long = long();
+    items
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| daily.contains(i) != long)
+        .map(|(_, x)| x.clone())
+        .collect()
 }

@@ -8,7 +8,7 @@ mod long;
 pub mod neon;
 pub mod simulated;
 
-pub use long::{long, sample};
+pub use long::{long, share};
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -5,7 +5,7 @@
 //! the semantics do not call undefined. Each form runs with symbolic operands, with all operands
 //! constant, and with each single operand constant (shift counts, shuffle controls).
 //!
-//! Every day constants are drawn once; left to `RINGFORGE_LONG=1`: twice.
+//! Every day constants are drawn from one seed; left to `RINGFORGE_LONG=1`: from another.
 
 mod common;
 #[path = "../../../tests/common/long.rs"]
@@ -208,22 +208,17 @@ fn check(page: &mut Page, random: &mut Random, code: Code, report: &mut Report) 
                 modes.push((Some(Register::XMM0), false)); // the implicit mask of legacy blends
             }
             for (which, all) in modes {
-                for round in 0..if long::long() { 2 } else { 1 } {
-                    let kind = random.next() % 7 + round % 2;
-                    let (constant, memory_constant) = constants(which, all);
-                    // Symbolic operands: all inputs at once; constants: one state at a time.
-                    let one = which.is_some() || all;
-                    let cases: Vec<Case> = (0..if one { 1 } else { 21 })
-                        .map(|k| {
-                            let kind = if one { kind % 7 } else { k % 7 };
-                            Case { state: random.state(kind), memory: random.memory(kind) }
-                        })
-                        .collect();
-                    compare(page, &built.ins, &constant, memory_constant, &cases, report);
-                    if !one {
-                        break;
-                    }
-                }
+                let kind = random.next() % 7;
+                let (constant, memory_constant) = constants(which, all);
+                // Symbolic operands: all inputs at once; constants: one state at a time.
+                let one = which.is_some() || all;
+                let cases: Vec<Case> = (0..if one { 1 } else { 21 })
+                    .map(|k| {
+                        let kind = if one { kind } else { k % 7 };
+                        Case { state: random.state(kind), memory: random.memory(kind) }
+                    })
+                    .collect();
+                compare(page, &built.ins, &constant, memory_constant, &cases, report);
             }
         }
     }
@@ -294,6 +289,18 @@ fn compare(
     report.checked.insert(code);
 }
 
+/// Works on the first and the second half of the forms at once.
+fn by_halves<T: Send>(codes: &[Code], work: impl Fn(&[Code], &mut Random) -> T + Sync) -> Vec<T> {
+    let seed = 0x9e37_79b9_7f4a_7c15 ^ u64::from(long::long()) << 32;
+    std::thread::scope(|s| {
+        let workers: Vec<_> = codes
+            .chunks(codes.len().div_ceil(2))
+            .map(|part| s.spawn(|| work(part, &mut Random(seed ^ part.len() as u64))))
+            .collect();
+        workers.into_iter().map(|w| w.join().expect("no worker panics")).collect()
+    })
+}
+
 #[test]
 fn every_form_agrees_with_the_processor() {
     assert!(available(iced_x86::CpuidFeature::AVX2), "the harness itself needs AVX2");
@@ -302,22 +309,12 @@ fn every_form_agrees_with_the_processor() {
         .filter(|&c| encoding(c))
         .filter(|c| !ELSEWHERE.contains(&c.mnemonic()) && c.op_code().mode64())
         .collect();
-    let half = codes.len().div_ceil(2);
-    let reports: Vec<Report> = std::thread::scope(|s| {
-        let workers: Vec<_> = codes
-            .chunks(half)
-            .map(|part| {
-                s.spawn(move || {
-                    let (mut page, mut report) = (Page::new(), Report::default());
-                    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ part.len() as u64);
-                    for &code in part {
-                        check(&mut page, &mut random, code, &mut report);
-                    }
-                    report
-                })
-            })
-            .collect();
-        workers.into_iter().map(|w| w.join().expect("no worker panics")).collect()
+    let reports = by_halves(&codes, |part, random| {
+        let (mut page, mut report) = (Page::new(), Report::default());
+        for &code in part {
+            check(&mut page, random, code, &mut report);
+        }
+        report
     });
     let mut checked = BTreeSet::new();
     let (mut comparisons, mut mismatches, mut unavailable) = (0, Vec::new(), BTreeSet::new());
@@ -400,46 +397,49 @@ fn what_evex_adds_agrees_with_the_processor() {
     }
 }
 
+/// Whether a form is one of those looked at here, and on this processor.
+fn is_known(code: Code) -> bool {
+    encoding(code)
+        && code.op_code().mode64()
+        && code.cpuid_features().iter().all(|&f| available(f))
+        && !ELSEWHERE.contains(&code.mnemonic())
+}
+
 /// What the semantics call defined must not depend on what they call undefined: with one operand
 /// undefined, wholly or in part, every byte that comes out defined agrees with the processor
 /// whatever the operand really holds.
 #[test]
 fn undefined_operands_leave_the_rest_right() {
-    let mut page = Page::new();
-    let mut random = Random(0x1234_5678_9abc_def1);
-    let (mut forms, mut bytes_checked, mut undefined_bytes) = (BTreeSet::new(), 0usize, 0usize);
-    for code in Code::values() {
-        let known = encoding(code)
-            && code.op_code().mode64()
-            && code.cpuid_features().iter().all(|&f| available(f));
-        if !known || ELSEWHERE.contains(&code.mnemonic()) {
-            continue;
-        }
-        for (shape, immediate) in
-            [(Shape::Registers, 16), (Shape::Same, 8), (Shape::Registers, 0x9c)]
-        {
-            let Some(built) = build(code, shape, immediate) else { break };
-            if !built.encodes() {
-                break;
-            }
-            for &r in &built.constants {
-                for mixed in [None, Some(0x55), Some(0xaa), Some(0x33)] {
-                    let constant = Constant { mixed, ..constants(Some(r), false).0 };
-                    let found = undefined(&mut page, &mut random, &built.ins, &constant);
-                    if let Some((defined, not)) = found {
-                        forms.insert(code);
-                        bytes_checked += defined;
-                        undefined_bytes += not;
+    let codes: Vec<Code> = Code::values().filter(|&code| is_known(code)).collect();
+    let found = by_halves(&codes, |part, random| {
+        let (mut page, mut forms, mut bytes) = (Page::new(), BTreeSet::new(), (0usize, 0usize));
+        for &code in part {
+            for (shape, immediate) in
+                [(Shape::Registers, 16), (Shape::Same, 8), (Shape::Registers, 0x9c)]
+            {
+                let Some(built) = build(code, shape, immediate) else { break };
+                if !built.encodes() {
+                    break;
+                }
+                for &r in &built.constants {
+                    for mixed in [None, Some(0x55), Some(0xaa), Some(0x33)] {
+                        let constant = Constant { mixed, ..constants(Some(r), false).0 };
+                        let found = undefined(&mut page, random, &built.ins, &constant);
+                        if let Some((defined, not)) = found {
+                            forms.insert(code);
+                            bytes = (bytes.0 + defined, bytes.1 + not);
+                        }
                     }
                 }
             }
         }
-    }
-    println!(
-        "{} forms, {bytes_checked} defined bytes agree, {undefined_bytes} were undefined",
-        forms.len()
-    );
-    assert!(forms.len() > 900, "{}", forms.len());
+        (forms.len(), bytes)
+    });
+    let forms: usize = found.iter().map(|part| part.0).sum();
+    let defined: usize = found.iter().map(|part| part.1.0).sum();
+    let undefined_bytes: usize = found.iter().map(|part| part.1.1).sum();
+    println!("{forms} forms, {defined} defined bytes agree, {undefined_bytes} were undefined");
+    assert!(forms > 900, "{forms}");
     assert!(undefined_bytes > 10_000);
 }
 
@@ -525,13 +525,7 @@ fn random_programs_agree_with_the_processor() {
         (0..12).map(|k| Case { state: random.state(k % 7), memory: random.memory(k) }).collect();
     // Forms that take symbolic operands.
     let mut forms = Vec::new();
-    for code in Code::values() {
-        let known = encoding(code)
-            && code.op_code().mode64()
-            && code.cpuid_features().iter().all(|&f| available(f));
-        if !known || ELSEWHERE.contains(&code.mnemonic()) {
-            continue;
-        }
+    for code in Code::values().filter(|&code| is_known(code)) {
         for shape in [Shape::Registers, Shape::Memory] {
             if let Some(built) = build(code, shape, 3)
                 && built.encodes()

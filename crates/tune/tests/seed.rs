@@ -1,10 +1,10 @@
 //! Table 3 of seed 003, recomputed, and what the search finds beyond it. Every day mostly for n = 512; left to
-//! `RINGFORGE_LONG=1` and `--include-ignored`: n = 1024, all combinations of arithmetic and objective, and the whole table.
+//! `RINGFORGE_LONG=1` and `--include-ignored`: n = 1024, the other combinations of arithmetic and objective, and the whole table.
 
 #[path = "../../../tests/common/long.rs"]
 mod long;
 
-use long::sample;
+use long::share;
 use ringforge_interpret::unsigned::{Part as Of, count, forms, ranges};
 use ringforge_ring::Ring;
 use ringforge_tune::*;
@@ -39,7 +39,7 @@ fn placements_found_are_programs_that_are_right() {
         (1024, InverseCooleyTukey, Granularity::Coefficient, 690),
         (1024, InverseCooleyTukey, Granularity::Register { lanes: 16 }, 1584),
     ];
-    for (n, inverse, granularity, words) in sample(&placements, &[0, 2]) {
+    for (n, inverse, granularity, words) in share(&placements, &[0, 2]) {
         let outcome = found(n, granularity, inverse);
         assert_eq!(outcome.reductions(), words, "n = {n}, {inverse:?}, {granularity:?}");
         let scheme = outcome.scheme().unwrap();
@@ -121,23 +121,25 @@ fn rows_are_tables() {
 #[test]
 fn other_arithmetic_and_objectives_give_programs() {
     let ring = Ring::parse("Z12289[x]/(x^256 + 1)").unwrap();
-    for (i, csub_products) in [false, true].into_iter().enumerate() {
-        for inverse in
-            sample(&[Algorithm::InverseGentlemanSande, Algorithm::InverseCooleyTukey], &[i])
-        {
-            for objective in sample(&[Objective::Reductions, Objective::Operations], &[1 - i]) {
-                let problem = Problem {
-                    arithmetic: Arithmetic::Unsigned { csub_products },
-                    scope: Scope::Product { inverse },
-                    objective,
-                    ..Problem::unsigned(12289, 256)
-                };
-                let outcome = search(&problem, &mut |_| true).unwrap();
-                let scheme = outcome.scheme().unwrap();
-                let out = ranges(&scheme, Of::Product, (0, 12288)).unwrap();
-                assert!(out.iter().all(|r| r.0 >= 0 && r.1 <= 12288), "{problem:?}");
-                forms(&scheme, Of::Product).unwrap().agrees_with(&ring).unwrap();
-            }
+    let inverses = [Algorithm::InverseGentlemanSande, Algorithm::InverseCooleyTukey];
+    let mut all = Vec::new();
+    for csub_products in [false, true] {
+        for inverse in inverses {
+            let objectives = [Objective::Reductions, Objective::Operations];
+            all.extend(objectives.map(|objective| (csub_products, inverse, objective)));
         }
+    }
+    for (csub_products, inverse, objective) in share(&all, &[1, 6]) {
+        let problem = Problem {
+            arithmetic: Arithmetic::Unsigned { csub_products },
+            scope: Scope::Product { inverse },
+            objective,
+            ..Problem::unsigned(12289, 256)
+        };
+        let outcome = search(&problem, &mut |_| true).unwrap();
+        let scheme = outcome.scheme().unwrap();
+        let out = ranges(&scheme, Of::Product, (0, 12288)).unwrap();
+        assert!(out.iter().all(|r| r.0 >= 0 && r.1 <= 12288), "{problem:?}");
+        forms(&scheme, Of::Product).unwrap().agrees_with(&ring).unwrap();
     }
 }
