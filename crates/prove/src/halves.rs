@@ -127,7 +127,9 @@ impl Walk<'_> {
         self.cut.resolve(&mut rest, from);
         let up = 16u8.saturating_sub(lo);
         // Montgomery's halves are those of sums of products; a sum with quotients is one of quotients.
-        let narrow = !self.cut.world.wide && !self.cut.world.has_floor(&rest);
+        // So is a sum with a quotient that is a function, where it is rounded, which no half of Montgomery's is.
+        let rounded = lo > 0 && rest.k == 1 << (lo - 1) && self.has_quotient(&rest);
+        let narrow = !self.cut.world.wide && !self.cut.world.has_floor(&rest) && !rounded;
         let part = if narrow && lo == 16 && from >= 32 && self.is_wide(&rest, 1 << 16) {
             self.high_part(&taken, &rest, 0, from, w)
         } else if narrow
@@ -166,6 +168,21 @@ impl Walk<'_> {
             return part;
         }
         Arc::new(Form::combine(&whole, 1, &part, 1, w))
+    }
+
+    /// Whether a form has a quotient of a variable that is a function of it.
+    fn has_quotient(&self, form: &Form) -> bool {
+        let quotient = |f: FunId| {
+            let mut fun = self.cut.world.funs.get(f);
+            while let (FunOp::Sext | FunOp::Zext, Some(&inner)) = (&fun.op, fun.args.first()) {
+                fun = self.cut.world.funs.get(inner);
+            }
+            matches!(fun.op, FunOp::Slice(1..))
+        };
+        form.t.iter().any(|t| match self.cut.world.atoms[t.0 as usize] {
+            Atom::Fun(Base::Var(_), f) => quotient(f),
+            _ => false,
+        })
     }
 
     /// Records that bits are those of multiples and of a used form.

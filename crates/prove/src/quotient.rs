@@ -235,7 +235,13 @@ impl Cutter {
             && self.rest(&mut spelled).is_some()
         {
             let (l, h) = spelled.bounds();
-            return Some((lo.max(l), hi.min(h)));
+            (lo, hi) = (lo.max(l), hi.min(h));
+        }
+        // Whatever is narrower alone.
+        if let Some((l, h)) = self.folded_bounds(form)
+            && h - l < hi - lo
+        {
+            (lo, hi) = (l, h);
         }
         Some((lo, hi))
     }
@@ -261,10 +267,14 @@ impl Cutter {
         self.rational_steps(form, View::Folded).map(|steps| steps.bounds)
     }
 
-    /// Sums of variables, of which functions stand beside them, by the names of the variables.
-    fn folded(&self, r: &mut Rational) -> Option<Vec<(VarId, i128)>> {
+    /// Sums of variables, of which functions stand beside them, by the names of the variables: the whole of a sum, or
+    /// the multiple of it that its functions lack to be level.
+    ///
+    /// A quotient of c·x for c = 2^k·h + l is h·x and one of l·x, which is a function where l·x takes few values: what
+    /// it reduces has c·x, of which l·x is to meet the function, whatever is left of h·x.
+    fn folded(&mut self, r: &mut Rational) -> Option<Vec<(VarId, i128)>> {
         let mut names = Vec::new();
-        let bases: Vec<VarId> = r
+        let mut bases: Vec<VarId> = r
             .terms
             .keys()
             .filter_map(|&a| match self.world.atoms[a as usize] {
@@ -272,25 +282,51 @@ impl Cutter {
                 _ => None,
             })
             .collect();
+        bases.sort_unstable();
+        bases.dedup();
         for v in bases {
-            let Source::Cut { form, bits: 64 } = &self.world.var(v).source else { continue };
-            let Some(&(first, lead)) = form.t.first() else { continue };
-            let n = r.terms.get(&first).copied().unwrap_or(0) / i128::from(lead);
-            let beside = |&(a, c): &(AtomId, i64)| {
-                n.checked_mul(c.into()).is_some_and(|x| r.terms.get(&a) == Some(&x))
-            };
-            if n == 0 || !form.t.iter().all(beside) {
-                continue;
+            let Source::Cut { form, bits: 64 } = self.world.var(v).source.clone() else { continue };
+            let Some(n) = self.whole(r, &form).or_else(|| self.level(r, v)) else { continue };
+            for &(a, c) in &form.t {
+                r.add(&self.world.atoms, a, n.checked_mul(c.into())?.checked_neg()?)?;
             }
-            form.t.iter().for_each(|t| {
-                r.terms.remove(&t.0);
-            });
+            r.terms.retain(|_, n| *n != 0);
             let less = n.checked_mul(form.k.into())?.checked_neg()?;
             r.widen(1, less, less)?;
             r.add(&self.world.atoms, self.world.var(v).atom, n)?;
             names.push((v, -n));
         }
         if names.is_empty() { None } else { Some(names) }
+    }
+
+    /// The multiple of a variable's sum all of whose terms a form has.
+    fn whole(&self, r: &Rational, sum: &Form) -> Option<i128> {
+        let &(first, lead) = sum.t.first()?;
+        let n = r.terms.get(&first).copied().unwrap_or(0) / i128::from(lead);
+        let beside = |&(a, c): &(AtomId, i64)| {
+            n.checked_mul(c.into()).is_some_and(|x| r.terms.get(&a) == Some(&x))
+        };
+        (n != 0 && sum.t.iter().all(beside)).then_some(n)
+    }
+
+    /// The whole multiple of a variable, 2^scale times, that its functions lack to be level.
+    fn level(&mut self, r: &Rational, v: VarId) -> Option<i128> {
+        let (lo, hi) = self.world.domain(Base::Var(v));
+        let mut rise = 0i128;
+        for (&a, &n) in &r.terms {
+            let step = match self.world.atoms[a as usize] {
+                Atom::Var(x) if x == v => i128::from(hi) - i128::from(lo),
+                Atom::Fun(Base::Var(x), f) if x == v => {
+                    let [l, h, ..] = self.cones.at(&mut self.world.funs, f, lo, hi);
+                    i128::from(h) - i128::from(l)
+                }
+                _ => continue,
+            };
+            rise = rise.checked_add(step.checked_mul(n)?)?;
+        }
+        let span = (i128::from(hi) - i128::from(lo)).max(1).checked_mul(1i128 << r.scale)?;
+        let m = -rise.checked_mul(2)?.checked_add(span)?.div_euclid(span.checked_mul(2)?);
+        (m != 0).then(|| m.checked_mul(1i128 << r.scale)).flatten()
     }
 
     /// A form with its quotients replaced, as far as numbers allow, and the factors of their equations, each

@@ -87,7 +87,7 @@ fn common_twos(form: &Form) -> u8 {
 }
 
 /// The ways in which quotients are looked at, the cheapest first.
-const VIEWS: [View; 3] = [View::Plain, View::Spelled, View::Unfolded];
+const VIEWS: [View; 4] = [View::Plain, View::Spelled, View::Unfolded, View::Folded];
 
 /// As it stands.
 pub(crate) fn plain() -> Witness {

@@ -266,3 +266,51 @@ fn a_name_with_a_quotient_is_unfolded_beside_its_terms() {
     };
     first_alone(&make, 15_625, 32_000);
 }
+
+/// Of so many elements of an operand the sum of their multiples, with coefficients within `most`, in words of 32 bits.
+fn multiples(g: &mut Graph, count: i64, most: i64) -> NodeId {
+    let mut sum = g.constant(32, 0);
+    for i in 0..count {
+        let c = (i * i * 797 + i * 31 + 645).rem_euclid(2 * most + 1) - most;
+        let (x, c) = (element(g, 0, i as u32, 32), g.constant(32, c as u64));
+        let p = g.mul(x, c);
+        sum = g.add(sum, p);
+    }
+    sum
+}
+
+#[test]
+fn a_quotient_of_low_parts_that_is_a_function_meets_them_in_the_sum() {
+    // Of coefficients 32·h + l the sum with the l takes few values, and its quotient is a function of it.
+    let make = |g: &mut Graph, change: usize| {
+        let sum = multiples(g, 20, 1000);
+        let coarse = g.ashr(sum, if change == 1 { 6 } else { 5 });
+        let v = g.constant(32, 2093);
+        let scaled = g.mul(coarse, v);
+        let half = g.constant(32, 1 << 16);
+        let rounded = g.add(scaled, half);
+        let quotient = g.ashr(rounded, if change == 2 { 16 } else { 17 });
+        let q = g.constant(32, if change == 3 { 2006 } else { 2004 });
+        let multiple = g.mul(quotient, q);
+        g.sub(sum, multiple)
+    };
+    first_alone(&make, 2004, 4000);
+}
+
+#[test]
+fn a_rounded_quotient_by_a_half_word_is_none_of_montgomerys() {
+    let make = |g: &mut Graph, change: usize| {
+        let sum = multiples(g, 100, 249);
+        let coarse = g.ashr(sum, 7);
+        let v = g.constant(32, if change == 1 { 16_911 } else { 16_811 });
+        let scaled = g.mul(coarse, v);
+        let half = g.constant(32, 1 << 15);
+        let rounded = g.add(scaled, half);
+        let quotient = g.slice(rounded, if change == 2 { 15 } else { 16 }, 16);
+        let quotient = g.sext(quotient, 32);
+        let q = g.constant(32, if change == 3 { 501 } else { 499 });
+        let multiple = g.mul(quotient, q);
+        g.sub(sum, multiple)
+    };
+    first_alone(&make, 499, 1300);
+}
