@@ -141,6 +141,24 @@ impl General<'_> {
         self.fold.as_ref()?.iter().map(times).max()
     }
 
+    /// How sums of all products of a coefficient are taken: in words of 16 bits where these hold them and f has many
+    /// coefficients, since nothing folds them then.
+    fn whole_sums(&self, q: u64, product: i64) -> Option<Sums> {
+        let of_all = product.checked_mul(self.n as i64)?;
+        if self.unreduced && of_all <= WORD {
+            let (reduce, folded) = (None, Folded::Not);
+            return Some(Sums {
+                terms: self.n,
+                reduce,
+                of_all,
+                bound: of_all,
+                bits: SHORT,
+                folded,
+            });
+        }
+        Sums::whole(q, self.n, product, self.together())
+    }
+
     /// The procedure (out, a, b) of an unreduced product by its definition modulo `q`; nothing where the
     /// node is another.
     pub(super) fn exact(
@@ -161,7 +179,7 @@ impl General<'_> {
         if self.sums == LONG_BITS
             && self.coarse()
             && words >= n + padded
-            && let Some(sums) = Sums::whole(q, n, product, self.together())
+            && let Some(sums) = self.whole_sums(q, product)
         {
             return Some(self.whole(name, q, ranges, &sums));
         }

@@ -319,6 +319,9 @@ impl Writer {
         let Some(value) = a.value else { return Ok(()) };
         let q = self.q;
         let weight = zq::mul(weight % q, self.scale, q);
+        if weight == q - 1 && weight > 1 && matches!(self.kind, Kind::Long) {
+            return self.add(block, total, a, true);
+        }
         let term = match self.kind {
             _ if weight == 1 => a,
             Kind::Wrapping(..) => {

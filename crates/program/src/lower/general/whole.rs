@@ -48,7 +48,7 @@ impl General<'_> {
         ranges: [(i64, i64); 2],
         sums: &Sums,
     ) -> Residue {
-        let all = if sums.bits == SHORT { 1 << SHORT } else { q };
+        let all = if q.is_power_of_two() { 1 << SHORT } else { q };
         let mut builder = Builder::new(name, None, Modulus { q: all, bits: sums.bits });
         let out = builder.buffer("out", Role::Scratch, self.words, ALIGNMENT);
         // What is no longer than q needs no reduction.
