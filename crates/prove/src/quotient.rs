@@ -286,6 +286,10 @@ impl Cutter {
         bases.dedup();
         for v in bases {
             let Source::Cut { form, bits: 64 } = self.world.var(v).source.clone() else { continue };
+            // Quotients are replaced by now, and none may come back.
+            if self.world.has_floor(&form) {
+                continue;
+            }
             let Some(n) = self.whole(r, &form).or_else(|| self.level(r, v)) else { continue };
             for &(a, c) in &form.t {
                 r.add(&self.world.atoms, a, n.checked_mul(c.into())?.checked_neg()?)?;
