@@ -134,8 +134,8 @@ pub struct Forge {
     #[arg(long)]
     pub fresh: bool,
     /// Where no plan is named: when proofs have taken a quarter of so many seconds in vain, all together, candidates like
-    /// those are passed over, and with all of them whatever is not the product by its definition. Twice as many and more for
-    /// f of many coefficients and degrees above 512
+    /// those are passed over, and with all of them whatever is not the product by its definition, which has four times of it
+    /// where nothing else was proved. Twice as many and more for f of many coefficients and degrees above 512
     #[arg(long, default_value_t = 120, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub patience: u32,
     /// At most so many bytes of code and constants, such as 20K: the fastest plan and level of optimisation within

@@ -86,10 +86,13 @@ impl<'a> Structure<'a> {
         }
     }
 
-    /// Whether this product, or one that it is made of, is taken through its residues modulo primes.
-    pub fn is_through_primes(self) -> bool {
-        matches!(self, Structure::Primes(_))
-            || self.products().into_iter().any(|inner| inner.structure().is_through_primes())
+    /// Through how many primes this product is taken, or one that it is made of, at most.
+    pub fn primes(self) -> usize {
+        let own = match self {
+            Structure::Primes(change) => change.moduli.len(),
+            _ => 0,
+        };
+        self.products().iter().map(|inner| inner.structure().primes()).fold(own, usize::max)
     }
 
     /// The blocks that are transformed, where the product goes through such.

@@ -22,6 +22,8 @@ const MORE: usize = 12;
 const NEAR: f64 = 4.0;
 /// The part of all patience that the next candidate has at least, and that candidates of one kind may take in vain.
 const LEAST: u32 = 4;
+/// So many times all patience is for the definition where nothing else was proved: behind it there is no package.
+const LAST: u32 = 4;
 /// Dense f of degrees up to this have as much patience as is asked for; those above it that, so many times as they are
 /// longer.
 const LONG: usize = 512;
@@ -50,8 +52,10 @@ struct Queued {
 enum Kind {
     /// Products modulo the ring's own modulus.
     OverOwn,
-    /// Products modulo primes, of which the prover bounds the sums hardest.
-    ThroughPrimes,
+    /// Products modulo one prime, whose residues are the sums.
+    ThroughOne,
+    /// Products modulo several, of whose digits the prover bounds the sums hardest.
+    ThroughSeveral,
 }
 
 /// One search for the fastest candidate that is proved.
@@ -128,7 +132,11 @@ impl<'a> Search<'a> {
             }
             let one = self.queue.remove(0);
             self.note(&one);
-            if self.prove(&one)? {
+            let patience = self.patience();
+            // What follows on a slow one is not left with a moment.
+            let rest = patience.saturating_sub(self.spent).max(patience / LEAST);
+            let limit = if self.is_definition(one.trial) { patience } else { rest };
+            if self.prove(&one, limit)? {
                 best = one.measured;
                 taken = Some((one.trial, one.tried));
                 break;
@@ -190,9 +198,10 @@ impl<'a> Search<'a> {
     }
 
     fn kind(&self, trial: usize) -> Kind {
-        match self.all[trial].plan.root.structure().is_through_primes() {
-            true => Kind::ThroughPrimes,
-            false => Kind::OverOwn,
+        match self.all[trial].plan.root.structure().primes() {
+            0 => Kind::OverOwn,
+            1 => Kind::ThroughOne,
+            _ => Kind::ThroughSeveral,
         }
     }
 
@@ -387,29 +396,25 @@ impl<'a> Search<'a> {
         while !self.queue.is_empty() {
             let one = self.queue.remove(0);
             self.note(&one);
-            if self.prove(&one)? {
+            if self.prove(&one, self.patience() * LAST)? {
                 return Ok(Some((i, one.tried)));
             }
         }
         Ok(None)
     }
 
-    /// Whether one is proved, and so taken; its trial says so, or why not.
-    fn prove(&mut self, one: &Queued) -> Result<bool, Failure> {
+    /// Whether one is proved within a time, and so taken; its trial says so, or why not.
+    fn prove(&mut self, one: &Queued, limit: Duration) -> Result<bool, Failure> {
         if self.chooser.args.no_prove {
             let trial = &mut self.trials[one.trial];
             trial.taken = true;
             trial.outcome = "taken, not proved".into();
             return Ok(true);
         }
-        let (last, patience) = (self.is_definition(one.trial), self.patience());
-        // What follows on a slow one is not left with a moment.
-        let rest = patience.saturating_sub(self.spent).max(patience / LEAST);
-        let limit = if last { patience } else { rest };
         let started = Instant::now();
         let proof = self.lab.prove(&one.tried, limit);
         let proved = proof.as_ref().is_ok_and(|proof| proof.report.is_proved());
-        if !last && !proved {
+        if !self.is_definition(one.trial) && !proved {
             self.spent += started.elapsed();
             self.unproved.push(self.kind(one.trial));
         }
