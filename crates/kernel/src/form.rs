@@ -6,8 +6,8 @@
 /// Number of an atom.
 pub type AtomId = u32;
 
-/// Sums of so many times as many terms as are added are changed in their place.
-const SHORT: usize = 8;
+/// So many terms at most are added to a sum in its place, each of which may move all that follow.
+const FEW: usize = 4;
 
 /// The integer `k + Σ c·atom`: terms sorted by atom, no coefficient zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -143,7 +143,7 @@ impl Word {
     /// The same as [`Word::plus`], of a sum that nobody else needs: the few terms of `other` are put in their places, so that
     /// a sum of n terms takes n steps one by one, not n^2.
     pub fn added(mut self, other: &Word, c: i64) -> Word {
-        if other.bits < self.bits || SHORT * other.t.len() > self.t.len() {
+        if other.bits < self.bits || other.t.len() > FEW.min(self.t.len() / 8) {
             return self.plus(other, c);
         }
         for &(a, x) in &other.t {

@@ -220,6 +220,7 @@ impl Graph {
     }
     /// The node of a constant or an address, found without the index if it was asked for a moment ago.
     pub(crate) fn leaf(&mut self, width: u8, region: Option<u16>, value: u64) -> NodeId {
+        debug_assert!((1..=64).contains(&width));
         let mixed = value ^ value >> 10 ^ region.map_or(0, |r| u64::from(r) << 6 | 1 << 5);
         let at = (mixed ^ u64::from(width)) as usize % LEAVES;
         if let Some(leaf) = self.leaves.get(at)
@@ -233,8 +234,8 @@ impl Graph {
         };
         let id = self.intern(Node { width, op, args: SmallVec::new() }, self.at);
         if self.leaves.is_empty() {
-            // No node has width 0.
-            self.leaves.resize(LEAVES, Leaf { width: 0, region: None, value: 0, id });
+            // No node is so wide.
+            self.leaves.resize(LEAVES, Leaf { width: u8::MAX, region: None, value: 0, id });
         }
         self.leaves[at] = Leaf { width, region, value, id };
         id

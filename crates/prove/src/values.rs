@@ -8,8 +8,8 @@ use std::sync::Arc;
 /// Index of an interned atom.
 pub type AtomId = u32;
 
-/// Sums of so many times as many terms as are added are changed in their place.
-const SHORT: usize = 8;
+/// So many terms at most are added to a sum in its place, each of which may move all that follow.
+const FEW: usize = 4;
 
 /// Index of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -104,7 +104,7 @@ impl Form {
     /// The same as `combine(self, 1, other, c, width)`, of a sum that nobody else needs and whose coefficients are centred:
     /// the few terms of `other` are put in their places, so that a sum of n terms takes n steps one by one, not n^2.
     pub fn added(mut self, other: &Form, c: i64, width: u8) -> Form {
-        if SHORT * other.t.len() > self.t.len() {
+        if other.t.len() > FEW.min(self.t.len() / 8) {
             return Form::combine(&self, 1, other, c, width);
         }
         for &(a, x) in &other.t {
