@@ -66,7 +66,7 @@ END
     trinomials)
         for ring in $trinomials; do
             for cc in gcc clang-19; do
-                ringforge --json forge "$ring" --plan "$ring" --cc $cc --out "$dir/t-$ring-$cc" > "$dir/whole"
+                ringforge --json forge "$ring" --plan "$ring" --cc $cc --pairs 200 --out "$dir/t-$ring-$cc" > "$dir/whole"
                 python3 - "$dir/whole" "$cc -O3" > "$dir/trinomial-$ring-$cc" << 'END'
 import json, sys
 package = json.load(open(sys.argv[1]))
