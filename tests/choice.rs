@@ -143,9 +143,10 @@ fn where_no_patience_is_left_the_definition_is_taken() {
 #[ignore = "in the long run"]
 fn where_nothing_is_proved_nothing_is_made() {
     let dir = Sandbox::new();
-    // Code that is not optimised, since it is compiled in no time and proved in more than a second.
+    // Code that is not optimised, since it is compiled in no time and proved in several seconds.
     let code = ["--target=c", "--opt=-O0", "--pairs=10", "--no-bench"];
-    let args = [&["forge", "Z12289[x]/(x^256 + 1)", "--try=1", "--patience=1"], &code[..]].concat();
+    let args =
+        [&["forge", "Z12289[x]/(x^1024 + 1)", "--try=1", "--patience=1"], &code[..]].concat();
     let run = dir.ringforge_with("w.toml", &args);
     run.fails(1, &["no candidate for target `c` is proved", "--try N", "--patience", "--plan"]);
     mentions(&run, &["unknown: ", "over 12289 itself", "modelled cost"]);
