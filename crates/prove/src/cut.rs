@@ -171,22 +171,34 @@ impl Cutter {
 
     /// The multiple of v, not zero, that what the form has of functions of v lacks to be level.
     pub(crate) fn slope(&mut self, form: &Form, v: VarId) -> Option<i64> {
+        let m = self.lacking(form.t.iter().map(|&(a, c)| (a, c.into())), v, 0)?;
+        i64::try_from(m).ok().filter(|m| *m != 0 && m.abs() < 1 << 20)
+    }
+
+    /// The whole multiple m of v for which terms over 2^scale and m·v rise least from one end of v's interval to the
+    /// other; [`None`] where numbers grow beyond 128 bits.
+    pub(crate) fn lacking(
+        &mut self,
+        terms: impl Iterator<Item = (AtomId, i128)>,
+        v: VarId,
+        scale: u32,
+    ) -> Option<i128> {
         let (lo, hi) = self.world.domain(Base::Var(v));
+        let width = i128::from(hi) - i128::from(lo);
         let mut rise = 0i128;
-        for &(a, c) in &form.t {
+        for (a, n) in terms {
             let step = match self.world.atoms[a as usize] {
-                Atom::Var(x) if x == v => i128::from(hi) - i128::from(lo),
+                Atom::Var(x) if x == v => width,
                 Atom::Fun(Base::Var(x), f) if x == v => {
                     let [l, h, ..] = self.cones.at(&mut self.world.funs, f, lo, hi);
                     i128::from(h) - i128::from(l)
                 }
                 _ => continue,
             };
-            rise = rise.checked_add(step.checked_mul(c.into())?)?;
+            rise = rise.checked_add(step.checked_mul(n)?)?;
         }
-        let span = (i128::from(hi) - i128::from(lo)).max(1);
-        let m = -(2 * rise + span).div_euclid(2 * span);
-        i64::try_from(m).ok().filter(|m| *m != 0 && m.abs() < 1 << 20)
+        let span = width.max(1).checked_mul(1i128 << scale)?;
+        rise.checked_mul(2)?.checked_add(span)?.div_euclid(span.checked_mul(2)?).checked_neg()
     }
 
     /// A variable for a form (constant ignored): `(v, m)` with `form - k = m·v` modulo 2^width.

@@ -315,21 +315,7 @@ impl Cutter {
 
     /// The whole multiple of a variable, 2^scale times, that its functions lack to be level.
     fn level(&mut self, r: &Rational, v: VarId) -> Option<i128> {
-        let (lo, hi) = self.world.domain(Base::Var(v));
-        let mut rise = 0i128;
-        for (&a, &n) in &r.terms {
-            let step = match self.world.atoms[a as usize] {
-                Atom::Var(x) if x == v => i128::from(hi) - i128::from(lo),
-                Atom::Fun(Base::Var(x), f) if x == v => {
-                    let [l, h, ..] = self.cones.at(&mut self.world.funs, f, lo, hi);
-                    i128::from(h) - i128::from(l)
-                }
-                _ => continue,
-            };
-            rise = rise.checked_add(step.checked_mul(n)?)?;
-        }
-        let span = (i128::from(hi) - i128::from(lo)).max(1).checked_mul(1i128 << r.scale)?;
-        let m = -rise.checked_mul(2)?.checked_add(span)?.div_euclid(span.checked_mul(2)?);
+        let m = self.lacking(r.terms.iter().map(|(&a, &n)| (a, n)), v, r.scale)?;
         (m != 0).then(|| m.checked_mul(1i128 << r.scale)).flatten()
     }
 

@@ -350,6 +350,9 @@ impl<'g> Walk<'g> {
             let met = self.cut.resolved(&form, w);
             return Arc::new(self.named(&met, w));
         }
+        if let Some(digit) = self.digit(a, b, &form, w) {
+            return Arc::new(digit);
+        }
         let functions = |f: &Form| f.t.iter().any(|t| self.functional(t.0));
         // A sum meets a function of the same sum (Barrett's subtraction); a constant meets nothing.
         let meet = !a.t.is_empty() && !b.t.is_empty();

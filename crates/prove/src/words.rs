@@ -143,6 +143,27 @@ impl Walk<'_> {
         w == 32 && world.wide && world.q <= 65535 && (quotient(a) || quotient(b))
     }
 
+    /// The same of words of 16 bits, whose quotient is a function of the sum: `a ± b` as the digit that it is, if it
+    /// is one.
+    pub(crate) fn digit(&mut self, a: &Form, b: &Form, sum: &Form, w: u8) -> Option<Form> {
+        let q = i64::from(self.cut.world.q);
+        let modulus = |f: &Form| match f.t[..] {
+            [(a, p)] if p % 2 != 0 && matches!(self.cut.world.atoms[a as usize], Atom::Fun(..)) => {
+                Some(p.abs()).filter(|p| *p > 1 && p % q != 0)
+            }
+            _ => None,
+        };
+        let p = modulus(b).or_else(|| modulus(a)).filter(|_| w == 16)?;
+        let met = self.cut.resolved(sum, w);
+        self.cut.one_base(&met)?;
+        let of = self.cut.read(&met).ok()?.residue?;
+        if of.t.is_empty() || i64::from(of.m) != p {
+            return None;
+        }
+        let (v, m, k) = self.cut.as_variable(&met, w).ok()?;
+        Some(Form::atom(self.cut.world.var(v).atom).scaled(m, w).plus(k, w))
+    }
+
     /// Whether a form has a function that was enumerated.
     fn enumerated(&self, form: &Form) -> bool {
         let function = |a: u32| matches!(self.cut.world.atoms[a as usize], Atom::Fun(..));
@@ -292,6 +313,84 @@ mod tests {
         assert!(proved(0));
         for wrong in 1..4 {
             assert!(!proved(wrong), "mutant {wrong}");
+        }
+    }
+
+    /// Digits modulo 577 of a + b and of a - b, added: what a ± b have in common must not be merged before both are
+    /// known to be digits. `wrong` is a mutant of the first: another multiple than the quotient's, a quotient of
+    /// another sum, and q itself, which needs no name.
+    fn sum_of_digits(wrong: usize) -> Option<(i64, i64)> {
+        const P: i64 = 577;
+        let mut g = Graph::new();
+        let (a, b) = (g.input(16, 0, 0), g.input(16, 0, 1));
+        let (sum, difference) = (g.add(a, b), g.sub(a, b));
+        let digit = |g: &mut Graph, x: NodeId, of: NodeId, p: i64| {
+            let (wide, v) = (g.sext(of, 32), g.constant(32, 65536 / 577));
+            let product = g.mul(wide, v);
+            let quotient = g.slice(product, 16, 16);
+            let p = g.constant(16, p as u64);
+            let multiple = g.mul(quotient, p);
+            g.sub(x, multiple)
+        };
+        let of = if wrong == 2 { difference } else { sum };
+        let x = digit(&mut g, sum, of, if wrong == 1 { P + 2 } else { P });
+        let y = digit(&mut g, difference, difference, P);
+        let out = g.add(x, y);
+        let range = InputRange { lo: -1400, hi: 1400, signed: true };
+        let mut walk = Walk::new(&g, if wrong == 3 { 577 } else { 2 }, vec![range]);
+        let mut forms = Vec::new();
+        walk.run(&[x, y, out], &mut |_, _| true);
+        for node in [x, y] {
+            forms.push(walk.get(node).t.len());
+        }
+        (forms == [1, 1]).then(|| {
+            let read = walk.output(out, 16, true).unwrap_or_else(|_| panic!("digits {wrong}"));
+            (read.lo, read.hi)
+        })
+    }
+
+    #[test]
+    fn a_digit_has_a_name_before_it_is_added() {
+        let (lo, hi) = sum_of_digits(0).expect("two names");
+        assert!(-24 < lo && hi < 2 * 577 + 24, "[{lo}, {hi}]");
+        for wrong in 1..4 {
+            assert_eq!(sum_of_digits(wrong), None, "mutant {wrong}");
+        }
+    }
+
+    /// Barrett's reduction modulo 65521 of c·(x - y + z) by two shifts: the first is of a sum with more than 2^20
+    /// values, of a variable with few. `wrong` is a mutant.
+    fn shifted_twice(wrong: usize) -> Option<(i64, i64)> {
+        let mut g = Graph::new();
+        let [x, y, z] = [0, 1, 2].map(|i| g.input(16, 0, i));
+        let [x, y, z] = [x, y, z].map(|v| g.sext(v, 32));
+        let sum = g.sub(x, y);
+        let sum = g.add(sum, z);
+        let c = g.constant(32, 5297);
+        let product = g.mul(sum, c);
+        let other = g.sub(product, x);
+        let first = g.ashr(if wrong == 1 { other } else { product }, 10);
+        let (v, half) = (g.constant(32, 4097), g.constant(32, 1 << 17));
+        let times = g.mul(first, v);
+        let rounded = g.add(times, half);
+        let quotient = g.ashr(rounded, if wrong == 2 { 17 } else { 18 });
+        let q = g.constant(32, if wrong == 3 { 65519 } else { 65521 });
+        let multiple = g.mul(quotient, q);
+        let out = g.sub(product, multiple);
+        let range = InputRange { lo: -3079, hi: 3079, signed: true };
+        let mut walk = Walk::new(&g, 65521, vec![range]);
+        walk.run(&[out], &mut |_, _| true);
+        let read = walk.output(out, 32, true).ok()?;
+        (read.residue.m == 65521 && !read.residue.t.is_empty()).then_some((read.lo, read.hi))
+    }
+
+    #[test]
+    fn a_word_of_few_values_is_shifted_as_a_function() {
+        let (lo, hi) = shifted_twice(0).expect("a residue");
+        assert!(-34_300 < lo && hi < 34_300, "[{lo}, {hi}]");
+        for wrong in 1..4 {
+            let narrow = shifted_twice(wrong).is_some_and(|(lo, hi)| hi - lo < 68600);
+            assert!(!narrow, "mutant {wrong}");
         }
     }
 }
