@@ -24,9 +24,9 @@ const NEAR: f64 = 4.0;
 const LEAST: u32 = 4;
 /// So many times all patience is for the definition where nothing else was proved: behind it there is no package.
 const LAST: u32 = 4;
-/// Dense f of degrees up to this have as much patience as is asked for; those above it that, so many times as they are
-/// longer.
-const LONG: usize = 512;
+/// Degrees up to which there is as much patience as is asked for, and above so many times that as they are longer: of
+/// f with few coefficients, and of dense f.
+const LONG: [usize; 2] = [1024, 512];
 /// The outcome of candidates that were not proved, as others had taken all patience.
 const NO_PATIENCE: &str = "no patience left";
 /// The outcome of candidates that have no program for the target.
@@ -205,18 +205,16 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// How long candidates may stay unproved: all together, and the definition once more. Where f has many coefficients a
-    /// proof is one of three products, and takes more than as many times longer as f is.
+    /// How long candidates may stay unproved: all together, and the definition once more. A proof takes more than as many
+    /// times longer as f is, and where f has many coefficients it is one of three products.
     fn patience(&self) -> Duration {
         let seconds = Duration::from_secs(self.chooser.args.patience.into());
         let dense = |c: &Candidate| match c.plan.root.structure() {
             Structure::Lifted(lift) => lift.is_dense(),
             _ => false,
         };
-        match self.all.iter().any(dense) {
-            true => seconds * self.chooser.wanted.ring.degree().div_ceil(LONG) as u32,
-            false => seconds,
-        }
+        let long = LONG[usize::from(self.all.iter().any(dense))];
+        seconds * self.chooser.wanted.ring.degree().div_ceil(long) as u32
     }
 
     fn is_definition(&self, trial: usize) -> bool {

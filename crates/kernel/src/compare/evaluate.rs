@@ -8,7 +8,7 @@ const NONE: u32 = u32::MAX;
 /// No place.
 const NOWHERE: usize = usize::MAX;
 
-/// Sums without what is zero on a group of left elements, renumbered.
+/// Sums without what is zero on a tile because rows are, renumbered.
 pub(super) struct Live {
     parts: Vec<(Part, u32)>,
     sums: Vec<LiveSum>,
@@ -16,6 +16,7 @@ pub(super) struct Live {
     pub forms: Vec<Option<u32>>,
 }
 
+#[derive(Clone, Copy)]
 struct LiveSum {
     /// The end of its parts.
     end: usize,
@@ -28,7 +29,7 @@ struct LiveSum {
 }
 
 impl Live {
-    /// The sums of `forms` that are not zero on a group.
+    /// The sums of `forms` that are not zero on a left group, or on any other at which the same rows are zero.
     pub fn new(forms: &Forms, left: &Group) -> Live {
         let mut number = vec![NONE; forms.sums.len()];
         let mut this = Live { parts: Vec::new(), sums: Vec::new(), forms: Vec::new() };
@@ -51,13 +52,45 @@ impl Live {
                 this.sums.push(LiveSum { end, bits: sum.bits, value: sum.value, last: own });
             }
         }
-        for &own in &number[forms.first..] {
-            this.forms.push((own != NONE).then_some(own));
-            if own != NONE {
-                this.sums[own as usize].last = NONE;
+        let all = number[forms.first..].iter();
+        this.keep(all.map(|&own| (own != NONE).then_some(own)).collect());
+        this
+    }
+
+    /// Those of them that are not zero on a right group either.
+    pub fn at(&self, right: &Group) -> Live {
+        let mut number = vec![NONE; self.sums.len()];
+        let mut this = Live { parts: Vec::new(), sums: Vec::new(), forms: Vec::new() };
+        let mut from = 0;
+        for (s, sum) in self.sums.iter().enumerate() {
+            let (start, own) = (this.parts.len(), this.sums.len() as u32);
+            for &(part, c) in &self.parts[from..sum.end] {
+                let part = match part {
+                    Part::Sum(x) if number[x as usize] != NONE => Part::Sum(number[x as usize]),
+                    Part::Product(_, y) if right.rows[y as usize].is_some() => part,
+                    _ => continue,
+                };
+                if let Part::Sum(x) = part {
+                    this.sums[x as usize].last = own;
+                }
+                this.parts.push((part, c));
+            }
+            from = sum.end;
+            if this.parts.len() > start {
+                number[s] = own;
+                let end = this.parts.len();
+                this.sums.push(LiveSum { end, last: own, ..*sum });
             }
         }
+        let live = |own: u32| Some(number[own as usize]).filter(|n| *n != NONE);
+        this.keep(self.forms.iter().map(|form| form.and_then(live)).collect());
         this
+    }
+
+    /// Notes which sums are the forms': these are kept.
+    fn keep(&mut self, forms: Vec<Option<u32>>) {
+        forms.iter().flatten().for_each(|&own| self.sums[own as usize].last = NONE);
+        self.forms = forms;
     }
 }
 
@@ -81,10 +114,17 @@ impl Arithmetic {
     /// The residue in `[0, m)`.
     #[inline(always)]
     pub fn reduced(self, x: u64) -> u32 {
-        // floor(2^64 / m) is short by less than one, so the quotient is by at most one: nothing wraps.
-        let quotient = (u128::from(x).wrapping_mul(self.inverse.into()) >> 64) as u64;
+        const LOW: u64 = u32::MAX as u64;
+        // x·inverse / 2^64 by products of halves, of which processors make many at once. Without the least of them
+        // and with two of them rounded down it is short by less than three, and floor(2^64 / m) makes it short by
+        // less than one: what is left is less than 4m, and nothing wraps.
+        let (x0, x1) = (x & LOW, x >> 32);
+        let (i0, i1) = (self.inverse & LOW, self.inverse >> 32);
+        let middle = (x1.wrapping_mul(i0) >> 32).wrapping_add(x0.wrapping_mul(i1) >> 32);
+        let quotient = x1.wrapping_mul(i1).wrapping_add(middle);
         let r = x.wrapping_sub(quotient.wrapping_mul(self.m));
-        (if r >= self.m { r.wrapping_sub(self.m) } else { r }) as u32
+        let less = |r: u64, m: u64| if r >= m { r.wrapping_sub(m) } else { r };
+        less(less(r, self.m << 1), self.m) as u32
     }
 
     /// Products of two residues that fit beside a residue.
@@ -252,4 +292,29 @@ pub(super) fn wrapping(
         out.keep(live, own, parts, any.then_some(&acc[..area]));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn residues_are_remainders() {
+        let mut x = 0x9e37_79b9_7f4a_7c15u64;
+        for m in [2u32, 3, 5, 257, 4591, 7681, 40000, 65521, 8380417, (1 << 31) - 1, 1 << 31] {
+            let arithmetic = Arithmetic::new(m);
+            let wide = u64::from(m);
+            let top = u64::MAX / wide * wide;
+            for near in [0, wide, wide * wide, top, 1 << 32, 1 << 63] {
+                for x in (0..4).flat_map(|d| [near.wrapping_add(d), near.wrapping_sub(d)]) {
+                    assert_eq!(u64::from(arithmetic.reduced(x)), x % wide, "{x} modulo {m}");
+                }
+            }
+            for shift in (0..2000).map(|i| i % 64) {
+                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let x = x >> shift;
+                assert_eq!(u64::from(arithmetic.reduced(x)), x % wide, "{x} modulo {m}");
+            }
+        }
+    }
 }

@@ -1,17 +1,21 @@
 //! All coefficients of forms, tile by tile: a tile is a few left elements times a few right ones.
 //!
-//! On a tile a row is a short vector, a sum a small matrix, and whatever is zero there is skipped. How
-//! elements are grouped decides how much is; every pair is in a tile however they are.
+//! On a tile a row is a short vector, a sum a small matrix, and whatever is zero there is left out: once for all
+//! tiles at which the same rows are zero. How elements are grouped decides how much is; every pair is in a tile
+//! however they are.
 
 use super::asked::Asked;
 use super::evaluate::{Arithmetic, Live, Matrices, modular, wrapping};
 use super::forms::Forms;
 use super::{Layout, Mismatch, Side};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Left elements of a tile at most.
 const HEIGHT: usize = 16;
+/// Left groups that share the sums which are not zero at them, at most: more would leave processors without work.
+const SHARED: usize = 8;
 /// Pairs of a tile at most.
 pub(super) const AREA: usize = 256;
 /// Elements whose numbers are equal modulo this are grouped: rows of transforms, and of splits in halves and thirds,
@@ -54,31 +58,54 @@ pub(super) fn differences<T: Send>(
     let height = lefts.iter().map(|g| g.elements.len()).max().unwrap_or(1);
     let rights = groups(forms, Side::Right, layout.len[1], AREA / height);
     let (done, count) = (AtomicUsize::new(0), lefts.len() * rights.len());
+    let (lefts, rights) = (alike(lefts), alike(rights));
+    let lefts: Vec<&[Group]> = lefts.iter().flat_map(|alike| alike.chunks(SHARED)).collect();
     let parts: Result<Vec<Vec<T>>, Mismatch> = lefts
         .par_iter()
-        .map(|left| {
+        .map(|lefts| {
             let mut out = Vec::new();
-            let live = Live::new(forms, left);
             let mut found = Matrices::default();
-            for right in &rights {
-                match forms.twos {
-                    None => modular(&live, arithmetic, left, right, &mut found),
-                    Some(_) => wrapping(&live, left, right, &mut found)
-                        .map_err(|(value, bits)| Mismatch::NotMultiple { value, bits })?,
-                }
-                let area = left.elements.len() * right.elements.len();
-                let found: Vec<Option<&[u32]>> =
-                    live.forms.iter().map(|f| found.get((*f)?, area)).collect();
-                check(&found, forms.m, asked, left, right, &mut |d| visit(d, &mut out))?;
-                let d = done.fetch_add(1, Ordering::Relaxed);
-                if d.is_multiple_of(16) && !tick(d as f64 / count as f64) {
-                    return Err(Mismatch::Cancelled);
+            let all = Live::new(forms, &lefts[0]);
+            for rights in &rights {
+                // For one tile it is not worth the while.
+                let several = lefts.len() * rights.len() > 1;
+                let some = several.then(|| all.at(&rights[0]));
+                let live = some.as_ref().unwrap_or(&all);
+                for (left, right) in lefts.iter().flat_map(|l| rights.iter().map(move |r| (l, r))) {
+                    match forms.twos {
+                        None => modular(live, arithmetic, left, right, &mut found),
+                        Some(_) => wrapping(live, left, right, &mut found)
+                            .map_err(|(value, bits)| Mismatch::NotMultiple { value, bits })?,
+                    }
+                    let area = left.elements.len() * right.elements.len();
+                    let found: Vec<Option<&[u32]>> =
+                        live.forms.iter().map(|f| found.get((*f)?, area)).collect();
+                    check(&found, forms.m, asked, left, right, &mut |d| visit(d, &mut out))?;
+                    let d = done.fetch_add(1, Ordering::Relaxed);
+                    if d.is_multiple_of(16) && !tick(d as f64 / count as f64) {
+                        return Err(Mismatch::Cancelled);
+                    }
                 }
             }
             Ok(out)
         })
         .collect();
     Ok(parts?.into_iter().flatten().collect())
+}
+
+/// Groups with those at which the same rows are zero, none of them empty.
+fn alike(groups: Vec<Group>) -> Vec<Vec<Group>> {
+    let mut numbers: FxHashMap<Vec<bool>, usize> = FxHashMap::default();
+    let mut all: Vec<Vec<Group>> = Vec::new();
+    for group in groups {
+        let live = group.rows.iter().map(Option::is_some).collect();
+        let number = *numbers.entry(live).or_insert(all.len());
+        if number == all.len() {
+            all.push(Vec::new());
+        }
+        all[number].push(group);
+    }
+    all
 }
 
 /// The residue classes of `count` elements, in groups of at most `most`.
