@@ -289,6 +289,24 @@ fn the_definition_is_proved_with_each_compiler() {
     assert!(open.is_empty(), "not proved:\n{}", open.join("\n"));
 }
 
+/// Where f has few coefficients the cheapest transforms are proved themselves: sums of digits that words share,
+/// through one prime and through several, and sums that are shifted twice.
+#[test]
+fn the_cheapest_transforms_of_sparse_f_are_proved() {
+    let rings = ["Z65521[x]/(x^64 + x^3 + 7)", "Z2[x]/(x^256 + x + 1)"];
+    let all = rings.iter().flat_map(|r| compilers().into_iter().map(move |c| (r, c)));
+    in_parallel(all, |(ring, compiler)| {
+        let dir = Sandbox::new();
+        let cc = format!("--cc={compiler}");
+        let args = ["--json", "forge", ring, "--target=avx2", "--no-bench", "--try=1"];
+        let run = dir.ringforge(&[&args[..], &[&cc, "--pairs=50", "--out=p"]].concat());
+        assert_eq!(run.status, 0, "{ring}, {compiler}: {run:?}");
+        let package = run.json();
+        let first = &package["choices"][0]["trials"][0];
+        assert_eq!(first["taken"], true, "{ring}, {compiler}: {first}");
+    });
+}
+
 /// Forges all for one target; all must be proved, and nothing may be wrong.
 fn all(cases: &[Case], target: &'static str) {
     let cases: Vec<_> = cases.iter().map(|case| (case.clone(), target, None)).collect();

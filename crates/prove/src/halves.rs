@@ -136,7 +136,7 @@ impl Walk<'_> {
             && (8..16).contains(&lo)
             && (32..=48).contains(&from)
             && self.is_wide(&rest, 1 << 20)
-            && !self.few_values(&rest, from)
+            && !self.few_values(&spelled, from)
         {
             // floor(x / 2^lo) is floor(2^(16 - lo)·x / 2^16): compilers fold shifts into slices.
             let scaled = rest.scaled(1 << up, from + up);
@@ -186,9 +186,12 @@ impl Walk<'_> {
         })
     }
 
-    /// Whether a form is a multiple of a variable that fits a word: no sum of products, of which only a reduction says
-    /// what its half is.
+    /// Whether a form is a multiple of a variable that fits a word, and no sum of products: of these only a reduction
+    /// says what its half is.
     fn few_values(&mut self, form: &Form, from: u8) -> bool {
+        if form.t.iter().any(|t| self.cut.base(t.0).is_none()) {
+            return false;
+        }
         match self.cut.use_form(form, from) {
             Use::One(base @ Base::Var(_), _) => {
                 let (lo, hi) = self.cut.world.domain(base);

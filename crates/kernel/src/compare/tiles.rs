@@ -14,8 +14,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Left elements of a tile at most.
 const HEIGHT: usize = 16;
-/// Left groups that share the sums which are not zero at them, at most: more would leave processors without work.
+/// Left groups that share the sums which are not zero at them, at most.
 const SHARED: usize = 8;
+/// Shares of the work for each processor at least, lest some have none.
+const SHARES: usize = 4;
 /// Pairs of a tile at most.
 pub(super) const AREA: usize = 256;
 /// Elements whose numbers are equal modulo this are grouped: rows of transforms, and of splits in halves and thirds,
@@ -58,8 +60,9 @@ pub(super) fn differences<T: Send>(
     let height = lefts.iter().map(|g| g.elements.len()).max().unwrap_or(1);
     let rights = groups(forms, Side::Right, layout.len[1], AREA / height);
     let (done, count) = (AtomicUsize::new(0), lefts.len() * rights.len());
+    let shared = (lefts.len() / (SHARES * rayon::current_num_threads())).clamp(1, SHARED);
     let (lefts, rights) = (alike(lefts), alike(rights));
-    let lefts: Vec<&[Group]> = lefts.iter().flat_map(|alike| alike.chunks(SHARED)).collect();
+    let lefts: Vec<&[Group]> = lefts.iter().flat_map(|alike| alike.chunks(shared)).collect();
     let parts: Result<Vec<Vec<T>>, Mismatch> = lefts
         .par_iter()
         .map(|lefts| {
