@@ -86,6 +86,45 @@ fn both_ways_find_the_same_coefficients() {
     }
 }
 
+/// Rows of a transform are zero at most classes of elements, and at the same ones in many groups: these share what is
+/// not zero, and nothing is lost by that. Some rows are of one element more than others of their class.
+#[test]
+fn tiles_with_the_same_rows_share_their_sums() {
+    let mut random = StdRng::seed_from_u64(16);
+    let n = 200u32;
+    for m in [17, 4591, 64] {
+        let mut table = Table::new(m, n, 2);
+        let mut rows: [Vec<u32>; 2] = Default::default();
+        for (side, class, more) in (0..2).flat_map(|s| (0..8).map(move |c| (s, c % 4, c / 4))) {
+            let elements = (0..n).filter(|i| i % 4 == class || more == 1 && *i == class + 41);
+            let term = |i: u32| (table.at(side, i), 1 + u64::from(i % (m - 1)));
+            let terms: Vec<(u32, u64)> = elements.map(term).collect();
+            rows[side as usize].push(table.linear(&terms));
+        }
+        let mut sums: Vec<u32> = Vec::new();
+        for _ in 0..12 {
+            let mut form = table.form(0, &[]);
+            for _ in 0..3 {
+                let [x, y] = [0, 1].map(|side: usize| rows[side][random.random_range(0..8)]);
+                tests::add(&mut form, Some(product_of(x, y)), random.random_range(1..m));
+            }
+            if !sums.is_empty() {
+                let sum = Term::Value(sums[random.random_range(0..sums.len())]);
+                tests::add(&mut form, Some(sum), random.random_range(1..m));
+            }
+            sums.push(table.value(form));
+        }
+        let last = sums.split_off(6);
+        let outputs: Vec<Residue> =
+            last.iter().map(|&s| table.form(0, &[(Term::Value(s), 1)])).collect();
+        let layout = Layout::new(n as usize, &[(Side::Left, 0), (Side::Right, 0)]).unwrap();
+        let forms = Forms::new(&table, &layout, m, &outputs).unwrap();
+        let nothing = Asked::nothing();
+        let [down, up] = [true, false].map(|way| listed(&forms, &layout, &nothing, way));
+        assert!(down.len() > 10_000 && down == up, "{m}: {} and {}", down.len(), up.len());
+    }
+}
+
 /// A product in a ring with an f of many coefficients, as sums of the unreduced product's: one coefficient of x^(n + k)
 /// mod f for each of its upper ones, in two steps.
 fn reduced(c: &Contract, n: u32) -> (Table, Vec<Residue>) {
@@ -188,6 +227,84 @@ fn every_pair_of_a_product_is_compared() {
         let found = listed(&forms, &layout, &asked, true);
         let places: Vec<(usize, usize, usize)> = found.iter().map(|d| (d.0, d.1, d.2)).collect();
         assert_eq!(places, changed);
+    }
+}
+
+/// The outputs that a contract asks for, each a sum of products of elements.
+fn wanted(table: &Table, asked: &Asked, layout: &Layout) -> Vec<Residue> {
+    let mut outputs = vec![table.form(0, &[]); layout.n];
+    let elements = || 1..layout.n as u32 + 1;
+    for (i, j) in elements().flat_map(|i| elements().map(move |j| (i, j))) {
+        for &(k, c) in asked.at(i as usize, j as usize) {
+            let pair = product_of(table.at(0, i - 1), table.at(1, j - 1));
+            tests::add(&mut outputs[k as usize], Some(pair), c);
+        }
+    }
+    outputs
+}
+
+/// Products of residues are asked for by element: that a pair is right says nothing of another with the same sum of
+/// indices, though both stand in the same sums.
+#[test]
+fn pairs_of_base_products_are_compared_one_by_one() {
+    let blocks = "[transform]\ndegree = 2\nweights = [4, 13]\n";
+    let c = contract("Z17[x]/(x^4 + 1)", 4, "base-product", blocks);
+    let table = Table::new(17, 4, 2);
+    let layout = Layout::new(4, &[(Side::Left, 0), (Side::Right, 0)]).unwrap();
+    let asked = Asked::new(&c, None, &layout).unwrap();
+    let outputs = wanted(&table, &asked, &layout);
+    let forms = Forms::new(&table, &layout, 17, &outputs).unwrap();
+    assert!(listed(&forms, &layout, &asked, true).is_empty());
+    let mut tried = 0;
+    for (i, j, other) in
+        (1..5).flat_map(|i| (1..5).flat_map(move |j| (1..5).map(move |o| (i, j, o))))
+    {
+        // Another pair of the same sum as this one stands where this one does.
+        let (own, Some(j2 @ 1..5)) = (asked.at(i, j), (i + j).checked_sub(other)) else { continue };
+        if own == asked.at(other, j2) {
+            continue;
+        }
+        let pair = product_of(table.at(0, other as u32 - 1), table.at(1, j2 as u32 - 1));
+        let mut wrong = outputs.clone();
+        for &(k, c) in asked.at(other, j2) {
+            tests::add(&mut wrong[k as usize], Some(pair), 17 - c);
+        }
+        for &(k, c) in own {
+            tests::add(&mut wrong[k as usize], Some(pair), c);
+        }
+        let forms = Forms::new(&table, &layout, 17, &wrong).unwrap();
+        let found = listed(&forms, &layout, &asked, true);
+        assert!(!found.is_empty() && found.iter().all(|d| (d.1, d.2) == (other, j2)));
+        assert_eq!(found, listed(&forms, &layout, &asked, false));
+        tried += 1;
+    }
+    assert_eq!(tried, 8);
+}
+
+/// An element alone is the constant 1 times it, and no pair of the product: that nothing is found of it, as two sums
+/// cancel, says nothing of a pair that stands in the same two.
+#[test]
+fn an_element_alone_vouches_for_no_pair() {
+    let n = 5;
+    let c = contract("Z17[x]/(x^5 - x - 1)", n, "product", "");
+    let layout = Layout::new(n, &[(Side::Left, 0), (Side::Right, 0)]).unwrap();
+    for at in 1..n as u32 {
+        let mut table = Table::new(17, n as u32, 2);
+        let asked = Asked::new(&c, None, &layout).unwrap();
+        let mut outputs = wanted(&table, &asked, &layout);
+        let (alone, pair) = (table.at(1, at), product_of(table.at(0, 0), table.at(1, at - 1)));
+        for &(k, c) in asked.at(1, at as usize) {
+            tests::add(&mut outputs[k as usize], Some(pair), 17 - c);
+        }
+        for sign in [1, 16] {
+            let both = table.form(0, &[(Term::Value(alone), 1), (pair, 1)]);
+            let both = table.value(both);
+            tests::add(&mut outputs[0], Some(Term::Value(both)), sign);
+        }
+        let forms = Forms::new(&table, &layout, 17, &outputs).unwrap();
+        let found = listed(&forms, &layout, &asked, true);
+        assert!(!found.is_empty() && found.iter().all(|d| (d.1, d.2) == (1, at as usize)));
+        assert_eq!(found, listed(&forms, &layout, &asked, false));
     }
 }
 
