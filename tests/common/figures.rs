@@ -32,6 +32,7 @@ fn table(name: &str, read: Read) -> Result<String, String> {
         "mutants" => Ok(mutants(&parse("mutants.json")?)),
         "counts" => Ok(counts(&parse("counts.json")?)),
         "reductions" => Ok(reductions(&parse("search.json")?)),
+        "placements" => Ok(placements(&parse("placements.json")?)),
         "ring cycles" => Ok(ring_cycles(&parse("rings.json")?, false)),
         "best ring cycles" => Ok(ring_cycles(&parse("rings.json")?, true)),
         "ring proofs" => Ok(ring_proofs(&parse("ring-proofs.json")?)),
@@ -467,4 +468,22 @@ fn reductions(all: &Value) -> String {
         2,
         &rows,
     )
+}
+
+/// What docs/figures/placements.sh keeps of `ringforge forge` with placements of reductions.
+fn placements(all: &Value) -> String {
+    let row = |row: &Value| {
+        let words = if row["words"].is_null() { String::new() } else { number(&row["words"]) };
+        vec![
+            row["n"].to_string(),
+            text(&row["placement"]),
+            text(&row["inverse"]),
+            words,
+            number(&row["registers"]),
+            number(&row["cycles"]),
+            number(&row["median"]),
+        ]
+    };
+    let rows: Vec<Vec<String>> = list(all).iter().map(row).collect();
+    markdown(&["n", "placement", "inverse", "words", "registers", "min", "median"], 3, &rows)
 }
