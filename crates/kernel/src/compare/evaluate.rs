@@ -16,7 +16,6 @@ pub(super) struct Live {
     pub forms: Vec<Option<u32>>,
 }
 
-#[derive(Clone, Copy)]
 struct LiveSum {
     /// The end of its parts.
     end: usize,
@@ -31,43 +30,37 @@ struct LiveSum {
 impl Live {
     /// The sums of `forms` that are not zero on a left group, or on any other at which the same rows are zero.
     pub fn new(forms: &Forms, left: &Group) -> Live {
-        let mut number = vec![NONE; forms.sums.len()];
-        let mut this = Live { parts: Vec::new(), sums: Vec::new(), forms: Vec::new() };
-        for (s, sum) in forms.sums.iter().enumerate() {
-            let (start, own) = (this.parts.len(), this.sums.len() as u32);
-            for &(part, c) in &sum.parts {
-                let part = match part {
-                    Part::Sum(x) if number[x as usize] != NONE => Part::Sum(number[x as usize]),
-                    Part::Product(x, _) if left.rows[x as usize].is_some() => part,
-                    _ => continue,
-                };
-                if let Part::Sum(x) = part {
-                    this.sums[x as usize].last = own;
-                }
-                this.parts.push((part, c));
-            }
-            if this.parts.len() > start {
-                number[s] = own;
-                let end = this.parts.len();
-                this.sums.push(LiveSum { end, bits: sum.bits, value: sum.value, last: own });
-            }
-        }
-        let all = number[forms.first..].iter();
-        this.keep(all.map(|&own| (own != NONE).then_some(own)).collect());
-        this
+        let sums = forms.sums.iter().map(|sum| (&sum.parts[..], (sum.bits, sum.value)));
+        let first = forms.first as u32;
+        let all = (first..forms.sums.len() as u32).map(Some);
+        Live::of(sums, all, |x, _| left.rows[x as usize].is_some())
     }
 
     /// Those of them that are not zero on a right group either.
     pub fn at(&self, right: &Group) -> Live {
-        let mut number = vec![NONE; self.sums.len()];
-        let mut this = Live { parts: Vec::new(), sums: Vec::new(), forms: Vec::new() };
         let mut from = 0;
-        for (s, sum) in self.sums.iter().enumerate() {
+        let sums = self.sums.iter().map(|sum| {
+            let parts = &self.parts[std::mem::replace(&mut from, sum.end)..sum.end];
+            (parts, (sum.bits, sum.value))
+        });
+        Live::of(sums, self.forms.iter().copied(), |_, y| right.rows[y as usize].is_some())
+    }
+
+    /// Of sums, each with its parts, its bits and its value's number, those that are not zero where only such products
+    /// of rows are `live`; `forms` are the forms' numbers among them.
+    fn of<'a>(
+        sums: impl ExactSizeIterator<Item = (&'a [(Part, u32)], (u8, u32))>,
+        forms: impl Iterator<Item = Option<u32>>,
+        live: impl Fn(u32, u32) -> bool,
+    ) -> Live {
+        let mut number = vec![NONE; sums.len()];
+        let mut this = Live { parts: Vec::new(), sums: Vec::new(), forms: Vec::new() };
+        for (s, (parts, (bits, value))) in sums.enumerate() {
             let (start, own) = (this.parts.len(), this.sums.len() as u32);
-            for &(part, c) in &self.parts[from..sum.end] {
+            for &(part, c) in parts {
                 let part = match part {
                     Part::Sum(x) if number[x as usize] != NONE => Part::Sum(number[x as usize]),
-                    Part::Product(_, y) if right.rows[y as usize].is_some() => part,
+                    Part::Product(x, y) if live(x, y) => part,
                     _ => continue,
                 };
                 if let Part::Sum(x) = part {
@@ -75,22 +68,18 @@ impl Live {
                 }
                 this.parts.push((part, c));
             }
-            from = sum.end;
             if this.parts.len() > start {
                 number[s] = own;
-                let end = this.parts.len();
-                this.sums.push(LiveSum { end, last: own, ..*sum });
+                this.sums.push(LiveSum { end: this.parts.len(), bits, value, last: own });
             }
         }
-        let live = |own: u32| Some(number[own as usize]).filter(|n| *n != NONE);
-        this.keep(self.forms.iter().map(|form| form.and_then(live)).collect());
+        for form in forms {
+            let own = form.map(|form| number[form as usize]).filter(|own| *own != NONE);
+            // Forms are kept.
+            own.into_iter().for_each(|own| this.sums[own as usize].last = NONE);
+            this.forms.push(own);
+        }
         this
-    }
-
-    /// Notes which sums are the forms': these are kept.
-    fn keep(&mut self, forms: Vec<Option<u32>>) {
-        forms.iter().flatten().for_each(|&own| self.sums[own as usize].last = NONE);
-        self.forms = forms;
     }
 }
 
