@@ -50,6 +50,16 @@ impl Cursor<'_> {
         found
     }
 
+    /// Accepts a word, whose letters stand together.
+    fn accept_word(&mut self, wanted: &str) -> bool {
+        self.peek();
+        let found = self.text[self.at..].starts_with(wanted);
+        if found {
+            self.at += wanted.len();
+        }
+        found
+    }
+
     fn expect(&mut self, wanted: char, why: &str) -> Result<(), ParseError> {
         if self.accept(wanted) { Ok(()) } else { self.error(self.at, format!("`{wanted}`{why}")) }
     }
@@ -72,27 +82,99 @@ impl Cursor<'_> {
     }
 }
 
-/// One term `3x^5` as (coefficient mod q, exponent).
-fn term(cursor: &mut Cursor, q: u64) -> Result<(u64, usize), ParseError> {
+/// One term `3x^5` of a polynomial in `variable` as (coefficient mod q, exponent).
+fn term(cursor: &mut Cursor, q: u64, variable: char) -> Result<(u64, usize), ParseError> {
     let coefficient = cursor.number(u64::MAX, "a coefficient")?;
     if coefficient.is_some() {
         cursor.accept('*');
     }
-    if !cursor.accept('x') {
+    if !cursor.accept(variable) {
         return match coefficient {
             Some(c) => Ok((c % q, 0)),
-            None => cursor.error(cursor.at, "a term such as `x^761`, `3x` or `1`"),
+            None => {
+                let v = variable;
+                cursor.error(cursor.at, format!("a term such as `{v}^761`, `3{v}` or `1`"))
+            }
         };
     }
     let exponent = if cursor.accept('^') {
+        // As LaTeX has it: `x^{761}`.
+        let braced = cursor.accept('{');
         match cursor.number(MAX_DEGREE as u64, "an exponent")? {
-            Some(e) => e as usize,
+            Some(e) => {
+                if braced {
+                    cursor.expect('}', " after the exponent")?;
+                }
+                e as usize
+            }
             None => return cursor.error(cursor.at, "an exponent"),
         }
     } else {
         1
     };
     Ok((coefficient.unwrap_or(1) % q, exponent))
+}
+
+/// What a ring looks like, for messages.
+const EXAMPLE: &str = "a ring looks like `Z4591[x]/(x^761 - x - 1)`";
+
+/// The coefficients: `Z4591`, `Z_4591`, `Z_{4591}`, `Z/4591`, `Z/4591Z`, `(Z/4591Z)`, or for a prime `F_4591` or `GF(4591)`.
+fn coefficients(cursor: &mut Cursor) -> Result<u64, ParseError> {
+    let quotient = cursor.accept('(');
+    let field = cursor.accept_word("GF") || cursor.accept('F') || cursor.accept('𝔽');
+    if !field && !cursor.accept('ℤ') {
+        cursor.expect('Z', &format!(": {EXAMPLE}"))?;
+    }
+    let divided = !field && cursor.accept('/');
+    cursor.accept('_');
+    let close = [('(', ')'), ('{', '}')].into_iter().find(|c| cursor.accept(c.0)).map(|c| c.1);
+    let q_at = cursor.at;
+    let q = modulus(cursor)?;
+    if let Some(close) = close {
+        cursor.expect(close, " after the modulus q")?;
+    }
+    if divided && !cursor.accept('Z') {
+        cursor.accept('ℤ');
+    }
+    if quotient {
+        cursor.expect(')', " after the modulus q")?;
+    }
+    if field && !zq::is_prime(q) {
+        let factors = zq::factored(q);
+        let why = match zq::factor(q)[..] {
+            [_] => "that field does not multiply as integers modulo q do",
+            _ => "there is no field of that size",
+        };
+        let message =
+            format!("a prime q ({q} = {factors}, and {why}), or `Z{q}` for integers modulo {q}");
+        return cursor.error(q_at, message);
+    }
+    Ok(q)
+}
+
+/// The modulus q, as a number or as a power such as `2^16`.
+fn modulus(cursor: &mut Cursor) -> Result<u64, ParseError> {
+    cursor.peek();
+    let at = cursor.at;
+    let base = cursor.number(MAX_Q, "a modulus q")?;
+    let q = match base {
+        Some(base) if cursor.accept('^') => {
+            let exponent = cursor.number(64, "an exponent of the modulus")?;
+            let Some(exponent) = exponent else {
+                return cursor.error(cursor.at, "an exponent of the modulus, as in `Z2^16`");
+            };
+            let power = base.checked_pow(exponent as u32).filter(|q| *q <= MAX_Q);
+            let Some(power) = power else {
+                return cursor.error(at, format!("a modulus q of at most {MAX_Q}"));
+            };
+            Some(power)
+        }
+        other => other,
+    };
+    match q {
+        Some(q) if q >= 2 => Ok(q),
+        _ => cursor.error(at, "a modulus q of at least 2, as in `Z4591`"),
+    }
 }
 
 /// The sign as keyboards and as papers have it.
@@ -103,26 +185,26 @@ fn minus(cursor: &mut Cursor) -> bool {
 /// Parses a whole ring; see [`Ring::parse`].
 pub(crate) fn ring(text: &str) -> Result<Ring, ParseError> {
     let mut cursor = Cursor { text, at: 0 };
-    if !cursor.accept('ℤ') {
-        cursor.expect('Z', ": a ring looks like `Z4591[x]/(x^761 - x - 1)`")?;
-    }
-    cursor.accept('_');
-    let q_at = cursor.at;
-    let q = match cursor.number(MAX_Q, "a modulus q")? {
-        Some(q) if q >= 2 => q,
-        _ => return cursor.error(q_at, "a modulus q of at least 2, as in `Z4591`"),
-    };
+    let q = coefficients(&mut cursor)?;
     cursor.expect('[', " after the modulus q, as in `Z4591[x]`")?;
-    cursor.expect('x', ", the variable")?;
+    let variable = if cursor.accept('X') { 'X' } else { 'x' };
+    if variable == 'x' {
+        cursor.expect('x', " or `X`, the variable")?;
+    }
     cursor.expect(']', " after the variable")?;
     cursor.expect('/', " and the polynomial f, as in `Z4591[x]/(x^761 - x - 1)`")?;
-    cursor.expect('(', " before the polynomial f")?;
+    let close = if cursor.accept('<') || cursor.accept('⟨') {
+        if text[..cursor.at].ends_with('<') { '>' } else { '⟩' }
+    } else {
+        cursor.expect('(', " before the polynomial f")?;
+        ')'
+    };
     cursor.peek();
     let f_at = cursor.at;
     let mut f: Vec<u64> = Vec::new();
     let mut negative = minus(&mut cursor);
     loop {
-        let (coefficient, exponent) = term(&mut cursor, q)?;
+        let (coefficient, exponent) = term(&mut cursor, q, variable)?;
         if f.len() <= exponent {
             f.resize(exponent + 1, 0);
         }
@@ -136,9 +218,9 @@ pub(crate) fn ring(text: &str) -> Result<Ring, ParseError> {
             break;
         }
     }
-    cursor.expect(')', ", `+` or `-` after a term of f")?;
+    cursor.expect(close, ", `+` or `-` after a term of f")?;
     if cursor.peek().is_some() {
-        return cursor.error(cursor.at, "the end of the text after `)`");
+        return cursor.error(cursor.at, format!("the end of the text after `{close}`"));
     }
     while f.last() == Some(&0) {
         f.pop();

@@ -120,7 +120,25 @@ fn errors_point_and_expect() {
         ("Z1[x]/(x^2 + 1)", 1, "a modulus q of at least 2, as in `Z4591`"),
         ("Z4294967297[x]/(x + 1)", 1, "a modulus q of at most 4294967296"),
         ("Z4591x/(x + 1)", 5, "`[` after the modulus q, as in `Z4591[x]`"),
-        ("Z4591[y]/(y + 1)", 6, "`x`, the variable"),
+        ("Z4591[y]/(y + 1)", 6, "`x` or `X`, the variable"),
+        ("Z4591[X]/(x + 1)", 10, "a term such as `X^761`, `3X` or `1`"),
+        ("Z2^[x]/(x + 1)", 3, "an exponent of the modulus, as in `Z2^16`"),
+        ("Z2^33[x]/(x + 1)", 1, "a modulus q of at most 4294967296"),
+        ("Z1^5[x]/(x + 1)", 1, "a modulus q of at least 2, as in `Z4591`"),
+        ("Z_{17[x]/(x + 1)", 5, "`}` after the modulus q"),
+        ("(Z/17Z[x]/(x + 1)", 6, "`)` after the modulus q"),
+        (
+            "GF(2^8)[x]/(x^2 + 1)",
+            3,
+            "a prime q (256 = 2^8, and that field does not multiply as integers modulo q do), or `Z256` for \
+             integers modulo 256",
+        ),
+        (
+            "F_6[x]/(x^2 + 1)",
+            2,
+            "a prime q (6 = 2 · 3, and there is no field of that size), or `Z6` for integers modulo 6",
+        ),
+        ("Z17[x]/<x^2 + 1)", 15, "`>`, `+` or `-` after a term of f"),
         ("Z4591[x](x + 1)", 8, "`/` and the polynomial f, as in `Z4591[x]/(x^761 - x - 1)`"),
         ("Z4591[x]/(x^ - 1)", 13, "an exponent"),
         ("Z4591[x]/(x^9999999 - 1)", 12, "an exponent of at most 1048576"),
@@ -146,10 +164,24 @@ fn errors_point_and_expect() {
 #[test]
 fn forms_of_one_ring() {
     let ring = Ring::parse("Z4591[x]/(x^761 - x - 1)").expect("ring");
-    for text in
-        ["Z_4591 [x] / ( x^761-x-1 )", "Z4591[x]/(-1 - x + x^761)", "Z4591[x]/(x^761+4590*x+4590)"]
-    {
+    for text in [
+        "Z_4591 [x] / ( x^761-x-1 )",
+        "Z4591[x]/(-1 - x + x^761)",
+        "Z4591[x]/(x^761+4590*x+4590)",
+        "Z_{4591}[X]/(X^{761} - X - 1)",
+        "Z/4591[x]/(x^761 - x - 1)",
+        "(Z/4591Z)[x]/(x^761 - x - 1)",
+        "ℤ/4591ℤ[x]/⟨x^761 − x − 1⟩",
+        "GF(4591)[x]/(x^761 - x - 1)",
+        "F_4591[x]/<x^761 - x - 1>",
+        "𝔽_{4591}[X]/(X^761 - X - 1)",
+        "F4591[x]/(x^761 - x - 1)",
+    ] {
         assert_eq!(Ring::parse(text).expect(text), ring);
+    }
+    let power = Ring::parse("Z65536[x]/(x^4 + 1)").expect("ring");
+    for text in ["Z2^16[x]/(x^4 + 1)", "Z_2^16[x]/(x^4 + 1)", "Z_{2^16}[x]/(x^4 + 1)"] {
+        assert_eq!(Ring::parse(text).expect(text), power);
     }
     assert_eq!(Ring::new(4591, &[-1, -1]), None);
     assert_eq!(Ring::new(4591, &vec![1; MAX_DEGREE + 2]), None);
