@@ -14,7 +14,7 @@ fn a_malformed_ring_is_shown_with_the_place() {
     let run = dir.ringforge(&["forge", "Z4591[x]/(x^761 - x - "]);
     run.fails(2, &["this is not a ring", "expected a term"]);
     let run = dir.ringforge(&["explain", "sntrup762"]);
-    run.fails(2, &["`sntrup762` is neither a preset", "sntrup761"]);
+    run.fails(2, &["no preset `sntrup762`; did you mean `sntrup761`?", "sntrup761"]);
     dir.is_untouched();
 }
 
@@ -177,7 +177,7 @@ fn a_plan_for_another_ring_or_without_a_file_is_refused() {
     let run = dir.ringforge(&["forge", "Z4591[x]/(x^761 + 1)", "--plan", "sntrup761"]);
     run.fails(2, &["the plan `sntrup761` multiplies in Z4591[x]/(x^761 - x - 1)"]);
     let run = dir.ringforge(&["forge", "sntrup761", "--plan", "nothing.plan"]);
-    run.fails(2, &["nothing.plan", "nor a readable file"]);
+    run.fails(2, &["nothing.plan", "nor can it be read as a file"]);
     dir.is_untouched();
 }
 
@@ -186,7 +186,7 @@ fn lists_of_plans_are_checked_before_anything_is_measured() {
     let dir = Sandbox::new();
     let bench = |more: &[&str]| dir.ringforge(&[&["bench", "sntrup761", "--out=t"], more].concat());
     let run = bench(&["--plans=sntrup761,nothing"]);
-    run.fails(2, &["`nothing` is neither a plan of ringforge", "sntrup761-chiu"]);
+    run.fails(2, &["no plan `nothing`: there are", "sntrup761-chiu"]);
     let run = bench(&["--plans=sntrup761,mlkem"]);
     run.fails(2, &["the plan `mlkem` multiplies in Z3329", "for that there are", "sntrup761-chiu"]);
     let run = bench(&["--plans=sntrup761-two-prime"]);
@@ -263,6 +263,41 @@ fn a_name_that_is_nearly_right_is_suggested() {
     }
     let far = dir.ringforge(&["forge", "somethingelse"]);
     assert!(far.status == 2 && !far.stderr.contains("did you mean"), "{far:?}");
+    // What was meant comes before the list of all there is.
+    let near = dir.ringforge(&["forge", "kyberl"]).stderr;
+    let places = ["did you mean", "ntruhrss701"].map(|word| near.find(word));
+    assert!(places[0].is_some() && places[0] < places[1], "{near}");
+    dir.is_untouched();
+}
+
+/// gcc takes `-O9` for `-O3` without a word.
+#[test]
+fn an_optimisation_level_that_no_compiler_has_is_refused() {
+    let dir = Sandbox::new();
+    for (opt, said) in [
+        ("-O9", "`-O9` is not an optimisation level"),
+        ("O2", "`O2` is not a flag; did you mean `-O2`?"),
+        ("-O2 -O33", "`-O33` is not an optimisation level; did you mean `-O3`?"),
+    ] {
+        let opt = format!("--opt={opt}");
+        let levels = "-O0, -O1, -O2, -O3, -Os";
+        dir.ringforge(&["forge", "mlkem", &opt]).fails(2, &[said, levels]);
+        dir.ringforge(&["package", "mlkem768", "-o", "x", &opt]).fails(2, &[said]);
+        dir.ringforge(&["mutate", "mlkem", &opt]).fails(2, &[said]);
+    }
+    dir.is_untouched();
+}
+
+/// Rings as papers print them are understood; a field that is no ring of integers modulo q is refused with what is.
+#[test]
+fn rings_are_read_as_papers_print_them() {
+    let dir = Sandbox::new();
+    for ring in ["Z_{257}[X]/(X^{32} + 1)", "GF(257)[x]/(x^32 + 1)", "(Z/257Z)[x]/<x^32 + 1>"] {
+        let run = dir.ringforge(&["explain", ring, "--target", "c", "--as", "tree"]).succeeds();
+        assert!(run.stdout.contains("Z257[x]/(x^32 + 1)"), "{run:?}");
+    }
+    let run = dir.ringforge(&["explain", "GF(2^16)[x]/(x^32 + 1)"]);
+    run.fails(2, &["65536 = 2^16", "or `Z65536` for integers modulo 65536"]);
     dir.is_untouched();
 }
 

@@ -309,7 +309,26 @@ fn list_names_presets_targets_and_compilers() {
     }
     assert!(dir.ringforge(&["--quiet", "list"]).succeeds().stdout.is_empty());
     let completions = dir.ringforge(&["completions", "bash"]).succeeds().stdout;
-    assert!(completions.contains("_ringforge"));
+    assert!(completions.contains("COMPLETE"), "{completions}");
+}
+
+/// A shell's completions know what a user would look up: presets, plans, targets, KEMs.
+#[test]
+fn shells_complete_names() {
+    let dir = Sandbox::new();
+    for (words, wanted) in [
+        (&["forge", "sntrup7"][..], "sntrup761"),
+        (&["explain", "sntrup761", "--plan", "sntrup761-ch"], "sntrup761-chiu"),
+        (&["forge", "sntrup761", "--target", "av"], "avx2"),
+        (&["package", "mlkem7"], "mlkem768"),
+    ] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ringforge"));
+        command.current_dir(dir.path()).env("COMPLETE", "bash").env("_CLAP_IFS", "\n");
+        command.env("_CLAP_COMPLETE_INDEX", words.len().to_string());
+        let said = common::run(command.args(["--", "ringforge"]).args(words));
+        assert!(said.lines().any(|line| line == wanted), "{words:?}: {said}");
+    }
+    dir.is_untouched();
 }
 
 /// The whole slice for AArch64, on whatever machine this is: forged with the compiler and the emulator that are

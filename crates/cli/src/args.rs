@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use ringforge_plan::Operand;
 
 use crate::size::Size;
@@ -64,11 +65,11 @@ pub enum Command {
 #[derive(Args, Debug, Clone)]
 pub struct Subject {
     /// A ring such as `Z4591[x]/(x^761 - x - 1)`, or a preset (see `ringforge list`)
-    #[arg(value_name = "RING|PRESET")]
+    #[arg(value_name = "RING|PRESET", add = ArgValueCandidates::new(presets))]
     pub ring: String,
     /// Decomposition: the name of a plan (see `ringforge list`) or a file [default: `forge` searches,
     /// others take the ring's own plan or the cheapest by model]
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, value_name = "NAME|FILE", add = ArgValueCandidates::new(plans))]
     pub plan: Option<String>,
     /// Coefficients of the first factor: `big` (any), `small` (-1, 0, 1) or `within N` [default:
     /// the preset's, else big]
@@ -84,7 +85,7 @@ pub struct Subject {
 pub struct Make {
     /// For which machines: `avx2`, `sse41`, `neon`, `m4`, `c`, several of one architecture with commas, or `all`
     /// for the host's `avx2,c` or `neon,c`; several come with a choice at run time
-    #[arg(long, default_value = "all", value_name = "TARGET")]
+    #[arg(long, default_value = "all", value_name = "TARGET", add = ArgValueCandidates::new(targets))]
     pub target: String,
     /// C compiler, by name or path [default: $CC, else gcc, else clang; for another architecture its own gcc,
     /// else clang]. Without it `forge` times the other one that is here too, and says if that is faster
@@ -95,7 +96,7 @@ pub struct Make {
     #[arg(long, value_name = "COMMAND")]
     pub runner: Option<String>,
     /// Optimisation level
-    #[arg(long, default_value = "-O3", value_name = "LEVEL", allow_hyphen_values = true)]
+    #[arg(long, default_value = "-O3", value_name = "LEVEL", allow_hyphen_values = true, value_parser = flags)]
     pub opt: String,
     /// Schedule: a file, instead of the target's default
     #[arg(long, value_name = "FILE")]
@@ -112,7 +113,7 @@ pub struct Forge {
     #[command(flatten)]
     pub make: Make,
     /// Where the package goes [default: out/NAME]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Prefix of every file and symbol [default: the preset's name]
     #[arg(long, value_name = "NAME")]
@@ -154,10 +155,10 @@ pub struct Forge {
 #[derive(Args, Debug)]
 pub struct Package {
     /// Which, such as `sntrup761 mlkem768`, or `all`
-    #[arg(value_name = "KEM")]
+    #[arg(value_name = "KEM", add = ArgValueCandidates::new(kems))]
     pub kems: Vec<String>,
     /// Machine code: `c` is portable alone, `avx2` needs it, `c,avx2` chooses at run time
-    #[arg(long, default_value = "all", value_name = "TARGET")]
+    #[arg(long, default_value = "all", value_name = "TARGET", add = ArgValueCandidates::new(targets))]
     pub target: String,
     /// What every external symbol, macro and header starts with
     #[arg(long, default_value = "ringforge_", value_name = "PREFIX")]
@@ -175,7 +176,7 @@ pub struct Package {
     #[arg(long, value_name = "COMPILER")]
     pub cc: Option<String>,
     /// Optimisation level
-    #[arg(long, default_value = "-O3", value_name = "LEVEL", allow_hyphen_values = true)]
+    #[arg(long, default_value = "-O3", value_name = "LEVEL", allow_hyphen_values = true, value_parser = flags)]
     pub opt: String,
     /// Do not prove; the verdict is then `unknown`
     #[arg(long)]
@@ -315,7 +316,7 @@ pub struct Explain {
     #[command(flatten)]
     pub subject: Subject,
     /// For which machine ranges and counts are: `avx2`, `sse41`, `neon`, `m4` or `c`
-    #[arg(long, default_value = "avx2", value_name = "TARGET")]
+    #[arg(long, default_value = "avx2", value_name = "TARGET", add = ArgValueCandidates::new(targets))]
     pub target: String,
     /// Schedule: a file, instead of the target's default
     #[arg(long, value_name = "FILE")]
@@ -346,7 +347,7 @@ pub struct Bench {
     #[arg(long, value_delimiter = ',', value_name = "all|NAME|FILE", conflicts_with_all = ["plan", "entries"])]
     pub plans: Vec<String>,
     /// With --plans: write plans.json, plans.md and plans.svg, operations against cycles, into DIR
-    #[arg(long, value_name = "DIR", requires = "plans")]
+    #[arg(long, short, value_name = "DIR", requires = "plans")]
     pub out: Option<PathBuf>,
     /// With --plans: measure nothing, take what an earlier run wrote
     #[arg(long, value_name = "FILE", requires = "plans")]
@@ -355,7 +356,7 @@ pub struct Bench {
     #[arg(long, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub patience: u32,
     /// For which machines, as for `forge`
-    #[arg(long, default_value = "all", value_name = "TARGET")]
+    #[arg(long, default_value = "all", value_name = "TARGET", add = ArgValueCandidates::new(targets))]
     pub target: String,
     /// Compilers to forge with, comma separated [default: gcc and clang as far as installed]
     #[arg(long, value_delimiter = ',', value_name = "COMPILER")]
@@ -387,7 +388,7 @@ pub struct Mutate {
     #[command(flatten)]
     pub subject: Subject,
     /// Whose multiplier
-    #[arg(long, default_value = "avx2", value_name = "TARGET")]
+    #[arg(long, default_value = "avx2", value_name = "TARGET", add = ArgValueCandidates::new(targets))]
     pub target: String,
     /// C compiler, by name or path [default: $CC, else gcc, else clang]
     #[arg(long, value_name = "COMPILER")]
@@ -397,7 +398,7 @@ pub struct Mutate {
     #[arg(long, value_name = "COMMAND")]
     pub runner: Option<String>,
     /// Optimisation level
-    #[arg(long, default_value = "-O3", value_name = "LEVEL", allow_hyphen_values = true)]
+    #[arg(long, default_value = "-O3", value_name = "LEVEL", allow_hyphen_values = true, value_parser = flags)]
     pub opt: String,
     /// Schedule: a file, instead of the target's default
     #[arg(long, value_name = "FILE")]
@@ -465,14 +466,14 @@ pub enum Inverse {
 #[derive(Args, Debug)]
 pub struct Search {
     /// A ring such as `Z3329[x]/(x^256 + 1)`, or a preset
-    #[arg(value_name = "RING|PRESET", required_unless_present = "tables")]
+    #[arg(value_name = "RING|PRESET", required_unless_present = "tables", add = ArgValueCandidates::new(presets))]
     pub ring: Option<String>,
     /// All tables of docs/results/reductions.md instead: the earlier scheme's, the seed's, and ours
     #[arg(long, conflicts_with_all = ["ring", "emitted", "out"])]
     pub tables: bool,
     /// The program that `forge` emits for this target instead: leave out reductions of registers as
     /// long as all ranges hold, until each is needed; `--out` saves the schedule
-    #[arg(long, value_name = "TARGET")]
+    #[arg(long, value_name = "TARGET", add = ArgValueCandidates::new(targets))]
     pub emitted: Option<String>,
     /// The arithmetic
     #[arg(long, value_enum, default_value = "montgomery")]
@@ -494,7 +495,7 @@ pub struct Search {
     pub layers: Option<usize>,
     /// Save what is found for `forge --schedule`: placements in words without sign as JSON, which `explain
     /// --placement` takes too, `--emitted` as a schedule
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 
@@ -504,4 +505,46 @@ pub struct Primitives {
     /// An odd prime: below 2^15 in words of 16 bits, else of 32
     #[arg(value_name = "Q")]
     pub modulus: u64,
+}
+
+/// Optimisation levels that compilers have. gcc takes any other number for its highest level without a word.
+const LEVELS: &[&str] = &["-O0", "-O1", "-O2", "-O3", "-Os", "-Oz", "-Og", "-Ofast", "-O"];
+
+/// The flags of `--opt`: a level that compilers have, and any other flags.
+fn flags(text: &str) -> Result<String, String> {
+    for word in text.split_whitespace() {
+        let wrong = if !word.starts_with('-') {
+            format!("`{word}` is not a flag")
+        } else if word.starts_with("-O") && !LEVELS.contains(&word) {
+            format!("`{word}` is not an optimisation level")
+        } else {
+            continue;
+        };
+        let levels = LEVELS[..LEVELS.len() - 1].join(", ");
+        return Err(format!(
+            "{wrong}{}; the levels are {levels}",
+            crate::ui::meant(word, LEVELS.iter().copied())
+        ));
+    }
+    Ok(text.to_owned())
+}
+
+fn candidates<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<CompletionCandidate> {
+    names.into_iter().map(|name| CompletionCandidate::new(name.to_owned())).collect()
+}
+
+fn presets() -> Vec<CompletionCandidate> {
+    candidates(ringforge_plan::RingFile::names())
+}
+
+fn plans() -> Vec<CompletionCandidate> {
+    candidates(ringforge_plan::Plan::names())
+}
+
+fn targets() -> Vec<CompletionCandidate> {
+    candidates(crate::target::TARGETS.iter().map(|target| target.name).chain(["all"]))
+}
+
+fn kems() -> Vec<CompletionCandidate> {
+    candidates(crate::library::kems().iter().map(String::as_str).chain(["all"]))
 }

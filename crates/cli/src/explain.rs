@@ -135,11 +135,9 @@ fn processor(target: &Target, name: Option<&str>) -> Result<Option<&'static Proc
         return Err(not_simulated(target));
     }
     let known: Vec<String> = all.iter().map(|p| p.key()).collect();
-    let meant = ui::meant(name, known.iter().map(String::as_str));
-    let (target, known) = (target.name, known.join(", "));
-    Err(Failure::input(format!(
-        "--processor `{name}`: no such processor; target {target} is simulated on {known}{meant}"
-    )))
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let what = format!("simulated {} processor", target.name);
+    Err(Failure::input(format!("--processor: {}", ui::unknown(&what, name, &known))))
 }
 
 /// What an entry point takes by simulation on a processor.

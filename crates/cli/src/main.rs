@@ -69,6 +69,8 @@ fn keep_freed_memory() {
 }
 
 fn main() -> ExitCode {
+    // A shell that wants completions sets COMPLETE and calls this command.
+    clap_complete::CompleteEnv::with_factory(Cli::command).complete();
     keep_freed_memory();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -91,12 +93,7 @@ fn main() -> ExitCode {
     }
     let done = match &cli.command {
         Command::List => list::run(&ui),
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "ringforge", &mut script);
-            ui::write(&script);
-            Ok(0)
-        }
+        Command::Completions { shell } => completions(*shell),
         Command::Manual { out } => manual::run(&ui, out),
         Command::Forge(args) => forge::run(&ui, args),
         Command::Package(args) => library::run(&ui, args),
@@ -117,6 +114,22 @@ fn main() -> ExitCode {
             ui::status(failure.status)
         }
     }
+}
+
+/// Prints the script by which a shell asks this command for completions.
+fn completions(shell: clap_complete::Shell) -> Result<u8, Failure> {
+    let shells = clap_complete::env::Shells::builtins();
+    let name = shell.to_string();
+    let asked = shells.completer(&name).ok_or_else(|| {
+        let known: Vec<&str> = shells.names().collect();
+        Failure::input(ui::unknown("shell", &name, &known))
+    })?;
+    let mut script = Vec::new();
+    asked
+        .write_registration("COMPLETE", "ringforge", "ringforge", "ringforge", &mut script)
+        .map_err(|error| Failure::failed(format!("cannot write completions: {error}")))?;
+    ui::write(&script);
+    Ok(0)
 }
 
 /// A command that says `proved` wants a kernel that is compiled with checks of overflow; others do without.

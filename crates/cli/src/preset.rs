@@ -54,8 +54,8 @@ pub fn wanted(subject: &Subject) -> Result<Wanted, Failure> {
         }
     }
     let named = match (&subject.plan, &file) {
-        (Some(plan), _) => Some(named_plan(plan)?),
-        (None, Some(file)) if !file.plan.is_empty() => Some(named_plan(&file.plan)?),
+        (Some(plan), _) => Some(named_plan(plan, &ring)?),
+        (None, Some(file)) if !file.plan.is_empty() => Some(named_plan(&file.plan, &ring)?),
         _ => None,
     };
     if let Some(plan) = named.as_ref().filter(|plan| plan.ring != ring) {
@@ -88,12 +88,10 @@ pub fn wanted(subject: &Subject) -> Result<Wanted, Failure> {
 /// # Errors
 /// There is none of that name, or it is for another ring or narrower operands.
 pub fn listed_plan(name: &str, wanted: &Wanted) -> Result<Plan, Failure> {
-    let plan = named_plan(name)?;
+    let plan = named_plan(name, &wanted.ring)?;
     if plan.ring != wanted.ring {
         let ring = &wanted.ring;
-        let there: Vec<&str> = Plan::names()
-            .filter(|name| Plan::find(name).is_ok_and(|plan| plan.ring == *ring))
-            .collect();
+        let there = plans_of(ring);
         return Err(Failure::input(format!(
             "the plan `{name}` multiplies in {}, not in {ring}; for that there are {}",
             plan.ring,
@@ -192,9 +190,8 @@ fn ring_failure(text: &str, error: ParseError) -> Failure {
     {
         let names: Vec<&str> = RingFile::names().collect();
         return Failure::input(format!(
-            "`{text}` is neither a preset ({}) nor a ring such as `Z4591[x]/(x^761 - x - 1)`{}",
-            names.join(", "),
-            ui::meant(text, names.iter().copied()),
+            "{}; a ring looks like `Z4591[x]/(x^761 - x - 1)`",
+            ui::unknown("preset", text, &names)
         ));
     }
     let label = format!("expected {}", error.expected);
@@ -224,16 +221,21 @@ fn text_failure(what: &str, origin: &str, text: &str, error: PlanError) -> Failu
     )
 }
 
-fn named_plan(plan: &str) -> Result<Plan, Failure> {
+/// The plans that come with ringforge for a ring.
+fn plans_of(ring: &Ring) -> Vec<&'static str> {
+    Plan::names().filter(|name| Plan::find(name).is_ok_and(|plan| plan.ring == *ring)).collect()
+}
+
+/// The plan of that name or in that file; where there is none, the message names those of `ring`.
+fn named_plan(plan: &str, ring: &Ring) -> Result<Plan, Failure> {
     if Plan::names().any(|name| name == plan) {
         return Plan::find(plan).map_err(catalog_failure);
     }
     let text = std::fs::read_to_string(plan).map_err(|error| {
-        let names: Vec<&str> = Plan::names().collect();
+        let names = plans_of(ring);
         Failure::input(format!(
-            "`{plan}` is neither a plan of ringforge ({}) nor a readable file ({error}){}",
-            names.join(", "),
-            ui::meant(plan, names.iter().copied()),
+            "{}, for {ring}; nor can it be read as a file: {error}",
+            ui::unknown("plan", plan, &names)
         ))
     })?;
     Plan::parse(&text).map_err(|error| text_failure("plan", plan, &text, error))

@@ -166,7 +166,6 @@ pub fn is_timed(target: &Target, compiler: &Compiler, host: &Host) -> bool {
 }
 
 fn unknown(name: &str) -> Failure {
-    let names: Vec<&str> = TARGETS.iter().map(|t| t.name).collect();
-    let meant = ui::meant(name, names.iter().copied());
-    Failure::input(format!("no target `{name}`; there are {} and `all`{meant}", names.join(", ")))
+    let names: Vec<&str> = TARGETS.iter().map(|t| t.name).chain(["all"]).collect();
+    Failure::input(ui::unknown("target", name, &names))
 }

@@ -36,6 +36,22 @@ pub fn status(status: u8) -> ExitCode {
     ExitCode::from(if LOST.get().is_some() { status.max(1) } else { status })
 }
 
+/// Names above which a message points at `ringforge list` instead of listing them.
+const LISTED: usize = 24;
+
+/// Says that there is no `what` called `word`: first the name that was meant, then all names.
+pub fn unknown(what: &str, word: &str, names: &[&str]) -> String {
+    let all = match names.len() {
+        0 => "there is none".to_owned(),
+        1..=LISTED => format!("there are {}", names.join(", ")),
+        count => format!("`ringforge list` has all {count}"),
+    };
+    match meant(word, names.iter().copied()) {
+        near if near.is_empty() => format!("no {what} `{word}`: {all}"),
+        near => format!("no {what} `{word}`{near} ({all})"),
+    }
+}
+
 /// The name that was meant, to follow a sentence: `; did you mean `sntrup761`?`, or nothing where none is near.
 pub fn meant<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let near = |name: &&str| {

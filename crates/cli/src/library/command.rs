@@ -205,11 +205,8 @@ fn selection(args: &Package) -> Result<Selection, Failure> {
     let mut chosen: Vec<String> = Vec::new();
     for name in args.kems.iter().flat_map(|names| names.split(',')) {
         if name != "all" && !known.iter().any(|kem| kem == name) {
-            let meant = ui::meant(name, known.iter().map(String::as_str));
-            let known = known.join(", ");
-            return Err(Failure::input(format!(
-                "no KEM `{name}`; there are {known}, and `all`{meant}"
-            )));
+            let names: Vec<&str> = known.iter().map(String::as_str).chain(["all"]).collect();
+            return Err(Failure::input(ui::unknown("KEM", name, &names)));
         }
         chosen.extend(known.iter().filter(|kem| name == "all" || *kem == name).cloned());
     }
@@ -230,10 +227,8 @@ fn selection(args: &Package) -> Result<Selection, Failure> {
     };
     if let Some(project) = &args.place {
         if project != "openssh" {
-            let meant = ui::meant(project, ["openssh"]);
-            return Err(Failure::input(format!(
-                "--as `{project}`: no such project; there is openssh{meant}"
-            )));
+            let message = ui::unknown("project", project, &["openssh"]);
+            return Err(Failure::input(format!("--as: {message}")));
         }
         if kems != [openssh::KEM] {
             return Err(Failure::input(format!(

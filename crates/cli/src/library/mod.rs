@@ -19,7 +19,7 @@ fn file(path: &str) -> &'static str {
 }
 
 /// The KEMs, as the configuration lists them.
-fn kems() -> Vec<String> {
+pub(crate) fn kems() -> Vec<String> {
     let lines = file("include/ringforge_config.h").lines();
     let names = lines.filter_map(|line| line.strip_prefix("#ifndef RINGFORGE_ENABLE_"));
     names.filter(|name| *name != "ALL").map(str::to_lowercase).collect()
