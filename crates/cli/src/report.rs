@@ -261,4 +261,10 @@ table { border-collapse: collapse; } th, td { text-align: left; padding: .3rem .
 td.bar { width: 45%; padding-left: 1rem; } td.bar span { display: block; height: .8rem; margin-top: .3rem; background: var(--accent); border-radius: 3px; }
 .note { color: var(--faint); font-size: .85rem; }
 summary { cursor: pointer; color: var(--accent); }
+@media (max-width: 40rem) {
+  body { padding: 1.2rem .8rem 3rem; }
+  .facts, .facts tbody, .facts tr, .facts th, .facts td { display: block; overflow-wrap: anywhere; }
+  .facts th { padding: .5rem 0 0; } .facts td { padding: 0; }
+  figure svg { max-width: none; }
+}
 ";

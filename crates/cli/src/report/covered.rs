@@ -105,8 +105,8 @@ fn title(line: &Instruction) -> String {
 
 /// Colours by rule, for both themes.
 pub const STYLE: &str = "
-:root { --rp: #b3261e; --rf: #2458a6; --rq: #7b3fa0; --rs: #a8570a; --rw: #00756b; --rn: #1b7f4b; --rl: #5b6778; --ru: #c9a400; --rm: #c3cad4; }
-@media (prefers-color-scheme: dark) { :root { --rp: #ff8a80; --rf: #7fb0ff; --rq: #cf9cf0; --rs: #ffb46b; --rw: #5fd4c8; --rn: #74d6a0; --rl: #9aa6b5; --ru: #e6c84a; --rm: #4a5462; } }
+:root { --rp: #0a7ea4; --rf: #2458a6; --rq: #7b3fa0; --rs: #a8570a; --rw: #00756b; --rn: #1b7f4b; --rl: #5b6778; --ru: #c9a400; --rm: #c3cad4; }
+@media (prefers-color-scheme: dark) { :root { --rp: #5cc8e8; --rf: #7fb0ff; --rq: #cf9cf0; --rs: #ffb46b; --rw: #5fd4c8; --rn: #74d6a0; --rl: #9aa6b5; --ru: #e6c84a; --rm: #4a5462; } }
 .rp { --rule: var(--rp); } .rf { --rule: var(--rf); } .rq { --rule: var(--rq); } .rs { --rule: var(--rs); } .rw { --rule: var(--rw); }
 .rn { --rule: var(--rn); } .rl { --rule: var(--rl); } .ru { --rule: var(--ru); } .rm { --rule: var(--rm); }
 .share { display: flex; height: 1.1rem; margin: .4rem 0 .8rem; border-radius: 4px; overflow: hidden; }

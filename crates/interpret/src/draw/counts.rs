@@ -1,12 +1,11 @@
 //! What each stage costs: stacked bars of operations.
 
-use super::{Anchor, Sheet, grouped, typeset, width};
+use super::{Anchor, SIDE, Sheet, grouped, typeset, width};
 use crate::count::{Costs, Counts};
 
 const ROW: f64 = 25.0;
 const SPAN: f64 = 440.0;
 const TOP: f64 = 78.0;
-const SIDE: f64 = 20.0;
 
 /// A kind of operation: its name, and how many there are.
 type Part = (&'static str, fn(&Counts) -> u64);
@@ -42,7 +41,7 @@ pub fn counts(costs: &Costs, caption: &str) -> String {
     let full = left + SPAN + 66.0 + SIDE;
     let bottom = TOP + ROW * rows.len() as f64;
     let mut sheet = Sheet::new();
-    sheet.text(SIDE, 30.0, "title", Anchor::Start, &typeset(caption));
+    sheet.title(caption);
     let mut x = SIDE;
     for (i, (what, part)) in PARTS.iter().enumerate() {
         let said = format!("{} {what}", grouped(part(&costs.total)));

@@ -33,7 +33,7 @@ pub fn butterflies(plan: &Plan, caption: &str) -> Option<String> {
         return None;
     }
     let mut sheet = Sheet::new();
-    sheet.text(20.0, 30.0, "title", Anchor::Start, &typeset(caption));
+    sheet.title(caption);
     let (mut full, mut top) = (super::width(&typeset(caption), 17.0) + 40.0, 44.0);
     for diagram in &found {
         let (width, bottom) = draw(&mut sheet, diagram, top);

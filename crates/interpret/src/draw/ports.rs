@@ -1,12 +1,11 @@
 //! Where a processor's ports are busy: a row for each stage, a bar for each port, as the simulation has it.
 
-use super::{Anchor, Sheet, grouped, typeset, width};
+use super::{Anchor, SIDE, Sheet, grouped, typeset, width};
 use crate::simulate::StageUse;
 use ringforge_target::Processor;
 
 const ROW: f64 = 25.0;
 const TOP: f64 = 96.0;
-const SIDE: f64 = 20.0;
 /// One port's column, and the bar of a port that is always busy.
 const COLUMN: f64 = 62.0;
 const BAR: f64 = 46.0;
@@ -61,7 +60,7 @@ pub fn ports_by_stage(stages: &[StageUse], processor: &Processor, caption: &str)
     let full = left + COLUMN * ports.len() as f64 + SIDE;
     let bottom = TOP + ROW * rows.len() as f64;
     let mut sheet = Sheet::new();
-    sheet.text(SIDE, 30.0, "title", Anchor::Start, &typeset(caption));
+    sheet.title(caption);
     let said =
         "Bars: how much of its cycles a stage keeps each port busy; a full column is all of them.";
     sheet.text(SIDE, 52.0, "small note", Anchor::Start, said);

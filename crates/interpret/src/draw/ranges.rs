@@ -1,12 +1,11 @@
 //! How values grow: one bar a stage, on the scale of a word.
 
-use super::{Anchor, Sheet, signed, typeset, width};
+use super::{Anchor, SIDE, Sheet, signed, typeset, width};
 use crate::range::{Interval, Ranges};
 
 const ROW: f64 = 25.0;
 const SPAN: f64 = 460.0;
 const TOP: f64 = 96.0;
-const SIDE: f64 = 20.0;
 
 struct Row {
     title: String,
@@ -106,7 +105,7 @@ pub fn ranges(ranges: &Ranges, caption: &str) -> String {
     let half = 1i64 << (ranges.word_bits - 1);
     let at = |v: i64| left + (v + half) as f64 / (2 * half - 1) as f64 * SPAN;
 
-    sheet.text(SIDE, 30.0, "title", Anchor::Start, &typeset(caption));
+    sheet.title(caption);
     sheet.rect(SIDE, 44.0, 22.0, 10.0, "c0", 2.0);
     sheet.text(SIDE + 28.0, 53.0, "small note", Anchor::Start, "left in memory");
     sheet.rect(SIDE + 126.0, 46.5, 22.0, 5.0, "c5", 2.0);

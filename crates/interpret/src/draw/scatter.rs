@@ -6,9 +6,8 @@ use plotters::prelude::{
 };
 
 use super::chart::{AXIS, Canvas, GRID, Undrawn, label};
-use super::{Anchor, Sheet, grouped, typeset, width};
+use super::{Anchor, SIDE, Sheet, grouped, width};
 
-const SIDE: f64 = 20.0;
 const TOP: f64 = 70.0;
 const SPAN: f64 = 520.0;
 const ROW: f64 = 18.0;
@@ -102,7 +101,7 @@ pub fn scatter(
     order.sort_by(|a, b| a.y.total_cmp(&b.y));
     let height = (ROW * order.len() as f64).max(360.0);
     let mut sheet = Sheet::new();
-    sheet.text(SIDE, 30.0, "title", Anchor::Start, &typeset(caption));
+    sheet.title(caption);
     let left = SIDE + LEFT;
     let mut key = left;
     for (i, name) in series.iter().enumerate() {

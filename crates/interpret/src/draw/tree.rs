@@ -1,13 +1,12 @@
 //! The plan's tree: one card for each method, from the ring down to the small products.
 
-use super::{Anchor, Sheet, grouped, typeset, width};
+use super::{Anchor, SIDE, Sheet, grouped, typeset, width};
 use ringforge_plan::TreeNode;
 
 const CARD: f64 = 76.0;
 const LEVEL: f64 = 104.0;
 const GAP: f64 = 14.0;
 const TOP: f64 = 64.0;
-const SIDE: f64 = 20.0;
 
 /// A card with its place in the tree.
 struct Card {
@@ -92,9 +91,9 @@ fn depth(card: &Card) -> usize {
 pub fn tree(root: &TreeNode, caption: &str) -> String {
     let root = card(root);
     let mut sheet = Sheet::new();
-    let full = root.span.max(width(caption, 17.0)) + 2.0 * SIDE;
+    let full = root.span.max(width(&typeset(caption), 20.5)) + 2.0 * SIDE;
     let height = TOP + LEVEL * depth(&root) as f64 - (LEVEL - CARD) + 44.0;
-    sheet.text(SIDE, 30.0, "title", Anchor::Start, &typeset(caption));
+    sheet.title(caption);
     place(&mut sheet, &root, (full - root.span) / 2.0, TOP);
     let mut x = SIDE;
     for (i, what) in ["maps of rings", "transforms", "small products"].iter().enumerate() {
