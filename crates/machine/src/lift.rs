@@ -10,6 +10,9 @@ use crate::object::{Architecture, Object};
 use crate::thumb::Thumb;
 use crate::x86_64::X86_64;
 
+/// Bytes of stack that every hosted thread has: musl gives 128 KiB to a new one. What needs more is told.
+const USUAL_STACK: u64 = 64 << 10;
+
 /// Cases that one call may be split into.
 const MOST_CASES: usize = 64;
 
@@ -145,11 +148,15 @@ fn run<I: InstructionSet>(
         .iter()
         .map(|r| FinalRegion { name: r.name.clone(), bytes: r.data.clone() })
         .collect();
+    let stack_bytes = machine.deepest.unsigned_abs();
+    if stack_bytes > USUAL_STACK {
+        machine.assume(format!("the caller's stack has room for {stack_bytes} bytes more"));
+    }
     let mut stats = LiftStats {
         instructions: machine.steps,
         bytes_loaded: machine.loaded,
         bytes_stored: machine.stored,
-        stack_bytes: machine.deepest.unsigned_abs(),
+        stack_bytes,
         assumptions: machine.assumptions.clone(),
         ..LiftStats::default()
     };

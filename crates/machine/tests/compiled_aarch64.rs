@@ -342,7 +342,7 @@ fn relocated_branches_change_two_registers() {
     let with = |r: u32| {
         format!(
             "mov x29, x29\nmov x{r}, x30\nldr q0, [x1]\nstr q0, [x0]\nbl h\nbr x{r}
-             .section .text.h,\"ax\",@progbits\n.globl h\n.type h,@function\nh: ret"
+             .section .text.h,\"ax\",@progbits\n.p2align 2\n.globl h\n.type h,@function\nh: ret"
         )
     };
     assert_eq!(computed(&with(15), &A, &B), A);

@@ -417,7 +417,7 @@ fn relocated_branches_change_a_register_and_the_flags() {
     let with = |r: &str, after: &str| {
         format!(
             "push {{r4, lr}}\nmov {r}, r1\ncmp r0, r0\nbl h\n{after}mov r1, {r}\n{COPY}pop {{r4, pc}}
-             .section .text.h,\"ax\",%progbits\n.globl h\n.type h,%function\n.thumb_func\nh: bx lr"
+             .section .text.h,\"ax\",%progbits\n.p2align 1\n.globl h\n.type h,%function\n.thumb_func\nh: bx lr"
         )
     };
     assert_eq!(computed(&with("r3", ""), &A, &B), A);

@@ -77,6 +77,7 @@ impl Machine<'_> {
         let (address, back) = self.operand_address(access.count, access.size as u64)?;
         self.check_registers(access, &registers, back.map(|b| b.0))?;
         let at = self.dereference(address, total as u64)?;
+        self.unaligned(at, access.size as u64);
         let mut bytes = vec![Byte::Undefined; total];
         if access.store {
             for (r, part) in registers.iter().zip(bytes.chunks_mut(access.size)) {
@@ -114,6 +115,19 @@ impl Machine<'_> {
             }
         }
         self.write_back(back)
+    }
+
+    /// An access at an address that may be no multiple of its size: the processor takes it, unless the
+    /// system forbids that, as it may before it has set up its memory.
+    pub(super) fn unaligned(&mut self, (region, offset): (u16, i64), size: u64) {
+        let region = &self.regions[usize::from(region)];
+        if size > 1 && region.aligned(offset, size) != Some(true) {
+            self.assume(
+                "memory may be accessed where it is not aligned to the access: it is normal memory and \
+                 SCTLR_ELx.A is clear"
+                    .into(),
+            );
+        }
     }
 
     /// Refuses what the architecture leaves open: a base that is written back and also moved, one

@@ -55,6 +55,7 @@ impl Machine<'_> {
         let total = lanes.len() * size;
         let (address, back) = self.operand_address(1, 0)?;
         let at = self.dereference(address, total as u64)?;
+        self.unaligned(at, size as u64);
         let mut bytes = vec![Byte::Undefined; total];
         if store {
             for (part, (r, from)) in bytes.chunks_mut(size).zip(&lanes) {

@@ -116,6 +116,13 @@ impl<I: InstructionSet> Machine<'_, I> {
             return Err(self.fault(fault, region, offset, size));
         }
         let from = start + offset as u64;
+        if !self.object.is_data(i, from, from + size) {
+            return Err(self.unsupported(format!(
+                "{} is code, of which bytes are read that no `$d` marks as data: linkers rewrite code that \
+                 meets an erratum of some processors",
+                s.name
+            )));
+        }
         let Some(data) = s.data.get(from as usize..(from + size) as usize) else {
             return Err(self.unsupported(format!("data past the end of {}", s.name)));
         };

@@ -6,7 +6,7 @@ use crate::byte::Byte;
 use crate::call::{ArgSpec, CallSpec, Initial};
 use crate::error::{LiftError, Violation};
 use crate::graph::{Graph, NodeId};
-use crate::object::{Entries, Object};
+use crate::object::Object;
 use rustc_hash::FxHashMap;
 
 /// What a function finds in its registers, of which the first [`InstructionSet::WORD`] bytes count.
@@ -149,12 +149,7 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
                 let kind = RegionKind::Section(i, start);
                 let mut region = Region::new(&section.name, kind, Vec::new());
                 region.high = (end - start) as i64;
-                // Entries are moved on their own, by whole entries' sizes.
-                region.align = match section.entries {
-                    Entries::One => section.align,
-                    Entries::Constants(step) => section.align.min(1 << step.trailing_zeros()),
-                    Entries::Strings(_) => 1,
-                };
+                region.align = section.entries.alignment(section.align, start);
                 regions.push(region);
                 if regions.len() > 60_000 {
                     let what = "the object has too many mergeable constants".into();
@@ -223,7 +218,11 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             work: (0, call.max_steps),
             loaded: 0,
             stored: 0,
-            assumptions: Vec::new(),
+            assumptions: function
+                .weak
+                .then(|| super::links::not_replaced(&function.name))
+                .into_iter()
+                .collect(),
         })
     }
 

@@ -4,6 +4,11 @@ use super::{Fallible, InstructionSet, Machine};
 use crate::graph::NodeId;
 use crate::object::{Place, Relocation};
 
+/// What a symbol rests on of which another object may have the definition that counts.
+pub(super) fn not_replaced(symbol: &str) -> String {
+    format!("`{symbol}` is not replaced by another definition when linking")
+}
+
 impl<I: InstructionSet> Machine<'_, I> {
     /// The name of the other object's function that a branch goes to, if it does.
     pub fn outside_target(&self, r: &Relocation) -> Option<String> {
@@ -39,10 +44,7 @@ impl<I: InstructionSet> Machine<'_, I> {
             }
             &Place::Inside { section, offset, mark, by_section, replaceable, .. } => {
                 if replaceable {
-                    self.assume(format!(
-                        "`{}` is not replaced by another definition when linking",
-                        symbol.name
-                    ));
+                    self.assume(not_replaced(&symbol.name));
                 }
                 let to = (offset as i64).wrapping_add(addend) | i64::from(mark);
                 let merged = object.sections[section].entries != crate::object::Entries::One;

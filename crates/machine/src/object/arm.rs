@@ -86,7 +86,8 @@ pub(crate) fn addend(kind: u32, field: &[u8]) -> i64 {
     }
 }
 
-/// Where code (true) and data begin in each section: `$t`, and `$a` and `$d`.
+/// Where code that runs here (true) and other bytes begin in each section: `$t` of Thumb, `$x` of AArch64;
+/// `$d` of data, and `$a` of code that no processor of the M profile has.
 pub(crate) fn mapping(
     raw: &[RawSymbol],
     sections: &[Section],
@@ -97,11 +98,11 @@ pub(crate) fn mapping(
         let is = |mark: &str| {
             s.name.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        let thumb = is("$t");
-        if (thumb || is("$d") || is("$a"))
+        let code = is("$t") || is("$x");
+        if (code || is("$d") || is("$a"))
             && let Some(&section) = position.get(&usize::from(s.section))
         {
-            all[section].push((s.value, thumb));
+            all[section].push((s.value, code));
         }
     }
     all.iter_mut().for_each(|list: &mut Vec<(u64, bool)>| list.sort_unstable());

@@ -37,7 +37,9 @@ pub const SHF_ALLOC: u64 = 2;
 pub const SHF_EXECINSTR: u64 = 4;
 pub const SHF_MERGE: u64 = 0x10;
 pub const SHF_STRINGS: u64 = 0x20;
+pub const SHF_LINK_ORDER: u64 = 0x80;
 pub const SHF_GROUP: u64 = 0x200;
+pub const SHF_TLS: u64 = 0x400;
 pub const SHF_GNU_RETAIN: u64 = 0x20_0000;
 
 /// Section numbers of symbols.

@@ -60,6 +60,15 @@ impl Architecture {
         }
     }
 
+    /// What addresses of its instructions are multiples of.
+    fn code_alignment(self) -> u64 {
+        match self {
+            Architecture::X86_64 => 1,
+            Architecture::AArch64 => 4,
+            Architecture::Armv7EM => 2,
+        }
+    }
+
     /// Whether its objects are ELF files of 64 bits.
     fn is_wide(self) -> bool {
         self != Architecture::Armv7EM
@@ -108,6 +117,8 @@ pub struct Function {
     pub size: u64,
     /// Whether other objects can call it.
     pub global: bool,
+    /// Whether another object's definition may take its place when the program is linked.
+    pub weak: bool,
     pub(crate) section: usize,
     pub(crate) offset: u64,
 }
@@ -158,6 +169,7 @@ impl Object {
                             address: s.address + offset,
                             size: raw.size,
                             global: !local,
+                            weak: raw.binding == elf::STB_WEAK,
                             section,
                             offset,
                         });
@@ -265,10 +277,27 @@ impl Object {
 
     /// Whether the mapping symbols say that code stands there.
     pub(crate) fn is_code(&self, section: usize, offset: u64) -> bool {
+        self.is_marked(section, offset, true)
+    }
+
+    /// Whether bytes of a section are what the linker is told to leave alone. In code for Arm it may rewrite
+    /// whatever no `$d` marks as data: instructions that meet an erratum of some processor (843419 of
+    /// Cortex-A53, for which several compilers always ask), or bytes that look like them.
+    pub(crate) fn is_data(&self, section: usize, from: u64, to: u64) -> bool {
+        let s = &self.sections[section];
+        if !s.executable || self.architecture == Architecture::X86_64 {
+            return true;
+        }
+        let inside = self.mapping[section].iter().filter(|m| from < m.0 && m.0 < to);
+        self.is_marked(section, from, false) && inside.into_iter().all(|m| !m.1)
+    }
+
+    /// Whether the last mapping symbols up to there all mark code (or data).
+    fn is_marked(&self, section: usize, offset: u64, code: bool) -> bool {
         let all = &self.mapping[section];
         let end = all.partition_point(|m| m.0 <= offset);
         let Some(&(last, _)) = all[..end].last() else { return false };
-        all[..end].iter().rev().take_while(|m| m.0 == last).all(|m| m.1)
+        all[..end].iter().rev().take_while(|m| m.0 == last).all(|m| m.1 == code)
     }
 
     /// The bytes of the instruction at an address (up to 15, fewer at the section's end).

@@ -4,9 +4,11 @@
 //! treat some names in ways of their own (`.init` is concatenated, `.eh_frame` is edited,
 //! `.gnu.linkonce` is dropped), so a name that starts with a dot must be on the list.
 
+use super::Architecture;
 use super::elf::{self, File, Header, damaged};
 use super::relocations::Relocation;
 use crate::error::ObjectError;
+use rustc_hash::FxHashMap;
 
 /// The longest section: some four times the largest table of any honest object.
 const MOST_BYTES: u64 = 1 << 32;
@@ -34,6 +36,17 @@ impl Entries {
             }
             Entries::Strings(starts) => starts.windows(2).map(|w| (w[0], w[1])).collect(),
         }
+    }
+
+    /// What an entry that starts at `start` of a section with that alignment keeps of it when the linker
+    /// moves it. Of strings GNU ld keeps what divides the start; other linkers keep all.
+    pub fn alignment(&self, align: u64, start: u64) -> u64 {
+        let kept = match self {
+            Entries::One => 0,
+            Entries::Constants(step) => *step,
+            Entries::Strings(_) => start,
+        };
+        if kept == 0 { align } else { align.min(1 << kept.trailing_zeros()) }
     }
 
     /// The entry that holds byte `offset` of a section of `size` bytes, and its start.
@@ -74,15 +87,108 @@ pub(crate) struct Section {
 /// What a flag is called.
 fn flag_name(flag: u64) -> &'static str {
     match flag {
+        elf::SHF_WRITE => "WRITE",
+        elf::SHF_EXECINSTR => "EXECINSTR",
         elf::SHF_STRINGS => "STRINGS without MERGE",
-        0x80 => "LINK_ORDER",
+        elf::SHF_LINK_ORDER => "LINK_ORDER",
         0x100 => "OS_NONCONFORMING",
-        0x400 => "TLS",
+        elf::SHF_TLS => "TLS",
         0x800 => "COMPRESSED",
         0x1000_0000 => "X86_64_LARGE",
         0x8000_0000 => "EXCLUDE",
         _ => "unknown",
     }
+}
+
+/// Types of sections that a name goes with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// PROGBITS, or NOBITS, which becomes zeros among them.
+    Bytes,
+    /// NOBITS alone.
+    Nothing,
+    /// What [`known_type`] allows.
+    Typed,
+}
+
+/// Flags that linkers take over from each section into the output section that it ends in.
+const SPREADING: u64 = elf::SHF_WRITE | elf::SHF_EXECINSTR | elf::SHF_TLS;
+
+/// The names by which linkers merge sections, those of all objects of a program, with the flags of
+/// [`SPREADING`] that belong to each. Names that go on with a dot are merged with the shorter one.
+const MERGED: &[(&str, u64, Holds)] = &[
+    (".text", elf::SHF_EXECINSTR, Holds::Bytes),
+    (".init", elf::SHF_EXECINSTR, Holds::Bytes),
+    (".fini", elf::SHF_EXECINSTR, Holds::Bytes),
+    (".rodata", 0, Holds::Bytes),
+    (".data", elf::SHF_WRITE, Holds::Bytes),
+    (".bss", elf::SHF_WRITE, Holds::Nothing),
+    (".tdata", elf::SHF_WRITE | elf::SHF_TLS, Holds::Bytes),
+    (".tbss", elf::SHF_WRITE | elf::SHF_TLS, Holds::Nothing),
+    (".init_array", elf::SHF_WRITE, Holds::Typed),
+    (".fini_array", elf::SHF_WRITE, Holds::Typed),
+    (".preinit_array", elf::SHF_WRITE, Holds::Typed),
+    (".ctors", elf::SHF_WRITE, Holds::Bytes),
+    (".dtors", elf::SHF_WRITE, Holds::Bytes),
+    (".eh_frame", 0, Holds::Typed),
+    (".gcc_except_table", 0, Holds::Bytes),
+    (".ARM.exidx", 0, Holds::Typed),
+    (".ARM.extab", 0, Holds::Bytes),
+    (".sframe", 0, Holds::Typed),
+    (".note", 0, Holds::Typed),
+    (".stapsdt.base", 0, Holds::Bytes),
+];
+
+/// Why a loaded section would change what other sections become when it is linked, whether or not the
+/// function uses it: linkers merge by name, and what they make has the flags of all that went in. An
+/// empty `.bss` that says TLS makes the whole program's `.bss` thread-local.
+fn spreads(h: &Header) -> Option<String> {
+    let known = SPREADING
+        | elf::SHF_ALLOC
+        | elf::SHF_MERGE
+        | elf::SHF_STRINGS
+        | elf::SHF_LINK_ORDER
+        | elf::SHF_GROUP
+        | elf::SHF_GNU_RETAIN;
+    if let Some(flag) = lowest(h.flags & !known) {
+        return Some(format!(
+            "the section flag {} ({flag:#x}), which is not known here",
+            flag_name(flag)
+        ));
+    }
+    let begins = |base: &str| {
+        h.name.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let Some(&(base, flags, holds)) = MERGED.iter().find(|m| begins(m.0)) else {
+        if h.name.starts_with('.') || h.name == "COMMON" {
+            return Some("a name that linkers may treat in a way of their own".into());
+        }
+        let what = "the flag TLS outside .tdata and .tbss";
+        return (h.flags & elf::SHF_TLS != 0).then(|| what.into());
+    };
+    if let Some(flag) = lowest((h.flags ^ flags) & SPREADING) {
+        let has = if h.flags & flag == 0 { "lacks" } else { "has" };
+        return Some(format!(
+            "it {has} the flag {}, unlike other sections named {base}, with which linkers merge it",
+            flag_name(flag)
+        ));
+    }
+    let fits = match holds {
+        Holds::Bytes => [elf::SHT_PROGBITS, elf::SHT_NOBITS].contains(&h.kind),
+        Holds::Nothing => h.kind == elf::SHT_NOBITS,
+        Holds::Typed => true,
+    };
+    (!fits).then(|| {
+        format!(
+            "type {:#x}, unlike other sections named {base}, with which linkers merge it",
+            h.kind
+        )
+    })
+}
+
+/// The lowest of some flags.
+fn lowest(flags: u64) -> Option<u64> {
+    (flags != 0).then(|| 1 << flags.trailing_zeros())
 }
 
 /// Whether linkers place sections of that name by their flags alone.
@@ -100,8 +206,21 @@ fn ordinary(name: &str) -> bool {
 }
 
 /// Why the content of such a section is not known when the code runs, if it is not.
-fn refusal(h: &Header, grouped: bool, entries: &Result<Entries, String>) -> Option<String> {
+fn refusal(
+    h: &Header,
+    grouped: bool,
+    entries: &Result<Entries, String>,
+    architecture: Architecture,
+) -> Option<String> {
     let name = &h.name;
+    let align = architecture.code_alignment();
+    if h.flags & elf::SHF_EXECINSTR != 0 && h.align < align {
+        return Some(format!(
+            "{name} holds code and is aligned to {} bytes, so that linkers may put it where {architecture} \
+             executes nothing: its instructions lie at multiples of {align}",
+            h.align.max(1)
+        ));
+    }
     if h.flags & elf::SHF_WRITE != 0 {
         let hint = if name.starts_with(".data.rel.ro") {
             "a table of addresses; its flags let it be written, whatever its name: compile with -fno-pic, \
@@ -129,9 +248,7 @@ fn refusal(h: &Header, grouped: bool, entries: &Result<Entries, String>) -> Opti
     if h.flags & elf::SHF_MERGE != 0 && h.flags & elf::SHF_EXECINSTR == 0 {
         known |= elf::SHF_MERGE | elf::SHF_STRINGS;
     }
-    let other = h.flags & !known;
-    if other != 0 {
-        let flag = 1 << other.trailing_zeros();
+    if let Some(flag) = lowest(h.flags & !known) {
         return Some(format!("{name} has the section flag {} ({flag:#x})", flag_name(flag)));
     }
     if !ordinary(name) {
@@ -192,6 +309,8 @@ fn known_type(h: &Header) -> bool {
 pub(crate) fn read(file: &File<'_>) -> Result<Vec<(usize, Section)>, ObjectError> {
     let grouped = file.grouped()?;
     let mut sections = Vec::new();
+    // The flags that spread, of names that are none of [`MERGED`]: two sections may have one name.
+    let mut named: FxHashMap<&str, u64> = FxHashMap::default();
     for (number, h) in file.sections.iter().enumerate() {
         if h.name.starts_with(".gnu.lto_") || h.name == ".llvm.lto" {
             let what = "the object carries code for link-time optimisation, which the linker compiles \
@@ -205,13 +324,21 @@ pub(crate) fn read(file: &File<'_>) -> Result<Vec<(usize, Section)>, ObjectError
         if h.flags & elf::SHF_ALLOC == 0 {
             continue;
         }
+        if let Some(what) = spreads(h) {
+            return Err(damaged(&h.name, 0, what));
+        }
+        let flags = h.flags & SPREADING;
+        if *named.entry(&h.name).or_insert(flags) != flags {
+            let what = "another section of this name, with which linkers merge it, has other flags";
+            return Err(damaged(&h.name, 0, what));
+        }
         if h.size > MOST_BYTES {
             return Err(damaged(&h.name, 0, format!("{} bytes are too many", h.size)));
         }
         let content = if h.kind == elf::SHT_NOBITS { &[][..] } else { file.content(h)? };
         let parts = entries(h, content);
         let grouped = grouped.contains(&(number as u32));
-        let refused = refusal(h, grouped, &parts);
+        let refused = refusal(h, grouped, &parts, file.architecture);
         // Linkers join what is named `.data` and leave its bytes alone.
         let only_written = h.name == ".data"
             && h.kind == elf::SHT_PROGBITS
