@@ -134,6 +134,11 @@ impl Facts {
         Ok(count)
     }
 
+    /// The atom of a definition, if there is one.
+    pub(crate) fn known(&self, atom: &Atom) -> Option<AtomId> {
+        self.index.get(atom).copied()
+    }
+
     /// The atom with this number.
     ///
     /// # Errors

@@ -15,6 +15,10 @@ pub enum Zero {
     Name(AtomId),
     /// The equation of this number, in the order of the certificate.
     Fact(u32),
+    /// The same of a name, multiplied by an atom.
+    NameTimes(AtomId, AtomId),
+    /// The equation of a number, multiplied by an atom.
+    FactTimes(u32, AtomId),
 }
 
 /// How a sum is to be looked at: `scale·S + Σ κ·Z`.
@@ -51,21 +55,38 @@ impl Facts {
         let mut out = s.clone();
         for &(zero, factor) in zeros {
             self.enumerated.pay(out.t.len())?;
-            out = match zero {
-                Zero::Name(a) => {
-                    let Atom::Name(form) = self.get(a)? else {
-                        return Err(format!("atom {a} is no name"));
-                    };
-                    let out = out.combine(1, &Form::atom(a), factor).ok_or(LARGE)?;
-                    out.combine(1, form, factor.checked_neg().ok_or(LARGE)?).ok_or(LARGE)?
-                }
-                Zero::Fact(i) => {
-                    let form = self.zero.get(i as usize).ok_or("no such equation yet")?;
-                    out.combine(1, form, factor).ok_or(LARGE)?
-                }
+            let zero = match zero {
+                Zero::Name(a) => self.named(a)?,
+                Zero::Fact(i) => self.equation(i)?.clone(),
+                Zero::NameTimes(a, x) => self.times(&self.named(a)?, x)?,
+                Zero::FactTimes(i, x) => self.times(self.equation(i)?, x)?,
             };
+            out = out.combine(1, &zero, factor).ok_or(LARGE)?;
         }
         Ok(out)
+    }
+
+    /// `a - D` of a name a for D.
+    fn named(&self, a: AtomId) -> Result<Form, Why> {
+        let Atom::Name(form) = self.get(a)? else { return Err(format!("atom {a} is no name")) };
+        Form::atom(a).combine(1, form, -1).ok_or(LARGE.into())
+    }
+
+    fn equation(&self, i: u32) -> Result<&Form, Why> {
+        self.zero.get(i as usize).ok_or("no such equation yet".into())
+    }
+
+    /// A form times an atom. Its products are atoms already: a witness defines nothing.
+    fn times(&self, form: &Form, x: AtomId) -> Result<Form, Why> {
+        let product = |&(a, c): &(AtomId, i128)| {
+            let known = self.known(&Atom::Product(x.min(a), x.max(a)));
+            Ok((known.ok_or_else(|| format!("no atom is the product of atoms {x} and {a}"))?, c))
+        };
+        let mut t = form.t.iter().map(product).collect::<Result<Vec<_>, Why>>()?;
+        // A product is a later atom than its factors, and no two are the same.
+        t.extend((form.k != 0).then_some((x, form.k)));
+        t.sort_unstable();
+        Ok(Form { k: 0, t })
     }
 
     /// An interval in which a form lies, by a witness.

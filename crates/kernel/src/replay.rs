@@ -409,6 +409,8 @@ impl Walk<'_> {
             Ok(match zero {
                 Zero::Name(a) => (Zero::Name(self.atom(a)?), factor),
                 Zero::Fact(_) => (zero, factor),
+                Zero::NameTimes(a, x) => (Zero::NameTimes(self.atom(a)?, self.atom(x)?), factor),
+                Zero::FactTimes(i, x) => (Zero::FactTimes(i, self.atom(x)?), factor),
             })
         };
         zeros.iter().map(one).collect()

@@ -177,10 +177,17 @@ impl<'a> Reader<'a> {
 
     fn zeros(&mut self) -> Result<Vec<(Zero, i128)>, String> {
         self.list(|r| {
-            let zero = match r.next()? {
-                "name" => Zero::Name(r.number()?),
-                "fact" => Zero::Fact(r.number()?),
-                other => return Err(format!("`name` or `fact` expected, not `{other}`")),
+            let zero = match (r.next()?, r.number()?) {
+                ("name", a) => Zero::Name(a),
+                ("fact", i) => Zero::Fact(i),
+                ("times", x) => match (r.next()?, r.number()?) {
+                    ("name", a) => Zero::NameTimes(a, x),
+                    ("fact", i) => Zero::FactTimes(i, x),
+                    (other, _) => return Err(format!("`name` or `fact` expected, not `{other}`")),
+                },
+                (other, _) => {
+                    return Err(format!("`name`, `fact` or `times` expected, not `{other}`"));
+                }
             };
             Ok((zero, r.number()?))
         })
@@ -262,6 +269,8 @@ mod tests {
             ("name 0 1000000 1 1", "the line ends too early"),
             ("bound 2 0 1 1 0", "`by` expected, not `1`"),
             ("node 7 1 hope", "no rule `hope`"),
+            ("bound 2 0 1 by 1 1 hope 1 1", "`name`, `fact` or `times` expected, not `hope`"),
+            ("bound 2 0 1 by 1 1 times 1 times 1 1", "`name` or `fact` expected, not `times`"),
             ("node 7 0 was 1", "`is` expected, not `was`"),
         ] {
             let error = read(text).unwrap_err();

@@ -58,6 +58,55 @@ fn intervals() {
     ]);
 }
 
+/// An equation times an atom: which equation, which atom, and products that are defined before.
+#[test]
+fn multiplied_equations() {
+    const PRODUCTS: [&str; 8] = [
+        "times 5 name 4 -1",
+        "times 0 name 5 -1",
+        "times 1 name 5 -1",
+        "name 5 -3",
+        "times 7 name 6 -1",
+        "times 0 name 7 -1",
+        "times 1 fact 0 1",
+        "fact 0 3",
+    ];
+    let with = |at: usize, other: &str| {
+        let mut all = PRODUCTS;
+        all[at] = other;
+        let list: Vec<&str> = all.into_iter().filter(|z| !z.is_empty()).collect();
+        format!("bound 18 -1600120000 1600120000 by 1 {} {}", list.len(), list.join(" "))
+    };
+    let exact = with(0, PRODUCTS[0]);
+    assert_eq!(lines(&exact)[0], case("expanded").lines[20]);
+    refuses(&[
+        ("expanded", 21, &exact.replace("18 -1600120000", "18 -1600119999"), 21, "is found"),
+        ("expanded", 21, &exact.replace(" 1600120000", " 1600119999"), 21, "is found"),
+        ("expanded", 21, "bound 18 -1600120000 1600120000 by 1 0", 21, "no interval"),
+        ("expanded", 21, &with(0, "times 5 name 0 -1"), 21, "atom 0 is no name"),
+        ("expanded", 21, &with(0, "times 5 name 20 -1"), 21, "no atom 20 yet"),
+        ("expanded", 21, &with(0, "times 20 name 4 -1"), 21, "no atom 20 yet"),
+        ("expanded", 21, &with(6, "times 20 fact 0 1"), 21, "no atom 20 yet"),
+        ("expanded", 21, &with(6, "times 1 fact 1 1"), 21, "no such equation yet"),
+        // The equation of another name, of no name, of another atom, and of none.
+        ("expanded", 21, &with(0, "times 2 name 4 -1"), 21, "is the product of atoms 2 and 4"),
+        ("expanded", 21, &with(2, "times 0 name 5 -1"), 21, "no interval"),
+        ("expanded", 21, &with(6, "times 0 fact 0 1"), 21, "no interval"),
+        ("expanded", 21, &with(3, "times 0 name 5 -3"), 21, "no interval"),
+        ("expanded", 21, &with(6, "fact 0 1"), 21, "no interval"),
+        ("expanded", 21, &with(3, ""), 21, "no interval"),
+    ]);
+    // Without the products of a term of an equation there is nothing to add.
+    for (line, factors) in [(10, "5 and 0"), (11, "5 and 1"), (13, "0 and 3"), (18, "7 and 1")] {
+        let why: String = format!("no atom is the product of atoms {factors}");
+        let known = case("expanded");
+        let mut all = known.lines;
+        all[line - 1] = lines("product 3 3")[0].clone();
+        let e = known.bench.replay(&all).err().unwrap_or_else(|| panic!("line {line} is needed"));
+        assert!(e.line == 21 && e.why == why, "refused at {}: {}", e.line, e.why);
+    }
+}
+
 #[test]
 fn residues() {
     refuses(&[

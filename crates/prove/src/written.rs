@@ -171,6 +171,8 @@ fn zeros(all: &[(Zero, i128)], out: &mut String) {
         let _ = match zero {
             Zero::Name(a) => write!(out, " name {a} {factor}"),
             Zero::Fact(i) => write!(out, " fact {i} {factor}"),
+            Zero::NameTimes(a, x) => write!(out, " times {x} name {a} {factor}"),
+            Zero::FactTimes(i, x) => write!(out, " times {x} fact {i} {factor}"),
         };
     }
 }

@@ -168,6 +168,8 @@ impl Reading<'_> {
             Some(match zero {
                 Zero::Name(a) => (Zero::Name(self.id(a)?), factor),
                 Zero::Fact(_) => (zero, factor),
+                Zero::NameTimes(a, x) => (Zero::NameTimes(self.id(a)?, self.id(x)?), factor),
+                Zero::FactTimes(i, x) => (Zero::FactTimes(i, self.id(x)?), factor),
             })
         };
         let zeros = by.zeros.iter().map(zero).collect::<Option<_>>()?;

@@ -38,6 +38,7 @@ pub fn all() -> Vec<Known> {
         halved(),
         low_bits(),
         value(),
+        expanded(),
     ]
 }
 
@@ -586,4 +587,51 @@ fn value() -> Known {
         node 4 0 is 16 0 1 2 2                                  ; 6
         output 0 1 extend 0 1 2 1 by 1 0 is 0 1 2 1 by 1 0      ; 7";
     Known { name: "value", bench: b.outputs(&[one]), lines: lines(text) }
+}
+
+/// `(a + b + 3)·(c + d) + (a - b - 3)·(c - d)`: each product alone passes 32 bits, `2ac + 2bd + 6d` does not.
+fn expanded() -> Known {
+    const SIDE: (i64, i64, u8) = (-20000, 20000, 32);
+    let mut b = Bench::new(&[SIDE; 4]).target(32, true, -1_600_120_000, 1_600_120_000);
+    let [x, y, z, w] = [0, 1, 2, 3].map(|i| b.input(i));
+    let three = b.constant(32, 3);
+    let sum = b.node(32, Op::Add, &[x, y]);
+    let left = b.node(32, Op::Add, &[sum, three]);
+    let right = b.node(32, Op::Add, &[z, w]);
+    let one = b.node(32, Op::Mul, &[left, right]);
+    let difference = b.node(32, Op::Sub, &[x, y]);
+    let left = b.node(32, Op::Sub, &[difference, three]);
+    let right = b.node(32, Op::Sub, &[z, w]);
+    let other = b.node(32, Op::Mul, &[left, right]);
+    let all = b.node(32, Op::Add, &[one, other]);
+    let by = "by 1 8 times 5 name 4 -1 times 0 name 5 -1 times 1 name 5 -1 name 5 -3 times 7 name 6 -1 \
+              times 0 name 7 -1 times 1 fact 0 1 fact 0 3";
+    let text = format!(
+        "
+        input 0 0                                           ; 1: a
+        input 1 0                                           ; 2: b
+        input 2 0                                           ; 3: c
+        input 3 0                                           ; 4: d
+        name 3 2 0 1 1 1                                    ; 5: a + b + 3
+        name 0 2 2 1 3 1                                    ; 6: c + d
+        name -3 2 0 1 1 -1                                  ; 7: a - b - 3
+        name 0 2 2 1 3 -1                                   ; 8: c - d
+        product 4 5                                         ; 9
+        product 0 5                                         ; 10
+        product 1 5                                         ; 11
+        product 0 2                                         ; 12
+        product 0 3                                         ; 13
+        product 1 2                                         ; 14
+        product 1 3                                         ; 15
+        product 6 7                                         ; 16
+        product 0 7                                         ; 17
+        product 1 7                                         ; 18
+        near 0 0 3 2 -1 3 1 7 1 by 1 1 name 7 -1            ; 19
+        name 0 2 8 1 15 1                                   ; 20
+        bound 18 -1600120000 1600120000 {by}                ; 21
+        node 8 1 product 32 0 1 4 1 32 0 1 5 1              ; 22
+        node 12 1 product 32 0 1 6 1 32 0 1 7 1             ; 23
+        output 0 1 extend 0 1 18 1 by 1 0 is 0 1 18 1 by 1 0 ; 24"
+    );
+    Known { name: "expanded", bench: b.outputs(&[all]), lines: lines(&text) }
 }
