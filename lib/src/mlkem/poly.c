@@ -434,9 +434,10 @@ void RF_NS(mlkem_rows_begin)(rf_mlkem_rows *rows, const rf_digest *key, int16_t 
     rf_mlkem_messages_of(&rows->messages, k * k, k, 0, seed, noise);
 #if RF_HAVE_FOUR
     if (rf_has_four()) {
-        int count = 0, i;
+        const int count = k * (k + 2);
+        int i;
         rows->ended = 0;
-        for (i = 0; i < k * (k + 2); i++) {
+        for (i = 0; i < count && i < RF_MLKEM_STRINGS; i++) {
             /* s; then each row of A and its e */
             const int row = (i - k) / (k + 1), column = (i - k) % (k + 1);
             const int drawn = i < k ? i : column == k ? k + row : -1, entry = k * row + column;
@@ -444,8 +445,8 @@ void RF_NS(mlkem_rows_begin)(rf_mlkem_rows *rows, const rf_digest *key, int16_t 
                                         RF_MLKEM_NOISE_BYTES(noise, drawn), RF_SHAKE256_RATE, 0x1f, NULL};
             const rf_sponge of_entry = {rows->messages.entry[drawn < 0 ? entry : 0], 34, RF_MLKEM_BLOCKS,
                                         RF_SHAKE128_RATE, 0x1f, NULL};
-            rows->what[count] = (uint8_t)(drawn < 0 ? entry : 16 + drawn);
-            rows->sponges[count++] = drawn < 0 ? of_entry : of_noise;
+            rows->what[i] = (uint8_t)(drawn < 0 ? entry : 16 + drawn);
+            rows->sponges[i] = drawn < 0 ? of_entry : of_noise;
         }
         {
             const rf_sponge of_key = {key->in, key->len, 32, RF_SHA3_256_RATE, 0x06, &rows->ready};

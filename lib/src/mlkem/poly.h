@@ -72,6 +72,7 @@ int RF_NS(mlkem_hash)(rf_digest *digests, int digest_count, int16_t (*matrix)[25
  * and -1 after the last, or when `error` is not 0. The key's digest, SHA3-256, is made beside it: after each row the caller
  * says in `ready` how many bytes of the key are written, and after the last all; key.out has it at the end.
  */
+#define RF_MLKEM_STRINGS 24 /* at most four secrets, and four rows of four entries and an error */
 typedef struct {
     rf_digest key;
     int16_t (*matrix)[256];
@@ -82,9 +83,9 @@ typedef struct {
         uint8_t entry[16][34], noise[9][33];
     } messages;
 #if RF_HAVE_FOUR
-    uint8_t what[24]; /* entry, or 16 and number of a noise */
+    uint8_t what[RF_MLKEM_STRINGS]; /* entry, or 16 and number of a noise */
     uint32_t ended;   /* a bit for each */
-    rf_sponge sponges[25];
+    rf_sponge sponges[RF_MLKEM_STRINGS + 1];
     rf_four four;
 #endif
 } rf_mlkem_rows;
