@@ -160,7 +160,7 @@ fn all_kems_are_one_source() {
         "--target=c",
         "--amalgamated",
         "--no-prove",
-        "--opt=-O0",
+        "--opt=-O1",
         "-o",
         "all",
     ]);
@@ -207,8 +207,8 @@ fn a_source_takes_the_place_of_openssh_s() {
     let strict = [STRICT, &["-Wmissing-prototypes", "-Wpointer-arith", "-Wsign-compare"]].concat();
     // The last is what OpenSSH's configure adds.
     let ways: [&[&str]; 3] = [
-        &[],
-        &["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
+        &["-O1"],
+        &["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
         &["-ftrapv", "-fstack-protector-strong", "-fPIE", "-D_FORTIFY_SOURCE=2", "-O2"],
     ];
     let (compilers, some) = (common::compilers(), if long() { usize::MAX } else { 1 });

@@ -25,38 +25,50 @@ static uint8_t pk[BATCH * MAX_PK], sk[BATCH * MAX_SK], ct[MAX_CT], ss[64], coins
 static uint64_t prepared[MAX_PREPARED / 8];
 
 static const char *const targets[] = {"all", "portable", "avx2"};
-static const char *const names[] = {"keypair", "keypair_derand", "enc", "enc_derand", "dec",
-                                    "enc_prepared", "enc_prepared_derand", "keypair_batch"};
-#define OPERATIONS ((int)(sizeof names / sizeof *names))
+/* Operations, those that some KEMs lack last. */
+enum { KEYPAIR, KEYPAIR_DERAND, ENC, ENC_DERAND, DEC, CHECK_SK, CHECK_PAIR, ENC_PREPARED, ENC_PREPARED_DERAND, KEYPAIR_BATCH,
+       DEC_SEED, OPERATIONS };
+static const char *const names[OPERATIONS] = {"keypair", "keypair_derand", "enc", "enc_derand", "dec", "check_sk",
+                                              "check_pair", "enc_prepared", "enc_prepared_derand", "keypair_batch",
+                                              "dec_seed"};
 
 static __attribute__((noinline)) void call_operation(void)
 {
     volatile uint8_t here;
     frame = (uint8_t *)(uintptr_t)&here;
     switch (operation) {
-    case 0:
+    case KEYPAIR:
         error = kem->keypair(pk, sk);
         break;
-    case 1:
+    case KEYPAIR_DERAND:
         error = kem->keypair_derand(pk, sk, coins);
         break;
-    case 2:
+    case ENC:
         error = kem->enc(ct, ss, pk);
         break;
-    case 3:
+    case ENC_DERAND:
         error = kem->enc_derand(ct, ss, pk, coins);
         break;
-    case 4:
+    case DEC:
         error = kem->dec(ss, ct, sk);
         break;
-    case 5:
+    case CHECK_SK:
+        error = kem->check_sk(sk);
+        break;
+    case CHECK_PAIR:
+        error = kem->check_pair(pk, sk);
+        break;
+    case ENC_PREPARED:
         error = kem->enc_prepared(ct, ss, prepared);
         break;
-    case 6:
+    case ENC_PREPARED_DERAND:
         error = kem->enc_prepared_derand(ct, ss, prepared, coins);
         break;
-    default:
+    case KEYPAIR_BATCH:
         error = kem->keypair_batch(pk, sk, BATCH);
+        break;
+    default: /* ML-KEM's coins are its seed */
+        error = kem->dec_seed(ss, ct, coins);
     }
 }
 
@@ -89,7 +101,7 @@ static void run(int k)
         nist_bytes(coins, sizeof coins);
     while (kem->keypair_derand(pk, sk, coins) != 0);
     CHECK(kem->enc(ct, ss, pk) == 0);
-    if (operation == 4 && k > 1)
+    if ((operation == DEC || operation == DEC_SEED) && k > 1)
         ct[k] ^= 1; /* a forged ciphertext leaves nothing else */
     if (kem->prepare)
         CHECK(kem->prepare(prepared, pk) == 0);
@@ -126,7 +138,17 @@ static size_t left(size_t *depth)
 
 static int exists(void)
 {
-    return operation < 5 || (operation < 7 ? kem->prepare != NULL : kem->keypair_batch != NULL);
+    switch (operation) {
+    case ENC_PREPARED:
+    case ENC_PREPARED_DERAND:
+        return kem->prepare != NULL;
+    case KEYPAIR_BATCH:
+        return kem->keypair_batch != NULL;
+    case DEC_SEED:
+        return kem->dec_seed != NULL;
+    default:
+        return 1;
+    }
 }
 
 int main(int argc, char **argv)

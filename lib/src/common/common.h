@@ -10,6 +10,12 @@
 
 #include "../../include/ringforge_kem.h"
 
+/* Without optimisation compilers copy nearly every value to the stack, far deeper than operations wipe it: up to 189 KB of
+ * secrets stay there. */
+#if defined(__GNUC__) && !defined(__OPTIMIZE__) && !defined(RINGFORGE_UNOPTIMIZED)
+#error "without optimization, secrets stay on the stack and 512 KB of stack overflow: compile with -O1 or more, or define RINGFORGE_UNOPTIMIZED to accept that"
+#endif
+
 /* External names get the user's prefix; static names of parametrised sources the instance's. */
 #define RF_CAT_(a, b) a##b
 #define RF_CAT(a, b) RF_CAT_(a, b)

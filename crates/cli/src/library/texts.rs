@@ -14,7 +14,9 @@ pub fn makefile(selection: &Selection) -> String {
 # make: build/lib{stem}.a; make check: its tests, on everything that is compiled in. CC, CFLAGS, CPPFLAGS as usual.
 CC ?= cc
 CFLAGS ?= -O3
-COMPILE = $(CC) {} $(CPPFLAGS) $(CFLAGS)
+# Code that is not optimised leaves secrets on the stack: flags without a level, such as -g, get one.
+LEVEL := $(if $(filter -O%,$(CFLAGS)),,-O2)
+COMPILE = $(CC) {} $(CPPFLAGS) $(LEVEL) $(CFLAGS)
 # The tests look inside, and bring their own random bytes.
 TESTING = -D{macros}TESTING -D{macros}RANDOM=2
 SRC := $(wildcard src/*.c)
