@@ -14,6 +14,9 @@ fn main() {
     build.define("RINGFORGE_PREFIX", "ringforge_rs_").define("RINGFORGE_RANDOM", "2");
     build.define("RINGFORGE_HASH", if feature("rustcrypto-hashes") { "2" } else { "0" });
     build.define("RINGFORGE_TARGET", if feature("portable") { "1" } else { "0" });
+    if feature("small") {
+        build.define("RINGFORGE_SMALL", "1").opt_level_str("s");
+    }
     build.define("RINGFORGE_ENABLE_ALL", "0");
     for kem in KEMS.iter().filter(|kem| feature(kem)) {
         build.define(&format!("RINGFORGE_ENABLE_{}", kem.to_uppercase()), "1");
@@ -31,7 +34,8 @@ fn main() {
     build.file(layouts(&feature));
     build.compile("ringforge_rs");
     // gcc takes up to 16 times as long over the portable multipliers with -O3, and they are no faster for it.
-    portable.opt_level(2).compile("ringforge_rs_portable");
+    portable.opt_level_str(if feature("small") { "s" } else { "2" });
+    portable.compile("ringforge_rs_portable");
 }
 
 /// A source that does not compile where a prepared key of C is larger than that of src/kems.rs.

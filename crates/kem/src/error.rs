@@ -28,3 +28,24 @@ impl core::fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+/// Why a generator gave no key pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GenerateError<E> {
+    /// The generator failed, with this error.
+    Generator(E),
+    /// The generator is stuck: no key could be made of anything that it gave.
+    Stuck,
+}
+
+impl<E: core::fmt::Display> core::fmt::Display for GenerateError<E> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            GenerateError::Generator(error) => error.fmt(f),
+            GenerateError::Stuck => f.write_str(crate::STUCK),
+        }
+    }
+}
+
+impl<E: core::error::Error> core::error::Error for GenerateError<E> {}

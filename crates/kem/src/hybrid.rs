@@ -26,24 +26,71 @@
 //! # Ok::<(), ringforge_kem::Error>(())
 //! ```
 
-use x25519_dalek::{PublicKey as Point, StaticSecret as Scalar};
-use zeroize::Zeroizing;
+use rand_core::CryptoRng;
+use x25519_dalek::{PublicKey as Point, StaticSecret};
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::Error;
 
 /// The bytes of X25519's keys.
 const X25519: usize = 32;
 
-/// X25519's shared secret.
-///
-/// # Errors
-/// It is zero: the other side sent a point of small order, and everybody knows the secret ([RFC 7748, §6.1]).
-fn x25519(scalar: &Scalar, point: &[u8; X25519]) -> Result<Zeroizing<[u8; 32]>, Error> {
-    let shared = scalar.diffie_hellman(&Point::from(*point));
-    if !shared.was_contributory() {
-        return Err(Error::Key);
+/// More stack than Rust's part of any operation here uses; the C library wipes what it uses itself.
+const STACK: usize = 16384;
+
+/// Does `work` in a frame of its own, and sets the stack that it used to zero: scalars and shared secrets go from function
+/// to function by value, and each leaves copies.
+#[inline(always)]
+fn wiped<T>(work: impl FnOnce() -> T) -> T {
+    #[inline(never)]
+    fn apart<T>(work: impl FnOnce() -> T) -> T {
+        work()
     }
-    Ok(Zeroizing::new(shared.to_bytes()))
+    #[inline(never)]
+    fn wipe() {
+        Zeroize::zeroize(&mut [0u8; STACK]);
+    }
+    let result = apart(work);
+    wipe();
+    result
+}
+
+/// X25519's secret key, set to zero when dropped.
+struct Scalar(Zeroizing<[u8; X25519]>);
+
+impl Scalar {
+    fn draw<R: CryptoRng + ?Sized>(rng: &mut R) -> Scalar {
+        let Ok(bytes) = crate::draw(rng);
+        Scalar(bytes)
+    }
+
+    fn from_slice(bytes: &[u8]) -> Scalar {
+        let mut scalar = Zeroizing::new([0; X25519]);
+        scalar.copy_from_slice(bytes);
+        Scalar(scalar)
+    }
+
+    /// The public key.
+    fn point(&self) -> [u8; X25519] {
+        Point::from(&StaticSecret::from(*self.0)).to_bytes()
+    }
+
+    /// The shared secret, which is zero where the other side sent a point of small order.
+    fn shared(&self, point: &[u8; X25519]) -> x25519_dalek::SharedSecret {
+        StaticSecret::from(*self.0).diffie_hellman(&Point::from(*point))
+    }
+
+    /// The shared secret.
+    ///
+    /// # Errors
+    /// It is zero, so that everybody knows it ([RFC 7748, §6.1]).
+    fn agree(&self, point: &[u8; X25519]) -> Result<Zeroizing<[u8; 32]>, Error> {
+        let shared = self.shared(point);
+        if !shared.was_contributory() {
+            return Err(Error::Key);
+        }
+        Ok(Zeroizing::new(shared.to_bytes()))
+    }
 }
 
 /// The two parts of a message.
@@ -108,7 +155,7 @@ macro_rules! exchange {
             use rand_core::CryptoRng;
             use zeroize::Zeroizing;
 
-            use super::{Point, Scalar, X25519, parts, x25519};
+            use super::{Scalar, X25519, parts, wiped};
             use crate::$kem as kem;
             use crate::Error;
 
@@ -130,14 +177,15 @@ macro_rules! exchange {
 
             /// Begins.
             pub fn offer<R: CryptoRng + ?Sized>(rng: &mut R) -> (Secret, Offer) {
-                let (kem, public) = kem::keypair(rng);
-                let Ok(scalar) = crate::draw::<_, X25519>(rng);
-                let scalar = Scalar::from(*scalar);
-                let mut offer = [0; Offer::BYTES];
-                let (first, second) = offer.split_at_mut(kem::PublicKey::BYTES);
-                first.copy_from_slice(public.as_bytes());
-                second.copy_from_slice(Point::from(&scalar).as_bytes());
-                (Secret { kem, scalar }, Offer(offer))
+                wiped(|| {
+                    let (kem, public) = kem::keypair(rng);
+                    let scalar = Scalar::draw(rng);
+                    let mut offer = [0; Offer::BYTES];
+                    let (first, second) = offer.split_at_mut(kem::PublicKey::BYTES);
+                    first.copy_from_slice(public.as_bytes());
+                    second.copy_from_slice(&scalar.point());
+                    (Secret { kem, scalar }, Offer(offer))
+                })
             }
 
             /// Answers an offer.
@@ -150,15 +198,16 @@ macro_rules! exchange {
             ) -> Result<(Answer, Key), Error> {
                 let (public, point) = parts::<{ kem::PublicKey::BYTES }>(offer)?;
                 let public = kem::PublicKey::try_from(*public)?;
-                let Ok(scalar) = crate::draw::<_, X25519>(rng);
-                let scalar = Scalar::from(*scalar);
-                let classical = x25519(&scalar, point)?;
-                let (ct, lattice) = public.encap(rng);
-                let mut answer = [0; Answer::BYTES];
-                let (first, second) = answer.split_at_mut(kem::Ciphertext::BYTES);
-                first.copy_from_slice(ct.as_bytes());
-                second.copy_from_slice(Point::from(&scalar).as_bytes());
-                Ok((Answer(answer), combine(lattice.as_bytes(), &classical)))
+                wiped(|| {
+                    let scalar = Scalar::draw(rng);
+                    let classical = scalar.agree(point)?;
+                    let (ct, lattice) = public.encap(rng);
+                    let mut answer = [0; Answer::BYTES];
+                    let (first, second) = answer.split_at_mut(kem::Ciphertext::BYTES);
+                    first.copy_from_slice(ct.as_bytes());
+                    second.copy_from_slice(&scalar.point());
+                    Ok((Answer(answer), combine(lattice.as_bytes(), &classical)))
+                })
             }
 
             impl Secret {
@@ -169,9 +218,12 @@ macro_rules! exchange {
                 /// The answer has another length, or its point is one of small order.
                 pub fn agree(self, answer: &[u8]) -> Result<Key, Error> {
                     let (ct, point) = parts::<{ kem::Ciphertext::BYTES }>(answer)?;
-                    let classical = x25519(&self.scalar, point)?;
-                    let lattice = self.kem.decap(&kem::Ciphertext::try_from(*ct)?);
-                    Ok(combine(lattice.as_bytes(), &classical))
+                    let ct = kem::Ciphertext::try_from(*ct)?;
+                    wiped(|| {
+                        let classical = self.scalar.agree(point)?;
+                        let lattice = self.kem.decap(&ct);
+                        Ok(combine(lattice.as_bytes(), &classical))
+                    })
                 }
             }
 
@@ -209,7 +261,7 @@ pub mod xwing {
     use shake::{ExtendableOutput, Update, XofReader};
     use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-    use super::{Point, Scalar, X25519, parts};
+    use super::{Scalar, X25519, parts, wiped};
     use crate::Error;
     use crate::mlkem768 as kem;
 
@@ -284,30 +336,32 @@ pub mod xwing {
             hash.update(&self.0);
             let mut bytes = Zeroizing::new([0; kem::KEYPAIR_COINS + X25519]);
             hash.finalize_xof().read(bytes.as_mut_slice());
-            let (coins, scalar) = bytes.split_at(kem::KEYPAIR_COINS);
-            let mut coins: [u8; kem::KEYPAIR_COINS] = coins.try_into().expect("split there");
-            let scalar: [u8; X25519] = scalar.try_into().expect("the rest");
-            let pair = kem::keypair_derand(&coins).expect("ML-KEM rejects no coins");
-            coins.zeroize();
-            (pair.0, pair.1, Scalar::from(scalar))
+            let (coins, scalar) =
+                bytes.split_first_chunk::<{ kem::KEYPAIR_COINS }>().expect("they are the first");
+            let pair = kem::keypair_derand(coins).expect("ML-KEM rejects no coins");
+            (pair.0, pair.1, Scalar::from_slice(scalar))
         }
 
         /// The public key that belongs to it.
         pub fn public(&self) -> PublicKey {
-            let (_, kem, scalar) = self.expand();
-            PublicKey { kem, point: Point::from(&scalar).to_bytes() }
+            wiped(|| {
+                let (_, kem, scalar) = self.expand();
+                PublicKey { kem, point: scalar.point() }
+            })
         }
 
         /// Opens a ciphertext. A forged or damaged one gives a session key that nobody knows, and not an error.
         pub fn decap(&self, ct: &Ciphertext) -> Key {
-            let (secret, _, scalar) = self.expand();
             let (first, point) =
                 parts::<{ kem::Ciphertext::BYTES }>(ct.as_bytes()).expect("a ciphertext's length");
             let first = kem::Ciphertext::try_from(*first).expect("any bytes are a ciphertext");
-            // All points are taken, as the draft says: ML-KEM's key and both points are hashed with the secret.
-            let classical = scalar.diffie_hellman(&Point::from(*point));
-            let ours = Point::from(&scalar);
-            combine(secret.decap(&first).as_bytes(), classical.as_bytes(), point, ours.as_bytes())
+            wiped(|| {
+                let (secret, _, scalar) = self.expand();
+                // All points are taken, as the draft says: ML-KEM's key and both points are hashed with the secret.
+                let classical = scalar.shared(point);
+                let ours = scalar.point();
+                combine(secret.decap(&first).as_bytes(), classical.as_bytes(), point, &ours)
+            })
         }
     }
 
@@ -326,18 +380,20 @@ pub mod xwing {
 
         /// Encapsulates with given coins: ML-KEM's, then X25519's secret.
         pub fn encap_derand(&self, coins: &[u8; ENC_COINS]) -> (Ciphertext, Key) {
-            let (first, second) = coins.split_at(kem::ENC_COINS);
-            let (ct, lattice) = self.kem.encap_derand(first.try_into().expect("split there"));
-            let scalar: [u8; X25519] = second.try_into().expect("the rest");
-            let scalar = Scalar::from(scalar);
-            let classical = scalar.diffie_hellman(&Point::from(self.point));
-            let point = Point::from(&scalar).to_bytes();
-            let mut bytes = [0; Ciphertext::BYTES];
-            let (first, second) = bytes.split_at_mut(kem::Ciphertext::BYTES);
-            first.copy_from_slice(ct.as_bytes());
-            second.copy_from_slice(&point);
-            let key = combine(lattice.as_bytes(), classical.as_bytes(), &point, &self.point);
-            (Ciphertext(bytes), key)
+            wiped(|| {
+                let (first, second) =
+                    coins.split_first_chunk::<{ kem::ENC_COINS }>().expect("they are the first");
+                let (ct, lattice) = self.kem.encap_derand(first);
+                let scalar = Scalar::from_slice(second);
+                let classical = scalar.shared(&self.point);
+                let point = scalar.point();
+                let mut bytes = [0; Ciphertext::BYTES];
+                let (first, second) = bytes.split_at_mut(kem::Ciphertext::BYTES);
+                first.copy_from_slice(ct.as_bytes());
+                second.copy_from_slice(&point);
+                let key = combine(lattice.as_bytes(), classical.as_bytes(), &point, &self.point);
+                (Ciphertext(bytes), key)
+            })
         }
 
         /// Makes a session key and the ciphertext that it is in.

@@ -1,6 +1,6 @@
 //! The KEMs, one line each: module, feature, title; bytes of public key, secret key and ciphertext; coins of a key
 //! pair and of a ciphertext; words of a prepared public key (build.rs has them compared with C); whether there are
-//! batches; and the marker type of the traits, where in the secret key the public one is, and the sizes as types.
+//! batches, or decapsulation with the seed; and the marker type of the traits, where in the secret key the public one is, and the sizes as types.
 //! Only sizes that `hybrid-array` knows can have the traits of `kem`: those of Streamlined NTRU Prime and ML-KEM.
 
 kem!(sntrup653, "sntrup653", "Streamlined NTRU Prime 653", 994, 1518, 897, 5388, 2612; prepared 168 [batch], traits Sntrup653 328 U994 U1518 U897);
@@ -15,9 +15,9 @@ kem!(ntrulpr857, "ntrulpr857", "NTRU LPRime 857", 1184, 1463, 1312, 3492, 32; pr
 kem!(ntrulpr953, "ntrulpr953", "NTRU LPRime 953", 1349, 1652, 1477, 3876, 32; prepared 481 [batch]);
 kem!(ntrulpr1013, "ntrulpr1013", "NTRU LPRime 1013", 1455, 1773, 1583, 4116, 32; prepared 511 [batch]);
 kem!(ntrulpr1277, "ntrulpr1277", "NTRU LPRime 1277", 1847, 2231, 1975, 5172, 32; prepared 643 [batch]);
-kem!(mlkem512, "mlkem512", "ML-KEM-512", 800, 1632, 768, 64, 32; prepared 388, traits MlKem512 768 U800 U1632 U768);
-kem!(mlkem768, "mlkem768", "ML-KEM-768", 1184, 2400, 1088, 64, 32; prepared 772, traits MlKem768 1152 U1184 U2400 U1088);
-kem!(mlkem1024, "mlkem1024", "ML-KEM-1024", 1568, 3168, 1568, 64, 32; prepared 1284, traits MlKem1024 1536 U1568 U3168 U1568);
+kem!(mlkem512, "mlkem512", "ML-KEM-512", 800, 1632, 768, 64, 32; prepared 388 [seed], traits MlKem512 768 U800 U1632 U768);
+kem!(mlkem768, "mlkem768", "ML-KEM-768", 1184, 2400, 1088, 64, 32; prepared 772 [seed], traits MlKem768 1152 U1184 U2400 U1088);
+kem!(mlkem1024, "mlkem1024", "ML-KEM-1024", 1568, 3168, 1568, 64, 32; prepared 1284 [seed], traits MlKem1024 1536 U1568 U3168 U1568);
 kem!(ntruhps2048509, "ntruhps2048509", "NTRU-HPS-2048-509", 699, 935, 699, 2445, 2413;);
 kem!(ntruhps2048677, "ntruhps2048677", "NTRU-HPS-2048-677", 930, 1234, 930, 3243, 3211;);
 kem!(ntruhps4096821, "ntruhps4096821", "NTRU-HPS-4096-821", 1230, 1590, 1230, 3927, 3895;);

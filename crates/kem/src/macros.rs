@@ -5,13 +5,13 @@
 /// The module of one KEM, and the marker type of its traits; see `kems.rs`.
 macro_rules! kem {
     ($mod:ident, $name:literal, $title:literal, $pk:literal, $sk:literal, $ct:literal, $keypair:literal,
-     $enc:literal; $(prepared $words:literal)? $([$batch:ident])?
+     $enc:literal; $(prepared $words:literal)? $([$more:ident])?
      $(, traits $marker:ident $at:literal $pk_size:ident $sk_size:ident $ct_size:ident)?) => {
         #[cfg(feature = $name)]
         #[doc = concat!($title, ": keys, ciphertexts, and what is done with them.")]
         #[allow(unsafe_code)] // calls of the C library
         pub mod $mod {
-            use crate::Error;
+            use crate::{Error, GenerateError};
             use rand_core::{CryptoRng, TryCryptoRng};
             use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -27,6 +27,10 @@ macro_rules! kem {
                 fn c_enc(ct: *mut u8, ss: *mut u8, pk: *const u8, coins: *const u8) -> i32;
                 #[link_name = concat!("ringforge_rs_crypto_kem_", $name, "_dec")]
                 fn c_dec(ss: *mut u8, ct: *const u8, sk: *const u8) -> i32;
+                #[link_name = concat!("ringforge_rs_crypto_kem_", $name, "_check_pk")]
+                fn c_check_pk(pk: *const u8) -> i32;
+                #[link_name = concat!("ringforge_rs_crypto_kem_", $name, "_check_sk")]
+                fn c_check_sk(sk: *const u8) -> i32;
             }
 
             /// A public key that the scheme accepts.
@@ -48,12 +52,51 @@ macro_rules! kem {
             #[derive(Clone)]
             pub struct SharedKey([u8; 32]);
 
-            bytes!(PublicKey, $pk, |key: &PublicKey| key.enc(&[0; $enc]).is_some());
-            bytes!(SecretKey, $sk, |key: &SecretKey| key.dec(&Ciphertext([0; $ct])).is_some());
-            bytes!(Ciphertext, $ct, |_: &Ciphertext| true);
-            bytes!(SharedKey, 32, |_: &SharedKey| true);
+            bytes!(PublicKey, $pk, check_public_key);
+            bytes!(SecretKey, $sk, check_secret_key);
+            bytes!(Ciphertext, $ct, |_| Ok(()));
+            bytes!(SharedKey, 32, |_| Ok(()));
             secret!(SecretKey);
             secret!(SharedKey);
+
+            /// Checks the encoding of a public key, as [`PublicKey::try_from`] does.
+            ///
+            /// # Errors
+            /// [`Error::Key`]: no key pair has this public key.
+            pub fn check_public_key(bytes: &[u8; $pk]) -> Result<(), Error> {
+                // SAFETY: an array of the KEM's length.
+                match unsafe { c_check_pk(bytes.as_ptr()) } {
+                    0 => Ok(()),
+                    _ => Err(Error::Key),
+                }
+            }
+
+            /// Checks the encoding of a secret key, and that its parts belong together, as [`SecretKey::try_from`] does.
+            ///
+            /// # Errors
+            /// [`Error::Key`]: no key pair has this secret key.
+            pub fn check_secret_key(bytes: &[u8; $sk]) -> Result<(), Error> {
+                // SAFETY: an array of the KEM's length.
+                match unsafe { c_check_sk(bytes.as_ptr()) } {
+                    0 => Ok(()),
+                    _ => Err(Error::Key),
+                }
+            }
+
+            /// The pairwise consistency test: encapsulates to one key and opens with the other.
+            ///
+            /// # Errors
+            /// [`Error::Key`]: the keys are no pair.
+            pub fn check_pair<R: CryptoRng + ?Sized>(
+                secret: &SecretKey,
+                public: &PublicKey,
+                rng: &mut R,
+            ) -> Result<(), Error> {
+                let (ct, ours) = public.encap(rng);
+                let theirs = secret.decap(&ct);
+                let differ = ours.0.iter().zip(&theirs.0).fold(0, |sum, (a, b)| sum | (a ^ b));
+                if differ == 0 { Ok(()) } else { Err(Error::Key) }
+            }
 
             /// A key pair from given coins; none from coins that the scheme rejects (take others).
             pub fn keypair_derand(coins: &[u8; $keypair]) -> Option<(SecretKey, PublicKey)> {
@@ -67,21 +110,29 @@ macro_rules! kem {
             /// A key pair from a generator that can fail.
             ///
             /// # Errors
-            /// The generator's.
+            /// The generator's, or [`GenerateError::Stuck`].
             pub fn try_keypair<R: TryCryptoRng + ?Sized>(
                 rng: &mut R,
-            ) -> Result<(SecretKey, PublicKey), R::Error> {
-                loop {
-                    if let Some(pair) = keypair_derand(&*crate::draw(rng)?) {
+            ) -> Result<(SecretKey, PublicKey), GenerateError<R::Error>> {
+                for _ in 0..crate::TRIES {
+                    let coins = crate::draw(rng).map_err(GenerateError::Generator)?;
+                    if let Some(pair) = keypair_derand(&*coins) {
                         return Ok(pair);
                     }
                 }
+                Err(GenerateError::Stuck)
             }
 
             /// A key pair.
+            ///
+            /// # Panics
+            /// The generator is stuck: no key can be made of anything that it gives. [`try_keypair`] returns that as an
+            /// error.
             pub fn keypair<R: CryptoRng + ?Sized>(rng: &mut R) -> (SecretKey, PublicKey) {
-                let Ok(pair) = try_keypair(rng);
-                pair
+                match try_keypair(rng) {
+                    Ok(pair) => pair,
+                    Err(GenerateError::Stuck) => panic!("{}", crate::STUCK),
+                }
             }
 
             impl PublicKey {
@@ -122,7 +173,7 @@ macro_rules! kem {
             }
 
             $(prepared!($name, $words, $pk, $ct, $enc);)?
-            $($batch!($name, $pk, $sk);)?
+            $($more!($name, $pk, $sk, $ct, $keypair);)?
             $(traits!($marker, $title, $pk, $sk, $ct, $at, $pk_size, $sk_size, $ct_size);)?
         }
         $(
@@ -150,7 +201,8 @@ macro_rules! bytes {
 
             fn try_from(bytes: [u8; $len]) -> Result<Self, Error> {
                 let made = $type(bytes);
-                if ($valid)(&made) { Ok(made) } else { Err(Error::Key) }
+                let valid: fn(&[u8; $len]) -> Result<(), Error> = $valid;
+                valid(&made.0).map(|()| made)
             }
         }
 
@@ -250,7 +302,7 @@ macro_rules! prepared {
 
 /// Many key pairs at once.
 macro_rules! batch {
-    ($name:literal, $pk:literal, $sk:literal) => {
+    ($name:literal, $pk:literal, $sk:literal, $ct:literal, $keypair:literal) => {
         #[cfg(feature = "getrandom")]
         unsafe extern "C" {
             #[link_name = concat!("ringforge_rs_crypto_kem_", $name, "_keypair_batch")]
@@ -272,6 +324,26 @@ macro_rules! batch {
                 0 => Ok((sks, pks)),
                 _ => Err(Error::Random),
             }
+        }
+    };
+}
+
+/// Key pairs that are kept as the coins they are made of.
+macro_rules! seed {
+    ($name:literal, $pk:literal, $sk:literal, $ct:literal, $keypair:literal) => {
+        unsafe extern "C" {
+            #[link_name = concat!("ringforge_rs_crypto_kem_", $name, "_dec_seed")]
+            fn c_dec_seed(ss: *mut u8, ct: *const u8, seed: *const u8) -> i32;
+        }
+
+        /// Opens a ciphertext with the coins that [`keypair_derand`] makes the key pair of, FIPS 203's (d, z), in place of
+        /// the secret key.
+        pub fn decap_seed(seed: &[u8; $keypair], ct: &Ciphertext) -> SharedKey {
+            let mut ss = SharedKey([0; 32]);
+            // SAFETY: arrays of the KEM's lengths that overlap nowhere.
+            let error = unsafe { c_dec_seed(ss.0.as_mut_ptr(), ct.0.as_ptr(), seed.as_ptr()) };
+            assert_eq!(error, 0, "every seed makes a key, and the hash functions here cannot fail");
+            ss
         }
     };
 }
@@ -305,7 +377,11 @@ macro_rules! traits {
             fn try_generate_from_rng<R: TryCryptoRng + ?Sized>(
                 rng: &mut R,
             ) -> Result<Self, R::Error> {
-                try_keypair(rng).map(|pair| pair.0)
+                match try_keypair(rng) {
+                    Ok((secret, _)) => Ok(secret),
+                    Err(GenerateError::Generator(error)) => Err(error),
+                    Err(GenerateError::Stuck) => panic!("{}", crate::STUCK), // the trait has no error for it
+                }
             }
         }
 

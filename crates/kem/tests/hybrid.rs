@@ -141,3 +141,79 @@ fn xwing_has_the_known_answer() {
     assert_eq!(key.as_bytes()[..], known);
     assert_eq!(secret.decap(&ct).as_bytes()[..], known);
 }
+
+/// Neither a scalar nor a shared secret of X25519 stays on the stack.
+#[test]
+#[allow(unsafe_code)] // reads dead stack
+fn no_scalar_stays_on_the_stack() {
+    use rand_core::{TryCryptoRng, TryRng};
+    use ringforge_kem::rand_core;
+    use std::convert::Infallible;
+
+    /// A generator whose bytes are known, as those of nothing else are.
+    struct Known(u8);
+    impl TryRng for Known {
+        type Error = Infallible;
+        fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+            Ok(0)
+        }
+        fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+            Ok(0)
+        }
+        fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Infallible> {
+            for byte in out {
+                self.0 = self.0.wrapping_mul(5).wrapping_add(113);
+                *byte = self.0;
+            }
+            Ok(())
+        }
+    }
+    impl TryCryptoRng for Known {}
+
+    /// Whether sixteen bytes in the middle of `secret` (which clamping leaves) lie in the 64 KB below this frame.
+    #[inline(never)]
+    fn lies_below(secret: &[u8; 32]) -> bool {
+        let here = 0u8;
+        let top = std::hint::black_box(&raw const here) as usize;
+        let at = |i: usize| {
+            // SAFETY: the stack of a thread of 2 MB, below its deepest live frame but for this closure's.
+            unsafe { std::ptr::read_volatile((top - 512 - i) as *const u8) }
+        };
+        (0..65536).any(|i| (0..16).all(|k| at(i + 15 - k) == secret[8 + k]))
+    }
+    #[inline(never)]
+    fn leaves(secret: &[u8; 32]) -> u8 {
+        let copy = std::hint::black_box([[0u8; 32], *secret, [0; 32], [0; 32]]);
+        let far = std::hint::black_box([0u8; 2048]);
+        copy[1][9] ^ far[7]
+    }
+
+    std::thread::spawn(|| {
+        // What Known gives after ML-KEM's coins.
+        let scalar_after = |drawn: usize| -> [u8; 32] {
+            let mut bytes = vec![0; drawn + 32];
+            Known(1).try_fill_bytes(&mut bytes).unwrap();
+            bytes[drawn..].try_into().unwrap()
+        };
+        let shared = |scalar: [u8; 32], point: [u8; 32]| {
+            let scalar = x25519_dalek::StaticSecret::from(scalar);
+            scalar.diffie_hellman(&x25519_dalek::PublicKey::from(point)).to_bytes()
+        };
+
+        let ours = scalar_after(64);
+        let (secret, offer) = tls::offer(&mut Known(1));
+        assert!(!lies_below(&ours), "offer");
+        let theirs = scalar_after(0);
+        let (answer, _) = tls::answer(offer.as_bytes(), &mut Known(1)).unwrap();
+        assert!(!lies_below(&theirs), "answer");
+        let point: [u8; 32] = answer.as_bytes()[1088..].try_into().unwrap();
+        let _key = secret.agree(answer.as_bytes()).unwrap();
+        assert!(!lies_below(&ours), "agree");
+        // The search finds what is there.
+        let both = shared(ours, point);
+        std::hint::black_box(leaves(&both));
+        assert!(lies_below(&both));
+    })
+    .join()
+    .unwrap();
+}

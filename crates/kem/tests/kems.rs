@@ -2,7 +2,9 @@
 //! keys, known answers.
 
 use rand_core::{TryCryptoRng, TryRng};
-use ringforge_kem::{Decapsulate, Encapsulate, Error, Kem, KeyExport, TryKeyInit, rand_core};
+use ringforge_kem::{
+    Decapsulate, Encapsulate, Error, GenerateError, Kem, KeyExport, TryKeyInit, rand_core,
+};
 
 /// SHA-512 of a counter: the same bytes in each run, and failure after some calls if asked for.
 struct Draws {
@@ -87,7 +89,8 @@ macro_rules! exchanges {
             let coins = [7; ENC_COINS];
             let (_, public) = keypair(&mut system);
             assert_eq!(public.encap_derand(&coins).0, public.encap_derand(&coins).0);
-            assert_eq!(try_keypair(&mut Draws { counter: 0, left: 0 }).unwrap_err(), NoMore);
+            let failed = try_keypair(&mut Draws { counter: 0, left: 0 }).unwrap_err();
+            assert_eq!(failed, GenerateError::Generator(NoMore));
             let (secret, _) = try_keypair(&mut Draws { counter: 0, left: 20 }).unwrap();
             assert_eq!(format!("{secret:?}"), "SecretKey(…)");
         }
@@ -145,6 +148,76 @@ fn through_the_traits<K: Kem<DecapsulationKey: Decapsulate + KeyExport + TryKeyI
 fn the_traits_of_kem() {
     through_the_traits::<ringforge_kem::Sntrup761>();
     through_the_traits::<ringforge_kem::MlKem768>();
+}
+
+/// Keys that no key pair has are refused, and keys are compared with each other where that is asked for.
+#[test]
+fn malformed_keys_are_refused() {
+    macro_rules! check {
+        ($module:ident, $zero_is_public:literal) => {{
+            use ringforge_kem::$module::*;
+            assert_eq!(PublicKey::try_from([0xff; PublicKey::BYTES]).unwrap_err(), Error::Key);
+            assert_eq!(check_public_key(&[0xff; PublicKey::BYTES]), Err(Error::Key));
+            assert_eq!(PublicKey::try_from([0; PublicKey::BYTES]).is_ok(), $zero_is_public);
+            for byte in [0, 0xff] {
+                assert_eq!(SecretKey::try_from([byte; SecretKey::BYTES]).unwrap_err(), Error::Key);
+                assert_eq!(check_secret_key(&[byte; SecretKey::BYTES]), Err(Error::Key));
+            }
+
+            let mut rng = rand_core::UnwrapErr(Draws::endless(11));
+            let ((secret, public), (_, other)) = (keypair(&mut rng), keypair(&mut rng));
+            assert_eq!(check_public_key(public.as_bytes()), Ok(()));
+            assert_eq!(check_secret_key(secret.as_bytes()), Ok(()));
+            assert_eq!(check_pair(&secret, &public, &mut rng), Ok(()));
+            assert_eq!(check_pair(&secret, &other, &mut rng), Err(Error::Key));
+        }};
+    }
+    // Zeros encode a polynomial whose coefficients are all the least, or all zero.
+    check!(sntrup761, true);
+    check!(ntrulpr761, true);
+    check!(mlkem768, true);
+    check!(ntruhps2048509, true);
+}
+
+/// A stuck generator: words of its bytes are zero as small coefficients, and zero has no inverse.
+struct Stuck;
+
+impl TryRng for Stuck {
+    type Error = NoMore;
+
+    fn try_next_u32(&mut self) -> Result<u32, NoMore> {
+        Ok(0x20202020)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, NoMore> {
+        Ok(0x2020202020202020)
+    }
+
+    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), NoMore> {
+        out.fill(0x20);
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Stuck {}
+
+#[test]
+fn a_stuck_generator_is_an_error() {
+    use ringforge_kem::sntrup761::*;
+    assert_eq!(try_keypair(&mut Stuck).unwrap_err(), GenerateError::Stuck);
+}
+
+#[test]
+fn ml_kem_opens_with_its_seed() {
+    use ringforge_kem::mlkem768::*;
+    let seed = core::array::from_fn(|i| i as u8);
+    let (secret, public) = keypair_derand(&seed).unwrap();
+    let (ct, ours) = public.encap_derand(&[5; ENC_COINS]);
+    assert_eq!(decap_seed(&seed, &ct).as_bytes(), ours.as_bytes());
+    let mut bytes = *ct.as_bytes();
+    bytes[0] ^= 1;
+    let forged = Ciphertext::try_from(bytes).unwrap();
+    assert_eq!(decap_seed(&seed, &forged).as_bytes(), secret.decap(&forged).as_bytes());
 }
 
 /// FIPS 203 wants keys refused that are malformed; so no `PublicKey` or `SecretKey` is.
