@@ -278,3 +278,153 @@ fn accesses_that_are_not_aligned_are_an_assumption() {
         assert!(assumed(&object(load)).is_empty(), "{load}: {:?}", assumed(&object(load)));
     }
 }
+
+/// A property note that promises these features.
+fn property(kind: u32, features: u32) -> String {
+    format!(
+        ".section .note.gnu.property,\"a\"\n.balign 8\n.long 4, 16, 5\n.asciz \"GNU\"\n.long {kind:#x}, 4, {features}, 0\n"
+    )
+}
+
+/// A program without a C library that calls `f` through a pointer and ends with 0 where it wrote 7.
+const ALONE: &str = r#"
+typedef short i16;
+void f(i16 *, const i16 *, const i16 *);
+static i16 out[32], a[32], b[32];
+static void (*volatile called)(i16 *, const i16 *, const i16 *) = f;
+void start(void) {
+    called(out, a, b);
+    register long number __asm__("x8") = 93, status __asm__("x0") = out[0] != 7;
+    __asm__ volatile("svc 0" : : "r"(number), "r"(status));
+    for (;;) {}
+}
+__asm__(".globl _start\n.type _start,%function\n_start: bti c\n bl start\n");
+"#;
+
+/// Where a program checks that indirect jumps and calls land on what is meant for them, an object that promises
+/// that they do must keep it.
+#[test]
+fn promises_of_landings_are_kept() {
+    if !emulated::there() {
+        return;
+    }
+    let object = |entry: &str, jump: &str, target: &str, promised: bool| {
+        let note = if promised { property(0xc000_0000, 1) } else { String::new() };
+        aarch64(&format!(
+            ".arch armv8.5-a\n.text\n.globl f\n.type f,%function\nf: {entry}\n adr x5, 1f\n mov x16, x5\n {jump}\n\
+             1: {target}\n mov w3, #7\n strh w3, [x0]\n ret\n.size f,.-f\n{note}"
+        ))
+    };
+    let stopped = "lands on an instruction for it";
+    for (entry, jump, target, kept) in [
+        ("bti c", "br x5", "bti j", true),
+        ("bti jc", "br x5", "bti jc", true),
+        ("bti c", "br x16", "bti c", true),
+        ("bti c", "b 1f", "nop", true),
+        ("bti c", "br x5", "nop", false),
+        ("bti c", "br x5", "bti c", false),
+        ("bti c", "br x16", "nop", false),
+        ("bti j", "b 1f", "nop", false),
+        ("nop", "b 1f", "nop", false),
+    ] {
+        let said = refusal(&object(entry, jump, target, true));
+        assert_eq!(said.contains(stopped), !kept, "{entry}, {jump}, {target}: {said}");
+        assert_eq!(said.is_empty(), kept, "{entry}, {jump}, {target}: {said}");
+        // Without the promise nothing is checked.
+        assert_eq!(refusal(&object(entry, jump, target, false)), "");
+    }
+    // The C library's start may be built without BTI, which would turn the check off: this program has none.
+    let run = |object: Vec<u8>| {
+        let flags = ["-O1", "-static", "-nostdlib", "-ffreestanding", "-mbranch-protection=bti"];
+        let files = [("main.c", ALONE.as_bytes().to_vec()), ("f.o", object)];
+        let program = build_objects("aarch64-linux-gnu-gcc", &files, &flags).expect("it links");
+        let done = Command::new("qemu-aarch64").args(["-cpu", "max"]).arg(&program).status();
+        let _ = std::fs::remove_dir_all(program.parent().expect("in its own directory"));
+        done.is_ok_and(|status| status.success())
+    };
+    assert!(run(object("bti c", "br x5", "bti j", true)));
+    assert!(!run(object("bti c", "br x5", "nop", true)), "the refusal is not needed");
+    assert!(!run(object("nop", "b 1f", "nop", true)), "the refusal is not needed");
+    assert!(run(object("nop", "b 1f", "nop", false)));
+    let damaged =
+        aarch64(".text\n.globl f\nf: ret\n.section .note.gnu.property,\"a\"\n.long 4, 16, 5\n");
+    assert!(refusal(&damaged).contains("property note that is damaged"), "{}", refusal(&damaged));
+}
+
+/// The same on x86-64, and returns.
+#[test]
+fn promises_of_landings_and_returns_are_kept_on_x86_64() {
+    let object = |body: &str, features: u32| {
+        let note = property(0xc000_0002, features);
+        compile(
+            "gcc",
+            "s",
+            &format!(
+                ".intel_syntax noprefix\n.text\n.globl f\n.type f,@function\nf: {body}\n{note}\
+                 .section .note.GNU-stack,\"\",@progbits\n"
+            ),
+            &["-Wa,-mx86-used-note=no"],
+        )
+    };
+    let (ibt, shstk) = (1, 2);
+    let write = "mov word ptr [rdi], 7\n ret";
+    for (body, features, why) in [
+        (format!("endbr64\n {write}"), ibt | shstk, ""),
+        (write.into(), shstk, ""),
+        (write.into(), ibt, "lands on an instruction for it"),
+        (
+            format!("endbr64\n lea rax, [rip+1f]\n jmp rax\n1: {write}"),
+            ibt,
+            "lands on an instruction for it",
+        ),
+        (format!("endbr64\n lea rax, [rip+1f]\n jmp rax\n1: endbr64\n {write}"), ibt, ""),
+        (format!("endbr64\n lea rax, [rip+1f]\n notrack jmp rax\n1: {write}"), ibt, ""),
+        (format!("endbr64\n call 1f\n {write}\n1: ret"), ibt | shstk, ""),
+        (format!("lea rax, [rip+1f]\n push rax\n ret\n1: {write}"), shstk, "where calls were made"),
+        (format!("call 1f\n1: pop rax\n {write}"), shstk, "where calls were made"),
+        (format!("lea rax, [rip+1f]\n push rax\n ret\n1: {write}"), 0, ""),
+    ] {
+        let said = refusal(&object(&body, features));
+        match why {
+            "" => assert_eq!(said, "", "{body}"),
+            why => assert!(said.contains(why), "{body}: {said}"),
+        }
+    }
+}
+
+/// Fields that count in words, or in the size of an access, name what is a multiple of it.
+#[test]
+fn places_that_fields_count_to_are_multiples() {
+    if !emulated::there() {
+        return;
+    }
+    let object = |code: &str, align: u32| {
+        aarch64(&format!(
+            ".text\n.globl f\n.type f,%function\nf: {code}\n mov w3, #7\n strh w3, [x0]\n ret\n.size f,.-f\n\
+             .section .rodata.t,\"a\"\n.balign {align}\ntable: .word 1, 2, 3, 4\n"
+        ))
+    };
+    let offset = |load: &str| format!("adrp x5, table\n {load}, [x5, :lo12:table]");
+    for (code, unit) in [
+        (offset("ldrb w6"), 1),
+        (offset("ldrh w6"), 2),
+        (offset("ldr w6"), 4),
+        (offset("ldr x6"), 8),
+        (offset("ldr q6"), 16),
+    ] {
+        assert_eq!(refusal(&object(&code, unit)), "", "{code}");
+        if unit > 1 {
+            let said = refusal(&object(&code, unit / 2));
+            assert!(said.contains(&format!("in units of {unit} bytes")), "{code}: {said}");
+        }
+    }
+    let literal = |align: &str| {
+        aarch64(&format!(
+            ".text\n.globl f\n.type f,%function\nf: ldr w6, table\n mov w3, #7\n strh w3, [x0]\n ret\n.size f,.-f\n\
+             .section .rodata.t,\"a\"\n{align}\ntable: .word 1\n"
+        ))
+    };
+    assert_eq!(refusal(&literal(".balign 4")), "");
+    let said = refusal(&literal(".balign 2"));
+    assert!(said.contains("in units of 4 bytes"), "{said}");
+}

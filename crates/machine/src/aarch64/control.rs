@@ -8,6 +8,11 @@ use crate::fold::{gather, scatter};
 use crate::graph::NodeId;
 use fARM64::{Instruction, Mnemonic as M, Operand};
 
+/// Where calls land under BTI: `bti c`, `bti jc`, `paciasp`, `pacibsp`.
+pub(super) const CALLED: [u32; 4] = [0xd503_245f, 0xd503_24df, 0xd503_233f, 0xd503_237f];
+/// Where jumps land: `bti j`, `bti jc`.
+const JUMPED: [u32; 2] = [0xd503_249f, 0xd503_24df];
+
 impl Machine<'_> {
     pub(super) fn control(&mut self, ins: &Instruction) -> Fallible<bool> {
         match ins.mnemonic() {
@@ -29,7 +34,17 @@ impl Machine<'_> {
             M::Br | M::Blr => {
                 let target = self.general(self.plain(0)?)?;
                 let to = self.indirect(target)?;
-                self.jump(to, ins.mnemonic() == M::Blr)?;
+                let call = ins.mnemonic() == M::Blr;
+                // Through x16 and x17 a jump may be the end of a call.
+                let tail = matches!(self.plain(0)?.number(), 16 | 17);
+                match (call, tail) {
+                    (true, _) => self.lands(&to, &CALLED, "an indirect call")?,
+                    (false, true) => {
+                        self.lands(&to, &[&CALLED[..], &JUMPED].concat(), "an indirect jump")?;
+                    }
+                    (false, false) => self.lands(&to, &JUMPED, "an indirect jump")?,
+                }
+                self.jump(to, call)?;
             }
             M::Ret => {
                 let target = match ins.op_count() {
@@ -81,6 +96,10 @@ impl Machine<'_> {
     fn label(&mut self, i: usize) -> Fallible<Destination> {
         let Operand::Label(target) = self.now.ins.op(i) else { return Err(self.form()) };
         if let Some(link) = self.now.link {
+            // Distances of branches are counted in words.
+            if link.relocation.addend % 4 != 0 {
+                return Err(self.unsupported("a branch to a place that is no multiple of 4"));
+            }
             if let Some(name) = self.outside_target(&link.relocation) {
                 return Ok(Destination::Outside(name));
             }

@@ -149,6 +149,9 @@ impl Machine<'_> {
             Some(link) if link.meaning == Meaning::SlotPage => self.slot_page(&link),
             Some(link) => {
                 let place = self.linked(&link)?;
+                if self.now.ins.mnemonic() != M::Adr && !page {
+                    self.counted(place, 4)?;
+                }
                 if page { self.page(place) } else { Ok(place) }
             }
             None if page => Err(self.unsupported(
@@ -163,6 +166,18 @@ impl Machine<'_> {
                     None => Err(self.unsupported("an address in no entry of its section")),
                 }
             }
+        }
+    }
+
+    /// Checks that a place which a field names, counted in units of so many bytes, surely is a multiple of them:
+    /// linkers refuse another, or leave its low bits out.
+    fn counted(&self, place: NodeId, unit: u64) -> Fallible<()> {
+        let Some((region, offset)) = self.g.address_of(place) else { return Err(self.form()) };
+        match self.regions[usize::from(region)].aligned(offset, unit) {
+            Some(true) => Ok(()),
+            _ => Err(self.unsupported(format!(
+                "a field that counts in units of {unit} bytes, for a place that need not be a multiple of them"
+            ))),
         }
     }
 
@@ -235,7 +250,7 @@ impl Machine<'_> {
     /// The place that the current instruction's relocation names, where `base` holds its page.
     pub(super) fn page_of(&mut self, base: Value, link: &Link) -> Fallible<NodeId> {
         let place = self.linked(link)?;
-        let Meaning::LowBits(_) = link.meaning else { return Err(self.form()) };
+        let Meaning::LowBits(size) = link.meaning else { return Err(self.form()) };
         let page = base.and_then(|b| self.g.address_of(b)).filter(|b| b.1 == 0);
         let page = page.and_then(|b| self.cpu.pages.iter().find(|p| p.0 == b.0));
         let (Some(&(_, (region, offset))), Some(at)) = (page, self.g.address_of(place)) else {
@@ -255,6 +270,7 @@ impl Machine<'_> {
                 at.1.wrapping_sub(offset)
             )));
         }
+        self.counted(place, size.max(1))?;
         Ok(place)
     }
 }

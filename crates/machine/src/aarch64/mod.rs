@@ -82,6 +82,7 @@ impl InstructionSet for AArch64 {
         "d10", "d11", "d12", "d13", "d14", "d15",
     ];
     const ADDRESS: u32 = R_ABS64;
+    const LANDINGS: &'static [u32] = &control::CALLED;
 
     fn at_entry(entry: &Entry) -> AArch64 {
         let mut general = [[Byte::Undefined; 8]; 31];

@@ -27,6 +27,20 @@ impl<I: InstructionSet> Machine<'_, I> {
         }
     }
 
+    /// Checks that a place to which the code jumps or calls indirectly, or is entered, is one where the object
+    /// promises that it may be, if it promises that: what lands there is one of `words`.
+    pub fn lands(&self, to: &Destination, words: &[u32], how: &str) -> Fallible<()> {
+        let &Destination::Code(section, offset) = to else { return Ok(()) };
+        if !self.object.promises.landing || words.contains(&self.object.word(section, offset)) {
+            return Ok(());
+        }
+        let place = self.object.describe(self.object.sections[section].address + offset);
+        Err(self.unsupported(format!(
+            "the object's property note says that {how} lands on an instruction for it, and {place} is none: the \
+             processor stops there"
+        )))
+    }
+
     /// The destination that a value names.
     pub fn indirect(&mut self, target: Option<NodeId>) -> Fallible<Destination> {
         match target {

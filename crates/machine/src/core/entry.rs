@@ -207,6 +207,7 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             functions: call.functions.clone(),
             stand_ins,
             returned: false,
+            calls: Vec::new(),
             used: 0,
             deepest: 0,
             dead: super::residue::DeadStack::new(

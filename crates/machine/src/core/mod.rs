@@ -58,6 +58,8 @@ pub(crate) trait InstructionSet: Sized {
     const SAVED: &'static [&'static str];
     /// The relocation type that fills a word of data with an address.
     const ADDRESS: u32;
+    /// First words of what indirect calls may land on where an object promises that they land on such.
+    const LANDINGS: &'static [u32];
 
     /// The state at entry.
     fn at_entry(entry: &Entry) -> Self;
@@ -131,6 +133,8 @@ pub(crate) struct Machine<'a, I: InstructionSet> {
     /// Where the functions begin that are not executed because a declaration stands in for them.
     stand_ins: FxHashMap<(usize, u64), String>,
     returned: bool,
+    /// Where calls return to that have not, the last one last, if the object promises that they do.
+    pub calls: Vec<(usize, u64)>,
     /// Lowest stack offset that may hold something.
     used: i64,
     pub deepest: i64,
@@ -150,6 +154,8 @@ impl<I: InstructionSet> Machine<'_, I> {
     /// Runs to the return.
     pub fn run(&mut self, progress: &mut dyn FnMut(u64) -> bool) -> Fallible<()> {
         let mut told = 0;
+        let entry = Destination::Code(self.next.0, self.next.1);
+        self.lands(&entry, I::LANDINGS, "an indirect call of the function")?;
         while !self.returned {
             self.at = self.next;
             let code = self.fetch()?;

@@ -10,6 +10,7 @@
 pub(crate) mod aarch64;
 pub(crate) mod arm;
 mod elf;
+mod properties;
 mod relocations;
 mod sections;
 mod symbols;
@@ -102,6 +103,8 @@ pub struct Object {
     functions: Vec<Function>,
     /// Where code (true) and data begin in each section, by offset, where symbols say so.
     mapping: Vec<Vec<(u64, bool)>>,
+    /// What the property note says of control flow.
+    pub(crate) promises: properties::Promises,
     /// Names of functions that cannot be called, and why.
     refused: Vec<(String, String)>,
 }
@@ -150,7 +153,9 @@ impl Object {
         relocations::read(&file, table, &symbols, &mut sections, &position, kinds)?;
         let mapping = arm::mapping(&raw, &sections, &position);
         let (functions, refused) = (Vec::new(), Vec::new());
-        let mut object = Object { architecture, sections, symbols, functions, mapping, refused };
+        let promises = properties::read(&file)?;
+        let mut object =
+            Object { architecture, sections, symbols, functions, mapping, promises, refused };
         for (symbol, raw) in object.symbols.iter().zip(&raw) {
             let callable = [elf::STT_FUNC, elf::STT_NOTYPE, elf::STT_GNU_IFUNC].contains(&raw.kind);
             // `$x` and `$d` say where code and data begin.
@@ -298,6 +303,12 @@ impl Object {
         let end = all.partition_point(|m| m.0 <= offset);
         let Some(&(last, _)) = all[..end].last() else { return false };
         all[..end].iter().rev().take_while(|m| m.0 == last).all(|m| m.1 == code)
+    }
+
+    /// The first four bytes at a place in a section, as a number; 0 where there are none.
+    pub(crate) fn word(&self, section: usize, offset: u64) -> u32 {
+        let data = self.sections[section].data.get(offset as usize..).unwrap_or_default();
+        data.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 
     /// The bytes of the instruction at an address (up to 15, fewer at the section's end).

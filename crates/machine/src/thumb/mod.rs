@@ -87,6 +87,7 @@ impl InstructionSet for Thumb {
     const STACK_POINTER: &'static str = "sp";
     const SAVED: &'static [&'static str] = &["r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11"];
     const ADDRESS: u32 = R_ABS32;
+    const LANDINGS: &'static [u32] = &[];
 
     fn at_entry(entry: &Entry) -> Thumb {
         let mut general = [[Byte::Undefined; 4]; 15];

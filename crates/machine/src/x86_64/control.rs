@@ -2,10 +2,15 @@
 
 use super::{Fallible, Machine, RSP};
 use crate::byte::Byte;
-use crate::core::Destination;
+use crate::core::{Destination, Value};
 use crate::error::Timing;
 use crate::fold::{gather, scatter};
 use iced_x86::{Instruction, Mnemonic as M, OpKind, Register};
+
+/// The word of `endbr64`.
+pub(super) const ENDBR64: u32 = 0xfa1e_0ff3;
+/// The prefix of jumps and calls that are not tracked.
+const NOTRACK: u8 = 0x3e;
 
 impl Machine<'_> {
     pub(super) fn control(&mut self, ins: Instruction) -> Fallible<bool> {
@@ -28,6 +33,7 @@ impl Machine<'_> {
                     return Err(self.undefined("the return address"));
                 };
                 let to = self.code_at(target)?;
+                self.unwound(&to)?;
                 self.jump(to, false)?;
             }
             _ if ins.is_jcc_short_or_near() => {
@@ -77,14 +83,42 @@ impl Machine<'_> {
                 let mut bytes = [Byte::Undefined; 8];
                 self.load_operand(&mut bytes)?;
                 let target = gather(self.g, &bytes);
-                self.indirect(target)
+                self.tracked(target)
             }
             OpKind::Register => {
                 let target = self.register(self.now.ins.op_register(0));
-                self.indirect(target)
+                self.tracked(target)
             }
             _ => Err(self.unsupported("operand form")),
         }
+    }
+
+    /// Where an indirect jump or call goes, which under IBT lands on `endbr64` unless a prefix says that it is
+    /// not tracked.
+    fn tracked(&mut self, target: Value) -> Fallible<Destination> {
+        let to = self.indirect(target)?;
+        let first = self.object.word(self.at.0, self.at.1).to_le_bytes()[0];
+        if first != NOTRACK {
+            self.lands(&to, &[ENDBR64], "an indirect jump or call")?;
+        }
+        Ok(to)
+    }
+
+    /// Checks that a return goes where the last call was made, if the object promises that.
+    fn unwound(&mut self, to: &Destination) -> Fallible<()> {
+        let expected = self.calls.pop();
+        let kept = match (expected, to) {
+            (None, Destination::Return) => true,
+            (Some(call), &Destination::Code(section, offset)) => call == (section, offset),
+            _ => false,
+        };
+        if kept || !self.object.promises.returns {
+            return Ok(());
+        }
+        Err(self.unsupported(
+            "the object's property note says that returns go where calls were made (SHSTK), and this one does not: \
+             the processor stops there",
+        ))
     }
 
     fn jump(&mut self, to: Destination, call: bool) -> Fallible<()> {
@@ -98,6 +132,7 @@ impl Machine<'_> {
                     let mut bytes = [Byte::Undefined; 8];
                     scatter(self.g, back, &mut bytes);
                     self.push(&bytes)?;
+                    self.calls.push((s, o));
                 }
                 self.next = (section, offset);
                 Ok(())
@@ -114,6 +149,7 @@ impl Machine<'_> {
                     return Err(self.undefined("the return address"));
                 };
                 let back = self.code_at(target)?;
+                self.unwound(&back)?;
                 self.jump(back, false)
             }
         }

@@ -84,6 +84,7 @@ impl InstructionSet for X86_64 {
     const STACK_POINTER: &'static str = "rsp";
     const SAVED: &'static [&'static str] = &["rbx", "rbp", "r12", "r13", "r14", "r15"];
     const ADDRESS: u32 = R_64;
+    const LANDINGS: &'static [u32] = &[control::ENDBR64];
 
     fn at_entry(entry: &Entry) -> X86_64 {
         let mut gpr = [[Byte::Undefined; 8]; 16];
