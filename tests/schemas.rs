@@ -64,7 +64,7 @@ fn every_contract_of_the_repository_is_read_and_valid() {
     }
     assert!(seen >= 56, "{seen} contracts");
     // And those that pages show.
-    let page = std::fs::read_to_string(root().join("docs/contracts.md")).unwrap();
+    let page = std::fs::read_to_string(root().join("docs/prove.md")).unwrap();
     let mut shown = 0;
     for block in page.split("```toml\n").skip(1) {
         let text = block.split("```").next().unwrap();

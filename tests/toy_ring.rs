@@ -1,5 +1,5 @@
 //! A ring that no code knows, from two texts: forged, proved and run for every target. The worked
-//! example of docs/add-a-ring.md and docs/add-a-target.md.
+//! example of docs/developers/add-a-ring.md and docs/developers/add-a-target.md.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Functions that others wrote: `docs/zoo.md`, `contracts/zoo/` and `bench/zoo` agree, and what the
+//! Functions that others wrote: `docs/results/zoo.md`, `contracts/zoo/` and `bench/zoo` agree, and what the
 //! page calls proved is proved.
 
 mod common;
@@ -39,7 +39,7 @@ fn the_page_the_contracts_and_the_list_of_objects_agree() {
     }
     files.remove("objects");
     assert_eq!(names, files);
-    let page = rows(&read("docs/zoo.md"));
+    let page = rows(&read("docs/results/zoo.md"));
     assert_eq!(page.iter().map(|r| r.0.clone()).collect::<BTreeSet<_>>(), names);
     let proved = page.iter().filter(|r| r.1 == "proved").count();
     assert!(names.len() >= 20 && proved >= 16, "{proved} of {} proved", names.len());
@@ -58,7 +58,7 @@ fn the_page_the_contracts_and_the_list_of_objects_agree() {
 #[ignore = "by hand: cargo test --release --package ringforge --test zoo -- --ignored"]
 fn what_the_page_calls_proved_is_proved() {
     let scratch = common::Sandbox::new();
-    let (page, objects) = (root().join("docs/zoo.md"), scratch.path().join("objects"));
+    let (page, objects) = (root().join("docs/results/zoo.md"), scratch.path().join("objects"));
     let mut zoo = Command::new(env!("CARGO"));
     zoo.args(["run", "--quiet", "--release", "--package", "zoo", "--manifest-path"]);
     zoo.arg(root().join("bench/Cargo.toml")).arg("--");

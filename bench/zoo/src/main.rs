@@ -1,5 +1,5 @@
 //! Functions that others wrote, against their contracts: collects the objects, runs
-//! `ringforge prove` on each, and writes the table of `docs/zoo.md`.
+//! `ringforge prove` on each, and writes the table of `docs/results/zoo.md`.
 
 mod collect;
 mod manifest;

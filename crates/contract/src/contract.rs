@@ -35,7 +35,7 @@
 //! role = "inout"            # `range` at entry; `exit = [lo, hi]` at exit, if it differs
 //! ```
 //!
-//! `docs/contracts.md` has every key by example.
+//! `docs/prove.md` has every key by example.
 
 use crate::arguments::{self, ArgumentText, GivenText};
 use crate::clauses::{self, TransformText};

@@ -37,11 +37,14 @@ impl Plan {
         };
         let f = ring.modulus();
         if f[0] != 1 || f[1..n].iter().any(|&c| c != 0) {
-            return refuse("f is not x^n + 1".into(), "write a plan: docs/add-a-ring.md");
+            return refuse(
+                "f is not x^n + 1".into(),
+                "write a plan: docs/developers/add-a-ring.md",
+            );
         }
         if !zq::is_prime(q) {
             let why = format!("q = {} is not prime", zq::factored(q));
-            return refuse(why, "write a plan that lifts: docs/add-a-ring.md");
+            return refuse(why, "write a plan that lifts: docs/developers/add-a-ring.md");
         }
         let most = most_levels(n, q);
         if most == 0 {
@@ -61,7 +64,8 @@ impl Plan {
             "(plan {name} (cite Seiler18) (ring \"{ring}\") (ntt {levels} (forward cooley-tukey) \
              (inverse cooley-tukey) (weighted-convolution (toeplitz))))"
         );
-        Plan::parse(&text).or_else(|e| refuse(e.message, "write a plan: docs/add-a-ring.md"))
+        Plan::parse(&text)
+            .or_else(|e| refuse(e.message, "write a plan: docs/developers/add-a-ring.md"))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! F_j = Σ_i ω^{ij} f_i: (n − 1)² multiplications, scale 1, no condition beyond the root. Too slow
 //! to forge with, but it takes every length, so a new method can be tried beside it. The worked
-//! example of `docs/add-a-method.md`.
+//! example of `docs/developers/add-a-method.md`.
 
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;

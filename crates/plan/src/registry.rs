@@ -1,7 +1,7 @@
 //! The table of methods: parser, printer and documentation are driven by it.
 //!
 //! To add a method, write its file and add one line to [`METHODS`] (and `mod` in `lib.rs`); see
-//! `docs/add-a-method.md`.
+//! `docs/developers/add-a-method.md`.
 
 use crate::base::{BaseRef, BaseSpec};
 use crate::domain::Domain;
@@ -149,7 +149,7 @@ pub static METHODS: &[&Method] = &[
     &crate::toom_cook::METHOD,
 ];
 
-/// All methods as a Markdown page, `docs/methods.md`.
+/// All methods as a Markdown page, `docs/developers/methods.md`.
 pub fn methods_page() -> String {
     let mut page = String::from(
         "# Methods\n\nWhat a `.plan` may say. Made from the registry in `crates/plan/src/registry.rs`; \
