@@ -56,7 +56,7 @@ fn operands_that_are_none_or_wider_than_q_are_refused() {
         }
         for operand in ["tiny", "", "within", "within 0", "within -3", "within x", "Big"] {
             let run = dir.ringforge(&["forge", "sntrup761", &format!("{option}={operand}")]);
-            run.fails(2, &[option, "is no operand: it is `big`, `small` or `within 5`"]);
+            run.fails(2, &[option, "invalid operand", "expected `big`, `small` or `within 5`"]);
         }
     }
     dir.is_untouched();
@@ -195,9 +195,9 @@ fn lists_of_plans_are_checked_before_anything_is_measured() {
     run.fails(2, &["cannot read `none.json`"]);
     let file = dir.file("other.json", "[]");
     let run = bench(&["--plans=all", "--saved", &file]);
-    run.fails(2, &["other.json: nothing of Z4591[x]/(x^761 - x - 1), big × big"]);
+    run.fails(2, &["other.json: no results for Z4591[x]/(x^761 - x - 1), big × big"]);
     let file = dir.file("other.json", "{\"ring\": 1}");
-    bench(&["--plans=all", "--saved", &file]).fails(2, &["not what `bench --plans` writes"]);
+    bench(&["--plans=all", "--saved", &file]).fails(2, &["`bench --plans` did not write this"]);
     dir.ringforge(&["bench", "sntrup761", "--out=t"]).fails(2, &["--plans"]);
     dir.holds_only(&["other.json"]);
 }

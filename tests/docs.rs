@@ -272,11 +272,11 @@ fn the_record_of_the_library_has_all_multipliers_proved() {
         |f: &dyn Fn(&mut serde_json::Value)| file(&|one| f(&mut one["objects"][1]["functions"][0]));
     for (broken, why) in [
         (file(&|one| one["file"] = "other.c".into()), "the record has"),
-        (file(&|one| one["sha256"] = "0".into()), "is another file by now"),
+        (file(&|one| one["sha256"] = "0".into()), "has changed since"),
         (file(&|one| drop(one["objects"].as_array_mut().map(Vec::pop))), "the record has"),
         (function(&|one| one["verdict"] = "unknown".into()), "is not proved"),
         (function(&|one| one["function"] = "other".into()), "the record has"),
-        (function(&|one| one["contract_sha256"] = "0".into()), ".toml is another file by now"),
+        (function(&|one| one["contract_sha256"] = "0".into()), ".toml has changed since"),
     ] {
         let said = broken.expect_err(why);
         assert!(said.contains(why), "{said}");

@@ -85,7 +85,7 @@ fn a_damaged_certificate_is_refused() {
     recheck(&text.replacen(bound, "lemma 3", 1)).fails(2, &["no line begins with `lemma`"]);
     std::fs::write(&bad, "plain text").unwrap();
     dir.ringforge(&["recheck", &object, "--contract", &contract, "--certificate", &bad])
-        .fails(2, &["is no certificate"]);
+        .fails(2, &["is not a certificate"]);
 }
 
 /// What takes too long, or too much memory, is neither accepted nor refused.

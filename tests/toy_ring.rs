@@ -178,7 +178,7 @@ fn size_is_an_objective_beside_cycles() {
     let dir = Sandbox::new();
     toy(&dir);
     dir.ringforge(&["forge", "toy.toml", "--target", "m4,c", "--size", "2K"])
-        .fails(2, &["--size is for one target"]);
+        .fails(2, &["--size applies to one target"]);
     if m4_compilers().is_empty() {
         return;
     }

@@ -94,7 +94,7 @@ fn files(folder: &Path, extension: &str) -> Result<Vec<String>, String> {
 /// compilers, that it is proved.
 ///
 /// # Errors
-/// What is missing, is another file by now, or is not proved.
+/// What is missing, has changed since, or is not proved.
 pub fn covers(record: &Value, generated: &Path) -> Result<usize, String> {
     let sources = files(generated, ".c")?;
     let recorded: Vec<String> = list(&record["files"]).iter().map(|f| text(&f["file"])).collect();
@@ -105,7 +105,7 @@ pub fn covers(record: &Value, generated: &Path) -> Result<usize, String> {
     let mut contracts = Vec::new();
     for (source, file) in sources.iter().zip(list(&record["files"])) {
         if file["sha256"] != sha256(&generated.join(source))? {
-            return Err(format!("{source} is another file by now"));
+            return Err(format!("{source} has changed since"));
         }
         let code = std::fs::read_to_string(generated.join(source)).map_err(|e| e.to_string())?;
         let names = code.lines().filter_map(|l| l.strip_prefix("#define ")?.split_once(" RF_NS("));
@@ -129,7 +129,7 @@ pub fn covers(record: &Value, generated: &Path) -> Result<usize, String> {
                 let contract = format!("{function}.toml");
                 if proof["contract_sha256"] != sha256(&generated.join("contracts").join(&contract))?
                 {
-                    return Err(format!("{contract} is another file by now"));
+                    return Err(format!("{contract} has changed since"));
                 }
                 count += 1;
             }

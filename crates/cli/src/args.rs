@@ -8,7 +8,7 @@ use ringforge_plan::Operand;
 
 use crate::size::Size;
 
-/// Forges constant-time multiplication in polynomial rings and proves the machine code.
+/// Writes constant-time multiplication in polynomial rings and proves the machine code.
 #[derive(Parser, Debug)]
 #[command(name = "ringforge", version, max_term_width = 100)]
 pub struct Cli {
@@ -26,27 +26,27 @@ pub struct Cli {
 /// What to do.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// List rings with a plan, targets, and the compilers of this machine
+    /// List presets, plans, targets and the compilers on this machine
     List,
-    /// Make a package: C source, header, contract, object, proof and report
+    /// Write, compile and prove a multiplier: C source, header, contract, object, proof and report
     Forge(Forge),
-    /// Make a source package of KEMs that stands alone, with proofs of its multipliers
+    /// Write a self-contained source package of KEMs, with proofs of its multipliers
     Package(Package),
-    /// Prove that an object, whoever compiled or wrote it, fulfils a contract
+    /// Prove that an object fulfils a contract, no matter who wrote or compiled it
     Prove(Prove),
-    /// Replay the certificate of a proof by the kernel alone, without searching for anything
+    /// Replay the certificate of a proof in the kernel, without the search
     Recheck(Recheck),
-    /// Run objects on worst cases and random pairs and compare with the oracle
+    /// Run objects on worst cases and random pairs, and compare with the schoolbook product
     Check(Check),
-    /// Show what a plan does: its tree, the ranges by stage, the operation counts
+    /// Show a plan: its tree, its ranges and its operation counts by stage
     Explain(Explain),
     /// Time multipliers side by side, in calibrated core cycles
     Bench(Bench),
-    /// Find the fewest reductions of a transform of x^n + 1, and show that there are no fewer
+    /// Find the fewest reductions for a transform of x^n + 1, and show that no placement has fewer
     Search(Search),
-    /// List the reductions of a modulus and verify each over all of its inputs
+    /// List the reductions for a modulus, and verify each on all its inputs
     Primitives(Primitives),
-    /// Break the multiplier in many ways and check that the prover refuses each
+    /// Break a multiplier in many ways, and check that the prover rejects each wrong one
     Mutate(Mutate),
     /// Print a completion script for a shell
     Completions {
@@ -67,8 +67,8 @@ pub struct Subject {
     /// A ring such as `Z4591[x]/(x^761 - x - 1)`, or a preset (see `ringforge list`)
     #[arg(value_name = "RING|PRESET", add = ArgValueCandidates::new(presets))]
     pub ring: String,
-    /// Decomposition: the name of a plan (see `ringforge list`) or a file [default: `forge` searches,
-    /// others take the ring's own plan or the cheapest by model]
+    /// Plan: a name (see `ringforge list`) or a file [default: `forge` searches; other commands take the
+    /// ring's own plan, or the cheapest by model]
     #[arg(long, value_name = "NAME|FILE", add = ArgValueCandidates::new(plans))]
     pub plan: Option<String>,
     /// Coefficients of the first factor: `big` (any), `small` (-1, 0, 1) or `within N` [default:
@@ -83,22 +83,22 @@ pub struct Subject {
 /// How code is made.
 #[derive(Args, Debug, Clone)]
 pub struct Make {
-    /// For which machines: `avx2`, `sse41`, `neon`, `m4`, `c`, several of one architecture with commas, or `all`
-    /// for the host's `avx2,c` or `neon,c`; several come with a choice at run time
+    /// Targets: `avx2`, `sse41`, `neon`, `m4`, `c`, several of one architecture separated by commas, or `all`
+    /// (`avx2,c` or `neon,c`, as the host has it); with several, the package selects one at run time
     #[arg(long, default_value = "all", value_name = "TARGET", add = ArgValueCandidates::new(targets))]
     pub target: String,
-    /// C compiler, by name or path [default: $CC, else gcc, else clang; for another architecture its own gcc,
-    /// else clang]. Without it `forge` times the other one that is here too, and says if that is faster
+    /// C compiler, by name or path [default: $CC, else gcc, else clang; for another architecture its cross gcc,
+    /// else clang]. Without this option, `forge` also times the other compiler, and says if it is faster
     #[arg(long, value_name = "COMPILER")]
     pub cc: Option<String>,
-    /// What runs the programs: a command such as `qemu-aarch64 -L /usr/aarch64-linux-gnu` or `ssh HOST`
-    /// [default: nothing for the host's own, else the architecture's emulator]
+    /// Run programs with this command, such as `qemu-aarch64 -L /usr/aarch64-linux-gnu` or `ssh HOST`
+    /// [default: none on the host's architecture, else an emulator]
     #[arg(long, value_name = "COMMAND")]
     pub runner: Option<String>,
     /// Optimisation level
     #[arg(long, default_value = "-O3", value_name = "LEVEL", allow_hyphen_values = true, value_parser = flags)]
     pub opt: String,
-    /// Schedule: a file, instead of the target's default
+    /// Schedule file, instead of the target's default
     #[arg(long, value_name = "FILE")]
     pub schedule: Option<PathBuf>,
 }
@@ -112,13 +112,13 @@ pub struct Forge {
     /// How.
     #[command(flatten)]
     pub make: Make,
-    /// Where the package goes [default: out/NAME]
+    /// Directory of the package [default: out/NAME]
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Prefix of every file and symbol [default: the preset's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Random pairs that the object is run on beside the worst cases
+    /// Number of random pairs to run the object on, in addition to the worst cases
     #[arg(long, default_value_t = 2000, value_name = "N")]
     pub pairs: usize,
     /// Do not time
@@ -127,26 +127,25 @@ pub struct Forge {
     /// Do not prove; the verdict is then `unknown`
     #[arg(long)]
     pub no_prove: bool,
-    /// Where no plan is named: how many of those that apply to make and measure, the cheapest by
-    /// model first
+    /// Without --plan: how many plans to build and time, in the order of the cost model
     #[arg(long = "try", default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub tries: u16,
     /// Measure again what an earlier run remembered
     #[arg(long)]
     pub fresh: bool,
-    /// Where no plan is named: when proofs have taken a quarter of so many seconds in vain, all together, candidates like
-    /// those are passed over, and with all of them whatever is not the product by its definition, which has four times of it
-    /// where nothing else was proved. Twice as many and more for f of many coefficients and degrees above 512
+    /// Without --plan: seconds that failed proofs may take in all. After a quarter of them, `forge` skips candidates like
+    /// those that failed; after all of them, it tries only the schoolbook product, for up to four times as long. The limit
+    /// doubles and more for f with many coefficients and degrees above 512
     #[arg(long, default_value_t = 120, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub patience: u32,
-    /// At most so many bytes of code and constants, such as 20K: the fastest plan and level of optimisation within
-    /// them, by model cycles where these are counted
+    /// Size limit for code and constants, such as 20K: take the fastest plan and optimisation level within it, by
+    /// estimated cycles if nothing can be timed
     #[arg(long, value_name = "BYTES", conflicts_with = "opt")]
     pub size: Option<Size>,
-    /// Time the peers of bench/ beside it, for the report (see `ringforge bench`)
+    /// Also time the peers in bench/, for the report (see `ringforge bench`)
     #[arg(long)]
     pub peers: bool,
-    /// Where bench/ is
+    /// Directory of bench/
     #[arg(long, default_value = "bench", value_name = "DIR")]
     pub bench_dir: PathBuf,
 }
@@ -154,22 +153,22 @@ pub struct Forge {
 /// `package`.
 #[derive(Args, Debug)]
 pub struct Package {
-    /// Which, such as `sntrup761 mlkem768`, or `all`
+    /// KEMs, such as `sntrup761 mlkem768`, or `all`
     #[arg(value_name = "KEM", add = ArgValueCandidates::new(kems))]
     pub kems: Vec<String>,
-    /// Machine code: `c` is portable alone, `avx2` needs it, `c,avx2` chooses at run time
+    /// Targets: `c` is portable, `avx2` requires AVX2, `c,avx2` selects one at run time
     #[arg(long, default_value = "all", value_name = "TARGET", add = ArgValueCandidates::new(targets))]
     pub target: String,
-    /// What every external symbol, macro and header starts with
+    /// Prefix of every external symbol, macro and header
     #[arg(long, default_value = "ringforge_", value_name = "PREFIX")]
     pub prefix: String,
     /// Where the package goes: a directory that is empty or not there
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// The one source and its two headers alone
+    /// Write only the single source and its two headers
     #[arg(long)]
     pub amalgamated: bool,
-    /// One source with the names and types of another project's: `openssh`, sntrup761 for its `sntrup761.c`
+    /// Write one source with the names and types of another project: `openssh` gives its `sntrup761.c`
     #[arg(long = "as", value_name = "PROJECT", conflicts_with_all = ["amalgamated", "prefix"])]
     pub place: Option<String>,
     /// C compiler, by name or path [default: $CC, else gcc, else clang]
@@ -192,7 +191,7 @@ pub struct Package {
 /// `prove`.
 #[derive(Args, Debug)]
 pub struct Prove {
-    /// Object files (ELF); several are each proved, and thereby equivalent
+    /// Object files (ELF); if several are proved, they give equal results
     #[arg(required = true, value_name = "OBJECT")]
     pub objects: Vec<PathBuf>,
     /// The contract
@@ -204,7 +203,7 @@ pub struct Prove {
     /// Do not run a refuted object on the counterexample
     #[arg(long)]
     pub no_confirm: bool,
-    /// Write the certificate of the one object that is proved, for `recheck`
+    /// Write the certificate for `recheck`; only with one object
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
     /// When to give up.
@@ -212,14 +211,13 @@ pub struct Prove {
     pub limits: Limits,
 }
 
-/// When a proof, or the replay of a certificate, gives up: the verdict is `unknown` then, and says which limit it
-/// was.
+/// When a proof, or the replay of a certificate, gives up. The verdict is then `unknown` and names the limit.
 #[derive(Args, Clone, Debug)]
 pub struct Limits {
-    /// Give up after so many seconds
+    /// Give up after this many seconds
     #[arg(long, default_value_t = 7200, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub time_limit: u32,
-    /// Give up when the process holds more than so many megabytes
+    /// Give up when the process uses more than this many megabytes
     #[arg(long, default_value_t = 24576, value_name = "MEGABYTES", value_parser = clap::value_parser!(u32).range(1..))]
     pub memory_limit: u32,
 }
@@ -244,7 +242,7 @@ pub struct Recheck {
     /// The contract
     #[arg(long, value_name = "FILE")]
     pub contract: PathBuf,
-    /// The certificate, as `prove --certificate` or `forge` wrote it
+    /// The certificate that `prove --certificate` or `forge` wrote
     #[arg(long, value_name = "FILE")]
     pub certificate: PathBuf,
     /// Recheck this symbol instead of the contract's
@@ -267,11 +265,10 @@ pub struct Check {
     /// Run this symbol instead of the contract's
     #[arg(long, value_name = "NAME")]
     pub symbol: Option<String>,
-    /// Random pairs beside the worst cases
+    /// Number of random pairs, in addition to the worst cases
     #[arg(long, default_value_t = 10_000, value_name = "N")]
     pub pairs: usize,
-    /// What runs the objects [default: nothing for the host's own, else the emulator of the contract's
-    /// architecture]
+    /// Run the objects with this command [default: none on the host's architecture, else an emulator]
     #[arg(long, value_name = "COMMAND")]
     pub runner: Option<String>,
 }
@@ -289,7 +286,7 @@ pub enum View {
     Counts,
     /// A run on random inputs
     Run,
-    /// The outputs as formulas over the inputs, compared with the definition for all inputs
+    /// The outputs as formulas over the inputs, compared with schoolbook for all inputs
     Formula,
     /// The program in the target's C
     C,
@@ -301,7 +298,7 @@ pub enum View {
     RangesSvg,
     /// The operations as a picture
     CountsSvg,
-    /// How busy each stage keeps the ports of a processor, by simulation, as a picture
+    /// How busy each stage keeps a processor's ports, simulated, as a picture
     PortsSvg,
     /// The butterflies of the plan's transforms as a picture
     ButterfliesSvg,
@@ -315,20 +312,20 @@ pub struct Explain {
     /// What.
     #[command(flatten)]
     pub subject: Subject,
-    /// For which machine ranges and counts are: `avx2`, `sse41`, `neon`, `m4` or `c`
+    /// Target of ranges and counts: `avx2`, `sse41`, `neon`, `m4` or `c`
     #[arg(long, default_value = "avx2", value_name = "TARGET", add = ArgValueCandidates::new(targets))]
     pub target: String,
-    /// Schedule: a file, instead of the target's default
+    /// Schedule file, instead of the target's default
     #[arg(long, value_name = "FILE")]
     pub schedule: Option<PathBuf>,
-    /// Which entry point, such as `forward` [default: the whole product]
+    /// Entry point, such as `forward` [default: the whole product]
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
-    /// Simulate this processor, such as `redwood-cove` [default: the first that the target has]
+    /// Processor to simulate, such as `redwood-cove` [default: the target's first]
     #[arg(long, value_name = "NAME")]
     pub processor: Option<String>,
-    /// The unsigned program of a placement that `search --arithmetic unsigned --out FILE` saved,
-    /// instead of a plan's
+    /// Show the unsigned program of a placement from `search --arithmetic unsigned --out FILE`, instead of
+    /// a plan's program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "schedule", "entry"])]
     pub placement: Option<PathBuf>,
     /// What to print
@@ -342,38 +339,38 @@ pub struct Bench {
     /// What.
     #[command(flatten)]
     pub subject: Subject,
-    /// One table of plans instead, each with what it does, its proof, its cycles: `all`, or names and
-    /// files with commas; with the last compiler alone
+    /// Compare plans in one table, with operations, proof and cycles: `all`, or names and files separated
+    /// by commas; uses only the last compiler
     #[arg(long, value_delimiter = ',', value_name = "all|NAME|FILE", conflicts_with_all = ["plan", "entries"])]
     pub plans: Vec<String>,
-    /// With --plans: write plans.json, plans.md and plans.svg, operations against cycles, into DIR
+    /// With --plans: write plans.json, plans.md and plans.svg (operations against cycles) to DIR
     #[arg(long, short, value_name = "DIR", requires = "plans")]
     pub out: Option<PathBuf>,
-    /// With --plans: measure nothing, take what an earlier run wrote
+    /// With --plans: measure nothing, read the results of an earlier run
     #[arg(long, value_name = "FILE", requires = "plans")]
     pub saved: Option<PathBuf>,
-    /// With --plans: give up a proof after so many seconds
+    /// With --plans: give up a proof after this many seconds
     #[arg(long, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub patience: u32,
-    /// For which machines, as for `forge`
+    /// Targets, as for `forge`
     #[arg(long, default_value = "all", value_name = "TARGET", add = ArgValueCandidates::new(targets))]
     pub target: String,
-    /// Compilers to forge with, comma separated [default: gcc and clang as far as installed]
+    /// Compilers, separated by commas [default: gcc and clang, if installed]
     #[arg(long, value_delimiter = ',', value_name = "COMPILER")]
     pub cc: Vec<String>,
-    /// Time the peers of bench/ beside it (needs the source tree, cmake and libclang)
+    /// Also time the peers in bench/ (needs the source tree, cmake and libclang)
     #[arg(long)]
     pub peers: bool,
-    /// Where bench/ is
+    /// Directory of bench/
     #[arg(long, default_value = "bench", value_name = "DIR")]
     pub bench_dir: PathBuf,
-    /// Fresh copies of every program
+    /// Number of fresh copies of every program
     #[arg(long, default_value_t = 7, value_name = "N")]
     pub copies: usize,
-    /// Samples of each candidate in a copy
+    /// Number of samples of each candidate in a copy
     #[arg(long, default_value_t = 200, value_name = "N")]
     pub samples: usize,
-    /// Time the transforms and base products too, not the whole product alone
+    /// Also time the transforms and base products, not only the whole product
     #[arg(long)]
     pub entries: bool,
     /// Print the table as Markdown
@@ -387,32 +384,32 @@ pub struct Mutate {
     /// What.
     #[command(flatten)]
     pub subject: Subject,
-    /// Whose multiplier
+    /// Target of the multiplier
     #[arg(long, default_value = "avx2", value_name = "TARGET", add = ArgValueCandidates::new(targets))]
     pub target: String,
     /// C compiler, by name or path [default: $CC, else gcc, else clang]
     #[arg(long, value_name = "COMPILER")]
     pub cc: Option<String>,
     /// Run code for another machine with this command, such as `qemu-aarch64 -L DIR` or `ssh HOST`
-    /// [default: the emulator that is installed, if one is needed]
+    /// [default: an installed emulator, if one is needed]
     #[arg(long, value_name = "COMMAND")]
     pub runner: Option<String>,
     /// Optimisation level
     #[arg(long, default_value = "-O3", value_name = "LEVEL", allow_hyphen_values = true, value_parser = flags)]
     pub opt: String,
-    /// Schedule: a file, instead of the target's default
+    /// Schedule file, instead of the target's default
     #[arg(long, value_name = "FILE")]
     pub schedule: Option<PathBuf>,
-    /// About how many mutants, drawn evenly over the classes [default: all of them]
+    /// Approximate number of mutants, spread evenly over the classes [default: all]
     #[arg(long, value_name = "N")]
     pub sample: Option<usize>,
-    /// Mutants of these classes alone, comma separated, such as `reduction-dropped`
+    /// Only mutants of these classes, separated by commas, such as `reduction-dropped`
     #[arg(long, value_delimiter = ',', value_name = "CLASS")]
     pub class: Vec<String>,
-    /// Mutants alone whose description, as the JSON report has it, contains this; may be given again
+    /// Only mutants whose description in the JSON report contains this text; may be repeated
     #[arg(long, value_name = "TEXT")]
     pub only: Vec<String>,
-    /// Count a mutant as out of time after so many seconds
+    /// Count a mutant as timed out after this many seconds
     #[arg(long, default_value_t = 120, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub time_limit: u32,
     /// Seed of the sample and of all random inputs
@@ -423,9 +420,9 @@ pub struct Mutate {
 /// The arithmetic that a search is in.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchArithmetic {
-    /// Unsigned words, each product ended by a conditional subtraction (TokudaKameyama23)
+    /// Unsigned arithmetic; each product ends with a conditional subtraction (TokudaKameyama23)
     Unsigned,
-    /// Unsigned words, conditional subtractions only where they help
+    /// Unsigned arithmetic; conditional subtractions only where they help
     UnsignedLazy,
     /// Signed words, Montgomery products (Seiler18)
     Montgomery,
@@ -436,11 +433,11 @@ pub enum SearchArithmetic {
 /// What shares a decision.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchGranularity {
-    /// Every coefficient has its own
+    /// Every coefficient decides for itself
     Coefficient,
-    /// The words of a register
+    /// The words of a register decide together
     Register,
-    /// All sums of a layer, all differences of a layer
+    /// All sums of a layer decide together, and all differences
     Layer,
 }
 
@@ -456,9 +453,9 @@ pub enum SearchObjective {
 /// The inverse transform's butterflies.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inverse {
-    /// Sum, and difference times a twiddle
+    /// Sum; difference times a twiddle
     GentlemanSande,
-    /// Sum and difference with a product
+    /// Sum and difference with a twiddled operand
     CooleyTukey,
 }
 
@@ -468,11 +465,11 @@ pub struct Search {
     /// A ring such as `Z3329[x]/(x^256 + 1)`, or a preset
     #[arg(value_name = "RING|PRESET", required_unless_present = "tables", add = ArgValueCandidates::new(presets))]
     pub ring: Option<String>,
-    /// All tables of docs/results/reductions.md instead: the earlier scheme's, the seed's, and ours
+    /// Print all tables of docs/results/reductions.md: Masuda and Kameyama, TokudaKameyama23, and ours
     #[arg(long, conflicts_with_all = ["ring", "emitted", "out"])]
     pub tables: bool,
-    /// The program that `forge` emits for this target instead: leave out reductions of registers as
-    /// long as all ranges hold, until each is needed; `--out` saves the schedule
+    /// Search the program that `forge` emits for this target: remove reductions of registers until every
+    /// remaining one is needed; `--out` saves the schedule
     #[arg(long, value_name = "TARGET", add = ArgValueCandidates::new(targets))]
     pub emitted: Option<String>,
     /// The arithmetic
@@ -481,20 +478,20 @@ pub struct Search {
     /// Which words share a decision
     #[arg(long, value_enum, default_value = "coefficient")]
     pub granularity: SearchGranularity,
-    /// Words of a register
+    /// Number of words in a register
     #[arg(long, default_value_t = ringforge_target::AVX2.registers.lanes(16), value_name = "N")]
     pub lanes: usize,
-    /// What is to be least
+    /// What to minimise
     #[arg(long, value_enum, default_value = "reductions")]
     pub objective: SearchObjective,
     /// The inverse transform's butterflies
     #[arg(long, value_enum, default_value = "gentleman-sande")]
     pub inverse: Inverse,
-    /// Radix-2 layers [default: as many as q has roots for]
+    /// Number of radix-2 layers [default: as many as q has roots for]
     #[arg(long, value_name = "N")]
     pub layers: Option<usize>,
-    /// Save what is found for `forge --schedule`: placements in words without sign as JSON, which `explain
-    /// --placement` takes too, `--emitted` as a schedule
+    /// Save the result for `forge --schedule`: unsigned placements as JSON (also for `explain --placement`),
+    /// or a schedule with `--emitted`
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -502,7 +499,7 @@ pub struct Search {
 /// `primitives`.
 #[derive(Args, Debug)]
 pub struct Primitives {
-    /// An odd prime: below 2^15 in words of 16 bits, else of 32
+    /// An odd prime; below 2^15 the words have 16 bits, else 32
     #[arg(value_name = "Q")]
     pub modulus: u64,
 }

@@ -104,11 +104,11 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
         .fold((0, 0), |(busy, all), row| (busy + row.timing.busy, all + row.timing.samples));
     if busy > 0 {
         ui.say(format!(
-            "{busy} of {samples} samples do not count: a neighbour was busy, or the clock changed"
+            "{busy} of {samples} samples were discarded: other load, or a clock change"
         ));
     }
     for note in &notes {
-        ui.say(format!("otherwise than the plan says: {note}"));
+        ui.say(format!("differs from the plan: {note}"));
     }
     for reason in &missing {
         ui.say(format!("left out: {reason}"));

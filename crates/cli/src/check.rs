@@ -19,7 +19,7 @@ pub fn run(ui: &Ui, args: &Check) -> Result<u8, Failure> {
     let Some(architecture) = Architecture::of_abi(contract.abi.name()) else {
         let abi = contract.abi.name();
         return Err(Failure::input(format!(
-            "nothing here runs code for the calling convention \"{abi}\""
+            "nothing on this machine runs code for the calling convention \"{abi}\""
         )));
     };
     let compiler = target::compiler_for(Some(architecture), None, args.runner.as_deref())?;

@@ -80,9 +80,9 @@ impl Basis {
         match self {
             Basis::Measured => "compared by measured cycles",
             Basis::Reckoned => {
-                "compared by model cycles, from instructions counted in an emulator; nothing is timed"
+                "compared by estimated cycles, from instructions counted in an emulator; nothing is timed"
             }
-            Basis::Cost => "taken in the order of modelled costs; nothing is timed or counted",
+            Basis::Cost => "in the order of modelled costs; nothing is timed or counted",
         }
     }
 }
@@ -136,7 +136,7 @@ pub fn wisdom(ui: &Ui) -> Option<(PathBuf, Wisdom)> {
 }
 
 fn unwise(ui: &Ui, error: &WisdomError) {
-    ui.warn(format!("{error}; going on without it"));
+    ui.warn(format!("{error}; continuing without it"));
 }
 
 /// All plans that apply, each with a name of its own: for any operands where they can be, as that
@@ -195,7 +195,7 @@ impl Chooser<'_> {
         }
         if let Some(why) = stale {
             let name = target.name;
-            self.ui.say(format!("target {name}: what was remembered is measured again: {why}"));
+            self.ui.say(format!("target {name}: the remembered result is measured again: {why}"));
         }
         let mut all = all(self.wanted, target)?;
         let whole = transforms(&mut all);
@@ -274,7 +274,7 @@ impl Chooser<'_> {
         entry: &Entry,
     ) -> Result<Result<Choice, String>, Failure> {
         if !plan.covers(self.wanted.operands) {
-            return Ok(Err("its plan is refused by now".into()));
+            return Ok(Err("its plan is now refused".into()));
         }
         let plan = plan.clone();
         let mut same = None;
@@ -288,11 +288,11 @@ impl Chooser<'_> {
             }
         }
         let Some(schedule) = same else {
-            return Ok(Err("its plan makes other code by now".into()));
+            return Ok(Err("its plan now produces different code".into()));
         };
         let path = self.wisdom.as_ref().map(|(path, _)| path.display().to_string());
         self.ui.say(format!(
-            "target {}: plan {}, {:.0} cycles, as {} remembers (--fresh measures again)",
+            "target {}: plan {}, {:.0} cycles, from {} (--fresh measures again)",
             target.name,
             plan.name,
             entry.cycles,
@@ -323,7 +323,7 @@ impl Chooser<'_> {
             trials.iter().partition(|trial| trial.outcome == NOT_TRIED);
         self.ui.say(table(&shown, basis).to_string());
         if !late.is_empty() {
-            self.ui.say(format!("{} more, dearer by model, are not tried: --try N", late.len()));
+            self.ui.say(format!("{} more expensive plans were not tried: --try N", late.len()));
         }
         // Where nothing is proved the error says them.
         for trial in trials.iter().filter(|trial| reasons && !trial.reason.is_empty()) {

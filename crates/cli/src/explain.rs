@@ -116,7 +116,10 @@ fn say_ranges(ui: &Ui, entry: &Entry) {
 }
 
 fn not_simulated(target: &Target) -> Failure {
-    Failure::input(format!("target {} is simulated on no processor; --target avx2 is", target.name))
+    Failure::input(format!(
+        "no processor model simulates target {}; --target avx2 has one",
+        target.name
+    ))
 }
 
 /// The processor on which a target's programs are simulated: the one that is named, else the target's first; none for
@@ -152,7 +155,7 @@ pub fn simulation(made: &Made, entry: &Entry, processor: &Processor) -> Result<S
 fn say_simulated(ui: &Ui, simulated: Option<&(&'static str, Simulated)>) {
     if let Some((processor, Simulated { cycles, instructions })) = simulated {
         ui.say(format!(
-            "Simulated on {processor}: {cycles} cycles, {instructions} instructions; compilers and neighbours not included."
+            "Simulated on {processor}: {cycles} cycles, {instructions} instructions; without the effects of compilers and of other load."
         ));
     }
 }

@@ -50,7 +50,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     let targets = target::choose(&args.make.target)?;
     if args.make.schedule.is_some() && targets.len() > 1 {
         return Err(Failure::input(
-            "a schedule is for one target: add --target avx2 or --target c",
+            "a schedule applies to one target: add --target avx2 or --target c",
         ));
     }
     let path = args.make.schedule.as_deref();
@@ -73,7 +73,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
     let command = command_line(args, &name);
     let ring = &wanted.ring;
     if args.size.is_some() && targets.len() > 1 {
-        return Err(Failure::input("--size is for one target: add --target m4, say"));
+        return Err(Failure::input("--size applies to one target: add, for example, --target m4"));
     }
     let mut opt = args.make.opt.as_str();
     // A schedule of the user's own is no matter of wisdom.
@@ -264,7 +264,7 @@ fn c_identifier(name: &str) -> Result<String, Failure> {
         return Ok(name.to_owned());
     }
     Err(Failure::input(format!(
-        "--name `{name}` cannot prefix C symbols: letters, digits and `_`, starting with a letter, no keyword"
+        "--name `{name}` cannot prefix C symbols: letters, digits and `_`, starting with a letter, and not a keyword"
     )))
 }
 

@@ -93,7 +93,7 @@ pub fn run(ui: &Ui, args: &Mutate) -> Result<u8, Failure> {
     }
     let wanted = ringforge_mutate::choose(&all, &chosen).len();
     if wanted == 0 {
-        return Err(Failure::input("no mutant is described so"));
+        return Err(Failure::input("no mutant has such a description"));
     }
     let bar = ui.bar("mutants", wanted as u64);
     let limit = Duration::from_secs(args.time_limit.into());

@@ -27,7 +27,7 @@ pub fn explain(ui: &Ui, args: &Explain, path: &Path) -> Result<u8, Failure> {
     let ring = preset::ring(&args.subject.ring)?;
     let name = path.display().to_string();
     let found: Outcome = serde_json::from_str(&preset::read(&name)?).map_err(|e| {
-        Failure::input(format!("`{name}` is no outcome of `ringforge search`: {e}"))
+        Failure::input(format!("`{name}` was not written by `ringforge search`: {e}"))
     })?;
     let scheme = found.scheme().ok_or_else(|| {
         Failure::input(format!(
@@ -70,11 +70,11 @@ pub fn explain(ui: &Ui, args: &Explain, path: &Path) -> Result<u8, Failure> {
 /// The text is no outcome, or its placement is for words that are not those of 16 bits without sign.
 pub fn schedule(name: &str, text: &str, usual: Schedule) -> Result<Schedule, Failure> {
     let found: Outcome = serde_json::from_str(text).map_err(|e| {
-        Failure::input(format!("`{name}` is no outcome of `ringforge search`: {e}"))
+        Failure::input(format!("`{name}` was not written by `ringforge search`: {e}"))
     })?;
     let works = "`ringforge search RING --arithmetic unsigned --out FILE` saves one";
     let Some(scheme) = found.scheme() else {
-        let why = "has no product in words without sign, which a schedule takes";
+        let why = "has no product in unsigned arithmetic, which a schedule needs";
         return Err(Failure::input(format!("`{name}` {why}; {works}")));
     };
     if !scheme.forward.csub_products {

@@ -58,7 +58,7 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
     }
     for line in &table.plans {
         for note in &line.notes {
-            ui.say(format!("{}, {}: otherwise than the plan says: {note}", line.plan, line.target));
+            ui.say(format!("{}, {}: differs from the plan: {note}", line.plan, line.target));
         }
     }
     ui.say(format!(

@@ -16,7 +16,7 @@ use crate::ui::{Failure, Ui};
 pub fn run(ui: &Ui, args: &Primitives) -> Result<u8, Failure> {
     let q = args.modulus;
     if !zq::is_prime(q) || q.is_multiple_of(2) || q >= 1 << 31 {
-        return Err(Failure::input(format!("{q} is no odd prime below 2^31")));
+        return Err(Failure::input(format!("{q} is not an odd prime below 2^31")));
     }
     let bits = if q < 1 << 15 { 16 } else { 32 };
     let all = primitives(q, bits);

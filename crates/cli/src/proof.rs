@@ -155,7 +155,7 @@ impl Progress for Bar {
 pub fn confirm(proof: &mut Proof, compiler: &Compiler, object: &Path, contract: &Contract) {
     let Some(witness) = &mut proof.report.witness else {
         if proof.report.verdict == Verdict::Refuted {
-            proof.confirmation = Some("no inputs were found that show it: unconfirmed".into());
+            proof.confirmation = Some("found no inputs that show it: unconfirmed".into());
         }
         return;
     };
@@ -322,7 +322,13 @@ pub fn facts(proof: &Proof) -> Vec<(String, String)> {
             c.cases, c.identical_cases
         ),
     );
-    fact("enumerated", format!("{} functions of one variable, {} cones", c.functions, c.cones));
+    fact(
+        "enumerated",
+        format!(
+            "{} functions of one variable, {} pairs of function and interval",
+            c.functions, c.cones
+        ),
+    );
     fact("equations", format!("{} compared with the ring product", c.equations));
     if !r.certificate.sha256.is_empty() {
         let done = &r.certificate.replayed;

@@ -57,7 +57,10 @@ pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
         }
         // Without a compiler the counterexample stays unconfirmed, and says so.
         let Some(architecture) = Architecture::of_abi(contract.abi.name()) else {
-            let why = format!("unconfirmed: nothing here runs code of \"{}\"", contract.abi.name());
+            let why = format!(
+                "unconfirmed: nothing on this machine runs code for \"{}\"",
+                contract.abi.name()
+            );
             proof.confirmation = Some(why);
             continue;
         };

@@ -44,7 +44,7 @@ fn unpacked(path: &Path) -> Result<String, Failure> {
     let read = GzDecoder::new(file).take(LARGEST).read_to_string(&mut text);
     read.map_err(|e| {
         Failure::input(format!(
-            "`{name}` is no certificate: {e}; `prove --certificate FILE` writes one, compressed by gzip"
+            "`{name}` is not a certificate: {e}; `prove --certificate FILE` writes one, compressed by gzip"
         ))
     })?;
     Ok(text)
@@ -74,7 +74,7 @@ fn limited(
     let (send, receive) = channel();
     let thread = std::thread::Builder::new().stack_size(64 << 20);
     let spawned = thread.spawn(move || send.send(compute()));
-    spawned.map_err(|e| Failure::failed(format!("cannot begin a thread: {e}")))?;
+    spawned.map_err(|e| Failure::failed(format!("cannot start a thread: {e}")))?;
     loop {
         match receive.recv_timeout(PAUSE) {
             Ok(done) => return done.map(Outcome::Done),
@@ -85,7 +85,7 @@ fn limited(
             }
             // A panic, which the thread has told of, and which accepts nothing.
             Err(RecvTimeoutError::Disconnected) => {
-                return Ok(Outcome::Stopped("an error of this tool, told above".into()));
+                return Ok(Outcome::Stopped("an error of this tool, shown above".into()));
             }
         }
     }
@@ -146,7 +146,7 @@ pub fn run(ui: &Ui, args: &Recheck) -> Result<u8, Failure> {
                 "verdict": "unknown", "tool": Tool::THIS, "symbol": symbol, "reason": why,
             }))?;
             ui.say(format!(
-                "{name}: the certificate of {symbol} is not replayed to its end: {why}"
+                "{name}: the certificate of {symbol} was not replayed to its end: {why}"
             ));
             1
         }

@@ -49,7 +49,7 @@ impl Rival {
     pub fn hint(&self, its: &Timing, ours: &Timing) -> Option<String> {
         its.measured(0).beats(&ours.measured(0)).then(|| {
             format!(
-                "{}: {:.0} cycles; {} makes it in {:.0}: try `--cc {}`",
+                "{}: {:.0} cycles; with {} it takes {:.0}: try `--cc {}`",
                 self.symbol, ours.median, self.compiler.version, its.median, self.compiler.name
             )
         })

@@ -72,7 +72,7 @@ fn emitted(ui: &Ui, args: &Search, ring: &str, target: &str) -> Result<u8, Failu
     let target = target::find(target)?;
     let job = preset::resolve(&subject, target)?;
     let Structure::Halves(ntt) = job.plan.root.structure() else {
-        let message = format!("the plan `{}` is no transform of x^n + 1", job.plan.name);
+        let message = format!("the plan `{}` is not a transform of x^n + 1", job.plan.name);
         return Err(Failure::input(message));
     };
     let bar = ui.spinner("placements");
@@ -115,7 +115,7 @@ fn problem(ring: &Ring, args: &Search) -> Result<Problem, Failure> {
     let f = ring.modulus();
     if f[0] != 1 || f[1..n].iter().any(|&c| c != 0) || !n.is_power_of_two() {
         return Err(Failure::input(format!(
-            "the search knows radix-2 transforms of Z_q[x]/(x^n + 1), n a power of two, not {ring}"
+            "the search handles radix-2 transforms of Z_q[x]/(x^n + 1), n a power of two, not {ring}"
         )));
     }
     let most = (0..=n.ilog2()).rev().find(|l| (q - 1).is_multiple_of(2 << l)).unwrap_or(0);

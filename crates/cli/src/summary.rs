@@ -90,7 +90,7 @@ pub fn print(ui: &Ui, package: &Package, place: &Path) {
     }
     ui.say(table.to_string());
     for note in std::iter::once(&package.plan).chain(&package.other_plans).flat_map(|p| &p.notes) {
-        ui.say(format!("otherwise than the plan says: {note}"));
+        ui.say(format!("differs from the plan: {note}"));
     }
     for forged in &package.targets {
         for line in proof::explanation(&forged.proof) {

@@ -175,7 +175,7 @@ impl Maker<'_> {
         self.trinomial(q);
         // Slow to run and quick to prove: what is left where nothing else succeeds. Sums of narrower operands are shorter.
         let tree = Form::list("lift", [Form::word(length), Form::list("schoolbook", [])]);
-        self.tree(tree, self.operands, format!("over {q} itself, by definition"));
+        self.tree(tree, self.operands, format!("over {q} itself, schoolbook"));
     }
 
     /// Transforms of x^n ± x^(n/2) + 1 by its two roots and then splits in three and in two, as far as q's roots

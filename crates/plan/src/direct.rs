@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub const METHOD: Method = Method {
     name: "direct",
     usage: "(direct)",
-    summary: "A transform of any length up to 64 by its definition.",
+    summary: "A schoolbook transform of any length up to 64.",
     citation: "[Chiu25 §2.4]",
     build: Build::Transform(build),
 };

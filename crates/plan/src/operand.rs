@@ -88,7 +88,7 @@ impl FromStr for Operand {
             ["big"] => Ok(Operand::Big),
             ["small"] => Ok(Operand::Small),
             ["within", k] if number(k).is_some() => Ok(Operand::Within(number(k).unwrap_or(1))),
-            _ => Err(format!("`{text}` is no operand: it is `big`, `small` or `within 5`")),
+            _ => Err(format!("invalid operand `{text}`; expected `big`, `small` or `within 5`")),
         }
     }
 }

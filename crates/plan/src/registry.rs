@@ -152,8 +152,8 @@ pub static METHODS: &[&Method] = &[
 /// All methods as a Markdown page, `docs/developers/methods.md`.
 pub fn methods_page() -> String {
     let mut page = String::from(
-        "# Methods\n\nWhat a `.plan` may say. Made from the registry in `crates/plan/src/registry.rs`; \
-         a test keeps it so\n(`RINGFORGE_BLESS=1 cargo test -p ringforge-plan --test docs` rewrites it).\n",
+        "# Methods\n\nThis page lists everything that a `.plan` file may contain. It is generated from the registry in\n\
+         `crates/plan/src/registry.rs`. `RINGFORGE_BLESS=1 cargo test -p ringforge-plan --test docs` rewrites it.\n",
     );
     let kind = |build: &Build| match build {
         Build::Product(_) => ("Products", "PRODUCT"),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub const METHOD: Method = Method {
     name: "toeplitz",
     usage: "(toeplitz)",
-    summary: "A weighted convolution or Toeplitz product as dot products, by its definition.",
+    summary: "A schoolbook weighted convolution or Toeplitz product, as dot products.",
     citation: "[Chiu25 §2.5]",
     build: Build::Base(build),
 };

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub const METHOD: Method = Method {
     name: "trinomial",
     usage: "(trinomial)",
-    summary: "A product mod x^2m + ax^m + b, as Bruun's splits leave them, by its definition.",
+    summary: "A schoolbook product mod x^2m + ax^m + b, as Bruun's splits leave them.",
     citation: "[Hwang24 §4.4]",
     build: Build::Base(build),
 };

@@ -254,7 +254,7 @@ fn ring_files() {
         ("ring = \"Z17[x]/(x^2 + 1)\"\n", "", (1, 1), "missing field `ring`"),
         ("\"r\"", "\"1r\"", (1, 8), "`1r` is no C identifier"),
         ("+ 1", "+ ", (2, 23), "this is not a ring: expected a term such as `x^761`, `3x` or `1`"),
-        ("big", "huge", (3, 13), "`huge` is no operand: it is `big`, `small` or `within 5`"),
+        ("big", "huge", (3, 13), "invalid operand `huge`; expected `big`, `small` or `within 5`"),
         (
             "\"small\"",
             "\"within 9\"",
@@ -305,8 +305,8 @@ fn operands_of_plans() {
     assert!(!plain.to_string().contains("operands"));
     let table = [
         ("big", "`operands` takes two arguments"),
-        ("big huge", "`huge` is no operand: it is `big`, `small` or `within 5`"),
-        ("big (within 0)", "`within 0` is no operand: it is `big`, `small` or `within 5`"),
+        ("big huge", "invalid operand `huge`; expected `big`, `small` or `within 5`"),
+        ("big (within 0)", "invalid operand `within 0`; expected `big`, `small` or `within 5`"),
         (
             "big (within 9)",
             "coefficients in [-9, 9] are wider than [-8, 8], all that there is mod 17",

@@ -59,9 +59,7 @@ pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
     }
     let selection = selection(args)?;
     let Some(place) = &args.out else {
-        return Err(Failure::input(
-            "where to? add --out DIR, a directory that is empty or not there",
-        ));
+        return Err(Failure::input("missing --out DIR: an empty or new directory"));
     };
     let compiler = compiler(args.cc.as_deref())?;
     let out = OutputDir::create(place, |_| false).map_err(unwritable)?;
@@ -212,7 +210,7 @@ fn selection(args: &Package) -> Result<Selection, Failure> {
     }
     if chosen.is_empty() {
         return Err(Failure::input(format!(
-            "which KEM? There are {}, and `all`",
+            "missing KEM; choose from {}, or `all`",
             known.join(", ")
         )));
     }
@@ -248,7 +246,7 @@ fn prefix(text: &str) -> Result<String, Failure> {
     let why = if !text.starts_with(|c: char| c.is_ascii_alphabetic()) {
         "it must start with a letter"
     } else if !text.chars().all(word) {
-        "letters, digits and `_` alone can be in it"
+        "it may contain only letters, digits and `_`"
     } else if text.len() > 40 {
         "it is longer than 40 letters"
     } else if text.to_uppercase().starts_with("RF_") {
@@ -337,7 +335,7 @@ fn say(ui: &Ui, index: &Index, place: &Path) {
         }
     }
     for (kem, count) in &index.runs.answers {
-        ui.say(format!("{kem}: {count} published answers are met"));
+        ui.say(format!("{kem}: {count} known-answer tests passed"));
     }
     for kem in &index.kems {
         let stack = index.runs.stack.iter().filter(|s| s.kem == *kem);

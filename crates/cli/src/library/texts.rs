@@ -113,8 +113,8 @@ pub fn readme(selection: &Selection, index: &Index) -> String {
     for kem in &selection.kems {
         let counts = index.runs.answers.iter().filter(|(name, _)| name == kem);
         text += &match counts.map(|(_, count)| count).max() {
-            Some(count) => format!("{count} published answers of {kem} were met. "),
-            None => format!("For {kem} no answers are published: a round trip was made. "),
+            Some(count) => format!("{kem} passed {count} known-answer tests. "),
+            None => format!("For {kem} no known answers are published; a round trip succeeded. "),
         };
     }
     text += "\n\n## The multipliers\n\n\

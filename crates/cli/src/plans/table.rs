@@ -91,21 +91,24 @@ pub fn saved(file: &Path, wanted: &Wanted) -> Result<Plans, Failure> {
     let refuse = |why: String| Failure::input(format!("{name}: {why}"));
     let text = crate::preset::read(&name.to_string())?;
     let value: serde_json::Value =
-        serde_json::from_str(&text).map_err(|e| refuse(format!("this is no JSON: {e}")))?;
+        serde_json::from_str(&text).map_err(|e| refuse(format!("this is not JSON: {e}")))?;
     let all = match value {
         serde_json::Value::Array(all) => all,
         one => vec![one],
     };
     let tables = all.into_iter().map(serde_json::from_value::<Plans>);
     let tables = tables.collect::<Result<Vec<_>, _>>();
-    let tables = tables.map_err(|e| refuse(format!("not what `bench --plans` writes: {e}")))?;
+    let tables = tables.map_err(|e| refuse(format!("`bench --plans` did not write this: {e}")))?;
     let (ring, [a, b]) = (wanted.ring.to_string(), wanted.operands);
     let operands = format!("{a} × {b}");
     let found = tables.iter().find(|t| t.ring == ring && t.operands == operands).cloned();
     found.ok_or_else(|| {
         let there: Vec<String> =
             tables.iter().map(|t| format!("{}, {}", t.ring, t.operands)).collect();
-        refuse(format!("nothing of {ring}, {operands}; there are {}", there.join("; ")))
+        refuse(format!(
+            "no results for {ring}, {operands}; there are results for {}",
+            there.join("; ")
+        ))
     })
 }
 
