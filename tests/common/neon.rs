@@ -54,7 +54,7 @@ pub fn operations(all: &Value) -> String {
     for target in ["Neon", "portable C"] {
         head.extend(compilers(all).iter().map(|compiled| format!("{target}, {compiled}")));
     }
-    head.push("seed 001, measured".into());
+    head.push("[Hwang24], measured".into());
     markdown(&head.iter().map(String::as_str).collect::<Vec<_>>(), 2, &rows)
 }
 
