@@ -112,8 +112,12 @@ impl Walk<'_> {
         // Both agree modulo 2^32, and so does 2^32 times the mask with the difference modulo 2^64.
         form.k >>= WORD;
         form.t.iter_mut().for_each(|t| t.1 >>= WORD);
-        let spelled =
-            if shifted.t.is_empty() { whole } else { shifted.plus(-(1 << (WORD - 1)), 64) };
+        let spelled = match (shifted.t.is_empty(), whole.t.is_empty()) {
+            (false, _) => shifted.plus(-(1 << (WORD - 1)), 64),
+            (true, false) => whole,
+            // A word that neither extension changes is never negative.
+            (true, true) => signed,
+        };
         Some((form, spelled, above.or(below)))
     }
 

@@ -206,3 +206,33 @@ fn ranges_decide() {
         check_witness(&wide, &run(&source, &wide));
     }
 }
+
+/// q is added where a word is negative: also of words that never are, always are, or are both.
+#[test]
+fn signs_of_words_on_either_side_of_zero() {
+    let source = "
+        #include <stdint.h>
+        void caddq(int32_t r[8]) { for (int i = 0; i < 8; i++) r[i] += (r[i] >> 31) & ADDED; }";
+    let q = Q as i64;
+    // For a word that is never negative it does not matter what would be added.
+    for (lo, hi, added, verdict) in [
+        (0, q - 1, "8380417", Verdict::Proved),
+        (0, q - 1, "8380416", Verdict::Proved),
+        (-q, -1, "8380417", Verdict::Proved),
+        (-q, q - 1, "8380417", Verdict::Proved),
+        (-q, q - 1, "8380416", Verdict::Refuted),
+        (-1, q - 1, "8380416", Verdict::Refuted),
+    ] {
+        let text = format!(
+            "contract = 1\nsymbol = \"caddq\"\nabi = \"sysv-x86-64\"\nring = \"Z{Q}[x]/(x^8 + 1)\"\ncomputes = \"scale\"\n[[argument]]\nname = \"r\"\nrole = \"inout\"\nelement = \"i32\"\nlength = 8\nrange = [{lo}, {hi}]\nexit = [0, {}]\n",
+            q - 1
+        );
+        let contract = Contract::parse(&text).expect("a contract");
+        for flags in [&["-O2"][..], &["-O3", "-mavx2"], &["-O2", "-fno-tree-vectorize"]] {
+            let object = compile(&source.replace("ADDED", added), flags);
+            let report =
+                ringforge_prove::prove(&object, &contract, &Options::default(), &mut Quiet);
+            assert_eq!(report.verdict, verdict, "[{lo}, {hi}], {added}: {}", told(&report));
+        }
+    }
+}
