@@ -98,6 +98,33 @@ pub fn recheck(
     Ok(accepted)
 }
 
+/// The arrays that a case reads.
+pub fn operands(contract: &Contract, call: &CallCase) -> Vec<Operand> {
+    let operand = |((lo, hi), i): ((i64, i64), usize)| Operand {
+        lo,
+        hi,
+        bits: contract.arguments[i].element.bits(),
+    };
+    call.ranges(contract).into_iter().zip(contract.inputs()).map(operand).collect()
+}
+
+/// A case of a contract, with the arrays that it reads.
+pub fn case<'a>(
+    contract: &Contract,
+    graph: &'a Graph,
+    call: &'a CallCase,
+    operands: &'a [Operand],
+) -> Case<'a> {
+    let output = &contract.arguments[contract.output()];
+    let target = Target {
+        bits: output.element.bits(),
+        signed: output.element.signed(),
+        lo: output.exit.0,
+        hi: output.exit.1,
+    };
+    Case { graph, operands, outputs: &call.outputs, target, q: contract.ring.q() as u32 }
+}
+
 /// Walks over one case of a contract: everything but what the outputs are in the ring.
 ///
 /// # Errors
@@ -110,28 +137,8 @@ pub fn walked(
     limits: Limits,
     tick: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Walked, Refused> {
-    let operand = |((lo, hi), i): ((i64, i64), usize)| Operand {
-        lo,
-        hi,
-        bits: contract.arguments[i].element.bits(),
-    };
-    let operands: Vec<Operand> =
-        call.ranges(contract).into_iter().zip(contract.inputs()).map(operand).collect();
-    let output = &contract.arguments[contract.output()];
-    let target = Target {
-        bits: output.element.bits(),
-        signed: output.element.signed(),
-        lo: output.exit.0,
-        hi: output.exit.1,
-    };
-    let case = Case {
-        graph,
-        operands: &operands,
-        outputs: &call.outputs,
-        target,
-        q: contract.ring.q() as u32,
-    };
-    replay::walk(&case, lines, limits.work, tick)
+    let operands = operands(contract, call);
+    replay::walk(&case(contract, graph, call, &operands), lines, limits.work, tick)
 }
 
 /// Compares the outputs of a case that was walked over with what the contract asks for.

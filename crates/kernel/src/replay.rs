@@ -41,6 +41,7 @@ pub struct Target {
 }
 
 /// One call of a function, lifted.
+#[derive(Clone, Copy)]
 pub struct Case<'a> {
     /// The graph.
     pub graph: &'a Graph,
@@ -98,21 +99,15 @@ pub fn walk(
     tick: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Walked, Refused> {
     let refused = |line: usize| move |why: Why| Refused { line, why };
-    let mut this = guarded(|| Walk::new(case, lines.len(), budget)).map_err(refused(1))?;
+    let mut this = Walk::new(*case, budget).map_err(refused(1))?;
     for (number, line) in lines.iter().enumerate() {
-        let accepted = guarded(|| {
-            this.line(line, tick)?;
-            let go_on = number % 4096 != 0 || tick(number as f64 / lines.len() as f64);
-            if go_on { Ok(()) } else { Err(Why::from("stopped")) }
-        });
-        accepted.flatten().map_err(refused(number + 1))?;
+        this.line(line, tick).map_err(refused(number + 1))?;
+        let stop = || number % 4096 == 0 && !tick(number as f64 / lines.len() as f64);
+        if guarded(stop).map_err(refused(number + 1))? {
+            return Err(refused(number + 1)("stopped".into()));
+        }
     }
-    if let Some(k) = this.outputs.iter().position(Option::is_none) {
-        return Err(refused(lines.len() + 1)(format!("nothing is said of output {k}")));
-    }
-    this.replayed.enumerated = this.facts.enumerated.facts;
-    let outputs = this.outputs.into_iter().flatten().collect();
-    Ok(Walked { facts: this.facts, outputs, replayed: this.replayed })
+    this.walked().map_err(refused(lines.len() + 1))
 }
 
 /// Which nodes the outputs depend on.
@@ -131,8 +126,9 @@ fn needed(case: &Case, size: usize) -> Vec<bool> {
 /// Is told the fraction done; false to stop.
 type Tick<'a> = &'a (dyn Fn(f64) -> bool + Sync);
 
-struct Walk<'a> {
-    case: &'a Case<'a>,
+/// The walk, as far as the lines go that it took.
+pub struct Walk<'a> {
+    case: Case<'a>,
     facts: Facts,
     /// The certificate's atoms and functions by the kernel's numbers.
     atoms: Vec<AtomId>,
@@ -147,33 +143,70 @@ struct Walk<'a> {
     next: usize,
     outputs: Vec<Option<Congruence>>,
     replayed: Replayed,
+    /// Why no more lines are taken.
+    ended: Option<Why>,
 }
 
-impl Walk<'_> {
-    fn new<'a>(case: &'a Case, lines: usize, budget: u64) -> Walk<'a> {
-        let ranges = case.operands.iter().map(|o| (o.lo, o.hi)).collect();
-        let size = case.outputs.iter().map(|o| o.0 as usize + 1).max().unwrap_or(0);
-        let needed = needed(case, size);
-        let mut last = vec![0; size];
-        for id in (0..size as u32).filter(|id| needed[*id as usize]) {
-            read(case.graph, NodeId(id), &mut |a| last[a.0 as usize] = id);
-        }
-        case.outputs.iter().for_each(|o| last[o.0 as usize] = KEPT);
-        Walk {
-            case,
-            facts: Facts::new(ranges, budget),
-            atoms: Vec::new(),
-            funs: Vec::new(),
-            needed,
-            last,
-            words: vec![Word::default(); size],
-            next: 0,
-            outputs: vec![None; case.outputs.len()],
-            replayed: Replayed { lines, ..Replayed::default() },
-        }
+impl<'a> Walk<'a> {
+    /// Before the first line.
+    ///
+    /// # Errors
+    /// If the case is none.
+    pub fn new(case: Case<'a>, budget: u64) -> Result<Walk<'a>, Why> {
+        guarded(|| {
+            let ranges = case.operands.iter().map(|o| (o.lo, o.hi)).collect();
+            let size = case.outputs.iter().map(|o| o.0 as usize + 1).max().unwrap_or(0);
+            let needed = needed(&case, size);
+            let mut last = vec![0; size];
+            for id in (0..size as u32).filter(|id| needed[*id as usize]) {
+                read(case.graph, NodeId(id), &mut |a| last[a.0 as usize] = id);
+            }
+            case.outputs.iter().for_each(|o| last[o.0 as usize] = KEPT);
+            Walk {
+                case,
+                facts: Facts::new(ranges, budget),
+                atoms: Vec::new(),
+                funs: Vec::new(),
+                needed,
+                last,
+                words: vec![Word::default(); size],
+                next: 0,
+                outputs: vec![None; case.outputs.len()],
+                replayed: Replayed::default(),
+                ended: None,
+            }
+        })
     }
 
-    fn line(&mut self, line: &Line, tick: Tick) -> Result<(), Why> {
+    /// Takes a line. One that is refused changes nothing but that atoms may be defined.
+    ///
+    /// # Errors
+    /// The condition that fails.
+    pub fn line(&mut self, line: &Line, tick: Tick) -> Result<(), Why> {
+        if let Some(why) = &self.ended {
+            return Err(why.clone());
+        }
+        let taken = guarded(|| self.accept(line, tick));
+        // After a panic nothing may be read of what was computed.
+        self.ended = taken.as_ref().err().cloned();
+        self.replayed.lines += 1;
+        taken.flatten()
+    }
+
+    /// What is known of the outputs.
+    ///
+    /// # Errors
+    /// An output of which no line was taken.
+    pub fn walked(mut self) -> Result<Walked, Why> {
+        if let Some(k) = self.outputs.iter().position(Option::is_none) {
+            return Err(format!("nothing is said of output {k}"));
+        }
+        self.replayed.enumerated = self.facts.enumerated.facts;
+        let outputs = self.outputs.into_iter().flatten().collect();
+        Ok(Walked { facts: self.facts, outputs, replayed: self.replayed })
+    }
+
+    fn accept(&mut self, line: &Line, tick: Tick) -> Result<(), Why> {
         match line {
             Line::Fun(fun) => self.fun(fun),
             Line::Atom(atom) => {
@@ -269,7 +302,8 @@ impl Walk<'_> {
                 return Err(format!("node {node} is an input of another width"));
             }
         }
-        let added = if rules.is_empty() { self.added(id) } else { None };
+        // A word that is told otherwise may be refused, and the sum is then needed again.
+        let added = if rules.is_empty() && claim.is_none() { self.added(id) } else { None };
         let (facts, words) = (&mut self.facts, &self.words[..]);
         let told = |why: Why| format!("node {node}, {:?}: {why}", graph.node(id).op);
         let mut word = match added {
@@ -505,7 +539,7 @@ mod tests {
         let target = Target { bits: 16, signed: true, lo: 0, hi: 0 };
         let outputs = [sums, more];
         let case = Case { graph: &graph, operands: &operands, outputs: &outputs, target, q: 17 };
-        let mut walk = Walk::new(&case, 0, 1 << 20);
+        let mut walk = Walk::new(case, 1 << 20).expect("a case");
         walk.visit_below(sums.0 as usize).expect("sums");
         let kept = |walk: &Walk| -> Vec<usize> { walk.words.iter().map(|w| w.t.len()).collect() };
         assert_eq!(kept(&walk)[last as usize], 50, "its parts are put side by side yet");

@@ -5,6 +5,8 @@ mod common;
 
 use common::cases::{all, case};
 use common::{Bench, lines};
+use ringforge_kernel::certificate::Line;
+use ringforge_kernel::replay::Walk;
 use ringforge_machine::graph::Op;
 
 /// A false certificate: the case, its line (from 1), what stands there instead (nothing: the line is
@@ -17,6 +19,23 @@ fn refuses(lies: &[Lie<'_>]) {
         let mut all = known.lines.clone();
         let put = lines(text);
         assert!(put.len() != 1 || put[0] != all[at - 1], "{name}: `{text}` changes nothing");
+        // How far the walk goes for a line.
+        let node = |line: &Line| match line {
+            Line::Node { node, .. } => *node,
+            Line::Output { .. } => u32::MAX,
+            _ => 0,
+        };
+        if let ([lie], true) = (&put[..], at == line)
+            && node(lie) <= node(&all[at - 1])
+        {
+            // A line that is refused takes nothing away: the right one is accepted after it.
+            let mut walk = Walk::new(known.bench.case(), 1 << 26).expect("a case");
+            let mut take = |line| walk.line(line, &|_| true);
+            all[..at - 1].iter().for_each(|line| take(line).expect("before the lie"));
+            take(lie).expect_err("the lie");
+            all[at - 1..].iter().for_each(|line| take(line).expect("after the lie"));
+            walk.walked().unwrap_or_else(|why| panic!("{name}, `{text}`: {why}"));
+        }
         all.splice(at - 1..at, put);
         match known.bench.replay(&all) {
             Ok(_) => panic!("{name}: `{text}` for line {at} is accepted"),

@@ -2,7 +2,7 @@
 //!
 //! For given inputs every variable has a value, by its definition. It must lie in the variable's
 //! interval and be congruent to the variable's residue form, modulo that form's modulus; a node's form must give the node's
-//! bits. A contradiction is an error of this tool and forbids the verdict `proved`.
+//! bits. A contradiction is an error of the search; tests look for one.
 
 use crate::values::{Atom, AtomId, Base, Form, ModForm, Source, World};
 

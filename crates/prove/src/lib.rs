@@ -7,7 +7,9 @@
 //! all basis vectors. Anything that is not modelled leaves the verdict `unknown`.
 
 mod aim;
+#[cfg(test)]
 mod audit;
+mod beside;
 mod bits;
 #[cfg(test)]
 mod circuit_tests;

@@ -8,11 +8,17 @@ use std::sync::Arc;
 impl Walk<'_> {
     /// Writes the node's line of the certificate.
     pub(crate) fn write(&mut self, id: NodeId, form: &Form) {
-        let graph = self.graph;
-        let node = graph.node(id);
+        if !matches!(self.graph.node(id).op, Op::Const(_) | Op::Input { .. }) {
+            let linear = self.linear(id);
+            self.cut.record_node(id.0, form, self.width(id), linear.as_ref());
+        }
+    }
+
+    /// A node's form where that follows from its arguments' without a rule.
+    pub(crate) fn linear(&self, id: NodeId) -> Option<Form> {
+        let node = self.graph.node(id);
         let (w, args) = (node.width, &node.args);
-        let linear = match node.op {
-            Op::Const(_) | Op::Input { .. } => return,
+        match node.op {
             Op::Add => Some(Form::combine(&self.get(args[0]), 1, &self.get(args[1]), 1, w)),
             Op::Sub => Some(Form::combine(&self.get(args[0]), 1, &self.get(args[1]), -1, w)),
             Op::Shl(k) => Some(self.get(args[0]).scaled(1i64.wrapping_shl(k.into()), w)),
@@ -26,8 +32,7 @@ impl Walk<'_> {
                 }
             }
             _ => None,
-        };
-        self.cut.record_node(id.0, form, w, linear.as_ref());
+        }
     }
 
     /// Whether an atom is a function or a quotient.

@@ -1,27 +1,29 @@
 //! The proof of one object: lift every call, interpret, compare, check.
 
-use crate::audit::Audit;
+use crate::beside::Beside;
 use crate::integers;
 use crate::limits::Watch;
 use crate::report::{Counts, Reason, ReasonKind, Report, Verdict};
 use crate::values::ModForm;
 use crate::walk::{Output, Walk};
 use crate::written::{Certificate, write};
-use crate::{Options, Progress, ranges, witness};
+use crate::{Options, Progress, ranges};
 use ringforge_contract::calls::CallCase;
 use ringforge_contract::computes::Computes;
 use ringforge_contract::contract::Contract;
 use ringforge_kernel::certificate::Line;
-use ringforge_kernel::check::{Limits, compared, walked};
+use ringforge_kernel::check::{self, Limits, compared};
 use ringforge_kernel::compare::Mismatch;
-use ringforge_kernel::replay::{Refused, Walked};
+use ringforge_kernel::replay::{self, Refused, Walked};
 use ringforge_machine::Object;
-use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::Graph;
 use std::time::Instant;
 
 /// Characters of a refused line that are shown.
 const SHOWN: usize = 200;
+
+/// What the kernel says if it was told to stop.
+const STOPPED: &str = "stopped";
 
 /// A proof in progress.
 pub(crate) struct Job<'a> {
@@ -94,12 +96,35 @@ impl<'a> Job<'a> {
         if let Some(proved) = self.twos(graph, case) {
             return proved;
         }
+        let before = self.report.clone();
+        self.attempt(graph, case, None).unwrap_or_else(|| {
+            self.report = before;
+            let operands = check::operands(self.contract, case);
+            let of = check::case(self.contract, graph, case, &operands);
+            match replay::Walk::new(of, self.options.max_work) {
+                Ok(kernel) => self.attempt(graph, case, Some(Beside::new(kernel))) == Some(true),
+                Err(why) => {
+                    self.reason(ReasonKind::Unmodelled, &case.name, why);
+                    false
+                }
+            }
+        })
+    }
+
+    /// Proves one call; false (with a reason) if not, and [`None`] if the kernel, which was not asked for each line, refuses one.
+    fn attempt<'g>(
+        &mut self,
+        graph: &'g Graph,
+        case: &'g CallCase,
+        beside: Option<Beside<'g>>,
+    ) -> Option<bool> {
         let contract = self.contract;
+        let asked = beside.is_some();
         let t = Instant::now();
-        let Some((mut walk, visited)) = self.interpret(graph, case) else {
+        let Some((mut walk, visited)) = self.interpret(graph, case, beside) else {
             self.time("interpret", t);
             self.stopped(&case.name);
-            return false;
+            return Some(false);
         };
         let read = self.read_outputs(graph, &mut walk, case);
         self.time("interpret", t);
@@ -109,18 +134,8 @@ impl<'a> Job<'a> {
         ranges::summarise(&mut self.report.ranges, graph, &mut walk, self.object);
         let Some(outputs) = read else {
             self.refute(graph, &mut walk, case, None);
-            return false;
+            return Some(false);
         };
-        let t = Instant::now();
-        let audited = self.audit(graph, &mut walk, case, &outputs);
-        self.time("audit", t);
-        if let Err(e) = audited {
-            let text = format!(
-                "concrete evaluation contradicts the forms, which is an error of this tool: {e}"
-            );
-            self.reason(ReasonKind::Unmodelled, &case.name, text);
-            return false;
-        }
         if contract.computes == Computes::Product {
             let t = Instant::now();
             let result = integers::lift(&mut walk.cut, &outputs, contract.ring.degree());
@@ -128,31 +143,48 @@ impl<'a> Job<'a> {
             if let Err(text) = result {
                 self.reason(ReasonKind::Function, &case.name, text);
                 self.refute(graph, &mut walk, case, None);
-                return false;
+                return Some(false);
             }
         }
-        let lines = walk.cut.record.finished();
+        let mut lines = walk.cut.record.finished();
+        if let Some(beside) = &mut walk.beside
+            && let Err(why) = beside.give(&mut lines)
+        {
+            let text = format!("no rule shows what an output is: {why}");
+            self.reason(ReasonKind::Unmodelled, &case.name, text);
+            self.refute(graph, &mut walk, case, None);
+            return Some(false);
+        }
         // The kernel has tables of its own, as large as these: both at once would take twice the memory.
         drop(walk);
-        let Some(walked) = self.replay(graph, case, &lines) else {
-            // Integers that are no others by what is known may be others indeed.
-            if self.report.reasons.last().is_some_and(|r| r.kind == ReasonKind::Function) {
-                self.refute_anew(graph, case, None);
+        let walked = match self.replay(graph, case, &lines) {
+            Ok(walked) => walked,
+            Err(refused) => {
+                let line = refused.line.checked_sub(1).and_then(|i| lines.get(i));
+                let integers = matches!(line, Some(Line::Chinese { .. }));
+                if !asked && !integers && refused.why != STOPPED {
+                    return None;
+                }
+                self.refused(&refused, line, case);
+                // Integers that are no others by what is known may be others indeed.
+                if integers {
+                    self.refute_anew(graph, case, None);
+                }
+                return Some(false);
             }
-            return false;
         };
         drop(lines);
         match self.compare(case, &walked) {
-            Ok(()) => true,
+            Ok(()) => Some(true),
             Err(Mismatch::Cancelled) => {
                 self.stopped(&case.name);
-                false
+                Some(false)
             }
             Err(m) => {
                 self.mismatch(&m, &case.name);
                 drop(walked);
                 self.refute_anew(graph, case, Some(&m));
-                false
+                Some(false)
             }
         }
     }
@@ -174,9 +206,15 @@ impl<'a> Job<'a> {
     }
 
     /// Visits all nodes of a call, and counts them; [`None`] if it was stopped.
-    fn interpret<'g>(&mut self, graph: &'g Graph, case: &CallCase) -> Option<(Walk<'g>, usize)> {
+    fn interpret<'g>(
+        &mut self,
+        graph: &'g Graph,
+        case: &CallCase,
+        beside: Option<Beside<'g>>,
+    ) -> Option<(Walk<'g>, usize)> {
         let in_ranges = case.input_ranges(self.contract);
         let mut walk = Walk::new(graph, self.contract.ring.q() as u32, in_ranges);
+        walk.beside = beside;
         walk.cut.cones.max_points = self.options.max_points;
         walk.cut.cones.budget = self.options.max_work;
         let visited = walk.run(&case.outputs, &mut |done, total| {
@@ -188,7 +226,7 @@ impl<'a> Job<'a> {
     /// Looks for inputs that show a failure which the kernel found, after the walk was dropped.
     fn refute_anew(&mut self, graph: &Graph, case: &CallCase, m: Option<&Mismatch>) {
         let t = Instant::now();
-        let walk = self.interpret(graph, case);
+        let walk = self.interpret(graph, case, None);
         self.time("search", t);
         match walk {
             Some((mut walk, _)) => self.refute(graph, &mut walk, case, m),
@@ -196,87 +234,38 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Replays a certificate by the kernel; [`None`] (with a reason) if it is refused.
+    /// Replays a certificate by the kernel, and keeps it if it is accepted.
     pub(crate) fn replay(
         &mut self,
         graph: &Graph,
         case: &CallCase,
         lines: &[Line],
-    ) -> Option<Walked> {
+    ) -> Result<Walked, Refused> {
         let t = Instant::now();
         let limits = Limits { work: self.options.max_work, steps: self.options.max_steps };
         let (watch, shared): (&Watch, &dyn Progress) = (&self.watch, &*self.progress);
         let tick = |fraction: f64| shared.update("replaying", fraction) && watch.goes_on();
-        let result = walked(self.contract, graph, case, lines, limits, &tick);
+        let result = check::walked(self.contract, graph, case, lines, limits, &tick);
         self.time("replay", t);
-        match result {
-            Ok(walked) => {
-                self.certificate.case(&case.name, lines);
-                self.report.certificate.replayed += walked.replayed;
-                Some(walked)
-            }
-            Err(refused) if refused.why == "stopped" => {
-                self.stopped(&case.name);
-                None
-            }
-            Err(refused) => {
-                let line = refused.line.checked_sub(1).and_then(|i| lines.get(i));
-                if let Some(Line::Chinese { moduli, .. }) = line {
-                    let text = format!("integers known modulo {moduli:?}: {}", refused.why);
-                    self.reason(ReasonKind::Function, &case.name, text);
-                    return None;
-                }
-                let text = format!("{}, which is an error of this tool", told(&refused, line));
-                self.reason(ReasonKind::Unmodelled, &case.name, text);
-                None
-            }
+        if let Ok(walked) = &result {
+            self.certificate.case(&case.name, lines);
+            self.report.certificate.replayed += walked.replayed;
         }
+        result
     }
 
-    /// Tests all variables and outputs on a few random inputs.
-    fn audit(
-        &self,
-        graph: &Graph,
-        walk: &mut Walk,
-        case: &CallCase,
-        outputs: &[ModForm],
-    ) -> Result<(), String> {
-        let ranges = case.ranges(self.contract);
-        let output = &self.contract.arguments[self.contract.output()];
-        let tape = Tape::new(graph, &case.outputs).map_err(|e| e.to_string())?;
-        let mut random = witness::Random(1);
-        for round in 0..2 {
-            let mut inputs: Vec<Vec<i64>> = ranges
-                .iter()
-                .zip(self.contract.lengths())
-                .map(|(&(lo, hi), length)| {
-                    (0..length)
-                        .map(|_| {
-                            let r = random.next();
-                            if round == 0 {
-                                lo + (r % (hi - lo + 1) as u64) as i64
-                            } else {
-                                [lo, hi][(r & 1) as usize]
-                            }
-                        })
-                        .collect()
-                })
-                .collect();
-            case.tied(&mut inputs);
-            let input = |o: u16, i: u32| inputs[o as usize][i as usize];
-            let audit = Audit::new(&mut walk.cut.world, &input)?;
-            let values = tape.run(|o, i| input(o, i) as u64);
-            for (k, (form, bits)) in outputs.iter().zip(values).enumerate() {
-                let s = 64 - u32::from(output.element.bits());
-                let value =
-                    if output.element.signed() { ((bits << s) as i64) >> s } else { bits as i64 };
-                let residue = audit.residue(&walk.cut.world, form);
-                if (i128::from(value) - residue).rem_euclid(self.contract.ring.q().into()) != 0 {
-                    return Err(format!("output {k} is {value}, its form gives {residue}"));
-                }
+    /// The reason for a line that the kernel refuses.
+    pub(crate) fn refused(&mut self, refused: &Refused, line: Option<&Line>, case: &CallCase) {
+        match line {
+            _ if refused.why == STOPPED => self.stopped(&case.name),
+            Some(Line::Chinese { moduli, .. }) => {
+                let text = format!("integers known modulo {moduli:?}: {}", refused.why);
+                self.reason(ReasonKind::Function, &case.name, text);
+            }
+            _ => {
+                self.reason(ReasonKind::Unmodelled, &case.name, told(refused, line));
             }
         }
-        Ok(())
     }
 
     /// Integer reading of every output; [`None`] (with a reason) if one has none or leaves its

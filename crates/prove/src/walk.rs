@@ -1,5 +1,6 @@
 //! From graph nodes to forms: one visit per node, in topological order.
 
+use crate::beside::Beside;
 use crate::cut::Cutter;
 use crate::funs::{FunId, FunOp};
 use crate::uses::Use;
@@ -41,6 +42,8 @@ pub struct Walk<'g> {
     pub(crate) masked: FxHashMap<(Form, Form), AtomId>,
     /// Whether forms stay after their last use.
     pub keep: bool,
+    /// The kernel, where it is asked for each line.
+    pub(crate) beside: Option<Beside<'g>>,
 }
 
 impl<'g> Walk<'g> {
@@ -58,6 +61,7 @@ impl<'g> Walk<'g> {
             uppers: FxHashMap::default(),
             masked: FxHashMap::default(),
             keep: false,
+            beside: None,
         }
     }
 
@@ -119,6 +123,7 @@ impl<'g> Walk<'g> {
                 None => {
                     let form = self.visit(id);
                     self.write(id, &form);
+                    let form = self.accepted(id, form);
                     self.mixed[id.0 as usize] = form.t.iter().any(|t| self.functional(t.0));
                     self.forms.insert(id, form);
                 }

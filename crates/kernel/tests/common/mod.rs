@@ -82,14 +82,18 @@ impl Bench {
 
     /// The same with a budget of point evaluations.
     pub fn replay_for(&self, lines: &[Line], budget: u64) -> Result<Walked, Refused> {
-        let case = Case {
+        replay::walk(&self.case(), lines, budget, &|_| true)
+    }
+
+    /// What the kernel walks over.
+    pub fn case(&self) -> Case<'_> {
+        Case {
             graph: &self.graph,
             operands: &self.operands,
             outputs: &self.outputs,
             target: self.target,
             q: self.q,
-        };
-        replay::walk(&case, lines, budget, &|_| true)
+        }
     }
 }
 

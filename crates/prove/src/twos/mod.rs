@@ -64,11 +64,18 @@ impl Job<'_> {
             return Some(self.wrong(graph, case, None));
         }
         let lines = std::mem::take(&mut words.atoms.lines);
-        let Some(walked) = self.replay(graph, case, &lines) else { return Some(false) };
+        let walked = match self.replay(graph, case, &lines) {
+            Ok(walked) => walked,
+            Err(refused) => {
+                let line = refused.line.checked_sub(1).and_then(|i| lines.get(i));
+                self.refused(&refused, line, case);
+                return Some(false);
+            }
+        };
         drop(lines);
         match self.compare(case, &walked) {
             Ok(()) => Some(true),
-            Err(wrong) => Some(self.refused(graph, &words, &walked, case, wrong)),
+            Err(wrong) => Some(self.differs(graph, &words, &walked, case, wrong)),
         }
     }
 
@@ -153,7 +160,7 @@ impl Job<'_> {
     }
 
     /// A reason for what the comparison found; always false.
-    fn refused(
+    fn differs(
         &mut self,
         graph: &Graph,
         words: &Words,
