@@ -54,13 +54,13 @@ impl Facts {
     pub(crate) fn with(&mut self, s: &Form, zeros: &[(Zero, i128)]) -> Result<Form, Why> {
         let mut out = s.clone();
         for &(zero, factor) in zeros {
-            self.enumerated.pay(out.t.len())?;
             let zero = match zero {
                 Zero::Name(a) => self.named(a)?,
                 Zero::Fact(i) => self.equation(i)?.clone(),
                 Zero::NameTimes(a, x) => self.times(&self.named(a)?, x)?,
                 Zero::FactTimes(i, x) => self.times(self.equation(i)?, x)?,
             };
+            self.enumerated.pay(out.t.len() + zero.t.len())?;
             out = out.combine(1, &zero, factor).ok_or(LARGE)?;
         }
         Ok(out)

@@ -312,6 +312,16 @@ fn the_budget_ends_unfolding() {
         let e = b.replay_for(&lines(&text), budget).err().expect("a wide interval");
         assert_eq!((e.line, e.why.contains(why)), (3003, true), "{e}");
     }
+    // So does an equation of which nothing is left: its factor is 0.
+    let mut text: String = (0..2_000).map(|i| format!("input 0 {i}\n")).collect();
+    let terms: String = (0..2_000).map(|i| format!(" {i} 1")).collect();
+    let zeros = " name 2000 0".repeat(1_000);
+    text += &format!("name 0 2000{terms}\nbound 0 -5 5 by 1 1000{zeros}\n");
+    for (budget, line, why) in [(1 << 20, 2002, "the budget is spent"), (1 << 26, 2003, "output 0")]
+    {
+        let e = b.replay_for(&lines(&text), budget).err().expect("nothing is said of the output");
+        assert_eq!((e.line, e.why.contains(why)), (line, true), "{e}");
+    }
 }
 
 /// A number that does not fit its type ends the replay as a refusal, in release builds too: a slice from bit 255 on
