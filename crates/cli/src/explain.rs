@@ -54,7 +54,7 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
         "notes": entry.map(|(m, _)| &m.notes),
         "sites": entry.map(|(m, _)| &m.sites),
         "target": target.name,
-        "schedule": schedule.to_string(),
+        "schedule": made.as_ref().map(|made| &made.schedule),
         "entry": entry.map(|(_, e)| &e.procedure),
         "ranges": entry.map(|(_, e)| &e.ranges),
         "counts": entry.map(|(_, e)| &e.costs),

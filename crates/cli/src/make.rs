@@ -27,7 +27,7 @@ pub struct Made {
     pub target: &'static Target,
     /// The plan.
     pub plan: Plan,
-    /// The schedule's text.
+    /// What was settled, as a schedule's text.
     pub schedule: String,
     /// Where the program does not compute as the plan says.
     pub notes: Vec<String>,
@@ -122,7 +122,7 @@ pub fn make(
     let (mut program, notes, sites) = (lowered.program, lowered.notes, lowered.sites);
     widen(&mut program);
     let entries = entries(&program, target, job.operands)?;
-    let (plan, schedule) = (plan.clone(), schedule.to_string());
+    let (plan, schedule) = (plan.clone(), program.schedule.clone());
     Ok(Made { target, plan, schedule, notes, sites, program, entries })
 }
 

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use ringforge_plan::Structure;
 use ringforge_program::method::MulMethod;
-use ringforge_program::schedule::Schedule;
 use ringforge_ring::Ring;
 use ringforge_tune::{Algorithm, Arithmetic, Granularity, Objective, Problem, Scope};
 use ringforge_tune::{registers, tables};
@@ -100,11 +99,8 @@ fn emitted(ui: &Ui, args: &Search, ring: &str, target: &str) -> Result<u8, Failu
     }))?;
     ui.say(found.to_string().trim_end());
     let text = format!(
-        "# Found by `ringforge search {ring} --emitted {} --out FILE`: {} reductions of registers, {} before.\n{}",
-        target.name,
-        found.after,
-        found.before,
-        Schedule { reductions: Some(found.sites), ..schedule }
+        "# Found by `ringforge search {ring} --emitted {} --out FILE`: {} reductions of registers, {} before.\nreductions = {:?}\n",
+        target.name, found.after, found.before, found.sites
     );
     save(ui, args.out.as_deref(), &text)?;
     Ok(0)

@@ -14,7 +14,6 @@ mod words;
 use crate::Preamble;
 use crate::x86::{Machine, UNDOING, check, file};
 use ringforge_program::ir::*;
-use ringforge_program::schedule::Schedule;
 
 pub use crate::x86::Unfit;
 
@@ -30,7 +29,6 @@ pub const SUFFIX: &str = "neon";
 pub fn neon(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
     let program = program.expand();
     check(&program, &ringforge_target::NEON, lacking)?;
-    let schedule = Schedule::parse(&program.schedule).unwrap_or_default();
     let machine = Machine {
         suffix: SUFFIX,
         what: "multiplication with Neon",
@@ -38,7 +36,7 @@ pub fn neon(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
         attribute: "",
         keeps: false,
         repeats: false,
-        in_order: schedule.in_order as usize,
+        in_order: program.in_order as usize,
         block: op::block,
     };
     Ok(file(&program, &machine, preamble))

@@ -163,6 +163,7 @@ fn toy(ops: Vec<Op>) -> Program {
         transform: None,
         plan: String::new(),
         schedule: String::new(),
+        in_order: 0,
         procedures: vec![Procedure {
             name: "mul".into(),
             exported: true,

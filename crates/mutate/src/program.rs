@@ -365,6 +365,7 @@ mod tests {
             transform: None,
             plan: String::new(),
             schedule: String::new(),
+            in_order: 0,
             procedures: vec![Procedure {
                 name: "mul".into(),
                 exported: true,

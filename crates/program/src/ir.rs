@@ -48,6 +48,8 @@ pub struct Program {
     pub plan: String,
     /// The schedule's text, for headers and reports.
     pub schedule: String,
+    /// After how many operations of straight-line code a compiler starts anew to order them; 0 for never.
+    pub in_order: u32,
     /// All procedures; a procedure calls only those before it.
     pub procedures: Vec<Procedure>,
 }

@@ -11,4 +11,5 @@ pub mod method;
 pub mod place;
 pub mod rebase;
 pub mod schedule;
+pub mod settle;
 pub mod unsigned;

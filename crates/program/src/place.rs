@@ -35,12 +35,15 @@ pub struct Placement {
     pub slots: u32,
 }
 
-/// A sum does not fit even when everything is reduced.
+/// A sum or an output does not fit even when everything is reduced.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "no placement of reductions keeps every sum within its word and the outputs within their limits"
-)]
-pub struct Impossible;
+#[error("needs |x| ≤ {most} and reaches {bound} with every value reduced")]
+pub struct Impossible {
+    /// The largest magnitude that fits.
+    pub most: i64,
+    /// The one that is reached.
+    pub bound: i64,
+}
 
 /// How many rounds times squared operations placing takes at most.
 const ROUNDS_TIMES_SQUARE: usize = 100_000_000;
@@ -77,7 +80,7 @@ pub fn place(task: Task, bounds: &mut Bounds, rounds: u32) -> Result<Placement, 
             }
         }
     }
-    if task.evaluate(&live, &mut all, bounds).is_none() {
+    if task.evaluate(&live, &mut all, bounds).is_err() {
         // Where a modulus nearly fills its words, products are reduced too.
         for &v in &live {
             let product = matches!(task.net.op(v), NetOp::Scale(_, c) if c != task.net_q() - 1);
@@ -86,7 +89,7 @@ pub fn place(task: Task, bounds: &mut Bounds, rounds: u32) -> Result<Placement, 
                 decisions.push(v.0 as usize);
             }
         }
-        task.evaluate(&live, &mut all, bounds).ok_or(Impossible)?;
+        task.evaluate(&live, &mut all, bounds)?;
     }
     // Long networks get fewer rounds: each takes time quadratic in their length.
     let rounds =
@@ -103,11 +106,11 @@ pub fn place(task: Task, bounds: &mut Bounds, rounds: u32) -> Result<Placement, 
         let mut trial = all.clone();
         for &d in &order {
             flip(&mut trial, d, count);
-            if task.evaluate(&live, &mut trial, bounds).is_none() {
+            if task.evaluate(&live, &mut trial, bounds).is_err() {
                 flip(&mut trial, d, count);
             }
         }
-        if task.evaluate(&live, &mut trial, bounds).is_none() {
+        if task.evaluate(&live, &mut trial, bounds).is_err() {
             continue;
         }
         let spread = task.outputs.iter().map(|v| trial.bounds[v.0 as usize]).sum();
@@ -119,7 +122,8 @@ pub fn place(task: Task, bounds: &mut Bounds, rounds: u32) -> Result<Placement, 
             }
         }
     }
-    best.map(|(_, _, placement)| placement).ok_or(Impossible)
+    // Everything reduced fits, and so does what is spared of it one by one.
+    Ok(best.map_or(all, |(_, _, placement)| placement))
 }
 
 fn flip(trial: &mut Placement, decision: usize, count: usize) {
@@ -145,8 +149,16 @@ impl Task<'_> {
         self.net.q()
     }
 
-    /// Fills bounds and slots; `None` where a sum does not fit or an output exceeds its limit.
-    pub fn evaluate(&self, live: &[Val], p: &mut Placement, bounds: &mut Bounds) -> Option<()> {
+    /// Fills bounds and slots.
+    ///
+    /// # Errors
+    /// The first sum that does not fit, or an output that exceeds its limit.
+    pub fn evaluate(
+        &self,
+        live: &[Val],
+        p: &mut Placement,
+        bounds: &mut Bounds,
+    ) -> Result<(), Impossible> {
         let (reduction, product) = self.cost;
         let q = self.net_q();
         p.slots = 0;
@@ -164,7 +176,7 @@ impl Task<'_> {
                 NetOp::Scale(a, c) => (bounds.product(c, of(a)), product),
             };
             if bound > bounds.word() {
-                return None;
+                return Err(Impossible { most: bounds.word(), bound });
             }
             p.slots += slots;
             p.bounds[i] = bound;
@@ -173,8 +185,11 @@ impl Task<'_> {
                 p.slots += reduction;
             }
         }
-        let fits = |(v, &limit): (&Val, &i64)| p.bounds[v.0 as usize] <= limit;
-        self.outputs.iter().zip(self.limits).all(fits).then_some(())
+        let reached = self.outputs.iter().map(|v| p.bounds[v.0 as usize]).zip(self.limits);
+        match reached.filter(|&(bound, &most)| bound > most).max() {
+            Some((bound, &most)) => Err(Impossible { most, bound }),
+            None => Ok(()),
+        }
     }
 }
 
@@ -211,7 +226,7 @@ mod tests {
         for i in reduced {
             let mut spared = placement.clone();
             spared.reduced[i] = false;
-            assert!(task.evaluate(&live, &mut spared, &mut bounds).is_none(), "node {i}");
+            assert!(task.evaluate(&live, &mut spared, &mut bounds).is_err(), "node {i}");
         }
     }
 
@@ -222,6 +237,7 @@ mod tests {
         let (inputs, limits) = (vec![9000; 9], vec![2000; outputs.len()]);
         let task =
             Task { net: &net, outputs: &outputs, inputs: &inputs, limits: &limits, cost: (3, 4) };
-        assert_eq!(place(task, &mut bounds, 5).unwrap_err(), Impossible);
+        let error = place(task, &mut bounds, 5).unwrap_err();
+        assert!(error.most == 2000 && error.bound > 2000, "{error}");
     }
 }

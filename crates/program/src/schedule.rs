@@ -7,9 +7,11 @@
 //! ```
 
 use crate::method::{FreezeMethod, MulMethod, NarrowMethod, ReduceMethod};
+use crate::settle::insert;
 use crate::unsigned::Unsigned;
 use ringforge_target::{Products, Registers, Target};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 include!(concat!(env!("OUT_DIR"), "/schedules.rs"));
 
@@ -39,23 +41,18 @@ pub struct Schedule {
     pub weights: Weights,
     /// Products modulo 2^k stay rows of words down to the last level, each by dot products, where the last
     /// ones fill registers: for machines whose registers hold but a pair of words.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rows: bool,
     /// Steps of a transform of blocks run as one where a group of them has at most so many registers; 0 for none.
-    #[serde(skip_serializing_if = "is_zero")]
     pub fuse: u32,
     /// Blocks of Schönhage's transform are rotated in registers, where a step's blocks fit those of the machine, else by
     /// loads, of blocks that are stored with half of their negatives: for machines that cut words out of two registers
     /// sooner than they store one.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rotate_registers: bool,
     /// After how many operations of straight-line code a compiler starts anew to order them, where one would order them for
     /// their latency and lack registers; 0 for never.
-    #[serde(skip_serializing_if = "is_zero")]
     pub in_order: u32,
     /// By lanes, sums of products of words of 16 bits are summed in words of 32 and reduced once: for machines that
     /// multiply to such and add.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub wide_sums: bool,
     /// Words of 16 bits in a register, where registers are loops, so that blocks of five, say, fill them;
     /// absent: the target's.
@@ -86,11 +83,49 @@ pub struct Schedule {
     /// Words without sign, and where they are reduced: transforms of x^n + 1 down to single coefficients
     /// [TokudaKameyama23 §3.4]. Absent: signed words.
     pub unsigned: Option<Unsigned>,
+    /// The keys that a text says: they are kept, or refused by name. Others are what usually serves.
+    #[serde(skip)]
+    pub given: Given,
 }
 
-/// Whether a number is what a schedule need not say.
-fn is_zero(number: &u32) -> bool {
-    *number == 0
+/// Keys that somebody wrote, as [`Schedule`]'s text names them. Equal values are equal, whoever wrote them.
+#[derive(Clone, Debug, Default)]
+pub struct Given(BTreeSet<String>);
+
+impl PartialEq for Given {
+    fn eq(&self, _: &Given) -> bool {
+        true
+    }
+}
+
+impl Eq for Given {}
+
+impl Given {
+    /// Those of a text that is a schedule.
+    fn of(text: &str) -> Result<Given, toml::de::Error> {
+        let mut keys = BTreeSet::new();
+        for (key, value) in toml::from_str::<toml::Table>(text)? {
+            match value {
+                toml::Value::Table(limits) if key == "limits" => {
+                    keys.extend(limits.keys().map(|limit| format!("limits.{limit}")));
+                }
+                // No site is what there is without the key.
+                toml::Value::Array(sites) if sites.is_empty() && key != "reductions" => {}
+                _ => drop(keys.insert(key)),
+            }
+        }
+        Ok(Given(keys))
+    }
+
+    /// Whether this key is one of them.
+    pub fn contains(&self, key: &str) -> bool {
+        self.0.contains(key)
+    }
+
+    /// All of them.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
 }
 
 /// How a transformed array is ordered.
@@ -196,6 +231,7 @@ impl Default for Schedule {
             drop: Vec::new(),
             add: Vec::new(),
             unsigned: None,
+            given: Given::default(),
         }
     }
 }
@@ -260,7 +296,8 @@ impl Schedule {
     pub fn saved(plan: &str, target: &str) -> Result<Option<Schedule>, toml::de::Error> {
         let name = format!("{plan}.{target}");
         let found = SAVED.iter().find(|(stem, _)| *stem == name);
-        found.map(|(_, text)| Schedule::parse(text)).transpose()
+        let target = Target::find(target);
+        found.zip(target).map(|((_, text), target)| Schedule::parse_for(text, target)).transpose()
     }
 
     /// Reads a TOML text; what it leaves out has the value of [`Schedule::default`].
@@ -281,7 +318,26 @@ impl Schedule {
     /// Where and what is no schedule, or out of range.
     pub fn parse_for(text: &str, target: &Target) -> Result<Schedule, toml::de::Error> {
         Schedule::parse(text)?; // whose errors know their place in the text
-        Schedule::of(target).with(text)
+        Ok(Schedule { given: Given::of(text)?, ..Schedule::of(target).with(text)? })
+    }
+
+    /// The value of a key, as a text has it; nothing where a text need not say it.
+    pub fn value(&self, key: &str) -> Option<toml::Value> {
+        let all = toml::Value::try_from(self).ok()?;
+        key.split('.').try_fold(all, |at, key| at.get(key).cloned())
+    }
+
+    /// This schedule where a key was not written: with the value that it has elsewhere.
+    ///
+    /// # Errors
+    /// No value of another schedule is out of range.
+    pub fn without(&self, key: &str, target: &Target) -> Result<Schedule, toml::de::Error> {
+        let mut text = toml::Table::new();
+        for given in self.given.keys().filter(|given| *given != key) {
+            let Some(value) = self.value(given) else { continue };
+            insert(&mut text, given, value);
+        }
+        Schedule::parse_for(&text.to_string(), target)
     }
 
     /// The first value that no program can go by, as a sentence.

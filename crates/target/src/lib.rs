@@ -69,6 +69,8 @@ pub struct Target {
     pub schedule: &'static str,
     /// Whether code of loops is wanted: no straight-line code that only a vector compiler undoes.
     pub loops: bool,
+    /// Whether its emitter breaks straight-line code up, so that compilers do not order it for latency.
+    pub orders: bool,
     /// What operations are expected to take.
     pub costs: Costs,
     /// The processors on which its programs are simulated, as far as some were measured; the first where nobody chooses.
@@ -96,6 +98,7 @@ pub const AVX2: Target = Target {
     rounded: 16,
     schedule: "",
     loops: false,
+    orders: false,
     costs: costs::X86,
     simulated: &[&ZEN4, &REDWOOD_COVE],
     levels: &["-O3"],
@@ -126,6 +129,7 @@ pub const NEON: Target = Target {
     by_lane: 11,
     kept_constants: 4,
     rounded: 32,
+    orders: true,
     // Barrett's are shorter by two multiplications of six slots; the prover understands these everywhere.
     // Windows over weighted blocks are cut out of registers.
     schedule: "reduce = \"montgomery\"\nweights = \"within\"",

@@ -84,6 +84,7 @@ pub fn program(q: u64, word_bits: u8, lanes: usize, mut procedures: Vec<Procedur
         transform: None,
         plan: String::new(),
         schedule: String::new(),
+        in_order: 0,
         procedures,
     }
 }

@@ -185,7 +185,7 @@ fn operations_that_compilers_keep_in_order() {
         let mut program = whole(q, bits, lanes, 2 * lanes, block);
         let body = &mut program.procedures[0].body;
         *body = vec![Stmt::Loop { counter: LoopVar(0), count: 2, body: std::mem::take(body) }];
-        program.schedule = format!("in-order = {every}");
+        program.in_order = every;
         check(&program, &["neon"]);
         let said = neon::neon(&program, &Preamble::default()).unwrap();
         assert_eq!(said.matches("HERE(h").count(), places, "{every}: {said}");

@@ -54,9 +54,9 @@ impl Lowering<'_> {
         let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
         let products =
             self.builder.buffer(&named("products"), Role::Local, blocks * lanes, ALIGNMENT);
-        let unroll = unrolled(blocks, self.schedule.unroll);
+        let unroll = unrolled(blocks, self.schedule.unroll());
         // Weighted blocks and then blocks, all of them or those of an iteration.
-        let within = (self.schedule.weights == Weights::Within).then(|| {
+        let within = (self.schedule.weights() == Weights::Within).then(|| {
             let pairs =
                 self.builder.buffer(&named("weighted"), Role::Local, unroll * 2 * lanes, ALIGNMENT);
             (pairs, self.weights_table(tag, part))
@@ -77,7 +77,7 @@ impl Lowering<'_> {
                 block.push(Op::Store { buffer: pairs, at: at(lanes), a: value });
                 let weight = Index::strided(copy, counter, unroll);
                 let factor = Factor::Repeated { buffer: table, at: weight };
-                let method = self.schedule.multiply;
+                let method = self.schedule.multiply();
                 let value = block.push(Op::MulMod { a: value, factor, method });
                 block.push(Op::Store { buffer: pairs, at: at(0), a: value });
                 pairs
@@ -108,7 +108,7 @@ impl Lowering<'_> {
     pub fn weigh(&mut self, tag: &str, part: &Substitute, b: BufferId) {
         let (lanes, blocks) = (self.lanes, part.blocks());
         let table = self.weights_table(tag, part);
-        let unroll = unrolled(blocks, 4 * self.schedule.unroll);
+        let unroll = unrolled(blocks, 4 * self.schedule.unroll());
         let counter = self.builder.counter();
         let mut block = Block::default();
         for copy in 0..unroll {
@@ -118,7 +118,7 @@ impl Lowering<'_> {
             let a = block.push(Op::Load { buffer: b, at: at(lanes) });
             let weight = Index::strided(copy, counter, unroll);
             let factor = Factor::Repeated { buffer: table, at: weight };
-            let a = block.push(Op::MulMod { a, factor, method: self.schedule.multiply });
+            let a = block.push(Op::MulMod { a, factor, method: self.schedule.multiply() });
             block.push(Op::Store { buffer: b, at: at(0), a });
         }
         let body = vec![repeat(counter, blocks / unroll, vec![Stmt::Block(block)])];
@@ -128,7 +128,7 @@ impl Lowering<'_> {
     /// The bound of a narrowed sum.
     pub fn narrow_bound(&self, stage: &str, sum: i64) -> Result<i64, LowerError> {
         let fits = sum < 1 << 31;
-        let bound = self.bounds.narrow(self.schedule.narrow, sum).filter(|_| fits);
+        let bound = self.bounds.narrow(self.schedule.narrow(), sum).filter(|_| fits);
         bound.ok_or_else(|| LowerError::Wide { stage: stage.into(), bound: sum })
     }
 
@@ -136,14 +136,14 @@ impl Lowering<'_> {
     /// nothing.
     pub fn pair(&self, block: &mut Block, buffer: BufferId, at: Index) -> Value {
         let pair = block.push(Op::BroadcastPair { buffer, at });
-        if self.schedule.rows { block.push(Op::SwapPairs(pair)) } else { pair }
+        if self.schedule.rows() { block.push(Op::SwapPairs(pair)) } else { pair }
     }
 
     /// `sum` (or zero) plus a dot product of pairs.
     pub fn dot_add(&self, block: &mut Block, sum: Option<Value>, a: Value, b: Value) -> Value {
         match sum {
             None => block.push(Op::PairDot(a, b)),
-            Some(acc) if self.schedule.fused_dot || self.schedule.rows => {
+            Some(acc) if self.schedule.fused_dot() || self.schedule.rows() => {
                 block.push(Op::PairDotAdd { acc, a, b })
             }
             Some(acc) => {
@@ -155,7 +155,7 @@ impl Lowering<'_> {
 
     /// Σ over `pairs` of broadcast pair × loaded pairs, for even and odd outputs, narrowed.
     pub fn dot(&self, block: &mut Block, pairs: usize, term: &Term) -> Value {
-        let split = pairs > self.schedule.split_sums as usize;
+        let split = pairs > self.schedule.split_sums() as usize;
         let mut sums: [[Option<Value>; 2]; 2] = [[None; 2]; 2];
         for i in 0..pairs {
             let (pair, loads) = term(block, i);
@@ -171,6 +171,6 @@ impl Lowering<'_> {
             (Some(x), None) | (None, Some(x)) => x,
             (None, None) => block.push(Op::Splat(0)),
         });
-        block.push(Op::Narrow { even: total[0], odd: total[1], method: self.schedule.narrow })
+        block.push(Op::Narrow { even: total[0], odd: total[1], method: self.schedule.narrow() })
     }
 }

@@ -2,7 +2,7 @@
 //! primes of words of 32 bits. Right for every ring; for plans that say `(schoolbook)`, and for no others.
 
 use super::{LowerError, Lowered, general, unsupported};
-use crate::schedule::Schedule;
+use crate::settle::Choices;
 use ringforge_plan::{Domain, Form, Plan, Structure, build_product};
 use ringforge_ring::zq;
 use ringforge_target::Target;
@@ -13,7 +13,7 @@ const LARGEST: u64 = 1 << 28;
 /// Lowers the plan's product, not its tree.
 pub(crate) fn lower(
     plan: &Plan,
-    schedule: &Schedule,
+    schedule: &Choices,
     target: &Target,
     name: &str,
 ) -> Result<Lowered, LowerError> {

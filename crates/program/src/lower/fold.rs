@@ -108,11 +108,15 @@ impl Lowering<'_> {
                 if most + bound > WORD {
                     let Some(value) = sum else { continue };
                     most = self.bounds.reduce(most);
-                    sum = Some(block.push(Op::Reduce { a: value, method: self.schedule.reduce }));
+                    sum = Some(block.push(Op::Reduce { a: value, method: self.schedule.reduce() }));
                 }
                 most += bound;
                 if most > WORD {
-                    return Err(LowerError::Word { stage: "final reduction".into(), bound: most });
+                    return Err(LowerError::Word {
+                        stage: "final reduction".into(),
+                        most: WORD,
+                        bound: most,
+                    });
                 }
                 sum = Some(match (sum, term.coefficient != 1) {
                     (None, false) => v,
@@ -130,10 +134,10 @@ impl Lowering<'_> {
             };
             if factor != 1 {
                 most = self.bounds.product(factor, most);
-                let (factor, method) = (Factor::Splat(factor), self.schedule.multiply);
+                let (factor, method) = (Factor::Splat(factor), self.schedule.multiply());
                 value = block.push(Op::MulMod { a: value, factor, method });
             }
-            let method = self.schedule.freeze.unwrap_or_else(|| cheapest(most, q));
+            let method = self.schedule.freeze().unwrap_or_else(|| cheapest(most, q));
             let value = block.push(Op::Freeze { a: value, method });
             block.push(match count == lanes {
                 true => Op::Store { buffer: c, at: at(0), a: value },

@@ -38,8 +38,8 @@ pub(crate) struct Place<'a> {
     pub group: LoopVar,
     /// Whether maps back are spared constants.
     pub spares: bool,
-    /// Largest magnitude of what is left of products in parts.
-    pub limit: i64,
+    /// Whether what is left of products in parts is within `limits.products`, as the inverse finds it; else a word.
+    pub limited: bool,
 }
 
 impl Lowering<'_> {
@@ -118,7 +118,7 @@ impl Lowering<'_> {
                 return self.split_product(place, split, &moduli, size, [a, b, out], bound);
             }
             Small::Trinomial | Small::Toeplitz
-                if self.schedule.wide_sums && size.is_multiple_of(2) =>
+                if self.schedule.wide_sums() && size.is_multiple_of(2) =>
             {
                 return self.trinomial_sums(place, &moduli, size, [a, b, out], bound);
             }
@@ -137,7 +137,7 @@ impl Lowering<'_> {
         let bs: Vec<Value> = (0..size).map(|i| self.load(&mut make, b, i)).collect();
         let mut t = Vec::new();
         for &a in &bs[1..] {
-            let (factor, method) = (factor.clone(), self.schedule.multiply);
+            let (factor, method) = (factor.clone(), self.schedule.multiply());
             t.push(make.push(Op::MulMod { a, factor, method }));
         }
         t.extend(&bs);
@@ -215,7 +215,7 @@ impl Lowering<'_> {
         for i in 0..half {
             let [p1, p2, p3] = [0, 1, 2].map(|k| {
                 let v = self.load(&mut join, &parts[k], i);
-                join.push(Op::Reduce { a: v, method: self.schedule.reduce })
+                join.push(Op::Reduce { a: v, method: self.schedule.reduce() })
             });
             for (p, i) in [(p2, i), (p3, half + i)] {
                 let v = join.push(Op::Add(p1, p));

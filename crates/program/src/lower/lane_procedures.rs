@@ -62,7 +62,7 @@ impl Lowering<'_> {
         let at =
             |row: usize, column: usize| Index::strided(row * lanes + column, group, lanes * lanes);
         let mut block = Block::default();
-        if self.schedule.fuse > 0 {
+        if self.schedule.fuse() > 0 {
             // Quarters on the diagonal stay where they are; the other two change places.
             for (first, second) in [(0, half), (half, 0)] {
                 let places = |row: usize| vec![at(row, first), at(row + half, second)];
@@ -184,7 +184,7 @@ impl Lowering<'_> {
     ) -> Option<Value> {
         let mut sum: Option<Value> = None;
         for part in pairs.chunks(together) {
-            let partial = match self.schedule.wide_sums {
+            let partial = match self.schedule.wide_sums() {
                 true => self.wide_sum(block, part),
                 false => part.iter().fold(None, |sum, &(a, b)| {
                     let p = block.push(Op::MulWords { a, b, method: METHOD });
@@ -193,7 +193,7 @@ impl Lowering<'_> {
             };
             let Some(mut p) = partial else { continue };
             if together < pairs.len() {
-                p = block.push(Op::Reduce { a: p, method: self.schedule.reduce });
+                p = block.push(Op::Reduce { a: p, method: self.schedule.reduce() });
             }
             sum = Some(match sum {
                 None => p,

@@ -31,24 +31,24 @@ impl Lowering<'_> {
     /// The largest magnitude of one product of words.
     pub(super) fn word_product(&self, stage: &str, a: i64, b: i64) -> Result<i64, LowerError> {
         let range = METHOD.range((-a, a), (-b, b), self.q).filter(|_| a <= WORD && b <= WORD);
-        let wide = LowerError::Word { stage: stage.into(), bound: a.max(b) };
+        let wide = LowerError::Word { stage: stage.into(), most: WORD, bound: a.max(b) };
         range.map(|(lo, hi)| hi.max(-lo)).ok_or(wide)
     }
 
     /// The largest magnitude of one product as sums by lanes have it: of words, or of words of twice their width.
     pub(super) fn lane_product(&self, stage: &str, a: i64, b: i64) -> Result<i64, LowerError> {
-        if !self.schedule.wide_sums {
+        if !self.schedule.wide_sums() {
             return self.word_product(stage, a, b);
         }
         let narrowed = self.bounds.narrow(NARROW, a * b).filter(|_| a <= WORD && b <= WORD);
-        let wide = LowerError::Word { stage: stage.into(), bound: a.max(b) };
+        let wide = LowerError::Word { stage: stage.into(), most: WORD, bound: a.max(b) };
         narrowed.map(|_| a * b).ok_or(wide)
     }
 
     /// The largest word that `terms` products leave, none above `each`, added up and then, if they were wide, narrowed.
     fn added(&self, terms: usize, each: i64) -> Option<i64> {
         let sum = terms as i64 * each;
-        match self.schedule.wide_sums {
+        match self.schedule.wide_sums() {
             true => self.bounds.narrow(NARROW, sum).filter(|_| sum < 1 << 31),
             false => Some(sum),
         }
@@ -76,7 +76,11 @@ impl Lowering<'_> {
             false => self.added(terms, each),
         };
         let bound = terms as i64 * each;
-        sum.filter(|&sum| sum <= WORD).ok_or(LowerError::Word { stage: stage.into(), bound })
+        sum.filter(|&sum| sum <= WORD).ok_or(LowerError::Word {
+            stage: stage.into(),
+            most: WORD,
+            bound,
+        })
     }
 
     /// Whether blocks change places as they are transposed: where they are multiplied by several methods, if steps are
@@ -84,7 +88,7 @@ impl Lowering<'_> {
     pub(super) fn moves(&mut self, convolution: &WeightedConvolution) -> Result<bool, LowerError> {
         let smalls = self.smalls(convolution)?;
         let one = smalls.windows(2).all(|two| two[0] == two[1]);
-        Ok(!one && self.interleaves && self.schedule.fuse > 0)
+        Ok(!one && self.interleaves && self.schedule.fuse() > 0)
     }
 
     /// Multiplies block by block; `buffers` hold the transformed operands, block after block (the
@@ -191,8 +195,7 @@ impl Lowering<'_> {
             let count = cells.len().div_ceil(lanes);
             let group = self.builder.counter();
             let suffix = if one { String::new() } else { format!("{number}") };
-            let limit = self.schedule.limits.products.unwrap_or(WORD);
-            let place = Place { tag, suffix, group, spares, limit };
+            let place = Place { tag, suffix, group, spares, limited: true };
             let at = Index::strided(start * size * lanes, group, size * lanes);
             let rows = [ra, rb].map(|buffer| Rows { buffer, at: at.clone() });
             let bound = cells.iter().map(|&cell| bounds[cell]).max().unwrap_or(0);
@@ -219,7 +222,7 @@ impl Lowering<'_> {
                 for i in 0..size {
                     let at = Index::at(i * lanes);
                     let a = block.push(Op::Load { buffer: out.buffer, at });
-                    let a = block.push(Op::Reduce { a, method: self.schedule.reduce });
+                    let a = block.push(Op::Reduce { a, method: self.schedule.reduce() });
                     let Rows { buffer, at } = rows[0].from(i, lanes);
                     block.push(Op::Store { buffer, at, a });
                 }
@@ -327,7 +330,7 @@ impl Lowering<'_> {
                     });
                 }
                 let Some(a) = sum else { continue };
-                let (factor, method) = (Factor::Splat(factor), self.schedule.multiply);
+                let (factor, method) = (Factor::Splat(factor), self.schedule.multiply());
                 let p = block.push(Op::MulMod { a, factor, method });
                 total = Some(match total {
                     None => p,
@@ -336,11 +339,11 @@ impl Lowering<'_> {
                 bound += scaled;
             }
             if bound > WORD {
-                return Err(LowerError::Word { stage: "low".into(), bound });
+                return Err(LowerError::Word { stage: "low".into(), most: WORD, bound });
             }
-            if bound > self.schedule.limits.full / 3 {
+            if bound > self.schedule.full() / 3 {
                 bound = self.bounds.reduce(bound);
-                let method = self.schedule.reduce;
+                let method = self.schedule.reduce();
                 total = total.map(|a| block.push(Op::Reduce { a, method }));
             }
             worst = worst.max(bound);

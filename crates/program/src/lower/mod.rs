@@ -36,6 +36,7 @@ use crate::ir::*;
 use crate::method::{EvenModulus, FreezeMethod, Modulus, MulMethod, ReduceMethod};
 use crate::place::Impossible;
 use crate::schedule::{ScalePlace, Schedule};
+use crate::settle::{Choices, Refused, Settled};
 use pipeline::Pipeline;
 use ringforge_plan::{Plan, Unit, word_bits};
 use ringforge_target::{Products, Target};
@@ -55,6 +56,8 @@ pub struct Lowered {
     pub borders: Vec<(String, i64)>,
     /// Where the program does not compute as the plan says, and what it does instead.
     pub notes: Vec<String>,
+    /// What it was lowered by.
+    pub settled: Settled,
 }
 
 /// Why a plan cannot be lowered with a schedule.
@@ -73,7 +76,7 @@ pub enum LowerError {
         would_work: String,
     },
     /// Ranges cannot be kept.
-    #[error("stage `{stage}`: {source}; raise its limit in the schedule, or lower the one before")]
+    #[error("stage `{stage}` {source}")]
     Ranges {
         /// The stage.
         stage: String,
@@ -106,17 +109,19 @@ pub enum LowerError {
         /// The largest operand.
         bound: i64,
     },
-    /// Words exceed 16 bits.
-    #[error(
-        "stage `{stage}`: words reach {bound}, which is no signed word; lower the limits in the \
-         schedule, or reduce earlier"
-    )]
+    /// A stage's words are too large.
+    #[error("stage `{stage}` needs |x| ≤ {most} and reaches {bound}")]
     Word {
         /// The stage.
         stage: String,
+        /// The largest magnitude that it takes.
+        most: i64,
         /// The bound.
         bound: i64,
     },
+    /// A key that the user wrote.
+    #[error(transparent)]
+    Refused(#[from] Refused),
     /// A site in `drop` or `add` that does not exist.
     #[error("the schedule names the site `{site}`, which the program does not have")]
     NoSuchSite {
@@ -167,14 +172,59 @@ pub fn lower(
     target: &Target,
     name: &str,
 ) -> Result<Lowered, LowerError> {
+    let lowered = settled(plan, schedule, target, name).and_then(|lowered| {
+        lowered.settled.check(schedule)?;
+        Ok(lowered)
+    });
+    lowered.map_err(|error| blamed(error, plan, (schedule, target)))
+}
+
+/// An error as the fault of the key that a user wrote without which there is none.
+fn blamed(error: LowerError, plan: &Plan, (schedule, target): (&Schedule, &Target)) -> LowerError {
+    if matches!(error, LowerError::Refused(_) | LowerError::NoSuchSite { .. }) {
+        return error;
+    }
+    let found = schedule.given.keys().find_map(|key| {
+        let without = schedule.without(key, target).ok()?;
+        let lowered = settled(plan, &without, target, "x").ok()?;
+        let settled = lowered.settled.of(key);
+        let value = schedule.value(key).map_or("absent".into(), |value| value.to_string());
+        Some(Refused::Unkept { key: key.into(), value, why: error.to_string(), settled })
+    });
+    let refused = found.or_else(|| {
+        settled(plan, &Schedule::of(target), target, "x").ok()?;
+        let keys: Vec<String> = schedule.given.keys().map(|key| format!("`{key}`")).collect();
+        (!keys.is_empty())
+            .then(|| Refused::Together { keys: keys.join(", "), why: error.to_string() })
+    });
+    refused.map_or(error, LowerError::Refused)
+}
+
+/// Settles every choice and lowers by it.
+fn settled(
+    plan: &Plan,
+    schedule: &Schedule,
+    target: &Target,
+    name: &str,
+) -> Result<Lowered, LowerError> {
+    let choices = &Choices::of(schedule);
     let other = schedule.target(target);
     if other.is_some() && target.products != Products::Words {
         let why = format!("registers of {target} are the machine's own, of one width");
         return Err(unsupported("the schedule's `lanes`", why, "a schedule without `lanes`"));
     }
+    if other.is_some() {
+        choices.lanes();
+    }
+    if schedule.given.contains("wide-sums")
+        && schedule.wide_sums
+        && target.products == Products::Words
+    {
+        return Err(Refused::other("wide-sums", "true", "false").into());
+    }
     let target = other.as_ref().unwrap_or(target);
-    let with = (schedule, target);
-    let pipeline = Pipeline::of(plan, schedule, target).and_then(|pipeline| {
+    let with = (choices, target);
+    let pipeline = Pipeline::of(plan, choices, target).and_then(|pipeline| {
         accepts(&pipeline, plan, schedule)?;
         Ok(pipeline)
     });
@@ -183,19 +233,24 @@ pub fn lower(
         Pipeline::Matrices(lift, pair) => two::lower_lifted(plan, lift, pair, with, name),
         Pipeline::Transforms(ntt) => ntt::lower(plan, ntt, with, name),
         Pipeline::Registers(lift, main, low) => {
-            let suited = registers::suited(schedule, main, low);
+            let suited = registers::suited(choices, main, low);
             whole(plan, with, (&suited, name), |lowering| lowering.registers(lift, main, low))
         }
         Pipeline::Rotations(lift, main) => {
-            let suited = suited::by_lanes(schedule);
+            let suited = suited::by_lanes(choices);
             // Words are moved across two parts of a register.
             let held = if target.registers.parts() == 2 { target.count } else { 0 };
             whole(plan, with, (&suited, name), |lowering| lowering.run_schoenhage(lift, main, held))
         }
-        Pipeline::General => general::lower(plan, schedule, target, name),
-        Pipeline::Definition => definition::lower(plan, schedule, target, name),
+        Pipeline::General => general::lower(plan, choices, target, name),
+        Pipeline::Definition => definition::lower(plan, choices, target, name),
     });
-    lowered.map_err(|error| error.about(target))
+    let mut lowered = lowered.map_err(|error| error.about(target))?;
+    if target.orders {
+        lowered.program.in_order = choices.in_order();
+    }
+    lowered.program.schedule = lowered.settled.to_string();
+    Ok(lowered)
 }
 
 /// Refuses Plantard's products where the modulus or the words of a pipeline are not theirs.
@@ -224,8 +279,8 @@ fn accepts(pipeline: &Pipeline, plan: &Plan, schedule: &Schedule) -> Result<(), 
 /// plan's small products ask for it.
 fn whole(
     plan: &Plan,
-    (schedule, target): (&Schedule, &Target),
-    (suited, name): (&Schedule, &str),
+    (schedule, target): (&Choices, &Target),
+    (suited, name): (&Choices, &str),
     run: impl FnOnce(&mut Lowering) -> Result<(), LowerError>,
 ) -> Result<Lowered, LowerError> {
     let q = plan.ring.q();
@@ -238,7 +293,7 @@ fn whole(
         prefix: String::new(),
         lanes: target.registers.lanes(SHORT),
         interleaves: suited::interleaves(schedule, suited, target.registers),
-        bounds: Bounds::new(q, suited.multiply, suited.reduce),
+        bounds: Bounds::new(q, suited.values().multiply, suited.values().reduce),
         builder: Builder::new("mul", Some(Computes::Product), q),
         procedures: Vec::new(),
         sites: Vec::new(),
@@ -248,7 +303,7 @@ fn whole(
         rows: Vec::new(),
     };
     run(&mut lowering)?;
-    for site in schedule.drop.iter().chain(&schedule.add) {
+    for site in schedule.drop().iter().chain(schedule.add()) {
         if !lowering.seen.contains(site) {
             return Err(LowerError::NoSuchSite { site: site.clone() });
         }
@@ -263,17 +318,18 @@ fn whole(
         registers: target.registers,
         transform: None,
         plan: plan.to_string(),
-        schedule: schedule.to_string(),
+        schedule: String::new(),
+        in_order: 0,
         procedures,
     };
     let (sites, borders, notes) = (lowering.sites, lowering.borders, lowering.notes);
-    Ok(Lowered { program, sites, borders, notes })
+    Ok(Lowered { program, sites, borders, notes, settled: suited.clone().into() })
 }
 
 /// The walk's state.
 pub(crate) struct Lowering<'a> {
     plan: &'a Plan,
-    schedule: &'a Schedule,
+    schedule: &'a Choices,
     q: u64,
     /// Coefficients of an operand.
     n: usize,
@@ -311,8 +367,8 @@ impl Lowering<'_> {
     /// The scale that the unreduced product shall have when the final stage gets it, and what that stage
     /// multiplies by; `made` is the scale that the base products leave.
     fn scales(&self, made: Unit) -> Result<(Unit, u64), LowerError> {
-        let freeze = self.schedule.freeze.unwrap_or(FreezeMethod::Montgomery).scale(self.q)?;
-        Ok(match self.schedule.scale {
+        let freeze = self.schedule.freeze().unwrap_or(FreezeMethod::Montgomery).scale(self.q)?;
+        Ok(match self.schedule.scale() {
             ScalePlace::Inverse | ScalePlace::Last => (freeze.inverted(), 1),
             ScalePlace::Final => (made, made.times(freeze).inverse()),
         })

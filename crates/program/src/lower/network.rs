@@ -87,7 +87,7 @@ impl Lowering<'_> {
             // Slots of a reduction and of a product, in words of 16 and of 32 bits.
             let cost = if self.bounds.modulus().bits == 16 { (3, 4) } else { (9, 11) };
             let task = Task { net, outputs, inputs, limits, cost };
-            match place(task, &mut self.bounds, self.schedule.rounds) {
+            match place(task, &mut self.bounds, self.schedule.rounds()) {
                 Ok(p) if best.as_ref().is_none_or(|(_, b)| p.slots < b.slots) => {
                     best = Some((group, p));
                 }
@@ -107,13 +107,13 @@ impl Lowering<'_> {
                 continue;
             }
             let site = format!("{stage}:v{i}");
-            if self.schedule.add.contains(&site) {
+            if self.schedule.add().contains(&site) {
                 placement.reduced[i] = true;
             }
             if placement.reduced[i] {
                 self.sites.push(site.clone());
             }
-            if self.schedule.drop.contains(&site) {
+            if self.schedule.drop().contains(&site) {
                 placement.reduced[i] = false;
             }
             self.seen.push(site);
@@ -124,7 +124,7 @@ impl Lowering<'_> {
     /// Whether a network in place loads all its inputs before it does anything: unless steps are joined to save
     /// registers, and nothing is read behind what is written over it.
     pub(super) fn loads_all_first(&self, group: &Group) -> bool {
-        self.schedule.fuse == 0 || !reads_first(group)
+        self.schedule.fuse() == 0 || !reads_first(group)
     }
 
     /// Appends a network to a block: operations in the order of recording, butterfly by
@@ -211,13 +211,13 @@ impl NetworkWriter<'_, '_> {
                     None => block.push(Op::MulMod {
                         a,
                         factor: Factor::Splat(c),
-                        method: schedule.multiply,
+                        method: schedule.multiply(),
                     }),
                 }
             }
         };
         if self.placement.reduced[i] {
-            value = block.push(Op::Reduce { a: value, method: schedule.reduce });
+            value = block.push(Op::Reduce { a: value, method: schedule.reduce() });
         }
         self.made[i] = Some(value);
         value

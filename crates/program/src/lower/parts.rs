@@ -72,7 +72,7 @@ impl Lowering<'_> {
         let lanes = self.lanes;
         let words = n.next_multiple_of(lanes);
         let buffer = self.builder.buffer(&format!("f{name}"), Role::Local, words, ALIGNMENT);
-        let method = self.schedule.reduce;
+        let method = self.schedule.reduce();
         let swap = |block: &mut Block, load: Op, at: Index| {
             let mut a = block.push(load);
             if reduced {
@@ -141,7 +141,7 @@ impl Lowering<'_> {
             for phase in &phases {
                 let group = &phase.groups[0];
                 let inputs: Vec<i64> = group.from.iter().map(|&i| products.bounds[i]).collect();
-                let limits = vec![self.schedule.limits.full / 3; group.outputs.len()];
+                let limits = vec![self.schedule.full() / 3; group.outputs.len()];
                 let (group, placement) = self.placed(&phase.stage, group, &inputs, &limits)?;
                 for v in &group.outputs {
                     bound = bound.max(placement.bounds[v.0 as usize]);
@@ -174,7 +174,7 @@ impl Lowering<'_> {
             bound = match windows {
                 // All there is stands in the top coefficient.
                 _ if blocks == 0 => 0,
-                Some(windows) if self.schedule.rows => {
+                Some(windows) if self.schedule.rows() => {
                     self.truncated_rows(blocks, a, windows, full, factor)?
                 }
                 Some(windows) => self.truncated_product(blocks, a, windows, full, factor)?,
@@ -199,7 +199,7 @@ impl Lowering<'_> {
     /// Rows of words want them behind as many registers of zeros.
     pub fn stage_windows(&mut self, b: BufferId, blocks: usize) -> BufferId {
         let lanes = self.lanes;
-        if self.schedule.rows {
+        if self.schedule.rows() {
             let windows =
                 self.builder.buffer("windows", Role::Local, 2 * blocks * lanes, ALIGNMENT);
             let (zeros, copies) = (self.builder.counter(), self.builder.counter());
@@ -268,8 +268,8 @@ impl Lowering<'_> {
         }
         for (number, [even, odd]) in sums.into_iter().enumerate() {
             let (Some(even), Some(odd)) = (even, odd) else { continue };
-            let a = block.push(Op::Narrow { even, odd, method: self.schedule.narrow });
-            let (factor, method) = (Factor::Splat(factor), self.schedule.multiply);
+            let a = block.push(Op::Narrow { even, odd, method: self.schedule.narrow() });
+            let (factor, method) = (Factor::Splat(factor), self.schedule.multiply());
             let a = block.push(Op::MulMod { a, factor, method });
             block.push(Op::Store { buffer: full, at: Index::at(number * lanes), a });
         }
@@ -313,7 +313,7 @@ impl Lowering<'_> {
         let at = Index::strided(0, counter, lanes);
         let mut block = Block::default();
         let v = block.push(Op::Load { buffer: full, at: at.clone() });
-        let (factor_word, method) = (Factor::Splat(factor), self.schedule.multiply);
+        let (factor_word, method) = (Factor::Splat(factor), self.schedule.multiply());
         let v = block.push(Op::MulMod { a: v, factor: factor_word, method });
         block.push(Op::Store { buffer: full, at, a: v });
         body.push(repeat(counter, blocks, vec![Stmt::Block(block)]));
@@ -345,8 +345,8 @@ impl Lowering<'_> {
             self.builder.stage(title, "[Chiu25 §3.2.2]", vec![Stmt::Block(block)]);
             return Ok(0);
         }
-        let rows = self.schedule.rows && self.schedule.narrow == NarrowMethod::Montgomery;
-        let by_lanes = self.schedule.base == BaseProducts::Lanes || rows;
+        let by_lanes = self.schedule.base() == BaseProducts::Lanes
+            || self.schedule.rows() && self.schedule.narrow() == NarrowMethod::Montgomery;
         // Word n - 1 of b; of a, where pairs are swapped, the word at (n - 1) ^ 1.
         let last = if by_lanes { n - 1 } else { (n - 1) ^ 1 };
         let (ia, ib) = (a.start + last, b.start + n - 1);
@@ -358,12 +358,12 @@ impl Lowering<'_> {
         } else {
             let even = block.push(Op::PairDot(x, y));
             let odd = block.push(Op::Splat(0));
-            block.push(Op::Narrow { even, odd, method: self.schedule.narrow })
+            block.push(Op::Narrow { even, odd, method: self.schedule.narrow() })
         };
         let a = block.push(Op::MulMod {
             a: narrowed,
             factor: Factor::Splat(factor),
-            method: self.schedule.multiply,
+            method: self.schedule.multiply(),
         });
         let at = Index::at(place);
         block.push(Op::Store { buffer: full, at, a });

@@ -1,7 +1,7 @@
 //! Which pipeline executes a plan: decided by what the plan says, before any of them runs.
 
 use super::{LowerError, SHORT, general, ntt, registers, unsupported};
-use crate::schedule::Schedule;
+use crate::settle::Choices;
 use ringforge_plan::{
     Levels, Lift, MonomialCrt, Plan, Schoenhage, Structure, Substitute, ToeplitzMatrix,
     ToeplitzPair, word_bits,
@@ -33,10 +33,10 @@ impl<'a> Pipeline<'a> {
     /// The plan starts with what belongs below another method.
     pub fn of(
         plan: &'a Plan,
-        schedule: &Schedule,
+        schedule: &Choices,
         target: &Target,
     ) -> Result<Pipeline<'a>, LowerError> {
-        if schedule.unsigned.is_some()
+        if schedule.unsigned().is_some()
             && !matches!(plan.root.structure(), Structure::Halves(ntt) if ntt::has_entries(ntt))
         {
             let why = "the schedule's `unsigned` is for transforms of x^n + 1";
@@ -71,7 +71,7 @@ impl<'a> Pipeline<'a> {
 fn lifted<'a>(
     plan: &Plan,
     lift: &'a Lift,
-    schedule: &Schedule,
+    schedule: &Choices,
     target: &Target,
 ) -> Result<Pipeline<'a>, LowerError> {
     let (main, low) = match lift.inner.structure() {

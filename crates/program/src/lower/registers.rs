@@ -6,10 +6,10 @@ use super::lanes::SQUARE;
 use super::phases::inverse_phases;
 use super::{LowerError, Lowering, Operand, fold, parts, unsupported};
 use crate::ir::*;
-use crate::schedule::{BaseProducts, Schedule};
+use crate::schedule::BaseProducts;
+use crate::settle::Choices;
 use ringforge_plan::{Lift, Modulus, MonomialCrt, Product, ProductRef, Structure, Substitute};
 use ringforge_target::ALIGNMENT;
-use std::borrow::Cow;
 
 impl Lowering<'_> {
     /// Everything, for a lifted product through blocks of whole registers, its low part if there is one, and
@@ -28,8 +28,8 @@ impl Lowering<'_> {
         // Operands are read where they are: the output is written last of all.
         let mut fb = Operand { buffer: b, start: 0, tail: None };
         let (mut fa, mut windows) = (Operand { buffer: a, ..fb.clone() }, None);
-        if self.schedule.base == BaseProducts::BroadcastDot {
-            match self.schedule.rows {
+        if self.schedule.base() == BaseProducts::BroadcastDot {
+            match self.schedule.rows() {
                 false => fa = self.stage_swapped("a", a, n),
                 true if n.is_multiple_of(lanes) => {}
                 true => fa.tail = Some(self.stage_tail("a", a, n)),
@@ -89,11 +89,7 @@ impl Lowering<'_> {
 }
 
 /// The schedule as the products of both parts ask for it.
-pub(super) fn suited<'s>(
-    schedule: &'s Schedule,
-    main: &Substitute,
-    crt: Option<&MonomialCrt>,
-) -> Cow<'s, Schedule> {
+pub(super) fn suited(schedule: &Choices, main: &Substitute, crt: Option<&MonomialCrt>) -> Choices {
     let low = match crt.and_then(|crt| LowPart::of(&crt.low)) {
         Some(LowPart::Transform(part, _)) => Some(part),
         _ => None,
@@ -108,10 +104,10 @@ pub(super) fn suit(
     main: &Substitute,
     crt: Option<&MonomialCrt>,
     (n, lanes): (usize, usize),
-    schedule: &Schedule,
+    schedule: &Choices,
 ) -> bool {
     // By lanes whole squares of registers are transposed.
-    let base = suited(schedule, main, crt).base;
+    let base = suited(schedule, main, crt).base();
     let squares = base == BaseProducts::BroadcastDot || lanes == SQUARE;
     squares && main.k == lanes && crt.is_none_or(|crt| low_suits(main, crt, n, lanes))
 }

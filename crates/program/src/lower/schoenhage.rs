@@ -68,7 +68,7 @@ impl Lowering<'_> {
         let mut builder = std::mem::replace(&mut self.builder, Builder::new("", None, q));
         let between = ["cells", "others"]
             .map(|name| builder.buffer(name, Role::Local, STORED * blocks * lanes, ALIGNMENT));
-        let limits = (self.schedule.limits.inverse_first, self.schedule.limits.full / 2);
+        let limits = (self.schedule.inverse_first(), self.schedule.full() / 2);
         let ends = (Blocks::Squares(buffer), Blocks::Halves(full, high));
         let all = (steps, "inverse", held);
         let bounds = self.block_steps(&mut builder, all, ends, between, bounds, limits)?;
@@ -76,7 +76,7 @@ impl Lowering<'_> {
 
         let mut block = Block::default();
         // Where steps are joined, the last one adds what overlaps.
-        let (title, body) = match self.schedule.fuse > 0 {
+        let (title, body) = match self.schedule.fuse() > 0 {
             true => {
                 let a = block.push(Op::Splat(0));
                 block.push(Op::Store { buffer: high, at: Index::at(0), a });
@@ -101,7 +101,7 @@ impl Lowering<'_> {
             let node = self.plan.root.to_form();
             unsupported(node, "the outermost lift reduces mod f", "lift in a ring")
         })?;
-        let summands = if self.schedule.fuse > 0 { &[full, high][..] } else { &[full] };
+        let summands = if self.schedule.fuse() > 0 { &[full, high][..] } else { &[full] };
         self.fold(&reduction, last_factor, summands, bound, words, c)
     }
 
@@ -118,7 +118,7 @@ impl Lowering<'_> {
         let cells = ["cells", "others"]
             .map(|name| builder.buffer(name, Role::Local, STORED * blocks * lanes, ALIGNMENT));
         let steps = main.transform.forward_steps(&main.present());
-        let limits = (self.schedule.limits.forward_first, self.schedule.limits.forward);
+        let limits = (self.schedule.forward_first(), self.schedule.forward());
         let ends = (Blocks::Operand(input, n), Blocks::Squares(out));
         let all = (steps, "forward", held);
         let before = vec![h; blocks];

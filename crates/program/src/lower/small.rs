@@ -124,7 +124,7 @@ pub(super) fn is_direct(convolution: &WeightedConvolution) -> bool {
 impl Lowering<'_> {
     /// The method for every slot, as the schedule has it by lanes.
     pub fn smalls(&mut self, convolution: &WeightedConvolution) -> Result<Vec<Small>, LowerError> {
-        let least = self.schedule.karatsuba_from as usize;
+        let least = self.schedule.karatsuba_from() as usize;
         let planned = |&w: &u64| Small::of(&convolution.base, Some(SmallModulus::Binomial(w)));
         let planned = convolution.weights.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
         let halved = |s: &Small| s.clone().halved_from(least, convolution.size);

@@ -60,7 +60,7 @@ impl Lowering<'_> {
     /// constants. One where they leave nothing, or not all the same.
     pub(super) fn spared(&self, convolution: &WeightedConvolution) -> Result<Unit, LowerError> {
         let q = self.q;
-        if !self.schedule.wide_sums || self.schedule.base != BaseProducts::Lanes {
+        if self.schedule.base() != BaseProducts::Lanes || !self.schedule.wide_sums() {
             return Ok(Unit::one(q));
         }
         let mut all = Vec::new();

@@ -126,7 +126,7 @@ impl Lowering<'_> {
         for (p, part) in first.parts.iter().enumerate() {
             let moduli: Vec<SmallModulus> = splits.iter().map(|s| s.parts[p].modulus).collect();
             let suffix = format!("{}_{p}of{size}", place.suffix);
-            let place = Place { suffix, limit: WORD, ..place.clone() };
+            let place = Place { suffix, limited: false, ..place.clone() };
             let bound = part.values.iter().map(|&v| there.bounds[there.same[v]]).max().unwrap_or(0);
             let width = part.values.len() * m;
             let result = self.rows(&place, &format!("c{p}_of{size}"), lanes, width);
@@ -141,7 +141,9 @@ impl Lowering<'_> {
 
         let name = format!("back{size}_");
         let maps: Vec<&[ChunkOp]> = splits.iter().map(|s| &s.inverse[..]).collect();
-        let back = self.map(place, &name, &maps, bounds, (&first.output, place.limit))?;
+        let limit = if place.limited { self.schedule.products() } else { None };
+        let output = (&first.output[..], limit.unwrap_or(WORD));
+        let back = self.map(place, &name, &maps, bounds, output)?;
         let mut block = Block::default();
         let mut made = Maker::new(self, &back, m);
         for j in 0..m {
@@ -171,7 +173,7 @@ impl Lowering<'_> {
         let methods: Option<Vec<Vec<&Small>>> = parts.iter().map(inner).collect();
         let of = |part: &Part| part.method.split(part.modulus).map(spared);
         let whole: Option<Vec<Split>> = splits.iter().map(|s| flattened(s, &of)).collect();
-        match methods.zip(whole).filter(|_| self.schedule.fuse > 0) {
+        match methods.zip(whole).filter(|_| self.schedule.fuse() > 0) {
             Some((methods, whole)) => (whole, methods.concat()),
             None => (splits, parts.iter().collect()),
         }
@@ -183,7 +185,7 @@ impl Lowering<'_> {
         let half = self.q as i64 / 2;
         let root =
             |each: i64, over: i64| ((each.max(1) << 16) as f64 + (over * over) as f64).sqrt();
-        if !self.schedule.wide_sums {
+        if !self.schedule.wide_sums() {
             return root(WORD / 8 - half, 0) as i64;
         }
         if parts.iter().all(|part| matches!(part, Small::Split(_))) {
@@ -234,7 +236,7 @@ impl Lowering<'_> {
                     };
                     let values: Vec<u64> = all.iter().map(of).collect();
                     let known = scaled.iter().find(|(of, by, _)| (*of, by) == (a, &values));
-                    if let Some(&(_, _, first)) = known.filter(|_| self.schedule.wide_sums) {
+                    if let Some(&(_, _, first)) = known.filter(|_| self.schedule.wide_sums()) {
                         map.same[count + i] = first;
                         map.bounds.push(map.bounds[first]);
                         continue;
@@ -260,7 +262,7 @@ impl Lowering<'_> {
     fn reduce_value(&self, map: &mut Map, v: usize, place: &Place) -> Result<(), LowerError> {
         if map.reduced[v] {
             let stage = format!("{}.base", place.tag);
-            return Err(LowerError::Word { stage, bound: 2 * map.bounds[v] });
+            return Err(LowerError::Word { stage, most: WORD, bound: 2 * map.bounds[v] });
         }
         map.reduced[v] = true;
         map.bounds[v] = self.bounds.reduce(map.bounds[v]).min(map.bounds[v]);
@@ -319,7 +321,7 @@ impl Lowering<'_> {
             for (name, values, to) in [("middle", &middle, i - half), ("low", &low, i - size)] {
                 let name = format!("{name}{size}_");
                 let (constant, most) = self.shared_constant(place, &name, values, bound);
-                let method = self.schedule.multiply;
+                let method = self.schedule.multiply();
                 let (term, minus) = match constant {
                     Constant::One => (top, false),
                     Constant::Minus => (top, true),
@@ -329,12 +331,12 @@ impl Lowering<'_> {
                 };
                 let (mut value, mut sum) = rows[to];
                 if sum + most > WORD {
-                    let method = self.schedule.reduce;
+                    let method = self.schedule.reduce();
                     value = block.push(Op::Reduce { a: value, method });
                     sum = self.bounds.reduce(sum);
                 }
                 if sum + most > WORD {
-                    return Err(LowerError::Word { stage, bound: sum + most });
+                    return Err(LowerError::Word { stage, most: WORD, bound: sum + most });
                 }
                 let sub = if minus { Op::Sub(value, term) } else { Op::Add(value, term) };
                 rows[to] = (block.push(sub), sum + most);
@@ -391,7 +393,7 @@ impl<'a, 'b> Maker<'a, 'b> {
                 match self.map.constants.get(&v) {
                     Some(Constant::Minus) => (value, !negative),
                     Some(Constant::Factor(factor)) => {
-                        let (factor, method) = (factor.clone(), self.lowering.schedule.multiply);
+                        let (factor, method) = (factor.clone(), self.lowering.schedule.multiply());
                         (block.push(Op::MulMod { a: value, factor, method }), negative)
                     }
                     Some(Constant::One) | None => (value, negative),
@@ -400,7 +402,7 @@ impl<'a, 'b> Maker<'a, 'b> {
         };
         let made = match self.map.reduced[v] {
             true => {
-                let method = self.lowering.schedule.reduce;
+                let method = self.lowering.schedule.reduce();
                 (block.push(Op::Reduce { a: made.0, method }), made.1)
             }
             false => made,

@@ -146,7 +146,7 @@ impl Lowering<'_> {
         b: &Operand,
     ) -> Result<Transformed, LowerError> {
         let (lanes, blocks) = (self.lanes, part.blocks());
-        let by_lanes = self.schedule.base == BaseProducts::Lanes;
+        let by_lanes = self.schedule.base() == BaseProducts::Lanes;
         // Operand b's blocks stand behind room for their weighted copies; a's are laid out alike,
         // so that one procedure serves both. For products by lanes, whole squares are transposed.
         let (words, start, stride) = match by_lanes {
@@ -165,7 +165,7 @@ impl Lowering<'_> {
         let partial = !room.is_multiple_of(lanes);
         let tail = (partial && !by_lanes)
             .then(|| builder.ranged("tail", Role::Input, lanes, TABLE_ALIGNMENT, Some((-h, h))));
-        let phases = fused(forward_phases(tag, part), self.schedule.fuse as usize, true);
+        let phases = fused(forward_phases(tag, part), self.schedule.fuse() as usize, true);
         let mut bounds = vec![h; blocks];
         for (i, phase) in phases.iter().enumerate() {
             let cells = Layout { buffer: out, start, stride, tail: None };
@@ -174,8 +174,8 @@ impl Lowering<'_> {
                 _ => cells,
             };
             let limit = match i + 1 == phases.len() {
-                true => self.schedule.limits.forward,
-                false => self.schedule.limits.forward_first,
+                true => self.schedule.forward(),
+                false => self.schedule.forward_first(),
             };
             let body = self.phase(&mut builder, phase, from, cells, &mut bounds, limit)?;
             builder.stage(&phase.title, phase.cite, body);
@@ -189,7 +189,7 @@ impl Lowering<'_> {
             for cell in blocks..words / lanes {
                 let at = Index::at((cell - blocks) % blocks * lanes);
                 let a = block.push(Op::Load { buffer: out, at });
-                let a = block.push(Op::Reduce { a, method: self.schedule.reduce });
+                let a = block.push(Op::Reduce { a, method: self.schedule.reduce() });
                 block.push(Op::Store { buffer: out, at: Index::at(cell * lanes), a });
             }
             builder.stage("spare lanes", "", vec![Stmt::Block(block)]);
@@ -210,8 +210,9 @@ impl Lowering<'_> {
             self.builder.stage(&title, "[Chiu25 §3.2.1]", vec![call]);
             to
         });
-        let apart = self.schedule.weights == Weights::Apart;
-        if self.schedule.base == BaseProducts::BroadcastDot && apart {
+        if self.schedule.base() == BaseProducts::BroadcastDot
+            && self.schedule.weights() == Weights::Apart
+        {
             self.weigh(tag, part, buffers[1]);
         }
         Ok(Transformed { buffers, bounds })
@@ -224,7 +225,7 @@ impl Lowering<'_> {
         part: &Substitute,
         Transformed { buffers, bounds }: Transformed,
     ) -> Result<Products, LowerError> {
-        match self.schedule.base {
+        match self.schedule.base() {
             // Whose methods are all direct: `suited` has seen to it.
             BaseProducts::BroadcastDot => self.base_products(tag, part, buffers, &bounds),
             BaseProducts::Lanes => {
@@ -245,18 +246,18 @@ impl Lowering<'_> {
         length: usize,
     ) -> Result<i64, LowerError> {
         let lanes = self.lanes;
-        let last = self.schedule.scale == ScalePlace::Last;
+        let last = self.schedule.scale() == ScalePlace::Last;
         let mut phases = inverse_phases("main", part, if last { 1 } else { factor });
         for group in phases.iter_mut().rev().take(usize::from(last)).flat_map(|p| &mut p.groups) {
             let (net, outputs) = scaled(&group.net, &group.outputs, factor);
             *group = Group { net, outputs, ..group.clone() };
         }
-        let phases = fused(phases, self.schedule.fuse as usize, false);
+        let phases = fused(phases, self.schedule.fuse() as usize, false);
         let cells = Layout { buffer: products.buffer, start: 0, stride: lanes, tail: None };
         let mut bounds = products.bounds.clone();
         let mut builder = std::mem::replace(&mut self.builder, Builder::new("", None, self.q));
         for phase in &phases[..phases.len() - 1] {
-            let limit = self.schedule.limits.inverse_first;
+            let limit = self.schedule.inverse_first();
             let body = self.phase(&mut builder, phase, cells, cells, &mut bounds, limit)?;
             builder.stage(&phase.title, phase.cite, body);
             let bound = bounds.iter().copied().max().unwrap_or(0);
@@ -288,7 +289,7 @@ impl Lowering<'_> {
             let inputs: Vec<i64> = group.from.iter().map(|&i| bounds[i]).collect();
             // Blocks that meet the low part have its bound added to theirs.
             let meets = |block: usize| block * lanes < low.words;
-            let limit = self.schedule.limits.full;
+            let limit = self.schedule.full();
             let limits: Vec<i64> = group
                 .to
                 .iter()

@@ -91,20 +91,20 @@ impl Lowering<'_> {
             let (constant, most) = self.shared_constant(place, &name, values, bound);
             let mut value = (to > 0).then_some(moved[to]);
             if let Some((a, sum)) = value.filter(|(_, sum)| sum + most > WORD) {
-                let a = block.push(Op::Reduce { a, method: self.schedule.reduce });
+                let a = block.push(Op::Reduce { a, method: self.schedule.reduce() });
                 value = Some((a, self.bounds.reduce(sum)));
             }
             let (term, minus) = match constant {
                 Constant::One => (top, false),
                 Constant::Minus => (top, true),
                 Constant::Factor(factor) => {
-                    let method = self.schedule.multiply;
+                    let method = self.schedule.multiply();
                     (block.push(Op::MulMod { a: top, factor, method }), false)
                 }
             };
             let sum = value.map_or(0, |(_, sum)| sum) + most;
             if sum > WORD {
-                return Err(LowerError::Word { stage: stage.into(), bound: sum });
+                return Err(LowerError::Word { stage: stage.into(), most: WORD, bound: sum });
             }
             let word = match (value, minus) {
                 (None, false) => term,

@@ -176,6 +176,7 @@ fn operations(op: Op, m: Modulus) -> usize {
         transform: None,
         plan: String::new(),
         schedule: String::new(),
+        in_order: 0,
         procedures: vec![Procedure {
             name: String::new(),
             exported: false,

@@ -68,7 +68,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn style(&self) -> Style {
-        Style::of(self.schedule.base, self.modulus().bits)
+        Style::of(self.schedule.base(), self.modulus().bits)
     }
 
     /// Registers' worth of words.
@@ -120,7 +120,7 @@ impl Lowering<'_> {
                 false => self.stage_padded(["fa", "fb"][i], (callers[i], n), room, reduced),
             };
             let bound = match reduced {
-                true => most(self.schedule.reduce.range(ranges[i], self.modulus())),
+                true => most(self.schedule.reduce().range(ranges[i], self.modulus())),
                 false => most(ranges[i]),
             };
             self.operand = self.operand.max(bound);
@@ -169,7 +169,7 @@ impl Lowering<'_> {
             }
         };
         direct_products(node)?;
-        let parts = parts.by_steps(self.schedule.fuse as usize);
+        let parts = parts.by_steps(self.schedule.fuse() as usize);
         let bound = self.parts(&parts, operands, (out, words), tag)?;
         if parts.wanted < domain.wanted {
             self.zeros(out, parts.wanted, words);
@@ -223,9 +223,10 @@ impl Lowering<'_> {
             bound = self.bounds.reduce(bound);
         }
         if bound + below > self.bounds.word() {
-            return Err(LowerError::Word { stage: tag.into(), bound: bound + below });
+            let most = self.bounds.word();
+            return Err(LowerError::Word { stage: tag.into(), most, bound: bound + below });
         }
-        let method = self.schedule.reduce;
+        let method = self.schedule.reduce();
         let mut body = Vec::new();
         // In ascending order: what is too much is written over.
         let mut copy =

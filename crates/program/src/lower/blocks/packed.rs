@@ -285,7 +285,7 @@ impl Lowering<'_> {
         };
         let (from, to) =
             (Rows { buffer: input, stride: row }, Rows { buffer: rows, stride: width });
-        let limits = [self.schedule.limits.forward_first; 2];
+        let limits = [self.schedule.forward_first(); 2];
         let mut bounds = vec![h; p];
         self.phases(&mut builder, &[columns], (from, to), &mut bounds, limits, width)?;
         let all: Vec<usize> = (0..grid.columns()).collect();
@@ -300,7 +300,7 @@ impl Lowering<'_> {
             factor: &|j1, i2| grid.factor(j1, i2).value(),
             forward: true,
             bound: bounds.into_iter().max().unwrap_or(0),
-            limit: self.schedule.limits.forward,
+            limit: self.schedule.forward(),
         };
         let bound = self.along(&mut builder, packed, level)?;
         self.procedures.push(builder.finish());
@@ -333,7 +333,7 @@ impl Lowering<'_> {
             factor: &|j1, i2| zq::mul(grid.factor(j1, i2).inverse(), factor, q),
             forward: false,
             bound,
-            limit: self.schedule.limits.inverse_first,
+            limit: self.schedule.inverse_first(),
         };
         let mut result = self.along(&mut builder, packed, level);
         // Whole registers go where they belong at once.
@@ -357,7 +357,7 @@ impl Lowering<'_> {
             };
             let mut bounds = vec![*most; p];
             let from = Rows { buffer: rows, stride: width };
-            let limits = [self.schedule.limits.full; 2];
+            let limits = [self.schedule.full(); 2];
             let done =
                 self.phases(&mut builder, &[columns], (from, to), &mut bounds, limits, width);
             bounds.truncate(count);
@@ -424,7 +424,7 @@ impl Lowering<'_> {
         let grid = per_group(packed.across() * packed.row().1);
         let blocks = per_group(columns * units * lanes);
         let tables = per_group(multiplied.len() * lanes);
-        let method = self.schedule.multiply;
+        let method = self.schedule.multiply();
         let mut body = Vec::new();
         for number in 0..if loops { 1 } else { groups } {
             let mut block = Block::default();

@@ -46,7 +46,7 @@ impl Lowering<'_> {
         let weights = self.builder.unique("weights", weights, length, TABLE_ALIGNMENT);
         let products = self.builder.unique("products", Role::Local, words, ALIGNMENT);
         let counter = self.builder.counter();
-        let unroll = self.schedule.unroll.max(1) as usize;
+        let unroll = self.schedule.unroll().max(1) as usize;
         let count = groups * columns;
         let body = repeat_unrolled(counter, count, unroll, &|block, at| {
             let place = |unit: usize| at(unit * lanes, units * lanes);
@@ -55,7 +55,7 @@ impl Lowering<'_> {
             });
             // Blocks of w·b, then those of b.
             let factor = Factor::Table { buffer: weights, at: at(0, lanes) };
-            let method = self.schedule.multiply;
+            let method = self.schedule.multiply();
             let mut e: Vec<Value> = Vec::with_capacity(2 * units);
             for &a in &b {
                 e.push(block.push(Op::MulMod { a, factor: factor.clone(), method }));

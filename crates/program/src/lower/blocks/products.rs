@@ -38,7 +38,7 @@ impl Lowering<'_> {
     pub(in crate::lower) fn product_scale(&self) -> Result<Unit, EvenModulus> {
         match self.style() {
             Style::Single => ProductMethod::Montgomery.scale(self.modulus()),
-            _ => self.schedule.narrow.scale(self.modulus()),
+            _ => self.schedule.narrow().scale(self.modulus()),
         }
     }
 
@@ -54,7 +54,7 @@ impl Lowering<'_> {
             _ => {
                 let sum = terms as i128 * i128::from(a) * i128::from(b);
                 let sum = i64::try_from(sum).ok().filter(|&s| s < 1 << (2 * modulus.bits - 2))?;
-                self.bounds.narrow(self.schedule.narrow, sum).filter(fits)
+                self.bounds.narrow(self.schedule.narrow(), sum).filter(fits)
             }
         }
     }
@@ -113,7 +113,7 @@ impl Lowering<'_> {
             let v = block.push(Op::Load { buffer: b.buffer, at: moved(0, k) });
             block.push(Op::Store { buffer: e.buffer, at: Index::at(k), a: v });
             let factor = Factor::Repeated { buffer: table, at: Index::strided(0, cell, 1) };
-            let a = block.push(Op::MulMod { a: v, factor, method: self.schedule.multiply });
+            let a = block.push(Op::MulMod { a: v, factor, method: self.schedule.multiply() });
             block.push(Op::Store { buffer: e.buffer, at: Index::at(0), a });
         }
         let e = e.buffer;
@@ -135,7 +135,7 @@ impl Lowering<'_> {
     /// Whether each product weighs its own block: of one register, which it fills.
     fn weighs_within(&self, parts: &Parts) -> bool {
         let weighted = parts.weights.iter().any(|&w| w != 0);
-        self.schedule.weights == Weights::Within && weighted && parts.k == self.lanes
+        self.schedule.weights() == Weights::Within && weighted && parts.k == self.lanes
     }
 
     /// The largest word of w·b, over all cells.
@@ -178,7 +178,7 @@ impl Lowering<'_> {
             let table = self.builder.unique("weights", table, cells, ALIGNMENT);
             let v = weigh.push(Op::Load { buffer: b.buffer, at: at(0, k) });
             let factor = Factor::Repeated { buffer: table, at: Index::strided(0, cell, 1) };
-            let a = weigh.push(Op::MulMod { a: v, factor, method: self.schedule.multiply });
+            let a = weigh.push(Op::MulMod { a: v, factor, method: self.schedule.multiply() });
             weigh.push(Op::Store { buffer: e, at: at(k - parts.k, 2 * k), a });
         }
         // Behind the first copies: a block that fills no register has its own words there.
@@ -229,7 +229,7 @@ impl Lowering<'_> {
                 None => (value, work.bound),
                 Some((mut sum, mut bound)) => {
                     if bound + work.bound > self.bounds.word() {
-                        sum = block.push(Op::Reduce { a: sum, method: self.schedule.reduce });
+                        sum = block.push(Op::Reduce { a: sum, method: self.schedule.reduce() });
                         bound = self.bounds.reduce(bound);
                     }
                     (block.push(Op::Add(sum, value)), bound + work.bound)
@@ -279,7 +279,7 @@ impl Lowering<'_> {
 
     pub(super) fn narrowed(&self, block: &mut Block, sums: [Option<Value>; 2]) -> Value {
         let [even, odd] = sums.map(|sum| sum.unwrap_or_else(|| block.push(Op::Splat(0))));
-        block.push(Op::Narrow { even, odd, method: self.schedule.narrow })
+        block.push(Op::Narrow { even, odd, method: self.schedule.narrow() })
     }
 
     fn singles(&self, block: &mut Block, work: &Register, terms: std::ops::Range<usize>) -> Value {

@@ -20,7 +20,7 @@ impl Lowering<'_> {
     ) -> BufferId {
         let lanes = self.lanes;
         let to = self.builder.buffer(name, Role::Local, words, ALIGNMENT);
-        let method = self.schedule.reduce;
+        let method = self.schedule.reduce();
         let copy = |block: &mut Block, load: Op, at: Index| {
             let mut a = block.push(load);
             if reduced {
@@ -106,8 +106,8 @@ impl Lowering<'_> {
         let from = Rows { buffer: input, stride: parts.k };
         let to = Rows { buffer: out, stride: k };
         let mut bounds = vec![h; parts.cells()];
-        let limits = [self.schedule.limits.forward_first, self.schedule.limits.forward];
-        let forward = fused(parts.forward.clone(), self.schedule.fuse as usize, true);
+        let limits = [self.schedule.forward_first(), self.schedule.forward()];
+        let forward = fused(parts.forward.clone(), self.schedule.fuse() as usize, true);
         self.phases(&mut builder, &forward, (from, to), &mut bounds, limits, k)?;
         self.procedures.push(builder.finish());
         let procedure = ProcedureId(self.procedures.len() as u32 - 1);
@@ -214,12 +214,12 @@ impl Lowering<'_> {
         tag: &str,
     ) -> Result<i64, LowerError> {
         let k = self.padded(parts.k);
-        let phases = fused(parts.inverse(factor), self.schedule.fuse as usize, false);
+        let phases = fused(parts.inverse(factor), self.schedule.fuse() as usize, false);
         let count = parts.wanted.div_ceil(parts.k).max(1);
         let mut bounds = vec![bound; parts.cells()];
         let empty = Builder::new("", None, self.modulus());
         let mut builder = std::mem::replace(&mut self.builder, empty);
-        let limits = [self.schedule.limits.inverse_first, self.schedule.limits.full];
+        let limits = [self.schedule.inverse_first(), self.schedule.full()];
         // Whole registers go where they belong at once.
         let direct = k == parts.k && count * k <= words;
         let all = phases.len() - 1;

@@ -11,7 +11,7 @@ use crate::bounds::Bounds;
 use crate::build::{Builder, repeat_unrolled};
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, MulMethod, ReduceMethod};
-use crate::schedule::Schedule;
+use crate::settle::Choices;
 use ringforge_plan::{ChangeModulus, Structure};
 use ringforge_target::ALIGNMENT;
 
@@ -29,9 +29,9 @@ pub(super) struct Digit {
 }
 
 /// The methods for words of so many bits.
-fn suited(schedule: &Schedule, bits: u8, rounds: bool) -> (MulMethod, ReduceMethod) {
+fn suited(schedule: &Choices, bits: u8, rounds: bool) -> (MulMethod, ReduceMethod) {
     match bits {
-        16 => (schedule.multiply, schedule.reduce),
+        16 => (schedule.multiply(), schedule.reduce()),
         _ => long_methods(schedule, rounds),
     }
 }
@@ -127,9 +127,13 @@ impl General<'_> {
                     steps.push(Step::Reduce);
                     bound = here.reduce(bound);
                 }
-                let difference = bound + u;
-                if difference > here.word() {
-                    return Err(LowerError::Word { stage: "digits".into(), bound: difference });
+                let (most, difference) = (here.word(), bound + u);
+                if difference > most {
+                    return Err(LowerError::Word {
+                        stage: "digits".into(),
+                        most,
+                        bound: difference,
+                    });
                 }
                 steps.extend([Step::Subtract(j), Step::Multiply(node.inverse(j, k))]);
                 bound = here.product(node.inverse(j, k), difference);
@@ -147,8 +151,9 @@ impl General<'_> {
                 bound = canonical;
             }
             // A digit is kept in the words of its residue.
-            if bound > (Modulus { q: p, bits: kept }).words().1 {
-                return Err(LowerError::Word { stage: "digits".into(), bound });
+            let most = Modulus { q: p, bits: kept }.words().1;
+            if bound > most {
+                return Err(LowerError::Word { stage: "digits".into(), most, bound });
             }
             all.push(steps);
             bounds.push(bound);

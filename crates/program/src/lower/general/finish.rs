@@ -8,7 +8,8 @@ use crate::bounds::{Bounds, WORD};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::{EvenModulus, FreezeMethod, Modulus, MulMethod, ReduceMethod};
-use crate::schedule::{BaseProducts, Schedule};
+use crate::schedule::BaseProducts;
+use crate::settle::Choices;
 use ringforge_plan::Unit;
 use ringforge_ring::zq;
 use ringforge_target::ALIGNMENT;
@@ -30,8 +31,8 @@ const NEAR: i64 = 1 << 21;
 
 /// What words of so many bits are multiplied with where their sums are reduced and frozen at once, so that freezing takes it
 /// out: 1 where they are not.
-pub(super) fn scale(schedule: &Schedule, q: u64, bits: u8) -> Result<Unit, EvenModulus> {
-    let method = schedule.freeze.unwrap_or(FreezeMethod::Montgomery);
+pub(super) fn scale(schedule: &Choices, q: u64, bits: u8) -> Result<Unit, EvenModulus> {
+    let method = schedule.freeze().unwrap_or(FreezeMethod::Montgomery);
     Ok(if short(q, bits) { method.scale(q)?.inverted() } else { Unit::one(q) })
 }
 
@@ -177,21 +178,21 @@ impl Writer {
         // Montgomery's methods want an odd modulus.
         let odd = q % 2 == 1;
         let long = long_methods(schedule, general.rounds);
-        let multiply = match (kind, schedule.base) {
+        let multiply = match (kind, schedule.base()) {
             _ if !odd => MulMethod::Barrett,
             (Kind::Long, BaseProducts::BroadcastDot) => long.0,
-            _ => schedule.multiply,
+            _ => schedule.multiply(),
         };
-        let reduce = match (kind, schedule.base) {
+        let reduce = match (kind, schedule.base()) {
             (Kind::Long, _) => long.1,
-            _ if !odd && schedule.reduce == ReduceMethod::Montgomery => ReduceMethod::BarrettHigh,
-            _ => schedule.reduce,
+            _ if !odd && schedule.reduce() == ReduceMethod::Montgomery => ReduceMethod::BarrettHigh,
+            _ => schedule.reduce(),
         };
         // Words of 32 bits beside dot products are multiplied by Montgomery's method alone.
-        let dots = schedule.base == BaseProducts::BroadcastDot;
+        let dots = schedule.base() == BaseProducts::BroadcastDot;
         let alone = dots && !odd && q > 1 << 16 && matches!(kind, Kind::Long);
         let unable = alone.then_some(general.target);
-        let freeze = schedule.freeze.filter(|_| odd && matches!(kind, Kind::Short));
+        let freeze = schedule.freeze().filter(|_| odd && matches!(kind, Kind::Short));
         // A table of words of 16 bits serves the short kind alone.
         let modulus = match kind {
             Kind::Short => Modulus { q, bits: 16 },

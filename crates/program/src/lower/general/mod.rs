@@ -24,7 +24,8 @@ use crate::bounds::WORD;
 use crate::build::Builder;
 use crate::ir::*;
 use crate::method::{Modulus, MulMethod, ReduceMethod};
-use crate::schedule::{BaseProducts, Schedule};
+use crate::schedule::BaseProducts;
+use crate::settle::{self, Choices, Settled};
 use digits::Digit;
 use finish::Finish;
 pub(super) use quotient::reciprocal;
@@ -45,15 +46,15 @@ const LONG: u8 = 32;
 
 /// How words of 32 bits are multiplied by constants and reduced: beside dot products as the schedule says where
 /// it says Barrett and the machine `rounds` high halves, else by wide products.
-fn long_methods(schedule: &Schedule, rounds: bool) -> (MulMethod, ReduceMethod) {
-    if schedule.base == BaseProducts::Lanes {
+fn long_methods(schedule: &Choices, rounds: bool) -> (MulMethod, ReduceMethod) {
+    if schedule.base() == BaseProducts::Lanes {
         return (MulMethod::Montgomery, ReduceMethod::BarrettHigh);
     }
-    let multiply = match schedule.multiply {
+    let multiply = match schedule.multiply() {
         MulMethod::Barrett if rounds => MulMethod::Barrett,
         _ => MulMethod::MontgomeryWide,
     };
-    let reduce = match schedule.reduce {
+    let reduce = match schedule.reduce() {
         ReduceMethod::Barrett if rounds => ReduceMethod::Barrett,
         _ => ReduceMethod::BarrettWide,
     };
@@ -96,7 +97,7 @@ enum Folded {
 /// The walk's state.
 struct General<'a> {
     plan: &'a Plan,
-    schedule: &'a Schedule,
+    schedule: &'a Choices,
     registers: Registers,
     /// Bits of the longest words that products are summed in.
     sums: u8,
@@ -125,19 +126,21 @@ struct General<'a> {
     seen: Vec<String>,
     borders: Vec<(String, i64)>,
     notes: Vec<String>,
+    /// What was settled for the products.
+    settled: Vec<settle::Product>,
 }
 
 impl General<'_> {
     /// Whether words of 32 bits are reduced in coarse steps, as schedules with Montgomery's reduction have it.
     fn coarse(&self) -> bool {
-        self.schedule.reduce == ReduceMethod::Montgomery
+        self.schedule.reduce() == ReduceMethod::Montgomery
     }
 }
 
 /// Lowers a plan.
 pub(crate) fn lower(
     plan: &Plan,
-    schedule: &Schedule,
+    schedule: &Choices,
     target: &Target,
     name: &str,
 ) -> Result<Lowered, LowerError> {
@@ -177,12 +180,13 @@ pub(crate) fn lower(
         seen: Vec::new(),
         borders: Vec::new(),
         notes: Vec::new(),
+        settled: Vec::new(),
     };
     for part in &general.parts {
         let defined = residue::defined(part.node, lanes);
         general.words = general.words.max(defined).max(wanted.next_multiple_of(lanes) + lanes);
         for bits in [super::SHORT, LONG].into_iter().take(if bound.is_some() { 1 } else { 2 }) {
-            let packed = Packed::of(part.node, schedule.base, (target.registers, bits));
+            let packed = Packed::of(part.node, schedule.base(), (target.registers, bits));
             general.words = general.words.max(packed.map_or(0, |packed| packed.written()));
         }
     }
@@ -255,8 +259,9 @@ pub(crate) fn lower(
         }
     }
     let general_bits = general.memory;
-    let General { mut procedures, sites, seen, borders, notes, .. } = general;
-    for site in schedule.drop.iter().chain(&schedule.add) {
+    let General { mut procedures, sites, seen, borders, notes, settled, .. } = general;
+    let settled = Settled::new(schedule.clone(), settled);
+    for site in schedule.drop().iter().chain(schedule.add()) {
         if !seen.contains(site) {
             return Err(LowerError::NoSuchSite { site: site.clone() });
         }
@@ -271,10 +276,11 @@ pub(crate) fn lower(
         registers: target.registers,
         transform: None,
         plan: plan.to_string(),
-        schedule: schedule.to_string(),
+        schedule: String::new(),
+        in_order: 0,
         procedures,
     };
-    Ok(Lowered { program, sites, borders, notes })
+    Ok(Lowered { program, sites, borders, notes, settled })
 }
 
 impl General<'_> {
@@ -330,6 +336,6 @@ impl General<'_> {
 fn word(stage: &str, bound: i64) -> Result<i64, LowerError> {
     match bound <= WORD {
         true => Ok(bound),
-        false => Err(LowerError::Word { stage: stage.into(), bound }),
+        false => Err(LowerError::Word { stage: stage.into(), most: WORD, bound }),
     }
 }

@@ -10,12 +10,13 @@ use crate::bounds::{Bounds, WORD};
 use crate::build::Builder;
 use crate::ir::*;
 use crate::method::{Modulus, NarrowMethod, ReduceMethod};
-use crate::schedule::{BaseProducts, Limits, Schedule};
+use crate::schedule::{BaseProducts, Limits};
+use crate::settle::defaults::{self, Bound, Line};
+use crate::settle::{self, Choices};
 use ringforge_plan::{
     Levels, MonomialCrt, Product, ProductRef, Structure, Substitute, Unit, word_bits,
 };
 use ringforge_target::ALIGNMENT;
-use std::borrow::Cow;
 
 /// A procedure (out, a, b) and what it leaves.
 #[derive(Clone, Copy, Debug)]
@@ -51,10 +52,10 @@ fn written(node: &ProductRef, lanes: usize) -> Option<usize> {
     }
 }
 
-/// A way to compute a product modulo one number.
+/// A product modulo one number as it is settled.
 #[derive(Clone, Debug)]
-struct Attempt<'a> {
-    schedule: Schedule,
+struct Settlement<'a> {
+    choices: Choices,
     bits: u8,
     way: Way<'a>,
 }
@@ -77,7 +78,7 @@ type Registers<'a> = (&'a Substitute, Option<&'a MonomialCrt>);
 fn registers_of<'a>(
     node: &'a ProductRef,
     place: (usize, usize),
-    schedule: &Schedule,
+    schedule: &Choices,
 ) -> Option<Registers<'a>> {
     let (main, crt) = match node.structure() {
         Structure::Factors(crt) => (crt.main.structure().blocks()?, Some(crt)),
@@ -86,115 +87,99 @@ fn registers_of<'a>(
     suit(main, crt, place, schedule).then_some((main, crt))
 }
 
-/// The limits and words to try for a modulus until the ranges fit, the first ones make the cheaper programs.
-fn attempts<'a>(
-    schedule: &Schedule,
-    q: u64,
-    (k, (lanes, registers)): (usize, (usize, Option<Registers<'a>>)),
-    packed: &dyn Fn(u8) -> Option<Packed<'a>>,
-    (margin, rounds): (i64, bool),
-) -> Vec<Attempt<'a>> {
-    let dot = schedule.base == BaseProducts::BroadcastDot;
-    let mut all = Vec::new();
-    // k products in a sum of 32 bits whose reduction is a word.
-    let widest = |terms: i64| {
-        let room = (WORD - q as i64 / 2) * (1 << 16) / terms;
-        (room.min((1 << 31) / terms - 1) as f64).sqrt() as i64 - 1
-    };
-    let short = word_bits(q) == 16;
-    if short {
-        let widest = widest(k.clamp(lanes, 4 * lanes) as i64);
-        for reduce in [schedule.reduce, ReduceMethod::Montgomery, ReduceMethod::BarrettHigh] {
-            let of = |forward: i64, full: i64| {
-                let first = if dot { 20_000 } else { 14_500 };
-                let limits = Limits {
-                    forward_first: first,
-                    forward,
-                    inverse_first: first,
-                    full,
-                    products: None,
-                };
-                Schedule { reduce, limits, ..schedule.clone() }
-            };
-            if dot {
-                all.extend([of(widest.min(9_500), 15_000), of(widest, 16_383), of(widest, WORD)]);
-            } else {
-                all.extend([of(5_400, 15_000), of(7_000, 16_383), of(9_500, WORD)]);
+impl Way<'_> {
+    /// For people.
+    fn name(&self) -> &'static str {
+        match self {
+            Way::Registers(_) => "registers",
+            Way::Packed(_) => "packed",
+            Way::Apart => "apart",
+        }
+    }
+}
+
+/// What the limits of a product follow from.
+#[derive(Clone, Copy, Debug)]
+struct Sums {
+    q: i64,
+    /// Products in a sum.
+    terms: i64,
+    /// Residues within this are the integers.
+    integers: i64,
+    bits: u8,
+}
+
+impl Sums {
+    /// A bound of the table; nothing where it is none for this modulus.
+    fn bound(&self, bound: Bound) -> Option<i64> {
+        let q = self.q;
+        let word = if self.bits == SHORT { WORD } else { i64::from(i32::MAX) };
+        // Products in a sum of 32 bits whose reduction is a word.
+        let room = (WORD - q / 2) * (1 << 16) / self.terms;
+        let widest = (room.min((1 << 31) / self.terms - 1) as f64).sqrt() as i64 - 1;
+        let wanted = |most: i64| (most > 4 * q / 5).then_some(most);
+        match bound {
+            Bound::Is(most) => Some(most),
+            Bound::Word => Some(word),
+            Bound::Sums => Some(widest),
+            Bound::SumsWithin(most) => Some(widest.min(most)),
+            // Products of operands within this leave no more than 3q in each word.
+            Bound::Near => {
+                let near = ((2.5 * q as f64) * 2f64.powi(32) / self.terms as f64).sqrt() as i64;
+                Some(near.max(q).min(word))
             }
+            Bound::Times(of) => Some((of * q).min(word)),
+            Bound::FiveEighths => Some((q / 2 + q / 8).min(word)),
+            Bound::Integers => wanted(self.integers),
+            // Freezing takes 3q/2.
+            Bound::Frozen => wanted(3 * (q / 2) - 2),
         }
     }
-    all.dedup();
-    let several = |way: Way<'a>, schedules: &[Schedule]| -> Vec<Attempt<'a>> {
-        let of = |schedule: &Schedule| Attempt {
-            schedule: schedule.clone(),
-            bits: SHORT,
-            way: way.clone(),
-        };
-        schedules.iter().map(of).collect()
-    };
-    let mut attempts = Vec::new();
-    if let Some(parts) = registers {
-        attempts.extend(several(Way::Registers(parts), &all));
-    }
-    if let Some(packed) = packed(SHORT).filter(|_| short) {
-        attempts.extend(several(Way::Packed(packed), &packed_limits(schedule, widest(k as i64))));
-    }
-    attempts.extend(several(Way::Apart, &all));
-    let long = long_attempts(schedule, q, k, (margin, rounds));
-    if let Some(packed) = packed(LONG) {
-        let way =
-            |attempt: &Attempt<'a>| Attempt { way: Way::Packed(packed.clone()), ..attempt.clone() };
-        attempts.extend(long.iter().map(way));
-    }
-    attempts.extend(long);
-    attempts
-}
 
-/// The schedule with limits for packed blocks, whose products take words up to `widest`: most words are multiplied between
-/// the levels, so that any may stand there.
-fn packed_limits(schedule: &Schedule, widest: i64) -> Vec<Schedule> {
-    let of = |forward: i64, full: i64| {
-        let limits = Limits {
-            forward_first: WORD,
-            forward: forward.min(widest),
-            inverse_first: WORD,
-            full,
+    fn limits(&self, line: &Line) -> Option<Limits> {
+        let [first, forward, full] =
+            [line.first, line.forward, line.full].map(|bound| self.bound(bound));
+        let (forward_first, inverse_first) = (first?, first?);
+        Some(Limits {
+            forward_first,
+            forward: forward?,
+            inverse_first,
+            full: full?,
             products: None,
-        };
-        Schedule { limits, ..schedule.clone() }
-    };
-    let mut all = vec![of(9_500, 15_000), of(9_500, WORD), of(widest, WORD)];
-    all.dedup();
-    all
+        })
+    }
 }
 
-/// Ways in words of 32 bits; results within `margin` are wanted most.
-fn long_attempts<'a>(
-    schedule: &Schedule,
-    q: u64,
-    k: usize,
-    (margin, rounds): (i64, bool),
-) -> Vec<Attempt<'a>> {
-    let word = i64::from(i32::MAX);
-    let q = q as i64;
-    // Products of operands within this leave no more than 3q in each word.
-    let near = ((2.5 * q as f64) * 2f64.powi(32) / k as f64).sqrt() as i64;
+/// What may be settled for a product in words of 16 bits, by these lines.
+fn short<'a>(
+    schedule: &Choices,
+    sums: Sums,
+    (lines, others): (&[Line], &[ReduceMethod]),
+    way: &Way<'a>,
+) -> Vec<Settlement<'a>> {
+    let own = schedule.values().reduce;
+    let given = schedule.given("reduce");
+    let all = std::iter::once(&own).chain(others.iter().filter(|_| !given));
+    let of = |reduce: &ReduceMethod, line: &Line| {
+        let limits = sums.limits(line)?;
+        let choices = schedule.usual(|values| (values.reduce, values.limits) = (*reduce, limits));
+        Some(Settlement { choices, bits: SHORT, way: way.clone() })
+    };
+    all.flat_map(|reduce| lines.iter().filter_map(move |line| of(reduce, line))).collect()
+}
+
+/// The same in words of 32 bits.
+fn long<'a>(schedule: &Choices, sums: Sums, rounds: bool, way: &Way<'a>) -> Vec<Settlement<'a>> {
     let (multiply, reduce) = long_methods(schedule, rounds);
-    let narrow = NarrowMethod::Montgomery;
-    // Freezing takes 3q/2.
-    let frozen = 3 * (q / 2) - 2;
-    let mut full = vec![margin, frozen, word];
-    full.retain(|&most| most == word || most > 4 * q / 5);
-    let mut all = Vec::new();
-    for forward in [near.max(q), 2 * q, q, q / 2 + q / 8].map(|most| most.min(word)) {
-        for &full in &full {
-            let limits =
-                Limits { forward_first: word, forward, inverse_first: word, full, products: None };
-            let schedule = Schedule { multiply, reduce, narrow, limits, ..schedule.clone() };
-            all.push(Attempt { schedule, bits: LONG, way: Way::Apart });
-        }
-    }
-    all
+    let of = |line: &Line| {
+        let limits = sums.limits(line)?;
+        let choices = schedule.usual(|values| {
+            (values.multiply, values.reduce, values.limits) = (multiply, reduce, limits);
+            values.narrow = NarrowMethod::Montgomery;
+        });
+        Some(Settlement { choices, bits: LONG, way: way.clone() })
+    };
+    defaults::LONG.iter().filter_map(of).collect()
 }
 
 impl General<'_> {
@@ -216,99 +201,142 @@ impl General<'_> {
                     "(change-modulus (prime P …) …) with odd primes below 2^31",
                 ));
             }
-            let prefix = if several { format!("p{modulus}_") } else { String::new() };
-            let mut failure = None;
-            let mut found = None;
-            // With one prime, residues this near are the integers.
-            let margin = match (several, self.bound) {
-                (false, Some(bound)) => modulus as i64 - bound as i64 - 1,
-                _ => 0,
+            all.push(self.settled((&node, modulus, &name), ranges)?);
+        }
+        Ok(all)
+    }
+
+    /// What may be settled for a product, the cheapest first.
+    fn settlements<'n>(&self, node: &'n ProductRef, modulus: u64) -> Vec<Settlement<'n>> {
+        let lanes = self.registers.lanes(SHORT);
+        // With one prime, residues this near are the integers.
+        let integers = match (self.parts.len(), self.bound) {
+            (1, Some(bound)) => modulus as i64 - bound as i64 - 1,
+            _ => 0,
+        };
+        let registers = registers_of(node, (self.n, lanes), self.schedule);
+        let schedule = match registers {
+            Some((main, crt)) => suited(self.schedule, main, crt),
+            None => self.schedule.clone(),
+        };
+        let schedule = schedule.unread();
+        // Through a prime of 32 bits their proof takes more than the kernel's budget.
+        let packed = |bits| {
+            let found = Packed::of(node, schedule.values().base, (self.registers, bits));
+            found.filter(|_| bits == SHORT || self.bound.is_none()).map(Way::Packed)
+        };
+        let k = width(node, lanes);
+        let sums =
+            |terms: usize, bits| Sums { q: modulus as i64, terms: terms as i64, integers, bits };
+        let registers = registers.map(Way::Registers);
+        let (mut all, apart) = (Vec::new(), Some(Way::Apart));
+        if word_bits(modulus) == SHORT {
+            let lines = match schedule.values().base {
+                BaseProducts::BroadcastDot => defaults::DOTS,
+                BaseProducts::Lanes => defaults::LANES,
             };
-            // Words of callers fit those of the procedure: vectors widen what they load, never cut it.
-            let memory = self.memory;
-            let place = (self.n, self.registers.lanes(SHORT));
-            let registers = registers_of(&node, place, self.schedule);
-            let schedule = match registers {
-                Some((main, crt)) => suited(self.schedule, main, crt),
-                None => Cow::Borrowed(self.schedule),
-            };
-            let wanted = (margin, self.rounds);
-            // Through a prime of 32 bits their proof takes more than the kernel's budget.
-            let packed = |bits| {
-                let found = Packed::of(&node, self.schedule.base, (self.registers, bits));
-                found.filter(|_| bits == SHORT || self.bound.is_none())
-            };
-            let of = (width(&node, place.1), (place.1, registers));
-            let ways = attempts(&schedule, modulus, of, &packed, wanted).into_iter();
-            // Sums that are reduced once are multiplied for that, which the last constants of a transform can do.
-            let alone = self.bound.is_none() && self.fold.is_some();
-            let frozen = match alone && modulus == self.plan.ring.q() {
-                true => finish::scale(self.schedule, modulus, memory)?,
-                false => Unit::one(modulus),
-            };
-            for attempt in ways.filter(|attempt| attempt.bits >= memory) {
-                let words = Modulus { q: modulus, bits: attempt.bits };
-                let schedule = &attempt.schedule;
-                let mut lowering = Lowering {
-                    plan: self.plan,
-                    schedule,
-                    q: modulus,
-                    n: self.n,
-                    operand: 0,
-                    prefix: prefix.clone(),
-                    lanes: self.registers.lanes(attempt.bits),
-                    interleaves: interleaves(self.schedule, schedule, self.registers),
-                    bounds: Bounds::new(words, schedule.multiply, schedule.reduce),
-                    builder: Builder::new(&name, None, words),
-                    procedures: self.procedures.clone(),
-                    sites: Vec::new(),
-                    seen: Vec::new(),
-                    borders: Vec::new(),
-                    notes: Vec::new(),
-                    rows: Vec::new(),
-                };
-                let scale = match attempt.way {
-                    Way::Packed(_) if attempt.bits == memory => frozen,
-                    _ => Unit::one(modulus),
-                };
-                let lowered = match &attempt.way {
-                    Way::Apart => lowering.blocks(&node, ranges, self.words, self.memory),
-                    Way::Packed(packed) => {
-                        lowering.packed(packed, ranges, (self.words, self.memory), scale)
-                    }
-                    Way::Registers(parts) => lowering.residue(&node, *parts, ranges, self.words),
-                };
-                match lowered {
-                    Ok(bound) => {
-                        let Lowering { builder, procedures, sites, seen, borders, notes, .. } =
-                            lowering;
-                        self.procedures = procedures;
-                        self.sites.extend(sites);
-                        self.seen.extend(seen);
-                        self.borders
-                            .extend(borders.into_iter().map(|(s, b)| (format!("{prefix}{s}"), b)));
-                        self.notes.extend(notes);
-                        let procedure = self.push(builder.finish());
-                        let (bits, weight) = (attempt.bits, scale.inverse());
-                        found = Some(Residue { procedure, bound, bits, weight });
-                        break;
-                    }
-                    Err(error) => {
-                        // Of all failures the last kind's first says most.
-                        let kind = |e: &LowerError| matches!(e, LowerError::Unsupported { .. });
-                        if failure.as_ref().is_none_or(|f| kind(f) && !kind(&error)) {
-                            failure = Some(error);
-                        }
+            let whole = (lines, &defaults::OTHERS[..]);
+            let several = sums(k.clamp(lanes, 4 * lanes), SHORT);
+            let one = sums(k, SHORT);
+            all.extend(registers.iter().flat_map(|way| short(&schedule, several, whole, way)));
+            let packed = packed(SHORT);
+            let lines = (defaults::PACKED, &[][..]);
+            all.extend(packed.iter().flat_map(|way| short(&schedule, one, lines, way)));
+            all.extend(apart.iter().flat_map(|way| short(&schedule, several, whole, way)));
+        }
+        let one = sums(k, LONG);
+        let ways = packed(LONG).into_iter().chain(apart);
+        all.extend(ways.flat_map(|way| long(&schedule, one, self.rounds, &way)));
+        // Words of callers fit those of the procedure: vectors widen what they load, never cut it.
+        all.retain(|settlement| settlement.bits >= self.memory);
+        // A user's own limits make lines alike.
+        let same = |a: &Settlement, b: &Settlement| {
+            (a.bits, a.way.name(), a.choices.values()) == (b.bits, b.way.name(), b.choices.values())
+        };
+        all.dedup_by(|a, b| same(a, b));
+        all
+    }
+
+    /// Settles a product: the first whose ranges fit.
+    fn settled(
+        &mut self,
+        (node, modulus, name): (&ProductRef, u64, &str),
+        ranges: [(i64, i64); 2],
+    ) -> Result<Residue, LowerError> {
+        let mut failure = None;
+        for settlement in self.settlements(node, modulus) {
+            match self.product((node, modulus, name), &settlement, ranges) {
+                Ok(residue) => return Ok(residue),
+                Err(error) => {
+                    // Of all failures the last kind's first says most.
+                    let kind = |e: &LowerError| matches!(e, LowerError::Unsupported { .. });
+                    if failure.as_ref().is_none_or(|f| kind(f) && !kind(&error)) {
+                        failure = Some(error);
                     }
                 }
             }
-            match (found, failure) {
-                (Some(found), _) => all.push(found),
-                (None, Some(failure)) => return Err(failure),
-                (None, None) => unreachable!("there is an attempt"),
-            }
         }
-        Ok(all)
+        let why = "its words are longer than all that products have";
+        Err(failure.unwrap_or_else(|| unsupported(node.to_form(), why, "q below 2^31")))
+    }
+
+    /// Lowers a product as it is settled; nothing changes where its ranges do not fit.
+    fn product(
+        &mut self,
+        (node, modulus, name): (&ProductRef, u64, &str),
+        settlement: &Settlement,
+        ranges: [(i64, i64); 2],
+    ) -> Result<Residue, LowerError> {
+        let Settlement { choices, bits, way } = settlement;
+        let words = Modulus { q: modulus, bits: *bits };
+        let prefix = if self.parts.len() > 1 { format!("p{modulus}_") } else { String::new() };
+        let mut lowering = Lowering {
+            plan: self.plan,
+            schedule: choices,
+            q: modulus,
+            n: self.n,
+            operand: 0,
+            prefix: prefix.clone(),
+            lanes: self.registers.lanes(*bits),
+            interleaves: interleaves(self.schedule, choices, self.registers),
+            bounds: Bounds::new(words, choices.values().multiply, choices.values().reduce),
+            builder: Builder::new(name, None, words),
+            procedures: self.procedures.clone(),
+            sites: Vec::new(),
+            seen: Vec::new(),
+            borders: Vec::new(),
+            notes: Vec::new(),
+            rows: Vec::new(),
+        };
+        // Sums that are reduced once are multiplied for that, which the last constants of a transform can do.
+        let alone = self.bound.is_none() && self.fold.is_some() && modulus == self.plan.ring.q();
+        let scale = match way {
+            Way::Packed(_) if alone && *bits == self.memory => {
+                finish::scale(self.schedule, modulus, self.memory)?
+            }
+            _ => Unit::one(modulus),
+        };
+        let bound = match way {
+            Way::Apart => lowering.blocks(node, ranges, self.words, self.memory),
+            Way::Packed(packed) => {
+                lowering.packed(packed, ranges, (self.words, self.memory), scale)
+            }
+            Way::Registers(parts) => lowering.residue(node, *parts, ranges, self.words),
+        }?;
+        let Lowering { builder, procedures, sites, seen, borders, notes, .. } = lowering;
+        self.procedures = procedures;
+        self.sites.extend(sites);
+        self.seen.extend(seen);
+        self.borders.extend(borders.into_iter().map(|(s, b)| (format!("{prefix}{s}"), b)));
+        self.notes.extend(notes);
+        self.settled.push(settle::Product {
+            modulus,
+            bits: *bits,
+            layout: way.name(),
+            choices: choices.clone(),
+        });
+        let procedure = self.push(builder.finish());
+        Ok(Residue { procedure, bound, bits: *bits, weight: scale.inverse() })
     }
 }
 
@@ -340,11 +368,11 @@ impl Lowering<'_> {
         let reduced = ranges.map(|range| 4 * most(range) > 3 * q as i64);
         let modulus = Modulus::from(q);
         let bound = |i: usize| match reduced[i] {
-            true => most(self.schedule.reduce.range(ranges[i], modulus)),
+            true => most(self.schedule.reduce().range(ranges[i], modulus)),
             false => most(ranges[i]),
         };
         self.operand = bound(0).max(bound(1));
-        let dot = self.schedule.base == BaseProducts::BroadcastDot;
+        let dot = self.schedule.base() == BaseProducts::BroadcastDot;
         let partial = !n.is_multiple_of(lanes);
         let plain = |buffer| Operand { buffer, start: 0, tail: None };
         let fa = match dot || reduced[0] {

@@ -110,7 +110,11 @@ impl Base<'_> {
     }
 
     fn refuse(&self, bound: i64) -> LowerError {
-        LowerError::Word { stage: format!("{}.base", self.style.stage), bound }
+        LowerError::Word {
+            stage: format!("{}.base", self.style.stage),
+            most: self.words.most(),
+            bound,
+        }
     }
 
     /// The largest magnitude of one term of a product, from those of the operands.

@@ -19,41 +19,48 @@ mod write;
 
 use super::small::is_direct;
 use super::{LowerError, Lowered, unsupported};
+use crate::bounds::WORD;
 use crate::ir::*;
-use crate::method::{FreezeMethod, Modulus, MulMethod, ProductMethod, ReduceMethod};
-use crate::schedule::{BaseProducts, Order, Schedule};
+use crate::method::{FreezeMethod, Modulus, MulMethod, NarrowMethod, ProductMethod, ReduceMethod};
+use crate::schedule::{BaseProducts, Order};
+use crate::settle::{Choices, Refused};
 use base::Base;
 use pass::{Pass, Shape};
 use passes::Ending;
 use plan::{Machine, Shuffles};
 use ranges::{Analysis, Choice, Placed};
 use ringforge_plan::{Levels, Ntt, Plan, word_bits};
-use ringforge_target::{Registers, Target};
+use ringforge_target::{Products, Registers, Target};
 use std::collections::BTreeSet;
 use words::Words;
 use write::Style;
 
 /// The schedule with what words of 32 bits and this modulus call for.
-fn suited(schedule: &Schedule, modulus: Modulus, shuffles: Shuffles) -> Schedule {
-    let mut suited = schedule.clone();
-    if modulus.bits == 32 {
-        let wide = shuffles == Shuffles::Interleaving;
-        if wide && schedule.multiply == MulMethod::Montgomery {
-            suited.multiply = MulMethod::MontgomeryWide;
-        }
-        if matches!(schedule.reduce, ReduceMethod::Barrett | ReduceMethod::Montgomery) {
-            // Sums of two that the rounded shift left must not need another at once.
-            suited.reduce = ReduceMethod::RoundedShift;
-            let (words, last) = (Words::new(modulus, &suited), modulus.words().1);
-            if modulus.q >= 1 << 28 || words.reduced(last / 2) > modulus.q as i64 {
-                suited.reduce = match wide {
-                    true => ReduceMethod::MontgomeryWide,
-                    false => ReduceMethod::Montgomery,
-                };
-            }
-        }
+fn suited(schedule: &Choices, modulus: Modulus, shuffles: Shuffles) -> Choices {
+    let own = schedule.values();
+    if modulus.bits != 32 {
+        return schedule.clone();
     }
-    suited
+    let wide = shuffles == Shuffles::Interleaving;
+    let with = |reduce: ReduceMethod| {
+        schedule.usual(|values| {
+            values.reduce = reduce;
+            if wide && values.multiply == MulMethod::Montgomery {
+                values.multiply = MulMethod::MontgomeryWide;
+            }
+        })
+    };
+    if !matches!(own.reduce, ReduceMethod::Barrett | ReduceMethod::Montgomery) {
+        return with(own.reduce);
+    }
+    // Sums of two that the rounded shift left must not need another at once.
+    let rounded = with(ReduceMethod::RoundedShift);
+    let (words, last) = (Words::new(modulus, &rounded), modulus.words().1);
+    match modulus.q >= 1 << 28 || words.reduced(last / 2) > modulus.q as i64 {
+        true if wide => with(ReduceMethod::MontgomeryWide),
+        true => with(ReduceMethod::Montgomery),
+        false => rounded,
+    }
 }
 
 /// The shortest transform that has entry points: short ones fill too few registers.
@@ -71,7 +78,7 @@ pub(crate) fn has_entries(ntt: &Ntt) -> bool {
 pub(crate) fn lower(
     plan: &Plan,
     ntt: &dyn Levels,
-    (schedule, target): (&Schedule, &Target),
+    (schedule, target): (&Choices, &Target),
     name: &str,
 ) -> Result<Lowered, LowerError> {
     if !is_direct(ntt.products()) {
@@ -82,19 +89,26 @@ pub(crate) fn lower(
         let why = format!("a transform of {} coefficients fills too few registers", ntt.size());
         return Err(unsupported(plan.root.to_form(), why, format!("n of at least {SHORTEST}")));
     }
+    // Machines with dot products shuffle words within registers, and have no others.
+    if schedule.given("base")
+        && schedule.base() == BaseProducts::Lanes
+        && target.products == Products::Dots
+    {
+        return Err(Refused::other("base", "\"lanes\"", "\"broadcast-dot\"").into());
+    }
     let q = plan.ring.q();
-    if let Some(placed) = &schedule.unsigned {
+    if let Some(placed) = &schedule.unsigned() {
         return unsigned::lower(plan, ntt, placed, (schedule, target), name);
     }
     let tried = match word_bits(q) == 16 {
         true => with_words(plan, ntt, (schedule, target), name, 16),
-        false => Err(LowerError::Word { stage: "forward".into(), bound: q as i64 }),
+        false => Err(LowerError::Word { stage: "forward".into(), most: WORD, bound: q as i64 }),
     };
     match tried {
         // A sum of two residues needs room: moduli next to 2^15 take words of 32 bits.
         Err(LowerError::Word { .. }) if (1 << 14..1 << 31).contains(&q) => {
             with_words(plan, ntt, (schedule, target), name, 32).map_err(|error| match error {
-                LowerError::Word { .. } if schedule.reductions.is_none() => {
+                LowerError::Word { .. } if schedule.reductions().is_none() => {
                     let why = format!("the modulus {q} leaves no room in words of 32 bits");
                     unsupported(plan.root.to_form(), why, "a modulus below 2^30")
                 }
@@ -113,20 +127,20 @@ pub(crate) fn lower(
 fn with_words(
     plan: &Plan,
     ntt: &dyn Levels,
-    (schedule, target): (&Schedule, &Target),
+    (schedule, target): (&Choices, &Target),
     name: &str,
     bits: u8,
 ) -> Result<Lowered, LowerError> {
     let (q, n) = (plan.ring.q(), ntt.size());
     // The words of one of the machine's registers, where it has no others: all levels are on whole ones then.
     let word = target.word().map(|width| width / usize::from(bits));
-    let shuffles = match schedule.base {
+    let shuffles = match schedule.base() {
         BaseProducts::BroadcastDot if word.is_none() => Shuffles::Interleaving,
         _ => Shuffles::Striding,
     };
     // Short loops: a part of short words, whatever the words are, or less where blocks are no multiple.
     let part = target.registers.part_lanes(16);
-    let widths = match (schedule.base, word) {
+    let widths = match (schedule.base(), word) {
         (BaseProducts::BroadcastDot, Some(lanes)) => vec![lanes],
         (BaseProducts::BroadcastDot, None) => vec![target.registers.lanes(bits)],
         (BaseProducts::Lanes, _) => vec![part, part / 2, part / 4],
@@ -140,9 +154,9 @@ fn with_words(
             ntt,
             shape: Shape { registers, bits },
             shuffles,
-            standard: schedule.order == Order::Standard,
-            with: schedule.merge,
-            depth: schedule.depth.clamp(1, 4),
+            standard: schedule.order() == Order::Standard,
+            with: if shuffles == Shuffles::Interleaving { schedule.merge() } else { 0 },
+            depth: schedule.depth().clamp(1, 4),
         }
     });
     let first = machines.clone().find_map(|machine| machine.refused());
@@ -151,11 +165,11 @@ fn with_words(
         return Err(unsupported(plan.root.to_form(), why, would_work));
     };
     let wide = bits == 32 && shuffles == Shuffles::Interleaving;
-    let given = schedule.reductions.clone().map(|all| all.into_iter().collect());
+    let given = schedule.reductions().clone().map(|all| all.into_iter().collect());
     let lowering = |tight| Lowering {
         machine: &machine,
         words: Words::new(modulus, &schedule),
-        rolled: shuffles == Shuffles::Striding || n > schedule.straight as usize,
+        rolled: shuffles == Shuffles::Striding || n > schedule.straight() as usize,
         product: if wide { ProductMethod::MontgomeryLow } else { ProductMethod::Montgomery },
         freeze: freeze(modulus, &schedule),
         given: given.clone(),
@@ -174,11 +188,11 @@ fn with_words(
 }
 
 /// The cheapest last step that takes what a product with a constant leaves.
-fn freeze(modulus: Modulus, schedule: &Schedule) -> FreezeMethod {
+fn freeze(modulus: Modulus, schedule: &Choices) -> FreezeMethod {
     let most = 3 * modulus.q as i64 / 4;
     let biased = FreezeMethod::MontgomeryBiased { k: 1 };
     let (lo, hi) = biased.domain(modulus);
-    match schedule.freeze {
+    match schedule.freeze() {
         Some(method) => method,
         None if modulus.bits == 32 => FreezeMethod::Minimum,
         None if lo <= -most && most <= hi => biased,
@@ -188,7 +202,7 @@ fn freeze(modulus: Modulus, schedule: &Schedule) -> FreezeMethod {
 
 struct Lowering<'a> {
     machine: &'a Machine<'a>,
-    schedule: &'a Schedule,
+    schedule: &'a Choices,
     words: Words,
     rolled: bool,
     product: ProductMethod,
@@ -236,8 +250,8 @@ impl Lowering<'_> {
     fn style<'a>(&'a self, stage: &'a str) -> Style<'a> {
         Style {
             stage,
-            multiply: self.schedule.multiply,
-            reduce: self.schedule.reduce,
+            multiply: self.schedule.multiply(),
+            reduce: self.schedule.reduce(),
             freeze: Some(self.freeze),
             rolled: self.rolled,
             wide_tables: self.machine.shuffles == Shuffles::Striding,
@@ -254,7 +268,11 @@ impl Lowering<'_> {
             words: &self.words,
             style,
             product: self.product,
-            narrow: self.schedule.narrow,
+            // Strided products are of words.
+            narrow: match self.machine.shuffles {
+                Shuffles::Interleaving => self.schedule.narrow(),
+                Shuffles::Striding => NarrowMethod::Montgomery,
+            },
             tight: self.tight,
             index_at,
         }
@@ -270,7 +288,7 @@ impl Lowering<'_> {
     ) -> Result<(i64, Placed), LowerError> {
         let choice = match given {
             Some(given) => Choice::Given(given),
-            None => Choice::Late(&self.schedule.drop, &self.schedule.add),
+            None => Choice::Late(&self.schedule.drop(), &self.schedule.add()),
         };
         let mut analysis = Analysis {
             words: &self.words,
@@ -306,15 +324,16 @@ impl Lowering<'_> {
         let base_most = widest(0, most, sums);
         let (out, forward_placed) = self.analysed("forward", &forward, (h, base_most), given)?;
         let product = base.bound(out, out)?;
-        let sum = self
-            .words
-            .closed(product)
-            .ok_or(LowerError::Word { stage: ACCUMULATE.into(), bound: product })?;
+        let sum = self.words.closed(product).ok_or(LowerError::Word {
+            stage: ACCUMULATE.into(),
+            most,
+            bound: product,
+        })?;
         let entry = product.max(sum);
         let (_, inverse_placed) = self.analysed("inverse", &inverse, (entry, most), given)?;
         let (_, last_placed) = self.analysed("mul.inverse", &last, (product, most), given)?;
 
-        let mutant = !self.schedule.drop.is_empty();
+        let mutant = !self.schedule.drop().is_empty();
         let fits = |stage: &str, passes: &[Pass], at: (i64, i64), placed: &Placed| {
             self.analysed(stage, passes, at, Some(&placed.here)).map(|(out, _)| out).ok()
         };
@@ -365,16 +384,18 @@ impl Lowering<'_> {
                 order,
             }),
             plan: plan.to_string(),
-            schedule: self.schedule.to_string(),
+            schedule: String::new(),
+            in_order: 0,
             procedures,
         };
         let sites = self.placed.here.iter().cloned().collect();
-        Ok(Lowered { program, sites, borders: self.borders, notes: Vec::new() })
+        let settled = self.schedule.clone().into();
+        Ok(Lowered { program, sites, borders: self.borders, notes: Vec::new(), settled })
     }
 
     fn check_sites(&self) -> Result<(), LowerError> {
         let given = self.given.iter().flatten();
-        let mut named = given.chain(&self.schedule.drop).chain(&self.schedule.add);
+        let mut named = given.chain(self.schedule.drop()).chain(self.schedule.add());
         match named.find(|site| !self.placed.all.contains(*site)) {
             Some(site) => Err(LowerError::NoSuchSite { site: site.clone() }),
             None => Ok(()),

@@ -195,7 +195,9 @@ impl Analysis<'_> {
 
     fn check(&self, site: &str, all: &[i64], most: i64) -> Result<(), LowerError> {
         match all.iter().copied().max() {
-            Some(bound) if bound > most => Err(LowerError::Word { stage: site.to_string(), bound }),
+            Some(bound) if bound > most => {
+                Err(LowerError::Word { stage: site.to_string(), most, bound })
+            }
             _ => Ok(()),
         }
     }

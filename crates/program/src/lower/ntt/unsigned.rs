@@ -13,7 +13,7 @@ use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::lower::SHORT;
 use crate::method::Modulus;
-use crate::schedule::Schedule;
+use crate::settle::Choices;
 use crate::unsigned::{Algorithm, Kind, Placement, Unsigned as Placed};
 use ringforge_plan::{Butterflies, LevelSplit, Levels, Plan};
 use ringforge_target::{ALIGNMENT, Registers, Target};
@@ -100,7 +100,7 @@ pub(super) fn lower(
     plan: &Plan,
     ntt: &dyn Levels,
     placed: &Placed,
-    (schedule, target): (&Schedule, &Target),
+    (schedule, target): (&Choices, &Target),
     name: &str,
 ) -> Result<Lowered, LowerError> {
     let (q, n) = (plan.ring.q(), ntt.size());
@@ -126,7 +126,7 @@ pub(super) fn lower(
         let works = "`ringforge search RING --out FILE` for this ring";
         return Err(unsupported(plan.root.to_form(), misfit, works));
     }
-    let shuffles = match schedule.base {
+    let shuffles = match schedule.base() {
         BaseProducts::BroadcastDot => Shuffles::Interleaving,
         BaseProducts::Lanes => Shuffles::Striding,
     };
@@ -141,9 +141,9 @@ pub(super) fn lower(
         ntt,
         shape: Shape { registers, bits: SHORT },
         shuffles,
-        standard: schedule.order == Order::Standard,
-        with: schedule.merge,
-        depth: schedule.depth.clamp(1, 4),
+        standard: schedule.order() == Order::Standard,
+        with: if shuffles == Shuffles::Interleaving { schedule.merge() } else { 0 },
+        depth: schedule.depth().clamp(1, 4),
     };
     if let Some((why, works)) = machine.refused() {
         return Err(unsupported(plan.root.to_form(), why, works));
@@ -152,11 +152,11 @@ pub(super) fn lower(
     let none = BTreeSet::new();
     let writer = Writer {
         n,
-        rolled: shuffles == Shuffles::Striding || n > schedule.straight as usize,
+        rolled: shuffles == Shuffles::Striding || n > schedule.straight() as usize,
         style: Style {
             stage: "",
-            multiply: schedule.multiply,
-            reduce: schedule.reduce,
+            multiply: schedule.multiply(),
+            reduce: schedule.reduce(),
             freeze: None,
             rolled: true,
             wide_tables: shuffles == Shuffles::Striding,
@@ -198,10 +198,12 @@ pub(super) fn lower(
         registers,
         transform: None,
         plan: plan.to_string(),
-        schedule: schedule.to_string(),
+        schedule: String::new(),
+        in_order: 0,
         procedures: vec![helper, builder.finish()],
     };
-    Ok(Lowered { program, sites: Vec::new(), borders: Vec::new(), notes: Vec::new() })
+    let settled = schedule.clone().into();
+    Ok(Lowered { program, sites: Vec::new(), borders: Vec::new(), notes: Vec::new(), settled })
 }
 
 struct Writer<'a> {

@@ -5,7 +5,7 @@
 
 use crate::bounds::Bounds;
 use crate::method::{Modulus, MulMethod, NarrowMethod, ReduceMethod, rounding_shift};
-use crate::schedule::Schedule;
+use crate::settle::Choices;
 use ringforge_ring::zq;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,10 +24,10 @@ pub struct Words {
 
 impl Words {
     /// For the methods of a schedule.
-    pub fn new(modulus: Modulus, schedule: &Schedule) -> Words {
-        let bounds = Bounds::new(modulus, schedule.multiply, schedule.reduce);
+    pub fn new(modulus: Modulus, schedule: &Choices) -> Words {
+        let bounds = Bounds::new(modulus, schedule.multiply(), schedule.reduce());
         let known = RefCell::default();
-        Words { modulus, multiply: schedule.multiply, reduce: schedule.reduce, bounds, known }
+        Words { modulus, multiply: schedule.multiply(), reduce: schedule.reduce(), bounds, known }
     }
 
     /// The largest word.

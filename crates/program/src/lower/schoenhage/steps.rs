@@ -359,7 +359,7 @@ impl Lowering<'_> {
 
     /// Whether a step's rotations are of registers: where the machine holds those of its blocks at a time.
     fn turns(&self, step: &Step, held: usize) -> bool {
-        self.schedule.rotate_registers
+        self.schedule.rotate_registers()
             && step.groups.iter().all(|group| 2 * group.from.len() <= held)
     }
 
@@ -394,7 +394,7 @@ impl Lowering<'_> {
     /// Steps with those neighbours together that the schedule's registers hold, two for a block: joined, or the second one
     /// after parts of the first where it rotates, in registers. Else a step that rotates needs what it reads in memory.
     fn fused_steps(&self, steps: Vec<Step>, held: usize) -> Vec<Stretch> {
-        let most = self.schedule.fuse as usize / 2;
+        let most = self.schedule.fuse() as usize / 2;
         let alone = |step| Stretch { step, then: None };
         each_joined(steps.into_iter().map(alone).collect(), |before, next, _| {
             let (Stretch { step: a, then: None }, Stretch { step: b, then: None }) = (before, next)
@@ -404,7 +404,7 @@ impl Lowering<'_> {
             if rotates(b, self.lanes) {
                 let passes = self
                     .schedule
-                    .rotate_registers
+                    .rotate_registers()
                     .then(|| passes(&a.groups, &b.groups, (held / 2).min(most)))??;
                 return Some(Stretch { step: a.clone(), then: Some((b.clone(), passes)) });
             }

@@ -13,7 +13,7 @@ use super::{Lowering, Q, Shape, direct, family, fits, lowered, matrix, parameter
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::lower::{LowerError, Lowered, general, unsupported};
-use crate::schedule::Schedule;
+use crate::settle::Choices;
 use ringforge_plan::{Inside, Lift, Plan, Product, ToeplitzPair, odd_inverse};
 use ringforge_ring::zq;
 use ringforge_target::ALIGNMENT;
@@ -27,7 +27,7 @@ pub fn lower(
     plan: &Plan,
     lift: &Lift,
     pair: &ToeplitzPair,
-    (schedule, target): (&Schedule, &Target),
+    (schedule, target): (&Choices, &Target),
     name: &str,
 ) -> Result<Lowered, LowerError> {
     let (q, n, size) = (plan.ring.q(), plan.ring.degree(), pair.size);

@@ -21,7 +21,8 @@ mod transpose;
 use super::{LowerError, Lowered, unsupported};
 use crate::build::Builder;
 use crate::ir::*;
-use crate::schedule::{BaseProducts, Schedule};
+use crate::schedule::BaseProducts;
+use crate::settle::Choices;
 pub use lifted::lower as lower_lifted;
 pub(super) use linear::SQUARE as REGISTERS;
 use linear::{Family, Finish, LANES, Map, Place, SQUARE};
@@ -42,7 +43,7 @@ const Q: u64 = 1 << 16;
 pub fn lower(
     plan: &Plan,
     matrix: &ToeplitzMatrix,
-    (schedule, target): (&Schedule, &Target),
+    (schedule, target): (&Choices, &Target),
     name: &str,
 ) -> Result<Lowered, LowerError> {
     let q = plan.ring.q();
@@ -58,7 +59,7 @@ pub fn lower(
 /// Refuses rings and schedules that words modulo 2^16, sixteen in a register, do not serve.
 fn fits(
     plan: &Plan,
-    (schedule, target): (&Schedule, &Target),
+    (schedule, target): (&Choices, &Target),
     form: &dyn Fn() -> Form,
 ) -> Result<(), LowerError> {
     let q = plan.ring.q();
@@ -75,14 +76,14 @@ fn fits(
         );
         return Err(unsupported(form(), why, "a target with such registers"));
     }
-    if let Some(site) = schedule.drop.iter().chain(&schedule.add).next() {
+    if let Some(site) = schedule.drop().iter().chain(schedule.add()).next() {
         return Err(LowerError::NoSuchSite { site: site.clone() });
     }
     Ok(())
 }
 
 /// The program of these procedures.
-fn lowered(plan: &Plan, schedule: &Schedule, name: &str, procedures: Vec<Procedure>) -> Lowered {
+fn lowered(plan: &Plan, schedule: &Choices, name: &str, procedures: Vec<Procedure>) -> Lowered {
     let program = Program {
         name: name.into(),
         ring: plan.ring.to_string(),
@@ -91,10 +92,12 @@ fn lowered(plan: &Plan, schedule: &Schedule, name: &str, procedures: Vec<Procedu
         registers: SQUARE,
         transform: None,
         plan: plan.to_string(),
-        schedule: schedule.to_string(),
+        schedule: String::new(),
+        in_order: 0,
         procedures,
     };
-    Lowered { program, sites: Vec::new(), borders: Vec::new(), notes: Vec::new() }
+    let settled = schedule.clone().into();
+    Lowered { program, sites: Vec::new(), borders: Vec::new(), notes: Vec::new(), settled }
 }
 
 /// How the products at the bottom are laid out.
@@ -110,9 +113,9 @@ enum Layout {
 
 impl Layout {
     /// That of a schedule, for products of this size at the bottom.
-    fn of(schedule: &Schedule, bottom: usize) -> Layout {
-        match schedule.base {
-            _ if schedule.rows && bottom.is_multiple_of(LANES) => Layout::Rows,
+    fn of(schedule: &Choices, bottom: usize) -> Layout {
+        match schedule.base() {
+            _ if schedule.rows() && bottom.is_multiple_of(LANES) => Layout::Rows,
             BaseProducts::BroadcastDot => Layout::Interleaved,
             BaseProducts::Lanes => Layout::Strided,
         }
@@ -179,7 +182,7 @@ impl Shape {
         inner: &dyn Base,
         n: usize,
         form: &dyn Fn() -> Form,
-        schedule: &Schedule,
+        schedule: &Choices,
     ) -> Result<Shape, LowerError> {
         let mut levels = Vec::new();
         let mut at = inner;

@@ -1,0 +1,215 @@
+//! A schedule means what it says: for every key, plan and target some value changes the code or is refused by name, and
+//! the program's text says the key with what was settled. `RINGFORGE_LONG=1` goes through all of them, a day's run through
+//! a sample.
+
+#[path = "../../../tests/common/long.rs"]
+mod long;
+
+use ringforge_emit::{Preamble, avx2, c, m4, neon, sse41};
+use ringforge_plan::Plan;
+use ringforge_program::ir::Program;
+use ringforge_program::lower::lower;
+use ringforge_program::schedule::Schedule;
+use ringforge_program::settle::KEYS;
+use ringforge_target::{AVX2, C, TARGETS, Target};
+
+/// Values that differ from every default, one at least.
+fn values(key: &str) -> &'static [&'static str] {
+    const MUL: &[&str] =
+        &["'montgomery'", "'barrett'", "'montgomery-wide'", "'montgomery-low'", "'plantard'"];
+    const REDUCE: &[&str] = &[
+        "'montgomery'",
+        "'barrett'",
+        "'barrett-high'",
+        "'crude'",
+        "'barrett-wide'",
+        "'plantard'",
+        "'rounded-shift'",
+    ];
+    match key {
+        "multiply" => MUL,
+        "reduce" => REDUCE,
+        "narrow" => &["'barrett'", "'low'", "'montgomery'"],
+        "freeze" => {
+            &["'minimum'", "'plantard'", "{ montgomery-biased = { k = 1 } }", "'montgomery'"]
+        }
+        "scale" => &["'final'", "'last'", "'inverse'"],
+        "fused-dot" | "rotate-registers" | "wide-sums" | "rows" => &["true", "false"],
+        "unroll" => &["2", "3", "5", "64", "1"],
+        "split-sums" => &["1", "2", "64"],
+        "base" => &["'lanes'", "'broadcast-dot'"],
+        "weights" => &["'within'", "'apart'"],
+        "fuse" => &["1000", "24", "0"],
+        "in-order" => &["4", "0"],
+        "lanes" => &["4", "16"],
+        "karatsuba-from" => &["1", "0", "1000"],
+        "rounds" => &["1", "1000"],
+        "order" => &["'standard'", "'own'"],
+        "straight" => &["0", "100000"],
+        "depth" => &["1", "2", "4"],
+        "merge" => &["1", "2"],
+        "reductions" => &["['no.such.site']", "[]"],
+        "drop" | "add" => &["['no.such.site']"],
+        "unsigned" => &[
+            "{ inverse-by = 'inverse-cooley-tukey', forward = { multiples = ['1'] }, inverse = { multiples = ['1'] } }",
+        ],
+        _ => &["1", "1000", "32767", "2147483647"],
+    }
+}
+
+fn line(key: &str, value: &str) -> String {
+    match key.strip_prefix("limits.") {
+        Some(key) => format!("[limits]\n{key} = {value}\n"),
+        None => format!("{key} = {value}\n"),
+    }
+}
+
+fn emitted(program: &Program, target: &Target) -> Result<String, String> {
+    let none = Preamble::default();
+    // The header says the schedule.
+    let program = Program { schedule: String::new(), ..program.clone() };
+    match target.name {
+        "avx2" => avx2::avx2(&program, &none).map_err(|e| e.to_string()),
+        "sse41" => sse41::sse41(&program, &none).map_err(|e| e.to_string()),
+        "neon" => neon::neon(&program, &none).map_err(|e| e.to_string()),
+        "m4" => m4::m4(&program, &none).map_err(|e| e.to_string()),
+        _ => c::c(&program, &none).map_err(|e| e.to_string()),
+    }
+}
+
+/// What becomes of one key: nothing where it means something.
+fn meaningless(plan: &Plan, target: &'static Target, key: &str) -> Option<String> {
+    let usual =
+        lower(plan, &Schedule { rounds: 1, ..Schedule::of(target) }, target, "x").ok()?.program;
+    let usual_code = emitted(&usual, target).ok()?;
+    let mut same = Vec::new();
+    for value in values(key) {
+        let text = line(key, value);
+        let schedule = Schedule::parse_for(&text, target).unwrap_or_else(|e| panic!("{text}: {e}"));
+        let schedule = match key {
+            "rounds" => schedule,
+            _ => Schedule { rounds: 1, ..schedule },
+        };
+        let program = match lower(plan, &schedule, target, "x") {
+            Err(error) if error.to_string().contains(key.trim_start_matches("limits.")) => {
+                return None;
+            }
+            // A site names the key by itself.
+            Err(error) if error.to_string().contains("no.such.site") => return None,
+            Err(error) => return Some(format!("{value} is refused otherwise: {error}")),
+            Ok(lowered) => lowered.program,
+        };
+        let printed = program.schedule.contains(key.trim_start_matches("limits."));
+        if !printed {
+            return Some(format!("{value} is not printed: {}", program.schedule));
+        }
+        if program.procedures == usual.procedures && program.in_order == usual.in_order {
+            same.push(*value);
+            continue;
+        }
+        match emitted(&program, target) {
+            Err(error) if error.contains(key) => return None,
+            Err(error) => return Some(format!("{value} is refused by its emitter: {error}")),
+            Ok(code) if code != usual_code => return None,
+            Ok(_) => same.push(*value),
+        }
+    }
+    // An effort of a search may find the same.
+    (key != "rounds").then(|| format!("{same:?} change nothing"))
+}
+
+/// One in so many is tried every day.
+const DAILY: usize = 397;
+
+#[test]
+fn every_key_changes_the_code_or_is_refused_by_name() {
+    let plans: Vec<Plan> = Plan::names().map(|name| Plan::find(name).expect("a plan")).collect();
+    let mut wrong = Vec::new();
+    let (mut number, mut tried) = (0, 0);
+    for plan in &plans {
+        for target in TARGETS {
+            for key in KEYS {
+                number += 1;
+                if (number % DAILY == 0) == long::long() {
+                    continue;
+                }
+                tried += 1;
+                if let Some(why) = meaningless(plan, target, key) {
+                    wrong.push(format!("{} {target} {key}: {why}", plan.name));
+                }
+            }
+        }
+    }
+    assert!(tried > 20, "{tried} of {number}");
+    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What a text makes of a plan: its program's schedule and its procedures, or why not.
+fn by(name: &str, target: &'static Target, text: &str) -> Result<Program, String> {
+    let plan = Plan::find(name).expect("a plan");
+    let schedule = Schedule::parse_for(text, target).expect("a schedule");
+    let schedule = Schedule { rounds: 1, ..schedule };
+    lower(&plan, &schedule, target, "x").map(|l| l.program).map_err(|e| e.to_string())
+}
+
+#[test]
+fn limits_of_products_through_primes_are_kept_or_refused() {
+    let two = |text: &str| by("sntrup761-two-prime", &AVX2, text);
+    let usual = two("").unwrap();
+    let error = two("[limits]\nforward = 300\n").unwrap_err();
+    assert!(error.contains("`limits.forward = 300` cannot be kept: stage `"), "{error}");
+    assert!(error.contains("needs |x| ≤ 300 and reaches "), "{error}");
+    assert!(error.contains("without the key it is "), "{error}");
+    for limits in [[5000, 5000, 5000, 9000], [16_000, 12_000, 20_000, 32_000]] {
+        let [first, forward, inverse, full] = limits;
+        let text = format!(
+            "[limits]\nforward-first = {first}\nforward = {forward}\ninverse-first = {inverse}\nfull = {full}\n"
+        );
+        match two(&text) {
+            Err(error) => {
+                let named = error.contains("the schedule's `limits.");
+                assert!(named && error.contains("needs |x| ≤"), "{error}");
+            }
+            Ok(program) => {
+                assert_ne!(program.procedures, usual.procedures);
+                for (key, value) in [("forward", forward), ("full", full)] {
+                    let line = format!("{key} = {value}\n");
+                    assert_eq!(program.schedule.matches(&line).count(), 2, "{}", program.schedule);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_that_nothing_reads_is_refused_by_name() {
+    let error = by("mlkem", &C, "[limits]\nforward = 500\n").unwrap_err();
+    assert!(error.contains("`limits.forward` changes nothing here"), "{error}");
+    assert!(error.contains("`order`"), "what would work: {error}");
+}
+
+#[test]
+fn products_that_the_plan_wants_by_lanes_are_printed_so() {
+    let chiu = |text: &str| by("sntrup761-chiu", &AVX2, text);
+    let usual = chiu("").unwrap();
+    for said in ["base = \"lanes\"", "karatsuba-from = 0", "forward = 5400"] {
+        assert!(usual.schedule.contains(said), "{said}: {}", usual.schedule);
+    }
+    let error = chiu("base = \"broadcast-dot\"").unwrap_err();
+    assert!(error.contains("needs `base = \"lanes\"`"), "{error}");
+    match chiu("[limits]\nforward = 8700\n") {
+        Err(error) => assert!(error.contains("`limits.forward = 8700`"), "{error}"),
+        Ok(program) => assert!(program.schedule.contains("forward = 8700"), "{}", program.schedule),
+    }
+}
+
+#[test]
+fn what_is_printed_is_a_schedule_that_makes_the_same_code() {
+    for (name, target) in [("mlkem", &AVX2), ("mlkem", &C), ("sntrup761", &AVX2), ("sntrup761", &C)]
+    {
+        let usual = by(name, target, "").unwrap();
+        let again = by(name, target, &usual.schedule).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(again.procedures, usual.procedures, "{name} {target}");
+        assert_eq!(again.schedule, usual.schedule, "{name} {target}");
+    }
+}
