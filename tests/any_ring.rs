@@ -3,7 +3,7 @@
 //!
 //! Each ring is printed when it is done: `ringforge forge 'RING' --target c --no-bench` does it again. Every day six in
 //! portable C and one for AVX2; left to `RINGFORGE_LONG=1`: all forty, ten for AVX2, and
-//! two hundred at default settings with gcc and clang: `RINGFORGE_LONG=1 cargo test --workspace --release --test any_ring`.
+//! two hundred at default settings with gcc and clang.
 
 mod common;
 
@@ -396,3 +396,10 @@ fn any_ring_ends_proved_at_default_settings() {
     assert!(from < to && to <= DEFAULT, "there are {DEFAULT} rings");
     each(&all[from..to], from);
 }
+
+ringforge_testing::rest!(
+    the_definition_is_proved_with_each_compiler,
+    the_cheapest_transforms_of_sparse_f_are_proved,
+    all_rings_in_portable_c_are_right_and_proved,
+    rings_for_avx2_are_right_and_proved,
+);

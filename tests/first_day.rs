@@ -57,7 +57,7 @@ fn packages(repository: &Path, place: &Path) -> Vec<(String, PathBuf)> {
 
 #[test]
 #[ignore = "by its own command: CONTRIBUTING.md"]
-fn from_packages_to_a_kem_a_ring_and_an_object() {
+fn by_hand_from_packages_to_a_kem_a_ring_and_an_object() {
     let from = Instant::now();
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let dir = tempfile::tempdir().expect("a directory");

@@ -26,6 +26,10 @@ const SANITIZE: &[&str] =
     &["-g", "-fsanitize=fuzzer-no-link,address,undefined", "-fno-sanitize-recover=all"];
 const KEMS: &[&str] = &["sntrup761", "ntrulpr761", "mlkem768", "ntruhps2048677"];
 
+fn clang() -> &'static str {
+    ringforge_testing::program("clang").expect("the test asks whether it is here")
+}
+
 fn library() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lib")
 }
@@ -35,14 +39,14 @@ fn object(dir: &Path, source: &str) -> PathBuf {
 }
 
 fn compile(source: &str, more: &[String], dir: &Path) {
-    let mut clang = Command::new("clang-19");
+    let mut clang = Command::new(clang());
     clang.args(OPTIONS).args(more).args(["-c", source, "-o"]).arg(object(dir, source));
     run(clang.current_dir(library()));
 }
 
 fn link(sources: &[String], dir: &Path) -> PathBuf {
     let program = dir.join("fuzz");
-    let mut clang = Command::new("clang-19");
+    let mut clang = Command::new(clang());
     clang.arg("-fsanitize=fuzzer,address,undefined");
     clang.args(sources.iter().map(|s| object(dir, s))).arg("-o").arg(&program);
     run(&mut clang);
@@ -60,6 +64,7 @@ fn fuzz(program: &Path, limit: &str, dir: &Path) -> Output {
 #[test]
 #[ignore = "in the long run"]
 fn nothing_that_is_sent_breaks_a_kem() {
+    ringforge_testing::needs!("clang", "sanitizers of clang");
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let all = std::env::var_os("RINGFORGE_FUZZ_ALL").is_some();

@@ -6,6 +6,7 @@
 mod common;
 
 use common::run;
+use ringforge_testing::{cc, needs};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -21,6 +22,7 @@ fn make(dir: &Path, arguments: &[&str]) -> String {
 
 #[test]
 fn make_checks_and_installs_for_pkg_config() {
+    needs!("make", "pkg-config");
     let dir = tempfile::tempdir().unwrap();
     let (build, stage, prefix) =
         (dir.path().join("build"), dir.path().join("stage"), dir.path().join("usr"));
@@ -48,14 +50,14 @@ fn make_checks_and_installs_for_pkg_config() {
     };
     let program = dir.path().join("exchange");
     let example = library().join("examples/exchange.c");
-    let mut gcc = Command::new("gcc");
-    gcc.arg(&example).args(pkg_config(&["--cflags", "--libs"])).arg("-o").arg(&program);
-    run(&mut gcc);
+    let mut compile = Command::new(cc());
+    compile.arg(&example).args(pkg_config(&["--cflags", "--libs"])).arg("-o").arg(&program);
+    run(&mut compile);
     let said = run(Command::new(&program).env("LD_LIBRARY_PATH", prefix.join("lib")));
     assert_eq!(said, "one session key\n");
-    let mut gcc = Command::new("gcc");
-    gcc.arg("-static").arg(&example).args(pkg_config(&["--static", "--cflags", "--libs"]));
-    run(gcc.arg("-o").arg(&program));
+    let mut compile = Command::new(cc());
+    compile.arg("-static").arg(&example).args(pkg_config(&["--static", "--cflags", "--libs"]));
+    run(compile.arg("-o").arg(&program));
     assert_eq!(run(&mut Command::new(&program)), "one session key\n");
 
     // What a shared library shows is what its header declares: nothing of the multipliers.
@@ -70,6 +72,7 @@ fn make_checks_and_installs_for_pkg_config() {
 #[test]
 #[ignore = "in the long run"]
 fn libcrypto_hashes_as_well() {
+    needs!("make", "libssl");
     let dir = tempfile::tempdir().unwrap();
     let checked = make(dir.path(), &["HASH=1", "RANDOM=1", "check"]);
     assert!(checked.contains("sntrup761: 100 known answers"), "{checked}");
@@ -78,12 +81,14 @@ fn libcrypto_hashes_as_well() {
 #[test]
 #[ignore = "in the long run"]
 fn cmake_installs_for_find_package() {
+    needs!("make", "cmake");
     cmake_installs(&[]);
 }
 
 #[test]
 #[ignore = "in the long run"]
 fn cmake_finds_libcrypto_for_who_links_the_library() {
+    needs!("make", "cmake", "libssl");
     cmake_installs(&["-DRINGFORGE_HASH=1", "-DRINGFORGE_RANDOM=1"]);
 }
 
@@ -110,10 +115,11 @@ fn cmake_installs(choices: &[&str]) {
 
 #[test]
 fn hash_functions_and_random_bytes_of_ones_own() {
+    needs!("make", "libssl");
     let dir = tempfile::tempdir().unwrap();
     make(dir.path(), &["HASH=2", "RANDOM=2", &format!("{}/libringforge.a", dir.path().display())]);
     let program = dir.path().join("own_hash");
-    run(Command::new("gcc")
+    run(Command::new(cc())
         .args(["-DRINGFORGE_HASH=2", "-DRINGFORGE_RANDOM=2", "-I"])
         .arg(library().join("include"))
         .arg(library().join("examples/own_hash.c"))

@@ -87,7 +87,7 @@ fn objects_of_every_compiler_and_level_are_proved_and_equivalent() {
             ["--json", "prove", "--contract", "p/sntrup761.contract.toml", "--symbol", &symbol];
         let done = dir.ringforge(&with(&head, &objects)).succeeds().json();
         assert_eq!(done["verdict"], "proved");
-        assert_eq!(done["equivalent"], true);
+        assert_eq!(done["equivalent"], objects.len() > 1);
         for proof in done["objects"].as_array().expect("objects") {
             assert!(proof["counts"]["equations"].as_u64() > Some(0), "nothing verified: {proof}");
             assert_eq!(proof["ranges"]["output"], serde_json::json!([-2295, 2295]));
@@ -219,10 +219,11 @@ fn what_is_not_as_planned_is_told() {
     std::fs::write(dir.path().join("s.plan"), plan).expect("writable");
     let ring = "Z4591[x]/(x^32 - x - 1)";
     let note = "(schoolbook) is executed as (lift 63 (schoolbook)), the product by its definition";
+    let cc = format!("--cc={}", ringforge_testing::cc());
     for (command, more, place) in [
         ("explain", &[][..], "/notes/0"),
         ("forge", &["--no-bench", "--no-prove", "--out=o"], "/plan/notes/0"),
-        ("bench", &["--copies=1", "--samples=2", "--cc=gcc"], "/notes/0"),
+        ("bench", &["--copies=1", "--samples=2", &cc], "/notes/0"),
     ] {
         let start = [command, ring, "--plan=s.plan", "--target=c"];
         let run = |json: &[&str]| dir.ringforge(&[json, &start[..], more].concat());
@@ -361,3 +362,9 @@ fn neon_is_forged_run_and_proved() {
         assert_eq!(done.json()["verdict"], "proved", "{cc} {level}: {done:?}");
     }
 }
+
+ringforge_testing::rest!(
+    products_are_right_for_every_compiler_and_level,
+    objects_of_every_compiler_and_level_are_proved_and_equivalent,
+    neon_is_forged_run_and_proved,
+);

@@ -218,9 +218,9 @@ fn objects() {
         [("common/sort", "-O2"), ("prime/mixed", "-g"), ("common/table", "-fPIC")]
     {
         let object = dir.path().join("seed.o");
-        let mut gcc = Command::new("gcc");
-        gcc.args([options, "-c", "-o"]).arg(&object);
-        common::run(gcc.arg(root().join(format!("lib/src/{source}.c"))));
+        let mut cc = Command::new(ringforge_testing::cc());
+        cc.args([options, "-c", "-o"]).arg(&object);
+        common::run(cc.arg(root().join(format!("lib/src/{source}.c"))));
         seeds.push(std::fs::read(&object).unwrap());
     }
     fuzz("objects", &seeds);
@@ -240,3 +240,14 @@ fn wisdom() {
     let seeds = ["avx2", "c"].map(|target| (format.clone() + "\n" + &entry(target)).into_bytes());
     fuzz("wisdom", &seeds);
 }
+
+ringforge_testing::rest!(
+    rings,
+    ring_files,
+    plan_texts,
+    schedules,
+    contracts,
+    certificates,
+    objects,
+    wisdom,
+);

@@ -251,3 +251,11 @@ fn transforms_have_the_order_of_the_standards_where_asked() {
         }
     });
 }
+
+ringforge_testing::rest!(
+    every_entry_point_of_every_ring_is_proved,
+    every_entry_point_of_every_trinomial_is_proved,
+    products_modulo_powers_of_two_are_proved,
+    packed_blocks_are_proved,
+    rings_that_nobody_listed_get_a_proved_multiplier,
+);

@@ -67,3 +67,13 @@ fn what_must_be_right_depends_on_nothing_below_it() {
         assert!(other.is_empty(), "crates/{room} depends on {other:?}");
     }
 }
+
+/// What serves the tests is part of no product, and stands on none.
+#[test]
+fn tests_alone_use_their_tools() {
+    assert!(needs("testing").is_empty());
+    for entry in std::fs::read_dir(root().join("crates")).expect("crates") {
+        let room = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        assert!(!needs(&room).contains(&"testing".to_owned()), "crates/{room} depends on it");
+    }
+}

@@ -56,7 +56,7 @@ fn the_page_the_contracts_and_the_list_of_objects_agree() {
 /// than five minutes (three of saber's).
 #[test]
 #[ignore = "by hand: cargo test --release --package ringforge --test zoo -- --ignored"]
-fn what_the_page_calls_proved_is_proved() {
+fn by_hand_what_the_page_calls_proved_is_proved() {
     let scratch = common::Sandbox::new();
     let (page, objects) = (root().join("docs/results/zoo.md"), scratch.path().join("objects"));
     let mut zoo = Command::new(env!("CARGO"));

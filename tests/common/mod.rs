@@ -4,11 +4,11 @@
 pub mod figures;
 pub mod kems;
 pub mod library;
-mod long;
 pub mod neon;
 pub mod simulated;
 
-pub use long::{long, share};
+pub use ringforge_testing::{aarch64 as arm_compilers, compilers, cortex_m4 as m4_compilers};
+pub use ringforge_testing::{long, share};
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -53,58 +53,6 @@ pub fn mentions(run: &Run, expected: &[&str]) {
     for word in expected {
         let said = run.stdout.contains(word) || run.stderr.contains(word);
         assert!(said, "no {word:?} in {run:?}");
-    }
-}
-
-/// gcc and clang as far as they are here; at least one must be.
-pub fn compilers() -> Vec<&'static str> {
-    let works = |name: &&str| {
-        Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success())
-    };
-    let clang = ["clang", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17"];
-    let found: Vec<&str> =
-        ["gcc"].into_iter().filter(works).chain(clang.into_iter().find(works)).collect();
-    assert!(!found.is_empty(), "no C compiler; on Debian: apt-get install gcc");
-    found
-}
-
-/// What compiles for AArch64, each with its flags, if what it makes can be run here. Where tests must be whole
-/// (`RINGFORGE_CI` is set) all must be here; elsewhere none, and a message.
-pub fn arm_compilers() -> &'static [(&'static str, &'static [&'static str])] {
-    let works = |name: &&&str| {
-        Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success())
-    };
-    let needed = ["aarch64-linux-gnu-gcc", "clang-19", "qemu-aarch64"];
-    match needed.iter().find(|name| !works(name)) {
-        None => &[("aarch64-linux-gnu-gcc", &[]), ("clang-19", &["--target=aarch64-linux-gnu"])],
-        Some(missing) => {
-            let install =
-                "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user clang-19";
-            assert!(std::env::var_os("RINGFORGE_CI").is_none(), "no {missing}: {install}");
-            eprintln!("not run, since there is no {missing}: {install}");
-            &[]
-        }
-    }
-}
-
-/// What compiles for Cortex-M4, in the same way.
-pub fn m4_compilers() -> &'static [(&'static str, &'static [&'static str])] {
-    let works = |name: &&&str| {
-        Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success())
-    };
-    let needed = ["arm-none-eabi-gcc", "clang-19", "qemu-arm"];
-    match needed.iter().find(|name| !works(name)) {
-        None => &[
-            ("arm-none-eabi-gcc", &["-mcpu=cortex-m4", "-mthumb"]),
-            ("clang-19", &["--target=thumbv7em-none-eabi", "-mcpu=cortex-m4", "-ffreestanding"]),
-        ],
-        Some(missing) => {
-            let install =
-                "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-user clang-19";
-            assert!(std::env::var_os("RINGFORGE_CI").is_none(), "no {missing}: {install}");
-            eprintln!("not run, since there is no {missing}: {install}");
-            &[]
-        }
     }
 }
 
@@ -162,7 +110,7 @@ impl Sandbox {
 
     /// Compiles C to an object and returns its name.
     pub fn compile(&self, name: &str, text: &str) -> String {
-        self.compile_with("cc", &["-O1"], name, text)
+        self.compile_with(ringforge_testing::cc(), &["-O1"], name, text)
     }
 
     /// Compiles C with a compiler and flags.

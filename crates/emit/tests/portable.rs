@@ -49,15 +49,6 @@ fn source() -> String {
     c::c(&program, &preamble).unwrap()
 }
 
-fn compilers() -> Vec<&'static str> {
-    let works = |name: &&str| {
-        let mut command = Command::new(name);
-        command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|s| s.success())
-    };
-    ["gcc", "clang", "clang-19"].into_iter().filter(works).collect()
-}
-
 fn compile(compiler: &str, arguments: &[&str], at: &Path) {
     let output = Command::new(compiler).args(arguments).current_dir(at).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -106,9 +97,7 @@ fn compiles_without_warnings_and_multiplies() {
     std::fs::create_dir_all(&directory).unwrap();
     std::fs::write(directory.join("mul.c"), source()).unwrap();
     std::fs::write(directory.join("main.c"), DRIVER).unwrap();
-    let compilers = compilers();
-    assert!(!compilers.is_empty(), "no C compiler to test with");
-    for compiler in compilers {
+    for compiler in ringforge_testing::compilers() {
         for level in ["-O1", "-O2", "-O3"] {
             let arguments = [&WARNINGS[..], &[level, "mul.c", "main.c", "-o", "run"]].concat();
             compile(compiler, &arguments, &directory);

@@ -148,21 +148,19 @@ fn texts_run() {
     std::fs::write(dir.join("p.c"), c).unwrap();
     std::fs::write(dir.join("p.ml"), ml).unwrap();
     let output = |mut command: Command| {
-        let done = command.current_dir(&dir).output().ok()?;
+        let done = command.current_dir(&dir).output().unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         let text = String::from_utf8_lossy(&done.stdout).into_owned();
-        Some(text.split_whitespace().map(String::from).collect::<Vec<_>>())
+        text.split_whitespace().map(String::from).collect::<Vec<_>>()
     };
-    let mut gcc = Command::new("gcc");
-    gcc.args(["-std=c99", "-Wall", "-Werror", "-O1", "p.c", "-o", "p"]);
-    if output(gcc).is_some() {
-        assert_eq!(output(Command::new(dir.join("p"))).unwrap(), want);
-    }
-    let mut ocaml = Command::new("ocaml");
-    ocaml.arg("p.ml");
-    match output(ocaml) {
-        Some(found) => assert_eq!(found, want),
-        None => eprintln!("skipped: there is no `ocaml` here (Debian: ocaml-nox)"),
+    let mut cc = Command::new(ringforge_testing::cc());
+    cc.args(["-std=c99", "-Wall", "-Werror", "-O1", "p.c", "-o", "p"]);
+    output(cc);
+    assert_eq!(output(Command::new(dir.join("p"))), want);
+    if let Some(program) = ringforge_testing::program("ocaml") {
+        let mut ocaml = Command::new(program);
+        ocaml.arg("p.ml");
+        assert_eq!(output(ocaml), want);
     }
     std::fs::remove_dir_all(&dir).unwrap();
 }

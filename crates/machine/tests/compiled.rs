@@ -3,6 +3,7 @@
 mod common;
 use common::{call, compile, evaluate, lift};
 use ringforge_machine::graph::Graph;
+use ringforge_testing::compilers;
 
 const SOURCE: &str = r"
 #include <stdint.h>
@@ -44,7 +45,7 @@ fn random(seed: &mut u64) -> i16 {
 #[test]
 fn every_level_of_both_compilers() {
     let mut seed = 1;
-    for compiler in ["gcc", "clang-19"] {
+    for compiler in compilers() {
         for flags in [
             ["-O0", "-march=x86-64"],
             ["-O1", "-march=x86-64"],

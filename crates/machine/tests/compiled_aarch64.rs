@@ -5,6 +5,7 @@ mod common;
 use common::{call, evaluate};
 use ringforge_machine::graph::Graph;
 use ringforge_machine::{LiftError, Lifted, Violation};
+use ringforge_testing::{has, needs, program};
 
 const TARGET: &str = "--target=aarch64-linux-gnu";
 
@@ -13,10 +14,14 @@ fn lifted(object: &[u8], graph: &mut Graph) -> Result<Lifted, LiftError> {
     common::lift(object, &call("f", 8), graph)
 }
 
+fn clang() -> &'static str {
+    program("clang").expect("the test asks whether it is here")
+}
+
 /// The body of `f`, assembled.
 fn assembled(body: &str) -> Vec<u8> {
     let text = format!(".text\n.globl f\n.type f,@function\nf:\n{body}\n");
-    common::compile("clang-19", "s", &text, &[TARGET])
+    common::compile(clang(), "s", &text, &[TARGET])
 }
 
 /// Why the body of `f` is refused.
@@ -80,8 +85,9 @@ fn expected() -> Vec<i16> {
 
 #[test]
 fn compiled_code_computes_what_the_source_says() {
+    needs!("clang");
     for level in ["-O0", "-O1", "-O2", "-O3", "-Os"] {
-        let object = common::compile("clang-19", "c", C, &[TARGET, level]);
+        let object = common::compile(clang(), "c", C, &[TARGET, level]);
         let mut graph = Graph::new();
         let lifted = lifted(&object, &mut graph).unwrap_or_else(|e| panic!("{level}: {e}"));
         assert_eq!(evaluate(&mut graph, &lifted, 8, &A, &B), expected(), "{level}");
@@ -90,6 +96,7 @@ fn compiled_code_computes_what_the_source_says() {
 
 #[test]
 fn frames_and_calls_are_followed() {
+    needs!("clang");
     let body = "
         stp x29, x30, [sp, #-48]!
         str x19, [sp, #16]
@@ -113,6 +120,7 @@ fn frames_and_calls_are_followed() {
 
 #[test]
 fn addresses_of_constants_are_page_and_low_bits() {
+    needs!("clang");
     let table = "
         .section .rodata
         .p2align 4
@@ -130,6 +138,7 @@ fn addresses_of_constants_are_page_and_low_bits() {
 
 #[test]
 fn a_page_serves_other_places_only_where_they_surely_share_it() {
+    needs!("clang");
     let body = |align: u32, first: &str, second: &str| {
         format!(
             "adrp x3, {first}\nldr q0, [x3, :lo12:{second}]\nstr q0, [x0]\nret
@@ -173,9 +182,7 @@ const SLOTS_TABLE: &str = ".section .rodata\n.p2align 4\n.globl t\n.globl u
 /// What the loads give once a linker made the table, and rewrote those of them that it may.
 #[test]
 fn linked_slots_hold_the_addresses_that_were_found() {
-    if !common::emulated::there() {
-        return;
-    }
+    needs!("qemu-aarch64", "aarch64-linux-gnu-gcc");
     let function = |(i, (body, _)): (usize, &(&str, bool))| {
         format!(".globl f{i}\n.type f{i},@function\nf{i}:\n{body}\n{SLOTS_STORE}")
     };
@@ -191,9 +198,8 @@ fn linked_slots_hold_the_addresses_that_were_found() {
     let want: Vec<u8> =
         SLOTS.iter().flat_map(|&(_, high)| if high { [11, 18] } else { [1, 8] }).collect();
     let mut linkers = vec![("aarch64-linux-gnu-gcc", vec!["-O1", "-static"])];
-    let lld = "/usr/bin/ld.lld-19";
-    if std::path::Path::new(lld).exists() {
-        linkers.push(("clang-19", vec!["-O1", "-static", TARGET, "--ld-path=/usr/bin/ld.lld-19"]));
+    if has(&["ld.lld", "clang"]) {
+        linkers.push((clang(), vec!["-O1", "-static", TARGET, "-fuse-ld=lld-19"]));
     }
     for (compiler, flags) in linkers {
         let program = common::build_objects(compiler, &files, &flags).expect("it links");
@@ -207,6 +213,7 @@ fn linked_slots_hold_the_addresses_that_were_found() {
 /// A slot of the global offset table: its page and its low bits serve each other alone.
 #[test]
 fn addresses_come_from_slots() {
+    needs!("clang");
     let with = |body: &str| format!("{body}\n{SLOTS_STORE}{SLOTS_TABLE}");
     for (body, high) in SLOTS {
         let want: Vec<i16> = if high { (11..19).collect() } else { (1..9).collect() };
@@ -251,6 +258,7 @@ fn addresses_come_from_slots() {
 
 #[test]
 fn the_calling_convention_is_kept() {
+    needs!("clang");
     let saved = |body: &str| match refused(body) {
         LiftError::Violation(Violation::CalleeSaved { register, .. }) => register,
         other => panic!("{other}\n{body}"),
@@ -278,6 +286,7 @@ fn the_calling_convention_is_kept() {
 
 #[test]
 fn the_stack_has_no_red_zone_and_is_aligned() {
+    needs!("clang");
     let memory = |body: &str| match refused(body) {
         LiftError::Violation(Violation::Memory { why, .. }) => why,
         other => panic!("{other}\n{body}"),
@@ -296,6 +305,7 @@ fn the_stack_has_no_red_zone_and_is_aligned() {
 
 #[test]
 fn secrets_decide_nothing() {
+    needs!("clang");
     for body in [
         "ldrh w3, [x1]\ncbz w3, 1f\nnop\n1: ret",
         "ldrh w3, [x1]\ntbz w3, #3, 1f\nnop\n1: ret",
@@ -312,6 +322,7 @@ fn secrets_decide_nothing() {
 
 #[test]
 fn what_is_not_modelled_is_named() {
+    needs!("clang");
     for (body, what) in [
         ("fadd v0.4s, v0.4s, v1.4s\nret", "whitelist"),
         ("mrs x0, cntvct_el0\nret", "whitelist"),
@@ -339,6 +350,7 @@ fn what_is_not_modelled_is_named() {
 /// A linker may reach the target of a relocated branch through code of its own, which uses x16 and x17.
 #[test]
 fn relocated_branches_change_two_registers() {
+    needs!("clang");
     let with = |r: u32| {
         format!(
             "mov x29, x29\nmov x{r}, x30\nldr q0, [x1]\nstr q0, [x0]\nbl h\nbr x{r}

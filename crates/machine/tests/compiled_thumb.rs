@@ -5,7 +5,7 @@ mod common;
 use common::{call, evaluate};
 use ringforge_machine::graph::Graph;
 use ringforge_machine::{Extent, ExternalFunction, LiftError, Lifted, Object, Violation};
-use std::process::Command;
+use ringforge_testing::{needs, program};
 
 const TARGET: [&str; 3] = ["--target=thumbv7em-none-eabi", "-mcpu=cortex-m4", "-mthumb"];
 const GCC: &str = "arm-none-eabi-gcc";
@@ -17,12 +17,16 @@ fn lifted(object: &[u8], graph: &mut Graph) -> Result<Lifted, LiftError> {
     common::lift(object, &call, graph)
 }
 
+fn clang() -> &'static str {
+    program("clang").expect("the test asks whether it is here")
+}
+
 /// The body of `f`, assembled.
 fn assembled(body: &str) -> Vec<u8> {
     let text = format!(
         ".syntax unified\n.text\n.balign 4\n.globl f\n.type f,%function\n.thumb_func\nf:\n{body}\n"
     );
-    common::compile("clang-19", "s", &text, &TARGET)
+    common::compile(clang(), "s", &text, &TARGET)
 }
 
 /// Why the body of `f` is refused.
@@ -93,12 +97,10 @@ fn expected() -> Vec<i16> {
 
 #[test]
 fn compiled_code_computes_what_the_source_says() {
-    let gcc = Command::new(GCC).arg("--version").output().is_ok();
-    let needed = std::env::var_os("RINGFORGE_CI").is_some();
-    assert!(gcc || !needed, "{GCC} is needed: apt-get install gcc-arm-none-eabi");
     let flags = ["-mcpu=cortex-m4", "-mthumb", "-fno-jump-tables", "-fno-tree-switch-conversion"];
-    let compilers = [("clang-19", &[TARGET[0], TARGET[1], "-fno-jump-tables"][..]), (GCC, &flags)];
-    for (compiler, flags) in compilers.into_iter().take(if gcc { 2 } else { 1 }) {
+    let compilers = [("clang", &[TARGET[0], TARGET[1], "-fno-jump-tables"][..]), (GCC, &flags)];
+    for (compiler, flags) in compilers {
+        let Some(compiler) = program(compiler) else { continue };
         for level in ["-O0", "-O1", "-O2", "-O3", "-Os"] {
             let flags: Vec<&str> = flags.iter().copied().chain([level]).collect();
             let object = common::compile(compiler, "c", C, &flags);
@@ -113,6 +115,7 @@ fn compiled_code_computes_what_the_source_says() {
 
 #[test]
 fn frames_and_calls_are_followed() {
+    needs!("clang");
     let body = "
         push {r4, r5, r6, lr}
         sub sp, #8
@@ -142,6 +145,7 @@ fn frames_and_calls_are_followed() {
 
 #[test]
 fn blocks_select() {
+    needs!("clang");
     // out = max(a, b), of four pairs, and under else the rest.
     let one = |c: &str, other: &str, at: u32| {
         format!(
@@ -190,6 +194,7 @@ fn blocks_select() {
 
 #[test]
 fn accesses_under_a_secret_condition_are_refused() {
+    needs!("clang");
     let start = "ldrsh r3, [r1]\ncmp r3, #5\nit gt\n";
     for (under, what) in [
         ("ldrgt r3, [r2]", "depends on an input"),
@@ -213,6 +218,7 @@ fn accesses_under_a_secret_condition_are_refused() {
 
 #[test]
 fn addresses_of_constants_are_halves_and_literals() {
+    needs!("clang");
     let table = "
         .section .rodata
         .balign 4
@@ -241,6 +247,7 @@ fn addresses_of_constants_are_halves_and_literals() {
 
 #[test]
 fn the_calling_convention_is_kept() {
+    needs!("clang");
     let saved = |body: &str| match refused(body) {
         LiftError::Violation(Violation::CalleeSaved { register, .. }) => register,
         other => panic!("{other}\n{body}"),
@@ -274,6 +281,7 @@ fn the_calling_convention_is_kept() {
 
 #[test]
 fn the_stack_is_aligned_and_has_no_red_zone() {
+    needs!("clang");
     let memory = |body: &str| match refused(body) {
         LiftError::Violation(Violation::Memory { why, .. }) => why,
         other => panic!("{other}\n{body}"),
@@ -292,6 +300,7 @@ fn the_stack_is_aligned_and_has_no_red_zone() {
 
 #[test]
 fn unaligned_pairs_and_lists_are_violations() {
+    needs!("clang");
     for access in
         ["ldrd r2, r3, [r1, #-2]!", "ldm r1, {r2, r3}", "stm r1!, {r2, r3}", "strd r2, r3, [r1]"]
     {
@@ -312,6 +321,7 @@ fn unaligned_pairs_and_lists_are_violations() {
 
 #[test]
 fn library_functions_have_their_own_order_of_arguments() {
+    needs!("clang");
     let with = |call: &str| {
         computed(
             &format!(
@@ -345,6 +355,7 @@ fn library_functions_have_their_own_order_of_arguments() {
 /// What a declared function reads is behind one of the four arguments in registers, or is not known.
 #[test]
 fn arguments_of_declared_functions_are_in_registers() {
+    needs!("clang");
     let object = assembled("push {r4, lr}\nmov r4, r0\nbl g\nmov r0, r4\npop {r4, pc}");
     for (at, what) in [(3, "a memory address"), (4, "lies on the stack"), (5, "lies on the stack")]
     {
@@ -366,6 +377,7 @@ fn arguments_of_declared_functions_are_in_registers() {
 
 #[test]
 fn secrets_decide_nothing() {
+    needs!("clang");
     for body in [
         "ldrh r3, [r1]\ncbz r3, 1f\nnop\n1: bx lr",
         "ldrh r3, [r1]\ncmp r3, #5\nbhi 1f\nnop\n1: bx lr",
@@ -382,6 +394,7 @@ fn secrets_decide_nothing() {
 
 #[test]
 fn what_is_not_modelled_is_named() {
+    needs!("clang");
     for (body, what) in [
         ("mrs r0, apsr\nbx lr", "whitelist"),
         ("sel r0, r0, r1\nbx lr", "whitelist"),
@@ -414,6 +427,7 @@ fn what_is_not_modelled_is_named() {
 /// A linker may reach the target of a relocated branch through code of its own, which uses r12 and flags.
 #[test]
 fn relocated_branches_change_a_register_and_the_flags() {
+    needs!("clang");
     let with = |r: &str, after: &str| {
         format!(
             "push {{r4, lr}}\nmov {r}, r1\ncmp r0, r0\nbl h\n{after}mov r1, {r}\n{COPY}pop {{r4, pc}}
@@ -430,8 +444,9 @@ fn relocated_branches_change_a_register_and_the_flags() {
 /// Objects for other processors of the family, and objects that pass arguments otherwise.
 #[test]
 fn other_profiles_are_refused() {
+    needs!("clang");
     let why = |target: &[&str], source: &str| {
-        let object = common::compile("clang-19", "s", source, target);
+        let object = common::compile(clang(), "s", source, target);
         match Object::parse(&object) {
             Err(e) => e.to_string(),
             Ok(_) => panic!("{target:?} must be refused"),
@@ -460,6 +475,6 @@ fn other_profiles_are_refused() {
         let found = why(&m4, &with(attribute));
         assert!(found.contains(what), "{attribute}: {found}");
     }
-    let good = common::compile("clang-19", "s", &with(".cpu cortex-m4"), &m4);
+    let good = common::compile(clang(), "s", &with(".cpu cortex-m4"), &m4);
     Object::parse(&good).expect("an object for Cortex-M4");
 }

@@ -7,6 +7,7 @@ use common::{call, compile};
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId};
 use ringforge_machine::{Object, lift};
+use ringforge_testing::cc;
 
 /// The outputs of all calls by the terms; [`None`] if the object is refused or an output has no value.
 fn by_terms(object: &[u8]) -> Option<Vec<i16>> {
@@ -34,7 +35,7 @@ fn damaged_objects_compute_what_their_terms_say() {
     let dir = std::env::temp_dir().join(name);
     std::fs::create_dir_all(&dir).expect("the temporary directory is writable");
     let (driver, path) = (dir.join("driver.o"), dir.join("damaged.o"));
-    let program = compile("gcc", "c", &damage::driver(), &damage::DRIVER_FLAGS);
+    let program = compile(cc(), "c", &damage::driver(), &damage::DRIVER_FLAGS);
     std::fs::write(&driver, program).expect("it is writable");
     let good = good_objects(|compiler, source, flags| Some(compile(compiler, "c", source, flags)));
     let mut right = Vec::new();

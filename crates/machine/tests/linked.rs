@@ -3,9 +3,10 @@
 //! refusal, or the assumption, is needed.
 
 mod common;
-use common::{build_objects, call, compile, emulated};
+use common::{assembled, assembled_with, build_objects, call, compile};
 use ringforge_machine::graph::Graph;
 use ringforge_machine::{Lifted, Object, lift};
+use ringforge_testing::{cc, needs};
 use std::process::Command;
 
 /// Why an object is refused, or what is assumed of it.
@@ -61,7 +62,7 @@ fn x86_64(more: &str) -> Vec<u8> {
         ".intel_syntax noprefix\n.text\n.globl f\n.type f,@function\nf: mov word ptr [rdi], 7\n ret\n{more}\n\
          .section .note.GNU-stack,\"\",@progbits\n"
     );
-    compile("gcc", "s", &text, &[])
+    assembled(&text)
 }
 
 /// An object with a section of that name, of the flags that belong to the name but for `change`.
@@ -95,7 +96,7 @@ fn sections_that_are_merged_by_name_have_the_flags_of_their_name() {
     let thread_local = x86_64(".section .bss.own,\"awT\",@nobits\n.zero 8\n");
     assert!(refusal(&thread_local).contains("has the flag TLS"), "{}", refusal(&thread_local));
     if cfg!(target_arch = "x86_64") {
-        let run = |object| runs("gcc", &[], &[("f.o", object)], &["-O1"]);
+        let run = |object| runs(cc(), &[], &[("f.o", object)], &["-O1"]);
         assert_eq!(run(x86_64("")), Some(true));
         assert_ne!(run(thread_local), Some(true), "the refusal is not needed");
     }
@@ -156,7 +157,7 @@ fn strings_that_are_merged_keep_their_alignment() {
              table: .long 1, 2, 3, 4, 5, 0\n.section .note.GNU-stack,\"\",@progbits\n"
         )
     };
-    let object = |at| compile("gcc", "s", &table(at), &[]);
+    let object = |at| assembled(&table(at));
     assert_eq!(refusal(&object("")), "");
     assert_eq!(refusal(&object(".long 9, 8, 7, 0\n")), "", "16 bytes behind an aligned start");
     let said = refusal(&object(".long 9, 0\n"));
@@ -172,10 +173,10 @@ fn a_weak_entry_is_an_assumption() {
     assert!(assumed(&x86_64("")).is_empty());
     if cfg!(target_arch = "x86_64") {
         let strong = ".globl f\n.type f,@function\nf: movw $3, (%rdi)\n ret\n.section .note.GNU-stack,\"\",@progbits\n";
-        let strong = compile("gcc", "s", strong, &[]);
+        let strong = assembled(strong);
         let objects = [("weak.o", weak), ("strong.o", strong)];
-        assert_eq!(runs("gcc", &[], &objects[..1], &[]), Some(true));
-        assert_eq!(runs("gcc", &[], &objects, &[]), Some(false));
+        assert_eq!(runs(cc(), &[], &objects[..1], &[]), Some(true));
+        assert_eq!(runs(cc(), &[], &objects, &[]), Some(false));
     }
 }
 
@@ -188,7 +189,7 @@ fn deep_frames_are_an_assumption() {
              mov qword ptr [rsp], 0\n mov word ptr [rdi], 7\n add rsp, {bytes}\n ret\n\
              .section .note.GNU-stack,\"\",@progbits\n"
         );
-        compile("gcc", "s", &text, &[])
+        assembled(&text)
     };
     assert!(assumed(&frame(65536)).is_empty());
     assert_eq!(assumed(&frame(65544)), ["the caller's stack has room for 65544 bytes more"]);
@@ -209,9 +210,7 @@ fn emulated(object: Vec<u8>, flags: &[&str]) -> Option<bool> {
 /// Instructions lie at multiples of four, so the section must keep them there.
 #[test]
 fn code_is_aligned() {
-    if !emulated::there() {
-        return;
-    }
+    needs!("qemu-aarch64", "aarch64-linux-gnu-gcc");
     let object = |align: &str| {
         aarch64(&format!(
             ".section .text.a,\"ax\",%progbits\n.byte 0\n.section .text.f,\"ax\",%progbits\n{align}\n.globl f\n\
@@ -231,9 +230,7 @@ fn code_is_aligned() {
 /// and is not marked as data.
 #[test]
 fn code_is_no_table() {
-    if !emulated::there() {
-        return;
-    }
+    needs!("qemu-aarch64", "aarch64-linux-gnu-gcc");
     // The table's words look like the sequence: its ADRP becomes ADR, or its second LDR a branch.
     let object = |mark: &str| {
         aarch64(&format!(
@@ -257,9 +254,7 @@ fn code_is_no_table() {
 /// What is said of accesses that bare metal may forbid.
 #[test]
 fn accesses_that_are_not_aligned_are_an_assumption() {
-    if !emulated::there() {
-        return;
-    }
+    needs!("qemu-aarch64", "aarch64-linux-gnu-gcc");
     let object = |load: &str| {
         aarch64(&format!(
             ".text\n.globl f\n.type f,%function\nf: {load}\n mov w3, #7\n strh w3, [x0]\n ret\n"
@@ -305,9 +300,7 @@ __asm__(".globl _start\n.type _start,%function\n_start: bti c\n bl start\n");
 /// that they do must keep it.
 #[test]
 fn promises_of_landings_are_kept() {
-    if !emulated::there() {
-        return;
-    }
+    needs!("qemu-aarch64", "aarch64-linux-gnu-gcc");
     let object = |entry: &str, jump: &str, target: &str, promised: bool| {
         let note = if promised { property(0xc000_0000, 1) } else { String::new() };
         aarch64(&format!(
@@ -356,14 +349,12 @@ fn promises_of_landings_are_kept() {
 fn promises_of_landings_and_returns_are_kept_on_x86_64() {
     let object = |body: &str, features: u32| {
         let note = property(0xc000_0002, features);
-        compile(
-            "gcc",
-            "s",
+        assembled_with(
             &format!(
                 ".intel_syntax noprefix\n.text\n.globl f\n.type f,@function\nf: {body}\n{note}\
                  .section .note.GNU-stack,\"\",@progbits\n"
             ),
-            &["-Wa,-mx86-used-note=no"],
+            &["-mx86-used-note=no"],
         )
     };
     let (ibt, shstk) = (1, 2);
@@ -395,9 +386,7 @@ fn promises_of_landings_and_returns_are_kept_on_x86_64() {
 /// Fields that count in words, or in the size of an access, name what is a multiple of it.
 #[test]
 fn places_that_fields_count_to_are_multiples() {
-    if !emulated::there() {
-        return;
-    }
+    needs!("qemu-aarch64", "aarch64-linux-gnu-gcc");
     let object = |code: &str, align: u32| {
         aarch64(&format!(
             ".text\n.globl f\n.type f,%function\nf: {code}\n mov w3, #7\n strh w3, [x0]\n ret\n.size f,.-f\n\

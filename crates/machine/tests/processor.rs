@@ -8,8 +8,6 @@
 //! Every day constants are drawn from one seed; left to `RINGFORGE_LONG=1`: from another.
 
 mod common;
-#[path = "../../../tests/common/long.rs"]
-mod long;
 use common::harness::{
     Constant, Flags, GENERAL, MEMORY, RESULT, STATE, Shape, build, function, shuffle_registers,
 };
@@ -291,7 +289,7 @@ fn compare(
 
 /// Works on the first and the second half of the forms at once.
 fn by_halves<T: Send>(codes: &[Code], work: impl Fn(&[Code], &mut Random) -> T + Sync) -> Vec<T> {
-    let seed = 0x9e37_79b9_7f4a_7c15 ^ u64::from(long::long()) << 32;
+    let seed = 0x9e37_79b9_7f4a_7c15 ^ u64::from(ringforge_testing::long()) << 32;
     std::thread::scope(|s| {
         let workers: Vec<_> = codes
             .chunks(codes.len().div_ceil(2))
@@ -588,3 +586,5 @@ fn random_programs_agree_with_the_processor() {
     assert!(known_to_blind > 100 * programs as usize);
     assert!(compared >= 12 * programs as usize && forms.len() > 1500);
 }
+
+ringforge_testing::rest!(every_form_agrees_with_the_processor,);

@@ -5,6 +5,7 @@ mod common;
 use common::{assemble, call, compile, lift, region};
 use ringforge_machine::graph::Graph;
 use ringforge_machine::{ArgSpec, CallSpec, Initial, LiftError, Timing, Violation};
+use ringforge_testing::compilers;
 
 fn run_with(body: &str, call: &CallSpec) -> Result<(), LiftError> {
     lift(&assemble(body), call, &mut Graph::new()).map(|_| ())
@@ -484,7 +485,7 @@ fn calls_and_tables_inside_the_object() {
         void f(int16_t *out, const int16_t *a, const int16_t *b) {
             for (int i = 0; i < 4; i++) out[i] = (int16_t)(inner(a[i], i) + b[i]);
         }";
-    for compiler in ["gcc", "clang-19"] {
+    for compiler in compilers() {
         for flags in
             [&["-O0"][..], &["-O2", "-fno-pic", "-fno-pie"], &["-O2", "-fPIC"], &["-O1", "-fPIE"]]
         {

@@ -3,9 +3,10 @@
 //! reader who overlooks the point would conclude.
 
 mod common;
-use common::{build_objects, call, compile};
+use common::{assembled, build_objects, call, compile};
 use ringforge_machine::graph::Graph;
 use ringforge_machine::{Object, lift};
+use ringforge_testing::{cc, program};
 use std::process::Command;
 
 /// What the first eight outputs are.
@@ -54,7 +55,7 @@ fn run(object: &[u8], other: &str, flags: &[&str]) -> Option<Outputs> {
     let others = [("other.s", text_of_other(other).into_bytes()), ("main.c", MAIN.into())];
     let mut files: Vec<(&str, Vec<u8>)> = others.to_vec();
     files.push(("object.o", object.to_vec()));
-    let program = build_objects("gcc", &files, flags)?;
+    let program = build_objects(cc(), &files, flags)?;
     let done = Command::new(&program).output().ok();
     let _ = std::fs::remove_dir_all(program.parent().expect("in its own directory"));
     let done = done.filter(|d| d.status.success())?;
@@ -78,7 +79,7 @@ fn refusal(object: &[u8]) -> Option<String> {
 }
 
 fn refused(h: &Hostile) {
-    let object = compile("gcc", "s", &h.text, &[]);
+    let object = assembled(&h.text);
     let e = refusal(&object).unwrap_or_else(|| panic!("{}: it is accepted", h.what));
     assert!(e.contains(h.refusal), "{}: `{e}` does not say `{}`", h.what, h.refusal);
     if let Some(careless) = h.careless {
@@ -180,12 +181,12 @@ fn library_functions_are_called_at_their_start_and_are_not_our_own() {
     for lawful in
         [memset("call memset"), memset("call memset@PLT"), memset("call [rip+memset@GOTPCREL]")]
     {
-        let object = compile("gcc", "s", &lawful, &[]);
+        let object = assembled(&lawful);
         assert_eq!(refusal(&object), None, "{lawful}");
         assert_eq!(run(&object, LATE, &["-no-pie"]), ZERO);
     }
     let own = memset("call memset") + &format!(".text\n.globl memset\nmemset: {own}");
-    let object = compile("gcc", "s", &own, &[]);
+    let object = assembled(&own);
     assert!(refusal(&object).is_none_or(|e| !e.contains("relocation")), "our own one is executed");
 }
 
@@ -273,7 +274,7 @@ fn relocations_fill_one_field_each_in_full() {
     ] {
         refused(&h);
     }
-    let object = compile("gcc", "s", &lea(".reloc ., R_X86_64_PC32, table-4"), &[]);
+    let object = assembled(&lea(".reloc ., R_X86_64_PC32, table-4"));
     assert_eq!(refusal(&object), None);
     assert_eq!(run(&object, "", &["-no-pie"]), Some(SEEN));
     assert_eq!(run(&object, "", &["-pie"]), Some(SEEN));
@@ -408,7 +409,7 @@ fn sections_are_what_their_flags_say() {
     }
     for lawful in ["mine,\"a\",@progbits", ".rodata.t.x,\"a\",@progbits", ".text,\"ax\",@progbits"]
     {
-        let object = compile("gcc", "s", &section(lawful), &[]);
+        let object = assembled(&section(lawful));
         assert_eq!(refusal(&object), None, "{lawful}");
         assert_eq!(run(&object, "", &["-pie"]), Some(SEEN), "{lawful}");
     }
@@ -441,7 +442,7 @@ fn entries_that_linkers_merge_have_no_neighbours() {
     });
     let one = "mov rax, [rip+table]\n mov [rdi], rax\n ret\n";
     for section in [strings, constants] {
-        let object = compile("gcc", "s", &(text(one) + section + "table: " + table), &[]);
+        let object = assembled(&(text(one) + section + "table: " + table));
         assert_eq!(refusal(&object), None, "{section}");
         assert_eq!(run(&object, other, &["-no-pie"]), Some([101, 102, 103, 0, -1, -1, -1, -1]));
     }
@@ -450,11 +451,11 @@ fn entries_that_linkers_merge_have_no_neighbours() {
     // Assemblers leave out section symbols that nothing names.
     let named = ".section apart,\"\",@progbits\n.quad .rodata.cst8\n";
     let all = text(by_section) + constants + "table: " + table + named;
-    let mut object = compile("gcc", "s", &all, &[]);
+    let mut object = assembled(&all);
     common::elf::name_by_section(&mut object, ".text", 0, ".rodata.cst8");
     assert!(refusal(&object).is_some_and(|e| e.contains("which entry is meant")));
     let open = text(LOAD) + strings + "table: .short 1, 2, 3, 4, 5, 6, 7, 8\n";
-    let e = refusal(&compile("gcc", "s", &open, &[])).expect("a string without an end");
+    let e = refusal(&assembled(&open)).expect("a string without an end");
     assert!(e.contains("does not end"), "{e}");
 }
 
@@ -466,7 +467,7 @@ fn two_symbols_of_one_name() {
             ".section .rodata\n.balign 16\n.weak table\ntable: {TABLE}\n.globl strong\n\
              strong: .short 1, 2, 3, 4, 5, 6, 7, 8\n"
         );
-    let mut object = compile("gcc", "s", &both, &[]);
+    let mut object = assembled(&both);
     assert_eq!(refusal(&object), None);
     common::elf::rename_symbol(&mut object, "strong", "table");
     let e = refusal(&object).expect("two of one name");
@@ -482,14 +483,15 @@ fn files_that_are_no_relocatable_objects() {
         &["-O2", "-static", "-no-pie", "-fno-pie", "-nostdlib", "-Wl,-e,f"],
         &["-O2", "-static-pie", "-fPIE", "-nostdlib", "-Wl,-e,f"],
     ] {
-        let e = refusal(&common::link("gcc", source, flags)).expect("a linked file");
+        let e = refusal(&common::link(cc(), source, flags)).expect("a linked file");
         assert!(e.contains("name the relocatable object"), "{flags:?}: {e}");
     }
     for (compiler, flags) in [
         ("gcc", &["-O2", "-flto"][..]),
         ("gcc", &["-O2", "-flto", "-ffat-lto-objects"]),
-        ("clang-19", &["-O2", "-flto"]),
+        ("clang", &["-O2", "-flto"]),
     ] {
+        let Some(compiler) = program(compiler) else { continue };
         let e = refusal(&compile(compiler, "c", source, flags)).expect("no machine code");
         assert!(e.contains("without -flto"), "{compiler} {flags:?}: {e}");
     }

@@ -290,7 +290,10 @@ mod tests {
             "void f(short *c, const short *a, const short *b) {{ int x = a[0] * b[0]; {body} }}"
         );
         std::fs::write(&from, text).unwrap();
-        Compiler::find("gcc").unwrap().compile(&from, &["-O1".into()], &to).unwrap();
+        Compiler::find(ringforge_testing::cc())
+            .unwrap()
+            .compile(&from, &["-O1".into()], &to)
+            .unwrap();
         (dir, to)
     }
 
@@ -305,7 +308,9 @@ mod tests {
             output: (-8, 8),
         };
         let (dir, path) = object(RIGHT);
-        let native = Native::new(&Compiler::find("gcc").unwrap(), &product, &path).unwrap();
+        let native =
+            Native::new(&Compiler::find(ringforge_testing::cc()).unwrap(), &product, &path)
+                .unwrap();
         (dir, native)
     }
 
@@ -339,7 +344,10 @@ mod tests {
                 "void f(int *c, const int *a, const int *b) {{ int x = a[0] * b[0]; {RIGHT} {more} }}"
             );
             std::fs::write(&from, text.replace("short", "int")).unwrap();
-            Compiler::find("gcc").unwrap().compile(&from, &["-O1".into()], &to).unwrap();
+            Compiler::find(ringforge_testing::cc())
+                .unwrap()
+                .compile(&from, &["-O1".into()], &to)
+                .unwrap();
             to
         };
         let product = Product {
@@ -350,7 +358,9 @@ mod tests {
             output: (-8, 8),
         };
         let right = build("right.o", "");
-        let native = Native::new(&Compiler::find("gcc").unwrap(), &product, &right).unwrap();
+        let native =
+            Native::new(&Compiler::find(ringforge_testing::cc()).unwrap(), &product, &right)
+                .unwrap();
         let compare =
             |more: &str| native.compare(&std::fs::read(build("mutant.o", more)).unwrap(), 500, 1);
         let outside = "if (a[0] > 8 || a[0] < -8 || b[0] > 8 || b[0] < -8) c[0]++;";

@@ -208,7 +208,7 @@ mod tests {
     fn all_compile() {
         let all = source_mutants(SOURCE, "f", 4, Isa::X86_64);
         assert!(all.made.len() > 25, "{}", all.made.len());
-        let cc = Compiler::find("gcc").unwrap();
+        let cc = Compiler::find(ringforge_testing::cc()).unwrap();
         let dir = tempfile::tempdir().unwrap();
         let (from, to) = (dir.path().join("f.c"), dir.path().join("f.o"));
         for mutant in &all.made {

@@ -10,6 +10,7 @@ use ringforge_prove::{Contract, Options, Quiet, Verdict, prove};
 use ringforge_toolchain::Compiler;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 fn root() -> PathBuf {
@@ -108,8 +109,14 @@ fn verdict(path: &Path, h: &Header) -> (Option<Verdict>, Vec<String>) {
     };
     let dir = tempfile::tempdir().unwrap();
     let object = dir.path().join("t.o");
-    let gcc = Compiler::find("gcc").unwrap();
-    gcc.compile(path, &h.flags, &object).unwrap_or_else(|e| panic!("{e}"));
+    if path.extension().is_some_and(|e| e == "s") {
+        // Binutils come with either compiler.
+        let done = Command::new("as").arg(path).arg("-o").arg(&object).status().unwrap();
+        assert!(done.success() && h.flags.is_empty(), "{}", path.display());
+    } else {
+        let cc = Compiler::find(ringforge_testing::cc()).unwrap();
+        cc.compile(path, &h.flags, &object).unwrap_or_else(|e| panic!("{e}"));
+    }
     let bytes = std::fs::read(object).unwrap();
     let options = Options {
         time_limit: Some(Duration::from_secs(60)),

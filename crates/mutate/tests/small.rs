@@ -33,7 +33,7 @@ fn contract(text: &str) -> (Product, Contract) {
 
 #[test]
 fn no_mutant_of_a_small_product_is_proved_and_wrong() {
-    let compiler = Compiler::find("gcc").unwrap();
+    let compiler = Compiler::find(ringforge_testing::cc()).unwrap();
     let (mut tried, mut refused, mut accepted) = (0, 0, 0);
     // One coefficient: 5,000 random pairs and the corners are nearly all there are.
     for name in ["barrett", "legacy_sse", "montgomery", "freeze_by_minima", "pack_in_range"] {

@@ -3,15 +3,13 @@
 //! to `RINGFORGE_LONG=1`: one of some 1000, and more of the others.
 
 mod common;
-#[path = "../../../tests/common/long.rs"]
-mod long;
 
 use common::Random;
-use long::long;
 use ringforge_plan::{Operand, candidates};
 use ringforge_program::schedule::Schedule;
 use ringforge_ring::{Ring, zq};
 use ringforge_target::AVX2;
+use ringforge_testing::long;
 
 /// A modulus: prime, composite or a power of two.
 fn modulus(random: &mut Random) -> u64 {
@@ -98,3 +96,10 @@ fn a_long_ring_in_vectors() {
 fn a_long_ring_in_portable_c() {
     a_long_ring(Schedule::portable());
 }
+
+ringforge_testing::rest!(
+    short_rings,
+    longer_rings,
+    a_long_ring_in_vectors,
+    a_long_ring_in_portable_c,
+);

@@ -2,8 +2,6 @@
 //! fourth; left to `RINGFORGE_LONG=1`: the others.
 
 mod common;
-#[path = "../../../tests/common/long.rs"]
-mod long;
 
 use ringforge_plan::Plan;
 use ringforge_program::schedule::Schedule;
@@ -23,7 +21,7 @@ fn every_plan_multiplies(schedule: &Schedule) {
     let mut failures = Vec::new();
     let mut count = 0;
     for (i, name) in Plan::names().enumerate() {
-        if i.is_multiple_of(4) == long::long() {
+        if i.is_multiple_of(4) == ringforge_testing::long() {
             continue;
         }
         let plan = Plan::find(name).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -35,3 +33,5 @@ fn every_plan_multiplies(schedule: &Schedule) {
     assert!(failures.is_empty(), "{} of {count}:\n{}", failures.len(), failures.join("\n"));
     assert!(count > 0);
 }
+
+ringforge_testing::rest!(every_plan_multiplies_in_vectors, every_plan_multiplies_in_portable_c,);

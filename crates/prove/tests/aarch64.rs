@@ -5,6 +5,7 @@ use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::Graph;
 use ringforge_machine::{ArgSpec, CallSpec, Initial, Object, RegionSpec, lift};
 use ringforge_prove::{Contract, Options, Quiet, Report, Verdict, constant_time, expected, prove};
+use ringforge_testing::{cc, needs, program};
 use std::process::Command;
 use std::time::Duration;
 
@@ -50,18 +51,19 @@ fn contract(abi: &str) -> Contract {
     Contract::parse(&text).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn compile(compiler: &str, extension: &str, source: &str, flags: &[&str]) -> Option<Vec<u8>> {
+fn compile(compiler: &str, extension: &str, source: &str, flags: &[&str]) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     let (from, to) = (dir.path().join(format!("x.{extension}")), dir.path().join("x.o"));
     std::fs::write(&from, source).unwrap();
     let done = Command::new(compiler).args(flags).arg("-c").arg(&from).arg("-o").arg(&to).output();
-    let done = done.ok()?;
+    let done = done.unwrap_or_else(|e| panic!("{compiler}: {e}"));
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    Some(std::fs::read(to).unwrap())
+    std::fs::read(to).unwrap()
 }
 
 fn assembled(source: &str) -> Vec<u8> {
-    compile("clang-19", "s", source, &["--target=aarch64-linux-gnu"]).expect("clang-19 is needed")
+    let clang = program("clang").expect("the test asks whether it is here");
+    compile(clang, "s", source, &["--target=aarch64-linux-gnu"])
 }
 
 fn run(object: &[u8]) -> Report {
@@ -77,14 +79,11 @@ fn told(r: &Report) -> String {
 fn compiled_products_are_proved() {
     let mut proved = 0;
     let gcc = "aarch64-linux-gnu-gcc";
-    for (compiler, target) in [("clang-19", &["--target=aarch64-linux-gnu"][..]), (gcc, &[])] {
+    for (compiler, target) in [("clang", &["--target=aarch64-linux-gnu"][..]), (gcc, &[])] {
+        let Some(compiler) = program(compiler) else { continue };
         for level in ["-O1", "-O2", "-O3", "-Os"] {
             let flags: Vec<&str> = target.iter().copied().chain([level]).collect();
-            let Some(object) = compile(compiler, "c", C, &flags) else {
-                let needed = compiler != gcc || std::env::var_os("RINGFORGE_CI").is_some();
-                assert!(!needed, "{compiler} is needed: apt-get install gcc-aarch64-linux-gnu");
-                continue;
-            };
+            let object = compile(compiler, "c", C, &flags);
             let r = run(&object);
             assert_eq!(r.verdict, Verdict::Proved, "{compiler} {level}: {}", told(&r));
             assert!(r.certificate.replayed.lines > 0, "{compiler} {level}");
@@ -96,6 +95,7 @@ fn compiled_products_are_proved() {
 
 #[test]
 fn neon_by_hand_is_proved() {
+    needs!("clang");
     let r = run(&assembled(NEON));
     assert_eq!(r.verdict, Verdict::Proved, "{}", told(&r));
     assert!(r.certificate.replayed.lines > 0);
@@ -103,6 +103,7 @@ fn neon_by_hand_is_proved() {
 
 #[test]
 fn another_instruction_set_is_no_object_of_the_contract() {
+    needs!("clang");
     let options = Options::default();
     let object = assembled(NEON);
     let r = prove(&object, &contract("sysv-x86-64"), &options, &mut Quiet);
@@ -112,7 +113,7 @@ fn another_instruction_set_is_no_object_of_the_contract() {
         "{}",
         told(&r)
     );
-    let object = compile("gcc", "c", C, &["-O2"]).expect("gcc is needed");
+    let object = compile(cc(), "c", C, &["-O2"]);
     let r = run(&object);
     assert_eq!(r.verdict, Verdict::Unknown);
     assert!(told(&r).contains("sysv-x86-64"), "{}", told(&r));
@@ -139,6 +140,7 @@ fn left_behind(claim: &str, body: &str) -> (Verdict, String) {
 
 #[test]
 fn what_is_left_behind_is_seen() {
+    needs!("clang");
     let cleared: String = (1..=18)
         .map(|r| format!("mov x{r}, xzr\n"))
         .chain((0..8).chain(16..32).map(|r| format!("movi v{r}.2d, #0\n")))
@@ -187,6 +189,7 @@ fn what_is_left_behind_is_seen() {
 /// Mistakes that people make, by one change of the text each.
 #[test]
 fn mistakes_in_the_text_are_not_proved() {
+    needs!("clang");
     let mistakes = [
         ("sqdmulh v5.4s", "sqrdmulh v5.4s", false), // within the range all the same
         ("sqrdmulh v6.4s", "sqdmulh v6.4s", true),
@@ -287,6 +290,7 @@ fn code(object: &[u8]) -> std::ops::Range<usize> {
 /// One bit of one instruction flipped: what is still proved computes the product.
 #[test]
 fn damaged_instructions_are_not_proved() {
+    needs!("clang");
     let object = assembled(NEON);
     let range = code(&object);
     let contract = contract("aapcs64");

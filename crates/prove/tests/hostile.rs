@@ -6,6 +6,7 @@ mod common;
 use common::compile_by;
 use common::damage::{self, Anatomy, N, Random, Run, good_objects, run};
 use ringforge_prove::{Contract, Options, Oracle, Quiet, Report, prove};
+use ringforge_testing::cc;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -63,8 +64,8 @@ fn what_is_proved_is_right(half: u64) {
         .collect();
     let dir = tempfile::tempdir().unwrap();
     let driver = dir.path().join("driver.o");
-    let program = compile_by("gcc", &damage::driver(), &damage::DRIVER_FLAGS);
-    std::fs::write(&driver, program.expect("gcc is needed by this test")).unwrap();
+    let program = compile_by(cc(), &damage::driver(), &damage::DRIVER_FLAGS);
+    std::fs::write(&driver, program.unwrap()).unwrap();
     let good = good_objects(compile_by);
     let path = dir.path().join("damaged.o");
     for object in &good {
@@ -118,17 +119,17 @@ fn asking(wrong: &str) -> String {
 fn every_way_in_which_pointers_may_be_equal_is_executed() {
     let contract = contract();
     let assumed = "no two of c, a and b overlap, or a = b exactly";
-    let r = verdict(&compile_by("gcc", &asking(""), &["-O1"]).unwrap(), &contract);
+    let r = verdict(&compile_by(cc(), &asking(""), &["-O1"]).unwrap(), &contract);
     assert!(r.is_proved(), "{}", common::told(&r));
     assert!(r.assumptions.iter().any(|a| a == assumed), "{:?}", r.assumptions);
     for wrong in ["if (a == b) r[0]++;", "if (a <= b && b <= a) r[0]++;"] {
-        let r = verdict(&compile_by("gcc", &asking(wrong), &["-O1"]).unwrap(), &contract);
+        let r = verdict(&compile_by(cc(), &asking(wrong), &["-O1"]).unwrap(), &contract);
         assert!(!r.is_proved(), "{wrong}");
         assert!(r.reasons[0].call.contains("a and b are one array"), "{}", common::told(&r));
     }
     // Asked for, and the same either way.
     let same = "if (a == b) { for (int i = 0; i < 4; i++) r[i] = r[i] + 17; }";
-    let r = verdict(&compile_by("gcc", &asking(same), &["-O1"]).unwrap(), &contract);
+    let r = verdict(&compile_by(cc(), &asking(same), &["-O1"]).unwrap(), &contract);
     assert!(r.is_proved() && r.counts.cases == 3, "{} {}", common::told(&r), r.counts.cases);
 }
 
@@ -136,7 +137,7 @@ fn every_way_in_which_pointers_may_be_equal_is_executed() {
 fn limits_end_in_unknown_that_says_so() {
     let contract = contract();
     let endless = "for (;;) __asm__ volatile (\"\");";
-    let object = compile_by("gcc", &asking(endless), &["-O1"]).unwrap();
+    let object = compile_by(cc(), &asking(endless), &["-O1"]).unwrap();
     let limits = [
         (
             Options { time_limit: Some(Duration::from_millis(50)), ..Options::default() },

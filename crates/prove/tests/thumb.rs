@@ -1,13 +1,11 @@
 //! Armv7E-M from source to verdict: C by two compilers, a product with DSP instructions by hand, and mutants
 //! of it, in the text and in the object, none of which may be proved unless it computes the same.
 
-#[path = "../../../tests/common/long.rs"]
-mod long;
-
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::Graph;
 use ringforge_machine::{ArgSpec, CallSpec, Initial, Object, RegionSpec, lift};
 use ringforge_prove::{Contract, Options, Quiet, Report, Verdict, expected, prove};
+use ringforge_testing::{cc, needs, program};
 use std::process::Command;
 use std::time::Duration;
 
@@ -57,18 +55,19 @@ fn contract(abi: &str, most: i64) -> Contract {
     Contract::parse(&text).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn compile(compiler: &str, extension: &str, source: &str, flags: &[&str]) -> Option<Vec<u8>> {
+fn compile(compiler: &str, extension: &str, source: &str, flags: &[&str]) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     let (from, to) = (dir.path().join(format!("x.{extension}")), dir.path().join("x.o"));
     std::fs::write(&from, source).unwrap();
     let done = Command::new(compiler).args(flags).arg("-c").arg(&from).arg("-o").arg(&to).output();
-    let done = done.ok()?;
+    let done = done.unwrap_or_else(|e| panic!("{compiler}: {e}"));
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    Some(std::fs::read(to).unwrap())
+    std::fs::read(to).unwrap()
 }
 
 fn assembled(source: &str) -> Vec<u8> {
-    compile("clang-19", "s", source, &TARGET).expect("clang-19 is needed")
+    let clang = program("clang").expect("the test asks whether it is here");
+    compile(clang, "s", source, &TARGET)
 }
 
 fn run(object: &[u8], most: i64) -> Report {
@@ -85,14 +84,11 @@ fn compiled_products_are_proved() {
     let mut proved = 0;
     let gcc = "arm-none-eabi-gcc";
     let for_gcc = ["-mcpu=cortex-m4", "-mthumb"];
-    for (compiler, target) in [("clang-19", &TARGET), (gcc, &for_gcc)] {
+    for (compiler, target) in [("clang", &TARGET), (gcc, &for_gcc)] {
+        let Some(compiler) = program(compiler) else { continue };
         for level in ["-O1", "-O2", "-O3", "-Os"] {
             let flags: Vec<&str> = target.iter().copied().chain([level]).collect();
-            let Some(object) = compile(compiler, "c", C, &flags) else {
-                let needed = compiler != gcc || std::env::var_os("RINGFORGE_CI").is_some();
-                assert!(!needed, "{compiler} is needed: apt-get install gcc-arm-none-eabi");
-                continue;
-            };
+            let object = compile(compiler, "c", C, &flags);
             let r = run(&object, 2200);
             assert_eq!(r.verdict, Verdict::Proved, "{compiler} {level}: {}", told(&r));
             assert!(r.certificate.replayed.lines > 0, "{compiler} {level}");
@@ -105,6 +101,7 @@ fn compiled_products_are_proved() {
 
 #[test]
 fn dsp_by_hand_is_proved() {
+    needs!("clang");
     let r = run(&assembled(DSP), MOST);
     assert_eq!(r.verdict, Verdict::Proved, "{}", told(&r));
     assert!(r.certificate.replayed.lines > 0);
@@ -112,6 +109,7 @@ fn dsp_by_hand_is_proved() {
 
 #[test]
 fn another_instruction_set_is_no_object_of_the_contract() {
+    needs!("clang");
     let options = Options::default();
     let object = assembled(DSP);
     for abi in ["sysv-x86-64", "aapcs64"] {
@@ -119,7 +117,7 @@ fn another_instruction_set_is_no_object_of_the_contract() {
         assert_eq!(r.verdict, Verdict::Unknown);
         assert!(told(&r).contains("Armv7E-M") && told(&r).contains("aapcs"), "{}", told(&r));
     }
-    let r = run(&compile("gcc", "c", C, &["-O2"]).expect("gcc is needed"), MOST);
+    let r = run(&compile(cc(), "c", C, &["-O2"]), MOST);
     assert_eq!(r.verdict, Verdict::Unknown);
     assert!(told(&r).contains("sysv-x86-64"), "{}", told(&r));
     // The caller guarantees less than `ldrd` needs.
@@ -132,6 +130,7 @@ fn another_instruction_set_is_no_object_of_the_contract() {
 /// Mistakes that people make, by one change of the text each: of the first place where the text stands.
 #[test]
 fn mistakes_in_the_text_are_not_proved() {
+    needs!("clang");
     let mistakes = [
         ("smladx r4, r3, r6, r4", "smlad r4, r3, r6, r4", true),
         ("smladx r4, r3, r6, r4", "smlsdx r4, r3, r6, r4", true),
@@ -218,6 +217,7 @@ fn layers(text: &str) -> Report {
 
 #[test]
 fn merged_layers_by_hand_are_proved() {
+    needs!("clang");
     let r = layers(LAYERS);
     assert_eq!(r.verdict, Verdict::Proved, "{}", told(&r));
     assert!(r.certificate.replayed.lines > 0);
@@ -296,7 +296,8 @@ fn code(object: &[u8]) -> std::ops::Range<usize> {
 /// hundred every day.
 #[test]
 fn damaged_instructions_are_not_proved() {
-    let (share, least) = if long::long() { (5, 1200) } else { (67, 90) };
+    needs!("clang");
+    let (share, least) = if ringforge_testing::long() { (5, 1200) } else { (67, 90) };
     let object = assembled(DSP);
     let range = code(&object);
     let contract = contract("aapcs", MOST);
@@ -332,3 +333,5 @@ fn damaged_instructions_are_not_proved() {
     println!("{mutants} mutants, {} compute the same and are proved: {proved:x?}", proved.len());
     assert!(mutants > least && proved.len() < mutants / 10);
 }
+
+ringforge_testing::rest!(damaged_instructions_are_not_proved,);

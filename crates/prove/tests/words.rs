@@ -1,6 +1,7 @@
 //! Whole products modulo 8380417 in C, as compilers make them of words of 32 bits, and their mutants.
 
 use ringforge_prove::{Contract, Options, Quiet, Report, Verdict, prove};
+use ringforge_testing::{cc, compilers};
 use std::process::Command;
 use std::time::Duration;
 
@@ -92,7 +93,7 @@ fn proof(object: &[u8], input: i64) -> Report {
 
 #[test]
 fn both_compilers_at_every_level() {
-    for compiler in ["gcc", "clang-19"] {
+    for compiler in compilers() {
         for flags in
             [&["-O1"][..], &["-O2"], &["-O3"], &["-Os"], &["-O2", "-mavx2"], &["-O3", "-mavx2"]]
         {
@@ -119,10 +120,10 @@ fn mutants_are_not_proved() {
     for (from, to) in changes {
         assert!(SOURCE.contains(from), "{from}");
         for flags in [&["-O2"][..], &["-O3", "-mavx2"]] {
-            let r = proof(&object(&SOURCE.replace(from, to), "gcc", flags), 8380416);
+            let r = proof(&object(&SOURCE.replace(from, to), cc(), flags), 8380416);
             assert_ne!(r.verdict, Verdict::Proved, "{from} -> {to}");
         }
     }
     // Inputs so wide that the first sums wrap.
-    assert_ne!(proof(&object(SOURCE, "gcc", &["-O2"]), 2147483647).verdict, Verdict::Proved);
+    assert_ne!(proof(&object(SOURCE, cc(), &["-O2"]), 2147483647).verdict, Verdict::Proved);
 }

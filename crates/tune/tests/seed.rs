@@ -1,12 +1,9 @@
 //! Table 3 of seed 003, recomputed, and what the search finds beyond it. Every day mostly for n = 512; left to
 //! `RINGFORGE_LONG=1` and `--include-ignored`: n = 1024, the other combinations of arithmetic and objective, and the whole table.
 
-#[path = "../../../tests/common/long.rs"]
-mod long;
-
-use long::share;
 use ringforge_interpret::unsigned::{Part as Of, count, forms, ranges};
 use ringforge_ring::Ring;
+use ringforge_testing::share;
 use ringforge_tune::*;
 
 fn found(n: usize, granularity: Granularity, inverse: Algorithm) -> Outcome {
@@ -143,3 +140,8 @@ fn other_arithmetic_and_objectives_give_programs() {
         forms(&scheme, Of::Product).unwrap().agrees_with(&ring).unwrap();
     }
 }
+
+ringforge_testing::rest!(
+    placements_found_are_programs_that_are_right,
+    other_arithmetic_and_objectives_give_programs,
+);

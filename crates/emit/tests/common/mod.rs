@@ -4,49 +4,31 @@
 
 use ringforge_program::ir::*;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The compilers that are installed.
-pub fn compilers() -> Vec<&'static str> {
-    let works = |name: &&str| {
-        let mut command = Command::new(name);
-        command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|s| s.success())
-    };
-    let found: Vec<&str> = ["gcc", "clang-19"].into_iter().filter(works).collect();
-    assert!(!found.is_empty(), "no C compiler to test with");
-    found
+/// gcc and clang, as far as they are here.
+#[track_caller]
+pub fn compilers() -> Vec<String> {
+    ringforge_testing::compilers().into_iter().map(str::to_owned).collect()
 }
 
-/// The compilers for AArch64 that are installed, each with its flags, if its programs can be run; none with
-/// a message where RINGFORGE_CI does not ask for them.
-pub fn arm_compilers() -> Vec<&'static str> {
-    foreign(&["aarch64-linux-gnu-gcc", "clang-19 --target=aarch64-linux-gnu"], &["qemu-aarch64"])
+/// Those for AArch64, each with its flags.
+#[track_caller]
+pub fn arm_compilers() -> Vec<String> {
+    ringforge_testing::aarch64().into_iter().map(|(cc, flags)| line(cc, flags)).collect()
 }
 
-/// The same for Cortex-M4; clang's objects are linked by the other.
-pub fn m4_compilers() -> Vec<&'static str> {
-    foreign(
-        &[
-            "arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb",
-            "clang-19 --target=thumbv7em-none-eabi -mcpu=cortex-m4 -I/usr/include/newlib",
-        ],
-        &["qemu-arm", "arm-none-eabi-gcc"],
-    )
+/// Those for Cortex-M4; clang's objects are linked by the other.
+#[track_caller]
+pub fn m4_compilers() -> Vec<String> {
+    let include = |cc: &str| if cc.starts_with("clang") { " -I/usr/include/newlib" } else { "" };
+    let all = ringforge_testing::cortex_m4().into_iter();
+    all.map(|(cc, flags)| line(cc, flags) + include(cc)).collect()
 }
 
-fn foreign(all: &[&'static str], others: &[&'static str]) -> Vec<&'static str> {
-    let works = |program: &str| {
-        let mut command = Command::new(program);
-        command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|s| s.success())
-    };
-    let missing = all.iter().chain(others).find(|c| !works(c.split(' ').next().unwrap_or("")));
-    let Some(missing) = missing else { return all.to_vec() };
-    assert!(std::env::var_os("RINGFORGE_CI").is_none(), "{missing} is needed");
-    eprintln!("skipped: {missing} is not installed");
-    Vec::new()
+fn line(cc: &str, flags: &[&str]) -> String {
+    [&[cc], flags].concat().join(" ")
 }
 
 /// A directory that is removed when dropped.
@@ -192,7 +174,7 @@ pub fn call(
             "-orun",
         ];
         build(compiler, &["-c", "t.c", "-o", "t.o"]);
-        build(m4_compilers()[0], &bare);
+        build(&m4_compilers()[0], &bare);
     } else {
         build(compiler, &["t.c", "main.c", "-o", "run"]);
     }

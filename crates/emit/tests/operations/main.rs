@@ -6,8 +6,6 @@ mod assembly;
 #[path = "../common/mod.rs"]
 mod common;
 mod dots;
-#[path = "../../../../tests/common/long.rs"]
-mod long;
 mod neon_alone;
 
 use common::*;
@@ -101,7 +99,7 @@ fn check_by(program: &Program, targets: &[&str], cases: &[Vec<Vec<i64>>], daily:
         };
         let last = all.len().saturating_sub(1);
         let from = if arm || *target == "avx2" { 0 } else { last };
-        let some = match (long::long(), daily) {
+        let some = match (ringforge_testing::long(), daily) {
             (false, _) => &all[last..],
             (true, true) => &all[from..last],
             (true, false) => &all[from..],
@@ -329,7 +327,7 @@ fn memory() {
 fn modular_operations() {
     for (i, (q, bits, lanes)) in KINDS.into_iter().enumerate() {
         let daily = i >= 2;
-        if !daily && !long::long() {
+        if !daily && !ringforge_testing::long() {
             continue;
         }
         let factors = [
@@ -537,3 +535,14 @@ fn short_primes_below_a_long_modulus() {
         }
     }
 }
+
+ringforge_testing::rest!(
+    operations_on_single_words,
+    operations_on_words_without_sign,
+    operations_on_wide_elements,
+    moves,
+    memory,
+    modular_operations,
+    words_of_two_sizes,
+    short_primes_below_a_long_modulus,
+);

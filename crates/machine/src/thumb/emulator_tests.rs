@@ -13,6 +13,7 @@ use crate::{
     ArgSpec, CallSpec, Initial, LiftError, Object, RegionSpec, Violation, lift,
     lifted::ElementError,
 };
+use ringforge_testing::{needs, program};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -36,28 +37,7 @@ const SAMPLES: usize = 3;
 /// Registers that take part freely.
 const FREE: [u32; 12] = [0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14];
 
-const CLANG: [&str; 3] = ["clang-19", "--target=thumbv7em-none-eabi", "-mcpu=cortex-m4"];
-
-/// Whether emulator and compilers are there. Where tests must be whole (`RINGFORGE_CI` is set) they must be.
-fn there() -> bool {
-    let tools = [
-        ("clang-19", "clang-19"),
-        ("arm-none-eabi-gcc", "gcc-arm-none-eabi"),
-        ("qemu-arm", "qemu-user"),
-    ];
-    let absent: Vec<&str> = tools
-        .into_iter()
-        .filter(|(tool, _)| Command::new(tool).arg("--version").output().is_err())
-        .map(|(_, package)| package)
-        .collect();
-    if absent.is_empty() {
-        return true;
-    }
-    let install = format!("apt-get install {}", absent.join(" "));
-    assert!(std::env::var_os("RINGFORGE_CI").is_none(), "no emulator for Arm: {install}");
-    println!("not run, since there is no emulator for Arm: {install}");
-    false
-}
+const FLAGS: [&str; 2] = ["--target=thumbv7em-none-eabi", "-mcpu=cortex-m4"];
 
 /// A small generator, the same on every run.
 struct Random(u64);
@@ -472,16 +452,14 @@ fn known(mode: u64, random: &mut Random) -> Known {
 
 #[test]
 fn every_form_agrees_with_the_emulated_processor() {
-    if !there() {
-        return;
-    }
+    needs!("clang", "arm-none-eabi-gcc", "qemu-arm");
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let bodies = bodies(&mut random);
     let dir = std::env::temp_dir().join(format!("ringforge-thumb-{}", std::process::id()));
     std::fs::create_dir_all(&dir).expect("the temporary directory is writable");
     std::fs::write(dir.join("f.s"), source(&bodies)).expect("it is writable");
-    run(Command::new(CLANG[0])
-        .args(&CLANG[1..])
+    run(Command::new(program("clang").expect("it is here"))
+        .args(FLAGS)
         .arg("-c")
         .arg(dir.join("f.s"))
         .arg("-o")

@@ -3,35 +3,6 @@
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-/// What the emulator needs, or the Debian packages that bring what is missing.
-pub fn missing() -> Option<String> {
-    let tools = [
-        ("qemu-aarch64", "qemu-user"),
-        ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"),
-    ];
-    let absent: Vec<&str> = tools
-        .into_iter()
-        .filter(|(tool, _)| Command::new(tool).arg("--version").output().is_err())
-        .map(|(_, package)| package)
-        .collect();
-    (!absent.is_empty()).then(|| format!("apt-get install {}", absent.join(" ")))
-}
-
-/// Whether the emulator is there. Where tests must be whole (`RINGFORGE_CI` is set) it must be.
-pub fn there() -> bool {
-    match missing() {
-        None => true,
-        Some(install) => {
-            assert!(
-                std::env::var_os("RINGFORGE_CI").is_none(),
-                "no emulator for AArch64: {install}"
-            );
-            println!("not run, since there is no emulator for AArch64: {install}");
-            false
-        }
-    }
-}
-
 /// One function with its inputs: state and memory.
 pub struct Job {
     pub code: Vec<u8>,

@@ -22,6 +22,16 @@ pub fn compile(compiler: &str, extension: &str, source: &str, flags: &[&str]) ->
     build(compiler, extension, source, &all)
 }
 
+/// Assembles a whole source text by binutils, which come with either compiler.
+pub fn assembled(source: &str) -> Vec<u8> {
+    assembled_with(source, &[])
+}
+
+/// The same with flags.
+pub fn assembled_with(source: &str, flags: &[&str]) -> Vec<u8> {
+    build("as", "s", source, flags)
+}
+
 /// The same, linked (C only).
 pub fn link(compiler: &str, source: &str, flags: &[&str]) -> Vec<u8> {
     build(compiler, "c", source, flags)
@@ -52,7 +62,7 @@ pub fn assemble(body: &str) -> Vec<u8> {
     let text = format!(
         ".intel_syntax noprefix\n.text\n.globl f\n.type f,@function\nf:\n{body}\n.section .note.GNU-stack,\"\",@progbits\n"
     );
-    compile("gcc", "s", &text, &[])
+    assembled(&text)
 }
 
 pub fn region(name: &str, bytes: u64, align: u64, write: bool, initial: Initial) -> RegionSpec {

@@ -7,6 +7,7 @@
 pub mod damage;
 
 use ringforge_prove::{Contract, Options, Quiet, Report, Verdict, expected, prove};
+use ringforge_testing::cc;
 use std::process::Command;
 use std::time::Duration;
 
@@ -20,9 +21,9 @@ pub fn list<T: ToString>(values: &[T]) -> String {
     values.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The object that gcc makes.
+/// The object that gcc makes, or clang on a machine without it.
 pub fn compile(source: &str, flags: &[&str]) -> Vec<u8> {
-    compile_by("gcc", source, flags).expect("gcc is needed by this test")
+    compile_by(cc(), source, flags).expect("it is here")
 }
 
 /// The object that a compiler makes, if it is there.
@@ -35,7 +36,7 @@ pub fn compile_by(compiler: &str, source: &str, flags: &[&str]) -> Option<Vec<u8
     Some(std::fs::read(o).unwrap())
 }
 
-/// The verdict on what gcc -O3 makes.
+/// The verdict on what -O3 makes.
 pub fn run(source: &str, contract: &Contract) -> Report {
     let options = Options { search: Duration::from_secs(1), ..Options::default() };
     prove(&compile(source, &["-O3"]), contract, &options, &mut Quiet)

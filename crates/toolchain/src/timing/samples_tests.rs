@@ -162,7 +162,7 @@ fn runs_that_choose_otherwise_say_that_it_is_a_tie() {
 /// Writes the samples of a function that keeps many ports busy, as those in `tests/samples` were.
 #[test]
 #[ignore = "makes tests/samples, by hand: RINGFORGE_RECORD=FILE"]
-fn records() {
+fn by_hand_records() {
     let file = std::env::var_os("RINGFORGE_RECORD").expect("RINGFORGE_RECORD names a file");
     let dir = tempfile::tempdir().unwrap();
     let cc = Compiler::any().unwrap();

@@ -2,22 +2,10 @@
 
 use super::{Refused, decode, narrow, wide};
 use crate::thumb::conditions;
+use ringforge_testing::{needs, program};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::{Command, Stdio};
-
-const TOOL: &str = "llvm-mc-19";
-
-/// Whether LLVM's assembler is there. Where tests must be whole (`RINGFORGE_CI` is set) it must be.
-fn there() -> bool {
-    let there = Command::new(TOOL).arg("--version").output().is_ok();
-    let needed = std::env::var_os("RINGFORGE_CI").is_some();
-    assert!(there || !needed, "{TOOL} is needed: apt-get install llvm-19");
-    if !there {
-        println!("not run, since there is no {TOOL}: apt-get install llvm-19");
-    }
-    there
-}
 
 fn bytes(word: u32, wide: bool) -> Vec<u8> {
     let half = |h: u32| (h as u16).to_le_bytes();
@@ -32,7 +20,7 @@ fn read_by_llvm(words: &[u32], wide: bool) -> (Vec<String>, String) {
         input.push_str(&text.join(" "));
         input.push('\n');
     }
-    let mut child = Command::new(TOOL)
+    let mut child = Command::new(program("llvm-mc").expect("the test asks whether it is here"))
         .args(["--disassemble", "--triple=thumbv7em-none-eabi", "-mcpu=cortex-m4"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -102,9 +90,7 @@ fn compare(words: impl Iterator<Item = u32>, wide: bool) -> (BTreeMap<String, us
 
 #[test]
 fn every_narrow_word_is_read_alike() {
-    if !there() {
-        return;
-    }
+    needs!("llvm-mc");
     // IT changes how LLVM prints what follows, so those words are read one by one.
     let (it, other): (Vec<u32>, Vec<u32>) =
         (0..0xe800u32).partition(|w| w >> 8 == 0xbf && w & 15 != 0);
@@ -162,13 +148,12 @@ fn wide_words() -> Vec<u32> {
 
 #[test]
 fn a_million_wide_words_are_read_alike() {
-    if there() {
-        let words = wide_words();
-        let count = words.len();
-        let (names, refused) = compare(words.into_iter(), true);
-        println!("{} names, {count} words, {refused} refused: {names:?}", names.len());
-        assert!(names.len() >= 120 && refused < count * 3 / 4);
-    }
+    needs!("llvm-mc");
+    let words = wide_words();
+    let count = words.len();
+    let (names, refused) = compare(words.into_iter(), true);
+    println!("{} names, {count} words, {refused} refused: {names:?}", names.len());
+    assert!(names.len() >= 120 && refused < count * 3 / 4);
 }
 
 /// Rows that stand behind a more general one would never be met.
