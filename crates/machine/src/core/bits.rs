@@ -74,7 +74,7 @@ pub(crate) fn shift_lane(g: &mut Graph, kind: Shift, lane: &[Byte], count: u64) 
     Some(if kind == Shift::Logical { g.zext(high, w) } else { g.sext(high, w) })
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Bitwise {
     And,
     AndNot,

@@ -3,7 +3,7 @@
 //! Their S-box has no terms, so only blind graphs go through them: every byte of the result is
 //! unknown, defined if all bytes of the operands are.
 
-use super::{Fallible, Machine};
+use super::{Fallible, Machine, UNDEFINED};
 use crate::byte::Byte;
 use iced_x86::{Instruction, Mnemonic as M};
 
@@ -33,7 +33,7 @@ impl Machine<'_> {
         if !self.g.is_blind() {
             return Err(self.unsupported("AES has no terms; only constant time can be checked"));
         }
-        let mut out = [Byte::Undefined; 32];
+        let mut out = UNDEFINED;
         if !a[..16].contains(&Byte::Undefined) && !b[..16].contains(&Byte::Undefined) {
             let any = self.g.input(8, u16::MAX, 0);
             out[..16].fill(Byte::Node(any, 0));

@@ -1,8 +1,7 @@
 //! Lane-wise vector arithmetic, every rounding and saturation spelled out.
 
 use super::lanes::Sources;
-use super::{Fallible, Machine, Wide};
-use crate::byte::Byte;
+use super::{Fallible, Machine, UNDEFINED, Wide};
 use crate::core::arith::{absolute, average, minimum, product, product_unsigned, saturating};
 use crate::fold::{gather, scatter};
 use crate::graph::{Graph, NodeId};
@@ -107,11 +106,11 @@ impl Machine<'_> {
                 let sum = g.add(p, q);
                 g.sat_s(sum, 16)
             })?,
-            M::Vpdpwssd => self.accumulate(|g, c, a, b| {
+            M::Vpdpwssd => self.accumulate(4, |g, c, a, b| {
                 let sum = dot(g, a, b);
                 g.add(c, sum)
             })?,
-            M::Vpdpwssds => self.accumulate(|g, c, a, b| {
+            M::Vpdpwssds => self.accumulate(4, |g, c, a, b| {
                 // Two products may reach 2^31 together, so the sum is exact at 64 bits only.
                 let ((a0, a1), (b0, b1)) = (halves(g, a), halves(g, b));
                 let (p, q) = (product(g, a0, b0, 64), product(g, a1, b1, 64));
@@ -205,7 +204,7 @@ impl Machine<'_> {
         f: impl Fn(&mut Graph, NodeId, NodeId, u8) -> NodeId,
     ) -> Fallible<()> {
         let s = self.sources()?;
-        let mut out = [Byte::Undefined; 32];
+        let mut out = UNDEFINED;
         for at in (0..s.size).step_by(8) {
             let (x, y) = (self.lane(&s.a[at..at + 4]), self.lane(&s.b[at..at + 4]));
             if let (Some(x), Some(y)) = (x, y) {
@@ -216,16 +215,17 @@ impl Machine<'_> {
         self.set_vector(0, &out, s.size)
     }
 
-    /// `f(operand 0, operand 1, operand 2)` on 32-bit lanes (VEX).
-    fn accumulate(
+    /// `f(operand 0, operand 1, operand 2)` on lanes of `lane` bytes (VEX).
+    pub(super) fn accumulate(
         &mut self,
+        lane: usize,
         f: impl Fn(&mut Graph, NodeId, NodeId, NodeId) -> NodeId,
     ) -> Fallible<()> {
         let s: Sources = self.sources()?;
         let c: Wide = self.vector_operand(0, s.size)?;
-        let mut out = [Byte::Undefined; 32];
-        for at in (0..s.size).step_by(4) {
-            let range = at..at + 4;
+        let mut out = UNDEFINED;
+        for at in (0..s.size).step_by(lane) {
+            let range = at..at + lane;
             let (x, y) = (gather(self.g, &s.a[range.clone()]), gather(self.g, &s.b[range.clone()]));
             let z = gather(self.g, &c[range.clone()]);
             if let (Some(x), Some(y), Some(z)) = (x, y, z) {
@@ -239,7 +239,7 @@ impl Machine<'_> {
     /// Saturates lanes of `lane` bytes to half; in each 128 bits first those of a, then of b.
     fn pack(&mut self, lane: usize, f: impl Fn(&mut Graph, NodeId, u8) -> NodeId) -> Fallible<()> {
         let s = self.sources()?;
-        let mut out = [Byte::Undefined; 32];
+        let mut out = UNDEFINED;
         let half = lane / 2;
         for block in (0..s.size).step_by(16) {
             for i in 0..16 / lane {
@@ -263,7 +263,7 @@ impl Machine<'_> {
         f: impl Fn(&mut Graph, NodeId, NodeId) -> NodeId,
     ) -> Fallible<()> {
         let s = self.sources()?;
-        let mut out = [Byte::Undefined; 32];
+        let mut out = UNDEFINED;
         for block in (0..s.size).step_by(16) {
             for i in 0..8 / lane {
                 for (side, source) in [&s.a, &s.b].into_iter().enumerate() {

@@ -1,134 +1,120 @@
-//! EVEX encodings on xmm and ymm registers: moves, exclusive or, turns and logic of three operands, which is what Keccak
-//! takes. Masks, rounding and 512 bits are refused, and so is every form that is not on the list.
+//! The list of EVEX forms: by mnemonic, and how many bytes one bit of a mask stands for.
+//!
+//! Decoding accepts what is on the list, masking finds its lanes there, and the tests walk it: each form is executed
+//! beside the processor without a mask, merging, zeroing and with broadcasts. All else is refused by name: compress,
+//! expand, gather and scatter, whose places depend on data; all that rounds; exceptions suppressed.
 
-use super::{Fallible, Machine, Wide};
-use crate::byte::Byte;
-use crate::core::bits::{Bitwise, bitwise, fill_unknown, rotate_right};
-use crate::fold::{gather, scatter};
-use iced_x86::{Code, Instruction, Mnemonic as M, Register};
+use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind, Register, RoundingControl};
+use std::sync::LazyLock;
 
-/// The forms.
-const FORMS: [Code; 24] = [
-    Code::EVEX_Vmovdqa64_xmm_k1z_xmmm128,
-    Code::EVEX_Vmovdqa64_ymm_k1z_ymmm256,
-    Code::EVEX_Vmovdqa64_xmmm128_k1z_xmm,
-    Code::EVEX_Vmovdqa64_ymmm256_k1z_ymm,
-    Code::EVEX_Vmovdqu64_xmm_k1z_xmmm128,
-    Code::EVEX_Vmovdqu64_ymm_k1z_ymmm256,
-    Code::EVEX_Vmovdqu64_xmmm128_k1z_xmm,
-    Code::EVEX_Vmovdqu64_ymmm256_k1z_ymm,
-    Code::EVEX_Vmovq_xmm_rm64,
-    Code::EVEX_Vmovq_rm64_xmm,
-    Code::EVEX_Vmovq_xmm_xmmm64,
-    Code::EVEX_Vmovq_xmmm64_xmm,
-    Code::EVEX_Vmovsd_xmm_k1z_m64,
-    Code::EVEX_Vmovsd_m64_k1_xmm,
-    Code::EVEX_Vpxord_xmm_k1z_xmm_xmmm128b32,
-    Code::EVEX_Vpxord_ymm_k1z_ymm_ymmm256b32,
-    Code::EVEX_Vpxorq_xmm_k1z_xmm_xmmm128b64,
-    Code::EVEX_Vpxorq_ymm_k1z_ymm_ymmm256b64,
-    Code::EVEX_Vprolq_xmm_k1z_xmmm128b64_imm8,
-    Code::EVEX_Vprolq_ymm_k1z_ymmm256b64_imm8,
-    Code::EVEX_Vprorq_xmm_k1z_xmmm128b64_imm8,
-    Code::EVEX_Vprorq_ymm_k1z_ymmm256b64_imm8,
-    Code::EVEX_Vpternlogq_xmm_k1z_xmm_xmmm128b64_imm8,
-    Code::EVEX_Vpternlogq_ymm_k1z_ymm_ymmm256b64_imm8,
+/// Mnemonics by the bytes of a lane; 0: no mask is accepted.
+const LIST: [(u8, &str); 5] = [
+    (
+        0,
+        "vmovd vmovq vmovss vmovsd vmovlps vmovlpd vmovhps vmovhpd vmovhlps vmovlhps vmovntdq vmovntdqa vmovntps \
+         vmovntpd vpinsrb vpinsrw vpinsrd vpinsrq vpextrb vpextrw vpextrd vpextrq vextractps vinsertps vpslldq \
+         vpsrldq vpsadbw vpmovb2m vpmovw2m vpmovd2m vpmovq2m vpmovm2b vpmovm2w vpmovm2d vpmovm2q vpbroadcastmb2q \
+         vpbroadcastmw2d",
+    ),
+    (
+        1,
+        "vmovdqu8 vpaddb vpsubb vpaddsb vpaddusb vpsubsb vpsubusb vpavgb vpabsb vpminsb vpminub vpmaxsb vpmaxub \
+         vpcmpeqb vpcmpgtb vpcmpb vpcmpub vptestmb vptestnmb vpblendmb vpbroadcastb vpshufb vpalignr vpunpcklbw \
+         vpunpckhbw vpacksswb vpackuswb vpermb vpermi2b vpermt2b vpmultishiftqb vpopcntb vgf2p8affineqb vgf2p8mulb \
+         vpmovwb vpmovswb vpmovuswb vpmovdb vpmovsdb vpmovusdb vpmovqb vpmovsqb vpmovusqb",
+    ),
+    (
+        2,
+        "vmovdqu16 vpaddw vpsubw vpaddsw vpaddusw vpsubsw vpsubusw vpavgw vpabsw vpminsw vpminuw vpmaxsw vpmaxuw \
+         vpmullw vpmulhw vpmulhuw vpmulhrsw vpmaddubsw vpcmpeqw vpcmpgtw vpcmpw vpcmpuw vptestmw vptestnmw \
+         vpblendmw vpbroadcastw vpshuflw vpshufhw vpunpcklwd vpunpckhwd vpackssdw vpackusdw vpermw vpermi2w \
+         vpermt2w vpopcntw vpsllw vpsrlw vpsraw vpsllvw vpsrlvw vpsravw vpshldw vpshrdw vpshldvw vpshrdvw \
+         vpmovsxbw vpmovzxbw vpmovdw vpmovsdw vpmovusdw vpmovqw vpmovsqw vpmovusqw",
+    ),
+    (
+        4,
+        "vmovdqa32 vmovdqu32 vmovaps vmovups vmovsldup vmovshdup vpaddd vpsubd vpabsd vpminsd vpminud vpmaxsd \
+         vpmaxud vpmulld vpmaddwd vpdpwssd vpdpwssds vpdpbusd vpdpbusds vpandd vpandnd vpord vpxord vandps vandnps \
+         vorps vxorps vpternlogd vpcmpeqd vpcmpgtd vpcmpd vpcmpud vptestmd vptestnmd vpblendmd vblendmps \
+         vpbroadcastd vbroadcastss vbroadcasti32x2 vbroadcasti32x4 vbroadcasti32x8 vbroadcastf32x2 vbroadcastf32x4 \
+         vbroadcastf32x8 vpshufd vshufps vpermilps vpunpckldq vpunpckhdq vunpcklps vunpckhps vpermd vpermps \
+         vpermi2d vpermt2d vpermi2ps vpermt2ps valignd vshufi32x4 vshuff32x4 vinserti32x4 vinserti32x8 vinsertf32x4 \
+         vinsertf32x8 vextracti32x4 vextracti32x8 vextractf32x4 vextractf32x8 vpopcntd vplzcntd vpconflictd vpslld \
+         vpsrld vpsrad vpsllvd vpsrlvd vpsravd vprold vprord vprolvd vprorvd vpshldd vpshrdd vpshldvd vpshrdvd \
+         vpmovsxbd vpmovzxbd vpmovsxwd vpmovzxwd vpmovqd vpmovsqd vpmovusqd",
+    ),
+    (
+        8,
+        "vmovdqa64 vmovdqu64 vmovapd vmovupd vmovddup vpaddq vpsubq vpabsq vpminsq vpminuq vpmaxsq vpmaxuq vpmullq \
+         vpmuldq vpmuludq vpmadd52luq vpmadd52huq vpandq vpandnq vporq vpxorq vandpd vandnpd vorpd vxorpd \
+         vpternlogq vpcmpeqq vpcmpgtq vpcmpq vpcmpuq vptestmq vptestnmq vpblendmq vblendmpd vpbroadcastq \
+         vbroadcastsd vbroadcasti64x2 vbroadcasti64x4 vbroadcastf64x2 vbroadcastf64x4 vshufpd vpermilpd vpunpcklqdq \
+         vpunpckhqdq vunpcklpd vunpckhpd vpermq vpermpd vpermi2q vpermt2q vpermi2pd vpermt2pd valignq vshufi64x2 \
+         vshuff64x2 vinserti64x2 vinserti64x4 vinsertf64x2 vinsertf64x4 vextracti64x2 vextracti64x4 vextractf64x2 \
+         vextractf64x4 vpopcntq vplzcntq vpconflictq vpsllq vpsrlq vpsraq vpsllvq vpsrlvq vpsravq vprolq vprorq \
+         vprolvq vprorvq vpshldq vpshrdq vpshldvq vpshrdvq vpmovsxbq vpmovzxbq vpmovsxwq vpmovzxwq vpmovsxdq \
+         vpmovzxdq",
+    ),
 ];
 
-/// Whether the form is on the list, and uses none of what EVEX adds besides registers and broadcasts.
-pub(super) fn accepted(ins: &Instruction) -> bool {
-    FORMS.contains(&ins.code())
-        && ins.op_mask() == Register::None
-        && !ins.zeroing_masking()
-        && !ins.suppress_all_exceptions()
-        && ins.rounding_control() == iced_x86::RoundingControl::None
+/// What stands in [`ROWS`] for mnemonics that are not on the list.
+const ABSENT: u8 = u8::MAX;
+
+/// The list by mnemonic.
+static ROWS: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let row = |m: Mnemonic| {
+        let name = format!("{m:?}").to_ascii_lowercase();
+        let of = |(_, names): &&(u8, &str)| names.split(' ').any(|n| n == name);
+        LIST.iter().find(of).map_or(ABSENT, |(lane, _)| *lane)
+    };
+    Mnemonic::values().map(row).collect()
+});
+
+/// Bytes of the lanes that a mask chooses among; 0 if the form takes none, [`None`] if it is not on the list.
+fn row(ins: &Instruction) -> Option<usize> {
+    let lane = ROWS[ins.mnemonic() as usize];
+    (lane != ABSENT).then_some(lane.into())
 }
 
-impl Machine<'_> {
-    /// What has no VEX form.
-    pub(super) fn evex(&mut self, ins: Instruction) -> Fallible<bool> {
-        match ins.mnemonic() {
-            M::Vprolq => self.turn_vector(true)?,
-            M::Vprorq => self.turn_vector(false)?,
-            M::Vpternlogq => self.ternary()?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    /// Lanes of 64 bits turned by an immediate, of which six bits count.
-    fn turn_vector(&mut self, left: bool) -> Fallible<()> {
-        let (size, a) = self.source()?;
-        let count = u64::from(self.imm8()? & 63);
-        let right = if left { (64 - count) % 64 } else { count };
-        let mut out = [Byte::Undefined; 32];
-        for at in (0..size).step_by(8) {
-            let lane = at..at + 8;
-            if self.g.knows_nothing(&a[lane.clone()]) {
-                fill_unknown(self.g, &mut out[lane]);
-            } else if let Some(x) = gather(self.g, &a[lane.clone()]) {
-                let r = rotate_right(self.g, x, right);
-                scatter(self.g, r, &mut out[lane]);
-            }
-        }
-        self.set_vector(0, &out, size)
-    }
-
-    /// Bit by bit, bit 4a + 2b + c of the immediate, of operands 0, 1 and 2: as the exclusive or of products of operands
-    /// (Reed and Muller's form), so that what the result does not depend on is not looked at.
-    fn ternary(&mut self) -> Fallible<()> {
-        let size = self.vector_size(0);
-        if !self.is_vector(0) || !self.is_vector(1) {
-            return Err(self.unsupported("operand form"));
-        }
-        let operands: [Wide; 3] = [
-            self.vector_operand(2, size)?,
-            self.vector_operand(1, size)?,
-            self.vector_operand(0, size)?,
-        ];
-        let mut out = [Byte::Const(0); 32];
-        for (product, wanted) in products(self.imm8()?).into_iter().enumerate() {
-            if !wanted {
-                continue;
-            }
-            let mut term = [Byte::Const(0xff); 32];
-            for (_, operand) in operands.iter().enumerate().filter(|(i, _)| product >> i & 1 == 1) {
-                let so_far = term;
-                bitwise(self.g, Bitwise::And, &so_far[..size], &operand[..size], &mut term[..size]);
-            }
-            let so_far = out;
-            bitwise(self.g, Bitwise::Xor, &so_far[..size], &term[..size], &mut out[..size]);
-        }
-        self.set_vector(0, &out, size)
-    }
+/// Bytes of the lanes that the instruction's mask chooses among, or [`None`] if it has no mask.
+pub(super) fn masked(ins: &Instruction) -> Option<usize> {
+    if ins.op_mask() == Register::None { None } else { row(ins) }
 }
 
-/// Which products of variables a function of three bits is the exclusive or of, by the table of its values: product p
-/// is of the variables that are bits of p.
-fn products(table: u8) -> [bool; 8] {
-    let mut form: [bool; 8] = std::array::from_fn(|i| table >> i & 1 == 1);
-    for variable in [1, 2, 4] {
-        for i in 0..8 {
-            if i & variable != 0 {
-                form[i] ^= form[i ^ variable];
-            }
-        }
+/// Why an instruction in EVEX encoding is refused, if it is.
+pub(super) fn refusal(ins: &Instruction) -> Option<&'static str> {
+    if ins.code().encoding() != EncodingKind::EVEX {
+        return Some("this encoding is not modelled");
     }
-    form
+    let Some(lane) = row(ins) else {
+        return Some(
+            "this form is not on the list of EVEX; without AVX-512 (for example by -mavx2 or -march=x86-64-v3) \
+             compilers do not take it",
+        );
+    };
+    let masked = ins.op_mask() != Register::None;
+    if masked && lane == 0 {
+        return Some("this form of EVEX is not modelled under a mask");
+    }
+    // What masks to zero is a vector register, under a mask.
+    if ins.zeroing_masking() && !(masked && ins.op_register(0).is_vector_register()) {
+        return Some("EVEX: zeros under a mask of something else than a vector register");
+    }
+    if ins.suppress_all_exceptions() || ins.rounding_control() != RoundingControl::None {
+        return Some("EVEX: roundings in the instruction are not modelled");
+    }
+    let memory = (0..ins.op_count()).any(|i| ins.op_kind(i) == OpKind::Memory);
+    (ins.is_broadcast() && !memory).then_some("EVEX: a broadcast of no memory")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::products;
+    use super::{LIST, ROWS};
 
     #[test]
-    fn every_table_is_the_sum_of_its_products() {
-        for table in 0..=255_u8 {
-            let form = products(table);
-            for x in 0..8 {
-                let sum = (0..8).filter(|&p| form[p] && p & x == p).count() % 2;
-                assert_eq!(sum == 1, table >> x & 1 == 1, "table {table:#04x} at {x}");
-            }
-        }
+    fn every_name_on_the_list_is_a_mnemonic_once() {
+        let names: Vec<&str> = LIST.iter().flat_map(|(_, names)| names.split(' ')).collect();
+        let found = ROWS.iter().filter(|&&lane| lane != super::ABSENT).count();
+        assert_eq!(names.len(), found);
     }
 }

@@ -1,6 +1,6 @@
 //! What all vector instructions share: operands in three-operand form, lanes, classes.
 
-use super::{Fallible, Machine, Value, Wide};
+use super::{Fallible, Machine, UNDEFINED, Value, WIDE, Wide};
 use crate::byte::Byte;
 use crate::core::bits::fill_unknown;
 use crate::fold::{gather, scatter};
@@ -21,9 +21,11 @@ pub(super) struct Sources {
 impl Machine<'_> {
     /// Two sources: destination and operand 1 (legacy), operands 1 and 2 (VEX).
     pub(super) fn sources(&mut self) -> Fallible<Sources> {
-        let size = self.vector_size(0);
         let (i, j) = if self.is_vex() { (1, 2) } else { (0, 1) };
-        if self.now.ins.op_count() <= j || !self.is_vector(0) || !self.is_vector(i) {
+        let makes_mask = self.now.ins.op_register(0).is_k();
+        let size = self.vector_size(if makes_mask { i } else { 0 });
+        let target = makes_mask || self.is_vector(0);
+        if self.now.ins.op_count() <= j || !target || !self.is_vector(i) {
             return Err(self.unsupported("operand form"));
         }
         let same = self.same_registers(i, j);
@@ -42,10 +44,10 @@ impl Machine<'_> {
         Ok((size, a))
     }
 
-    /// Whether operand `i` is an xmm or ymm register.
+    /// Whether operand `i` is a vector register.
     pub(super) fn is_vector(&self, i: u32) -> bool {
         let r = self.now.ins.op_register(i);
-        self.now.ins.op_kind(i) == OpKind::Register && (r.is_xmm() || r.is_ymm())
+        self.now.ins.op_kind(i) == OpKind::Register && r.is_vector_register()
     }
 
     /// `f` on each pair of lanes of `lane` bytes, into operand 0.
@@ -65,7 +67,7 @@ impl Machine<'_> {
         lane: usize,
         f: impl Fn(&mut Graph, NodeId, NodeId) -> NodeId,
     ) -> Fallible<()> {
-        let mut out = [Byte::Undefined; 32];
+        let mut out = UNDEFINED;
         for at in (0..s.size).step_by(lane) {
             let (x, y) = (&s.a[at..at + lane], &s.b[at..at + lane]);
             if self.g.knows_nothing(x) && self.g.knows_nothing(y) {
@@ -85,7 +87,7 @@ impl Machine<'_> {
         f: impl Fn(&mut Graph, NodeId) -> NodeId,
     ) -> Fallible<()> {
         let (size, a) = self.source()?;
-        let mut out = [Byte::Undefined; 32];
+        let mut out = UNDEFINED;
         for at in (0..size).step_by(lane) {
             if self.g.knows_nothing(&a[at..at + lane]) {
                 fill_unknown(self.g, &mut out[at..at + lane]);
@@ -104,7 +106,7 @@ impl Machine<'_> {
 
     /// Writes the same bytes everywhere in operand 0.
     pub(super) fn set_all(&mut self, byte: u8, size: usize) -> Fallible<()> {
-        self.set_vector(0, &[Byte::Const(byte); 32], size)
+        self.set_vector(0, &[Byte::Const(byte); WIDE], size)
     }
 }
 
@@ -113,7 +115,7 @@ pub(super) fn classify(ins: &Instruction) -> Class {
     let name = format!("{:?}", ins.mnemonic()).to_ascii_lowercase();
     let vector = (0..ins.op_count()).any(|i| {
         let r = ins.op_register(i);
-        r.is_xmm() || r.is_ymm()
+        r.is_vector_register() || r.is_k()
     });
     let stores = ins.op_count() > 0
         && ins.op_kind(0) == OpKind::Memory

@@ -1,7 +1,7 @@
 //! Bitwise vector operations, blends by mask, tests.
 
 use super::flags::Flags;
-use super::{Fallible, Machine, Wide};
+use super::{Fallible, Machine, UNDEFINED, Wide};
 use crate::byte::Byte;
 use crate::core::bits::{Bitwise, bitwise, is_mask};
 use crate::core::flags::Flag;
@@ -12,13 +12,27 @@ use iced_x86::{Instruction, Mnemonic as M, OpKind};
 impl Machine<'_> {
     pub(super) fn logic(&mut self, ins: Instruction) -> Fallible<bool> {
         match ins.mnemonic() {
-            M::Pand | M::Vpand | M::Andps | M::Vandps | M::Andpd | M::Vandpd => {
+            M::Pand
+            | M::Vpand
+            | M::Vpandd
+            | M::Vpandq
+            | M::Andps
+            | M::Vandps
+            | M::Andpd
+            | M::Vandpd => {
                 self.bitwise_vector(Bitwise::And)?;
             }
-            M::Pandn | M::Vpandn | M::Andnps | M::Vandnps | M::Andnpd | M::Vandnpd => {
+            M::Pandn
+            | M::Vpandn
+            | M::Vpandnd
+            | M::Vpandnq
+            | M::Andnps
+            | M::Vandnps
+            | M::Andnpd
+            | M::Vandnpd => {
                 self.bitwise_vector(Bitwise::AndNot)?;
             }
-            M::Por | M::Vpor | M::Orps | M::Vorps | M::Orpd | M::Vorpd => {
+            M::Por | M::Vpor | M::Vpord | M::Vporq | M::Orps | M::Vorps | M::Orpd | M::Vorpd => {
                 self.bitwise_vector(Bitwise::Or)?;
             }
             M::Pxor
@@ -51,7 +65,7 @@ impl Machine<'_> {
                 Bitwise::And | Bitwise::Or => return self.set_vector(0, &s.a, s.size),
             }
         }
-        let mut out = [Byte::Undefined; 32];
+        let mut out = UNDEFINED;
         bitwise(self.g, kind, &s.a[..s.size], &s.b[..s.size], &mut out[..s.size]);
         self.set_vector(0, &out, s.size)
     }
@@ -71,7 +85,7 @@ impl Machine<'_> {
         } else {
             (self.vector_operand(0, size)?, self.vector_operand(1, size)?, self.cpu.vec[0])
         };
-        let mut out = [Byte::Undefined; 32];
+        let mut out = UNDEFINED;
         let mut at = 0;
         while at < size {
             // Lanes that share one condition are chosen together, which keeps values whole.

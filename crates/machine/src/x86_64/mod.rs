@@ -1,4 +1,4 @@
-//! x86-64: legacy SSE to AVX2, AVX-VNNI, some AVX-512 on 256 bits, and the scalar code that compilers emit.
+//! x86-64: legacy SSE to AVX2, AVX-VNNI, AVX-512 on integers, and the scalar code that compilers emit.
 //!
 //! Instructions are a whitelist: each arm names the mnemonics it means, every encoding besides
 //! legacy and VEX is refused but for the list of `evex`, and so is every operand form that an arm does not expect.
@@ -12,6 +12,7 @@
 
 mod aes;
 mod arith;
+mod avx512;
 mod control;
 mod decode;
 mod evex;
@@ -20,6 +21,7 @@ mod integer;
 mod lanes;
 mod links;
 mod logic;
+mod masks;
 mod moves;
 mod multiply;
 mod operand;
@@ -29,6 +31,7 @@ mod scalar_bits;
 mod shifts;
 mod shuffle;
 mod strings;
+mod ternary;
 
 use crate::byte::Byte;
 use crate::core::{Decoded, Entry, Fallible, InstructionSet, Value};
@@ -37,9 +40,15 @@ pub(crate) use decode::disassemble;
 use flags::Flags;
 use iced_x86::{EncodingKind, Instruction, Register};
 use links::Links;
+use masks::Mask;
 
-/// A vector register's 32 bytes.
-pub(crate) type Wide = [Byte; 32];
+/// Bytes of a vector register.
+pub(crate) const WIDE: usize = 64;
+/// A vector register's bytes.
+pub(crate) type Wide = [Byte; WIDE];
+
+const UNDEFINED: Wide = [Byte::Undefined; WIDE];
+const ZEROS: Wide = [Byte::Const(0); WIDE];
 
 /// Number of a general register in `gpr`.
 pub(crate) const RAX: usize = 0;
@@ -68,6 +77,7 @@ pub(crate) struct X86_64 {
     pub gpr: [[Byte; 8]; 16],
     /// Of them 16 to 31 are in EVEX encodings alone.
     pub vec: [Wide; 32],
+    pub masks: [Mask; 8],
     pub flags: Flags,
 }
 
@@ -91,7 +101,7 @@ impl InstructionSet for X86_64 {
         gpr[RSP] = entry.stack_pointer;
         ARGUMENTS.iter().zip(&entry.arguments).for_each(|(&r, value)| gpr[r] = *value);
         SAVED.iter().zip(&entry.saved).for_each(|(&r, value)| gpr[r] = *value);
-        X86_64 { gpr, vec: [[Byte::Undefined; 32]; 32], flags: Flags::default() }
+        X86_64 { gpr, vec: [UNDEFINED; 32], masks: [[None; 64]; 8], flags: Flags::default() }
     }
 
     fn stack_pointer(&self) -> &[Byte] {
@@ -111,7 +121,8 @@ impl InstructionSet for X86_64 {
             self.gpr[r] = [Byte::Undefined; 8];
         }
         self.gpr[RAX] = result;
-        self.vec = [[Byte::Undefined; 32]; 32];
+        self.vec = [UNDEFINED; 32];
+        self.masks = [[None; 64]; 8];
         self.flags = Flags::default();
     }
 
@@ -120,14 +131,34 @@ impl InstructionSet for X86_64 {
         let general = NAMES.iter().zip(&CLOBBERED[1..]);
         let mut all: Vec<(String, Vec<Byte>)> =
             general.map(|(name, &r)| (name.to_string(), m.cpu.gpr[r].to_vec())).collect();
-        // Legacy instructions leave the upper halves as the caller had them.
+        // Legacy instructions leave the upper halves as the caller had them, and none but on zmm put data above those.
         let has = |kind| m.code.iter().any(|c| c.instruction.ins.code().encoding() == kind);
+        let names = |is: fn(Register) -> bool| {
+            let operands = |ins: &Instruction| (0..ins.op_count()).any(|i| is(ins.op_register(i)));
+            m.code.iter().any(|c| operands(&c.instruction.ins))
+        };
         let evex = has(EncodingKind::EVEX);
-        let bytes = if evex || has(EncodingKind::VEX) { 32 } else { 16 };
+        let (name, bytes) = match () {
+            () if names(Register::is_zmm) => ("zmm", 64),
+            () if evex || has(EncodingKind::VEX) => ("ymm", 32),
+            () => ("ymm", 16),
+        };
         // And others than EVEX do not reach the upper sixteen.
         let count = if evex { 32 } else { 16 };
         let vectors = m.cpu.vec[..count].iter().enumerate();
-        all.extend(vectors.map(|(i, v)| (format!("ymm{i}"), v[..bytes].to_vec())));
+        all.extend(vectors.map(|(i, v)| (format!("{name}{i}"), v[..bytes].to_vec())));
+        if names(Register::is_k) {
+            let byte = |bit: &Value| match bit {
+                Some(id) => m.g.value(*id).map_or(Byte::Node(*id, 0), |v| Byte::Const(v as u8)),
+                None => Byte::Undefined,
+            };
+            let masks = m.cpu.masks.iter().enumerate();
+            all.extend(
+                masks.map(|(i, bits)| {
+                    (format!("k{i}, a bit each"), bits.iter().map(byte).collect())
+                }),
+            );
+        }
         Some(all)
     }
 
@@ -159,15 +190,12 @@ impl Machine<'_> {
     /// Executes `self.now.ins`.
     fn step(&mut self) -> Fallible<()> {
         let ins = self.now.ins;
-        let known = match ins.code().encoding() {
-            EncodingKind::Legacy | EncodingKind::VEX => true,
-            _ => evex::accepted(&ins),
+        let refusal = match ins.code().encoding() {
+            EncodingKind::Legacy | EncodingKind::VEX => None,
+            _ => evex::refusal(&ins),
         };
-        if !known {
-            return Err(self.unsupported(
-                "EVEX and XOP encodings are not modelled, but for a few on 256 bits without masks; compile \
-                 without AVX-512 (for example -mavx2 or -march=x86-64-v3)",
-            ));
+        if let Some(why) = refusal {
+            return Err(self.unsupported(why));
         }
         let done = self.control(ins)?
             || self.integer(ins)?
@@ -181,23 +209,26 @@ impl Machine<'_> {
         }
     }
 
-    /// Vector instructions; operands besides vector registers, general registers, memory and
-    /// immediates (MMX, masks, tiles) are refused.
+    /// Vector instructions; operands besides vector registers, masks, general registers, memory and
+    /// immediates (MMX, tiles) are refused.
     fn vector(&mut self, ins: Instruction) -> Fallible<bool> {
         for i in 0..ins.op_count() {
             let r = ins.op_register(i);
-            if r != Register::None && !(r.is_xmm() || r.is_ymm() || r.is_gpr()) {
+            if r != Register::None && !(r.is_vector_register() || r.is_k() || r.is_gpr()) {
                 return Ok(false);
             }
         }
-        Ok(self.moves(ins)?
+        self.check_memory_mask()?;
+        Ok(self.masks(ins)?
+            || self.moves(ins)?
             || self.arith(ins)?
             || self.logic(ins)?
             || self.shifts(ins)?
             || self.shuffle(ins)?
             || self.permute(ins)?
             || self.aes(ins)?
-            || self.evex(ins)?)
+            || self.ternary(ins)?
+            || self.avx512(ins)?)
     }
 
     /// Whether the encoding is VEX or EVEX: they clear the upper half of the destination, legacy keeps it.

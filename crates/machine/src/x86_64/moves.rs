@@ -1,10 +1,8 @@
 //! Vector moves: bytes go from place to place and no node is made.
 
-use super::{Fallible, Machine, Wide};
+use super::{Fallible, Machine, ZEROS};
 use crate::byte::Byte;
 use iced_x86::{Instruction, Mnemonic as M, OpKind};
-
-const ZEROS: Wide = [Byte::Const(0); 32];
 
 impl Machine<'_> {
     pub(super) fn moves(&mut self, ins: Instruction) -> Fallible<bool> {
@@ -13,6 +11,7 @@ impl Machine<'_> {
             | M::Movaps
             | M::Movapd
             | M::Vmovdqa
+            | M::Vmovdqa32
             | M::Vmovdqa64
             | M::Vmovaps
             | M::Vmovapd
@@ -28,6 +27,9 @@ impl Machine<'_> {
             | M::Movups
             | M::Movupd
             | M::Vmovdqu
+            | M::Vmovdqu8
+            | M::Vmovdqu16
+            | M::Vmovdqu32
             | M::Vmovdqu64
             | M::Vmovups
             | M::Vmovupd
@@ -64,6 +66,13 @@ impl Machine<'_> {
                 self.load_operand(&mut out[..16])?;
                 out.copy_within(..16, 16);
                 self.set_vector(0, &out, 32)?;
+            }
+            M::Vbroadcasti32x2 | M::Vbroadcastf32x2 => self.broadcast(8)?,
+            M::Vbroadcasti32x4 | M::Vbroadcastf32x4 | M::Vbroadcasti64x2 | M::Vbroadcastf64x2 => {
+                self.broadcast(16)?;
+            }
+            M::Vbroadcasti32x8 | M::Vbroadcastf32x8 | M::Vbroadcasti64x4 | M::Vbroadcastf64x4 => {
+                self.broadcast(32)?;
             }
             M::Vpbroadcastb => self.broadcast(1)?,
             M::Vpbroadcastw => self.broadcast(2)?,
@@ -106,12 +115,11 @@ impl Machine<'_> {
             if !memory {
                 return Err(self.unsupported("operand form"));
             }
-            let at = self.pointer()?;
-            return self.store(at, &bytes[..size]);
+            return self.store_masked(&bytes[..size]);
         }
         let mut bytes = ZEROS;
         if memory {
-            self.load_operand(&mut bytes[..size])?;
+            self.load_masked(&mut bytes[..size])?;
         } else {
             bytes = self.vector_operand(1, size)?;
         }
@@ -180,9 +188,12 @@ impl Machine<'_> {
     /// One element everywhere.
     fn broadcast(&mut self, lane: usize) -> Fallible<()> {
         let size = self.vector_size(0);
-        let mut element = [Byte::Undefined; 8];
+        let mut element = ZEROS;
         let element = &mut element[..lane];
-        if self.is_vector(1) {
+        if self.now.ins.op_register(1).is_gpr() && self.now.ins.op_kind(1) == OpKind::Register {
+            let (bytes, size) = self.register_bytes(self.now.ins.op_register(1));
+            element.copy_from_slice(&bytes[..lane.min(size)]);
+        } else if self.is_vector(1) {
             element.copy_from_slice(&self.vector_operand(1, 16)?[..lane]);
         } else if self.now.ins.op_kind(1) == OpKind::Memory {
             self.load_operand(element)?;
@@ -222,7 +233,7 @@ impl Machine<'_> {
         let mut source = ZEROS;
         match self.now.ins.op_kind(1) {
             OpKind::Memory => self.load_operand(&mut source[..used])?,
-            _ => source = self.vector_operand(1, 16)?,
+            _ => source = self.vector_operand(1, used.max(16))?,
         }
         let mut out = ZEROS;
         for (i, element) in source[..used].chunks(from).enumerate() {

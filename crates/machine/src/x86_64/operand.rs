@@ -1,6 +1,6 @@
 //! Operands: registers, immediates, memory; addresses.
 
-use super::{Fallible, Machine, RSP, Value, Wide};
+use super::{Fallible, Machine, RSP, UNDEFINED, Value, Wide};
 use crate::byte::Byte;
 use crate::fold::{gather, is_run, scatter};
 use crate::graph::Graph;
@@ -272,11 +272,11 @@ impl Machine<'_> {
     /// Loads `size` bytes of vector operand `i`: a vector register's low bytes or memory (16-byte
     /// operands of legacy instructions must be aligned).
     pub(super) fn vector_operand(&mut self, i: u32, size: usize) -> Fallible<Wide> {
-        let mut out = [Byte::Undefined; 32];
+        let mut out = UNDEFINED;
         match self.now.ins.op_kind(i) {
             OpKind::Register => {
                 let r = self.now.ins.op_register(i);
-                if !(r.is_xmm() || r.is_ymm()) {
+                if !r.is_vector_register() {
                     return Err(self.unsupported("operand form"));
                 }
                 out[..size].copy_from_slice(&self.cpu.vec[r.number()][..size]);
@@ -299,10 +299,21 @@ impl Machine<'_> {
         Ok(out)
     }
 
-    /// Writes a vector register's low `size` bytes. VEX clears the rest, legacy keeps it.
+    /// Writes a vector register's low `size` bytes, of them the lanes that a mask chooses. VEX and EVEX clear the rest,
+    /// legacy keeps it.
     pub(super) fn set_vector(&mut self, i: u32, bytes: &Wide, size: usize) -> Fallible<()> {
+        if self.now.ins.op_mask() == Register::None {
+            return self.put_vector(i, bytes, size);
+        }
+        let old = self.vector_operand(i, size)?;
+        let merged = self.merged(&old, bytes, size);
+        self.put_vector(i, &merged, size)
+    }
+
+    /// The same whatever the mask.
+    pub(super) fn put_vector(&mut self, i: u32, bytes: &Wide, size: usize) -> Fallible<()> {
         let r = self.now.ins.op_register(i);
-        if !(r.is_xmm() || r.is_ymm()) {
+        if !r.is_vector_register() {
             return Err(self.unsupported("operand form"));
         }
         let vex = self.is_vex();
@@ -316,7 +327,7 @@ impl Machine<'_> {
 
     /// Size in bytes of vector register operand `i`.
     pub(super) fn vector_size(&self, i: u32) -> usize {
-        if self.now.ins.op_register(i).is_ymm() { 32 } else { 16 }
+        self.now.ins.op_register(i).size().clamp(16, super::WIDE)
     }
 
     /// The instruction's immediate byte operand.

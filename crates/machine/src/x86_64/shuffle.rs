@@ -1,6 +1,6 @@
 //! Shuffles within 128-bit halves, blends, byte shifts, unpacks.
 
-use super::{Fallible, Machine, Wide};
+use super::{Fallible, Machine, UNDEFINED, Wide, ZEROS};
 use crate::byte::Byte;
 use iced_x86::{Instruction, Mnemonic as M};
 
@@ -46,7 +46,7 @@ impl Machine<'_> {
             M::Palignr | M::Vpalignr => {
                 let by = usize::from(self.imm8()?);
                 let s = self.sources()?;
-                let mut out = [Byte::Const(0); 32];
+                let mut out = ZEROS;
                 for block in (0..s.size).step_by(16) {
                     for k in 0..16 {
                         // The second source lies below the first; zeros above both.
@@ -91,7 +91,7 @@ impl Machine<'_> {
     /// gets `k` and the block's first byte and says (second?, byte in the block).
     fn pick(&mut self, choose: impl Fn(usize, usize) -> (bool, usize)) -> Fallible<()> {
         let s = self.sources()?;
-        let mut out = [Byte::Undefined; 32];
+        let mut out = UNDEFINED;
         for block in (0..s.size).step_by(16) {
             for k in 0..16 {
                 let (second, from) = choose(k, block);
@@ -104,7 +104,7 @@ impl Machine<'_> {
     /// The same with one source, operand 1.
     fn rearrange(&mut self, choose: impl Fn(usize) -> usize) -> Fallible<()> {
         let (size, a) = self.source()?;
-        let mut out = [Byte::Undefined; 32];
+        let mut out = UNDEFINED;
         for block in (0..size).step_by(16) {
             for k in 0..16 {
                 out[block + k] = a[block + choose(k)];
@@ -115,7 +115,7 @@ impl Machine<'_> {
 
     fn shuffle_bytes(&mut self) -> Fallible<()> {
         let s = self.sources()?;
-        let mut out: Wide = [Byte::Undefined; 32];
+        let mut out: Wide = UNDEFINED;
         for (k, byte) in out[..s.size].iter_mut().enumerate() {
             *byte = match s.b[k] {
                 Byte::Const(c) if c & 0x80 != 0 => Byte::Const(0),
@@ -134,11 +134,11 @@ impl Machine<'_> {
         let by = usize::from(self.imm8()?).min(16);
         let size = self.vector_size(0);
         let source = if self.is_vex() { 1 } else { 0 };
-        if !self.is_vector(0) || !self.is_vector(source) {
+        if !self.is_vector(0) {
             return Err(self.unsupported("operand form"));
         }
         let a = self.vector_operand(source, size)?;
-        let mut out = [Byte::Const(0); 32];
+        let mut out = ZEROS;
         for block in (0..size).step_by(16) {
             let (from, to) = if left { (0, by) } else { (by, 0) };
             let n = 16 - by;
