@@ -227,22 +227,59 @@ fn the_canary() {
     refused("mov rax, fs:[0x28]\n mov al, [rsi+rax]\n ret", undefined, "canary");
 }
 
+/// Lanes that a constant mask leaves out are not accessed; which ones any other mask leaves out depends on data.
+#[test]
+fn memory_under_masks() {
+    let under = |mask: u32, what: &str| format!("mov eax, {mask}\n kmovd k1, eax\n {what}\n ret");
+    // Of 64 bytes the first and the last four.
+    fine(&under(0xf, "vmovdqu16 zmm0{k1}{z}, [rsi+56]\n vmovdqu16 [rdi+56]{k1}, zmm0"));
+    fine(&under(0xf << 28, "vmovdqu16 zmm0{k1}{z}, [rsi-56]\n vmovdqu16 [rdi-56]{k1}, zmm0"));
+    fine(&under(0, "vmovdqu16 zmm0{k1}{z}, [rsi+640]"));
+    refused(&under(0x1f, "vmovdqu16 zmm0{k1}{z}, [rsi+56]"), memory, "2 bytes at a+64");
+    refused(&under(0x1f, "vmovdqu16 [rdi+56]{k1}, zmm0"), memory, "out+64");
+    refused(&under(0xf, "vmovdqu16 [rsi]{k1}, zmm0"), memory, "not an output");
+    refused(&under(0xf, "vmovdqa32 zmm0{k1}{z}, [rsi+60]"), memory, "multiple of 64");
+    // What computes reads the operand whole, and what is left out of the result of a load is the old content.
+    refused(&under(0xf, "vpaddw zmm0{k1}{z}, zmm0, [rsi+56]"), memory, "64 bytes at a+56");
+    let old = "vmovdqu16 zmm0{k1}, [rsi]\n vmovq rax, xmm0\n shr rax, 48\n mov al, [rsi+rax]";
+    refused(&under(7, old), undefined, "address");
+    let secret = |what: &str| format!("vmovdqu ymm1, [rsi]\n vpmovw2m k1, ymm1\n {what}\n ret");
+    for what in [
+        "vmovdqu16 zmm0{k1}{z}, [rsi]",
+        "vmovdqu16 [rdi]{k1}, zmm0",
+        "vpaddw ymm0{k1}, ymm0, [rsi]",
+        "vpmovdb [rdi]{k1}, zmm0",
+    ] {
+        refused(&secret(what), timing(Timing::Address), "");
+    }
+    let unknown = "vmovdqu16 [rdi]{k1}, zmm0\n ret";
+    refused(unknown, undefined, "mask");
+    // A mask is a value like any other: no branch, no address.
+    refused(&secret("kortestw k1, k1\n je 1f\n nop\n1:"), timing(Timing::Branch), "");
+    refused(&secret("kmovd eax, k1\n mov al, [rsi+rax]"), timing(Timing::Address), "");
+}
+
 #[test]
 fn outside_the_whitelist() {
     refused("cvtsi2sd xmm0, eax\n ret", unsupported, "cvtsi2sd");
     refused("addps xmm0, xmm1\n ret", unsupported, "bytes 0f 58 c1");
     refused("paddw mm0, mm1\n ret", unsupported, "paddw");
-    refused("vpaddw zmm0, zmm1, zmm2\n ret", unsupported, "EVEX");
-    refused("vpaddw ymm0{k1}, ymm1, ymm2\n ret", unsupported, "EVEX");
-    refused("vpaddw ymm0{k1}{z}, ymm1, ymm2\n ret", unsupported, "EVEX");
-    refused("vpaddw ymm16, ymm1, ymm2\n ret", unsupported, "EVEX");
-    refused("vpxorq zmm0, zmm1, zmm2\n ret", unsupported, "EVEX");
-    refused("vpxorq ymm0{k1}, ymm1, ymm2\n ret", unsupported, "EVEX");
-    refused("vpxorq ymm16{k1}{z}, ymm1, ymm2\n ret", unsupported, "EVEX");
-    refused("vpternlogq ymm0{k1}, ymm1, ymm2, 0x96\n ret", unsupported, "EVEX");
-    refused("vprolvq ymm0, ymm1, ymm2\n ret", unsupported, "EVEX");
+    fine("vpaddw zmm0, zmm1, zmm2\n vprolvq ymm16{k1}{z}, ymm1, ymm2\n ret");
+    for what in [
+        "vpcompressd zmm0{k1}, zmm1",
+        "vpexpandw zmm0{k1}{z}, zmm1",
+        "vpgatherdd zmm0{k1}, [rsi+zmm1*4]",
+        "vpscatterdd [rdi+zmm1*4]{k1}, zmm0",
+        "vaddps zmm0, zmm1, zmm2, {rn-sae}",
+        "vaddpd zmm0, zmm1, zmm2",
+        "vp2intersectd k2, zmm0, zmm1",
+        "vmovss xmm0{k1}, xmm1, xmm2",
+    ] {
+        refused(&format!("{what}\n ret"), unsupported, "EVEX");
+    }
     refused("vmovdqu64 ymm16, [rsi+4096]\n ret", memory, "");
     refused("vmovdqa64 ymm16, [rsi]\n ret", memory, "multiple of 32");
+    refused("vmovdqa64 zmm16, [rsi]\n ret", memory, "multiple of 64");
     refused("lock add [rdi], eax\n ret", unsupported, "atomic");
     refused("xchg [rdi], eax\n ret", unsupported, "exchange");
     refused("mov rax, fs:[0x30]\n ret", unsupported, "thread-local");

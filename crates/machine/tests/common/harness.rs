@@ -4,16 +4,20 @@
 use iced_x86::code_asm::*;
 use iced_x86::{Code, Encoder, Instruction, OpCodeOperandKind as K, OpKind, Register};
 
-/// Words of the state: 16 ymm registers, 16 general registers, one of flag seeds.
-pub const STATE: usize = 64 + 16 + 1;
+/// Words of the state: 32 zmm registers, 16 general registers, 8 masks, one of flag seeds.
+pub const STATE: usize = MASKS_AT / 8 + 8 + 1;
 /// Words of memory operand.
-pub const MEMORY: usize = 12;
+pub const MEMORY: usize = 16;
 /// Words of the result: registers, then one byte for each flag.
-pub const RESULT: usize = 64 + 16 + 1;
+pub const RESULT: usize = STATE;
+/// Bytes at which the general registers, the masks and the flags begin.
+const GENERAL_AT: usize = 32 * 64;
+const MASKS_AT: usize = GENERAL_AT + 16 * 8;
+const FLAGS_AT: usize = MASKS_AT + 8 * 8;
 /// General registers that take part; rsp, rsi and rdi carry the harness.
 pub const GENERAL: [usize; 13] = [0, 1, 2, 3, 5, 8, 9, 10, 11, 12, 13, 14, 15];
 /// Offset of the memory operand in its buffer.
-const OPERAND: i32 = 32;
+const OPERAND: i32 = 64;
 
 /// Which conditions are stored: carry, parity, zero, sign, overflow, and the combined
 /// below-or-equal, less, less-or-equal.
@@ -53,24 +57,29 @@ pub fn build(code: Code, shape: Shape, immediate: u64) -> Option<Built> {
             };
             table[n.min(3)]
         };
-        let v = |ymm: bool| -> Register {
+        let v = |first: Register| -> Register {
             // The last is above 7, for the prefix bits.
-            let n = if shape == Shape::Same { 5 } else { [1, 2, 11, 4, 6][i as usize] };
-            if ymm { Register::YMM0 + n } else { Register::XMM0 + n }
+            first + if shape == Shape::Same { 5 } else { [1, 2, 11, 4, 6][i as usize] }
         };
+        let (xmm, ymm, zmm) = (v(Register::XMM0), v(Register::YMM0), v(Register::ZMM0));
+        let k = Register::K0 + if shape == Shape::Same { 5 } else { [3, 2, 6, 4, 7][i as usize] };
         let choice = match kind {
             K::r8_or_mem => Err(g(8)),
             K::r16_or_mem => Err(g(16)),
             K::r32_or_mem => Err(g(32)),
             K::r64_or_mem => Err(g(64)),
-            K::xmm_or_mem => Err(v(false)),
-            K::ymm_or_mem => Err(v(true)),
+            K::xmm_or_mem => Err(xmm),
+            K::ymm_or_mem => Err(ymm),
+            K::zmm_or_mem => Err(zmm),
+            K::k_or_mem => Err(k),
+            K::k_reg | K::k_rm | K::k_vvvv => Ok(k),
+            K::zmm_reg | K::zmm_rm | K::zmm_vvvv => Ok(zmm),
             K::r8_reg | K::r8_opcode => Ok(g(8)),
             K::r16_reg | K::r16_rm | K::r16_opcode => Ok(g(16)),
             K::r32_reg | K::r32_rm | K::r32_opcode | K::r32_vvvv => Ok(g(32)),
             K::r64_reg | K::r64_rm | K::r64_opcode | K::r64_vvvv => Ok(g(64)),
-            K::xmm_reg | K::xmm_rm | K::xmm_vvvv | K::xmm_is4 => Ok(v(false)),
-            K::ymm_reg | K::ymm_rm | K::ymm_vvvv | K::ymm_is4 => Ok(v(true)),
+            K::xmm_reg | K::xmm_rm | K::xmm_vvvv | K::xmm_is4 => Ok(xmm),
+            K::ymm_reg | K::ymm_rm | K::ymm_vvvv | K::ymm_is4 => Ok(ymm),
             K::al => Ok(Register::AL),
             K::cl => Ok(Register::CL),
             K::ax => Ok(Register::AX),
@@ -179,6 +188,7 @@ pub fn shuffle_registers(ins: &mut Instruction, mut pick: impl FnMut(usize) -> u
         let old = ins.op_register(i);
         let n = GENERAL[pick(GENERAL.len())] as u32;
         let new = match old.size() {
+            _ if old.is_k() => Register::K0 + pick(8) as u32,
             1 => {
                 let high = [Register::AH, Register::CH, Register::DH, Register::BH];
                 let low = [Register::AL, Register::CL, Register::DL, Register::BL];
@@ -193,22 +203,32 @@ pub fn shuffle_registers(ins: &mut Instruction, mut pick: impl FnMut(usize) -> u
             4 => Register::EAX + n,
             8 => Register::RAX + n,
             16 => Register::XMM0 + pick(6) as u32,
-            _ => Register::YMM0 + pick(6) as u32,
+            32 => Register::YMM0 + pick(6) as u32,
+            _ => Register::ZMM0 + pick(6) as u32,
         };
         ins.set_op_register(i, new);
     }
     if ins.memory_base() == Register::RSI {
         ins.set_memory_displacement64(32 * pick(3) as u64);
+        ins.set_memory_displ_size(4);
     }
 }
 
 /// Where a register's initial value comes from.
+#[derive(Clone, Copy, Default)]
 pub struct Constant {
-    pub vectors: u16,
+    pub vectors: u32,
     pub general: u16,
+    pub masks: u8,
     /// Of registers named here the low 16 bits (general) or the words of this mask (vectors) come
     /// from the state all the same.
     pub mixed: Option<u32>,
+}
+
+/// Whether the processor has registers of 512 bits and masks; else the halves of 16 registers that it has are compared.
+pub fn wide() -> bool {
+    use iced_x86::CpuidFeature::{AVX512BW, AVX512F};
+    [AVX512F, AVX512BW].into_iter().all(super::native::available)
 }
 
 /// The function f(state, memory, result, constant state). Registers in `constant` are loaded from
@@ -220,31 +240,54 @@ pub fn function(body: &[Instruction], constant: &Constant, flags: Flags) -> Vec<
         ymm0, ymm1, ymm2, ymm3, ymm4, ymm5, ymm6, ymm7, ymm8, ymm9, ymm10, ymm11, ymm12, ymm13,
         ymm14, ymm15,
     ];
+    let zmm = [
+        zmm0, zmm1, zmm2, zmm3, zmm4, zmm5, zmm6, zmm7, zmm8, zmm9, zmm10, zmm11, zmm12, zmm13,
+        zmm14, zmm15, zmm16, zmm17, zmm18, zmm19, zmm20, zmm21, zmm22, zmm23, zmm24, zmm25, zmm26,
+        zmm27, zmm28, zmm29, zmm30, zmm31,
+    ];
+    let masks = [k0, k1, k2, k3, k4, k5, k6, k7];
     (|| -> Result<(), iced_x86::IcedError> {
         for r in [rbx, rbp, r12, r13, r14, r15] {
             a.push(r)?;
         }
         a.push(rdx)?;
         // The flags from two bytes of the state: their sum sets all of them.
-        a.mov(al, byte_ptr(rdi + 640))?;
-        a.add(al, byte_ptr(rdi + 641))?;
-        for (n, r) in ymm.into_iter().enumerate() {
-            let from = if constant.vectors >> n & 1 == 1 { rcx } else { rdi };
-            a.vmovdqu(r, ymmword_ptr(from + 32 * n))?;
+        let seeds = rdi + FLAGS_AT;
+        a.mov(al, byte_ptr(seeds))?;
+        a.add(al, byte_ptr(seeds + 1))?;
+        let from = |constant: u32, n| if constant >> n & 1 == 1 { rcx } else { rdi };
+        for (n, r) in ymm.into_iter().enumerate().filter(|_| !wide()) {
+            a.vmovdqu(r, ymmword_ptr(from(constant.vectors, n) + 64 * n))?;
             if let (Some(mask), 1) = (constant.mixed, constant.vectors >> n & 1) {
-                a.vpblendw(r, r, ymmword_ptr(rdi + 32 * n), mask)?;
+                a.vpblendw(r, r, ymmword_ptr(rdi + 64 * n), mask)?;
+            }
+        }
+        if wide() {
+            if let Some(mask) = constant.mixed {
+                a.push(rax)?;
+                a.mov(eax, mask * 0x0101_0101)?;
+                a.kmovd(k1, eax)?;
+                a.pop(rax)?;
+            }
+            for (n, r) in zmm.into_iter().enumerate() {
+                a.vmovdqu64(r, zmmword_ptr(from(constant.vectors, n) + 64 * n))?;
+                if let (Some(_), 1) = (constant.mixed, constant.vectors >> n & 1) {
+                    a.vmovdqu16(r.k1(), zmmword_ptr(rdi + 64 * n))?;
+                }
+            }
+            for (n, r) in masks.into_iter().enumerate() {
+                a.kmovq(r, qword_ptr(from(constant.masks.into(), n) + MASKS_AT + 8 * n))?;
             }
         }
         let mut order = GENERAL.to_vec();
         order.retain(|&n| n != 1);
         order.push(1); // rcx is a pointer until the end
         for n in order {
-            let from = if constant.general >> n & 1 == 1 { rcx } else { rdi };
-            a.mov(gpr[n], qword_ptr(from + 512 + 8 * n))?;
+            a.mov(gpr[n], qword_ptr(from(constant.general.into(), n) + GENERAL_AT + 8 * n))?;
             if let (Some(_), 1) = (constant.mixed, constant.general >> n & 1) {
                 let low =
                     [ax, cx, dx, bx, sp, bp, si, di, r8w, r9w, r10w, r11w, r12w, r13w, r14w, r15w];
-                a.mov(low[n], word_ptr(rdi + 512 + 8 * n))?;
+                a.mov(low[n], word_ptr(rdi + GENERAL_AT + 8 * n))?;
             }
         }
         for ins in body {
@@ -252,7 +295,7 @@ pub fn function(body: &[Instruction], constant: &Constant, flags: Flags) -> Vec<
         }
         a.mov(rdi, qword_ptr(rsp))?;
         for (i, wanted) in flags.into_iter().enumerate() {
-            let to = byte_ptr(rdi + 640 + i);
+            let to = byte_ptr(rdi + FLAGS_AT + i);
             match (wanted, i) {
                 (false, _) => a.mov(to, 0)?,
                 (_, 0) => a.setb(to)?,
@@ -266,14 +309,29 @@ pub fn function(body: &[Instruction], constant: &Constant, flags: Flags) -> Vec<
             }
         }
         for n in GENERAL {
-            a.mov(qword_ptr(rdi + 512 + 8 * n), gpr[n])?;
+            a.mov(qword_ptr(rdi + GENERAL_AT + 8 * n), gpr[n])?;
         }
         for n in [4, 6, 7] {
-            a.mov(dword_ptr(rdi + 512 + 8 * n), 0)?;
-            a.mov(dword_ptr(rdi + 516 + 8 * n), 0)?;
+            a.mov(dword_ptr(rdi + GENERAL_AT + 8 * n), 0)?;
+            a.mov(dword_ptr(rdi + GENERAL_AT + 4 + 8 * n), 0)?;
         }
-        for (n, r) in ymm.into_iter().enumerate() {
-            a.vmovdqu(ymmword_ptr(rdi + 32 * n), r)?;
+        if wide() {
+            for (n, r) in zmm.into_iter().enumerate() {
+                a.vmovdqu64(zmmword_ptr(rdi + 64 * n), r)?;
+            }
+            for (n, r) in masks.into_iter().enumerate() {
+                a.kmovq(qword_ptr(rdi + MASKS_AT + 8 * n), r)?;
+            }
+        } else {
+            for (n, r) in ymm.into_iter().enumerate() {
+                a.vmovdqu(ymmword_ptr(rdi + 64 * n), r)?;
+            }
+            a.vpxor(ymm0, ymm0, ymm0)?;
+            for at in (0..32).map(|n| 64 * n + 32).chain((16..32).map(|n| 64 * n)) {
+                a.vmovdqu(ymmword_ptr(rdi + at), ymm0)?;
+            }
+            a.vmovdqu(ymmword_ptr(rdi + MASKS_AT), ymm0)?;
+            a.vmovdqu(ymmword_ptr(rdi + MASKS_AT + 32), ymm0)?;
         }
         a.pop(rdx)?;
         for r in [r15, r14, r13, r12, rbp, rbx] {
