@@ -42,29 +42,11 @@
  *     (ntt 7 (forward cooley-tukey) (inverse cooley-tukey) (weighted-convolution (toeplitz))))
  *
  * Schedule:
- *   multiply = "montgomery"
- *   reduce = "montgomery"
- *   narrow = "montgomery"
- *   scale = "inverse"
- *   fused-dot = false
- *   unroll = 1
- *   split-sums = 64
  *   base = "lanes"
- *   weights = "apart"
- *   karatsuba-from = 16
- *   rounds = 200
- *   order = "own"
- *   straight = 256
  *   depth = 3
- *   merge = 0
- *   drop = []
- *   add = []
- *
- *   [limits]
- *   forward-first = 14500
- *   forward = 5400
- *   inverse-first = 10900
- *   full = 10922
+ *   multiply = "montgomery"
+ *   order = "own"
+ *   reduce = "montgomery"
  *
  * mlkem_forward_c: a[i] in [-2218, 2218]; then c[i] in [-14849, 14849]. Ranges by stage, proven for the program by interval analysis:
  *   [-5648, 5648] forward transform: 2 levels on whole registers

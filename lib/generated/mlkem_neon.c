@@ -27,29 +27,15 @@
  *     (ntt 7 (forward cooley-tukey) (inverse cooley-tukey) (weighted-convolution (toeplitz))))
  *
  * Schedule:
- *   multiply = "montgomery"
- *   reduce = "montgomery"
- *   narrow = "montgomery"
- *   scale = "inverse"
- *   fused-dot = false
- *   unroll = 1
- *   split-sums = 64
  *   base = "broadcast-dot"
- *   weights = "within"
- *   karatsuba-from = 16
- *   rounds = 200
- *   order = "own"
- *   straight = 256
  *   depth = 3
+ *   in-order = 0
  *   merge = 0
- *   drop = []
- *   add = []
- *
- *   [limits]
- *   forward-first = 14500
- *   forward = 8700
- *   inverse-first = 10900
- *   full = 10922
+ *   multiply = "montgomery"
+ *   narrow = "montgomery"
+ *   order = "own"
+ *   reduce = "montgomery"
+ *   straight = 256
  *
  * mlkem_forward_neon: a[i] in [-3746, 3746]; then c[i] in [-16584, 16584]. Ranges by stage, proven for the program by interval analysis:
  *   [-10797, 10797] forward transform: 2 levels on whole registers

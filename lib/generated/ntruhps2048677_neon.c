@@ -23,29 +23,9 @@
  *       (toom-cook 5 (toom-cook 3 (karatsuba (karatsuba (karatsuba (toeplitz))))))))
  *
  * Schedule:
- *   multiply = "montgomery"
- *   reduce = "montgomery"
- *   narrow = "montgomery"
- *   scale = "inverse"
- *   fused-dot = false
- *   unroll = 1
- *   split-sums = 64
  *   base = "broadcast-dot"
- *   weights = "within"
- *   karatsuba-from = 16
- *   rounds = 200
- *   order = "own"
- *   straight = 256
- *   depth = 3
- *   merge = 0
- *   drop = []
- *   add = []
- *
- *   [limits]
- *   forward-first = 14500
- *   forward = 8700
- *   inverse-first = 10900
- *   full = 10922
+ *   in-order = 0
+ *   rows = false
  *
  * ntruhps2048677_mul_neon: a[i] in [-1024, 1023], b[i] in [-1024, 1023]; then c[i] in [-1024, 1023]. Ranges by stage, proven for the program by interval analysis:
  *   [-1024, 1023] ends of the operands, padded with zeros

@@ -23,29 +23,9 @@
  *       (toom-cook 4 (karatsuba (karatsuba (karatsuba (karatsuba (toeplitz))))))))
  *
  * Schedule:
- *   multiply = "montgomery"
- *   reduce = "montgomery"
- *   narrow = "montgomery"
- *   scale = "inverse"
- *   fused-dot = false
- *   unroll = 1
- *   split-sums = 64
  *   base = "broadcast-dot"
- *   weights = "within"
- *   karatsuba-from = 16
- *   rounds = 200
- *   order = "own"
- *   straight = 256
- *   depth = 3
- *   merge = 0
- *   drop = []
- *   add = []
- *
- *   [limits]
- *   forward-first = 14500
- *   forward = 8700
- *   inverse-first = 10900
- *   full = 10922
+ *   in-order = 0
+ *   rows = false
  *
  * ntruhps4096821_mul_neon: a[i] in [-2048, 2047], b[i] in [-2048, 2047]; then c[i] in [-2048, 2047]. Ranges by stage, proven for the program by interval analysis:
  *   [-2048, 2047] ends of the operands, padded with zeros

@@ -32,29 +32,20 @@
  *         (weighted-convolution (toeplitz)))))
  *
  * Schedule:
+ *   base = "lanes"
+ *   fuse = 0
+ *   karatsuba-from = 16
  *   multiply = "montgomery"
  *   reduce = "montgomery"
- *   narrow = "montgomery"
- *   scale = "inverse"
- *   fused-dot = false
- *   unroll = 1
- *   split-sums = 64
- *   base = "lanes"
- *   weights = "apart"
- *   karatsuba-from = 16
  *   rounds = 200
- *   order = "own"
- *   straight = 256
- *   depth = 3
- *   merge = 0
- *   drop = []
- *   add = []
+ *   scale = "inverse"
+ *   wide-sums = false
  *
  *   [limits]
- *   forward-first = 14500
  *   forward = 5400
- *   inverse-first = 10900
+ *   forward-first = 14500
  *   full = 10922
+ *   inverse-first = 10900
  *
  * Otherwise than the plan says:
  *   small products: where the plan has Toeplitz products of size 16 or more, the schedule takes one level of Karatsuba first

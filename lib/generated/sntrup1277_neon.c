@@ -34,29 +34,29 @@
  *         (low (schoolbook)))))
  *
  * Schedule:
+ *   base = "broadcast-dot"
+ *   in-order = 0
  *   multiply = "montgomery"
  *   reduce = "montgomery"
- *   narrow = "montgomery"
- *   scale = "inverse"
- *   fused-dot = false
- *   unroll = 1
- *   split-sums = 64
- *   base = "broadcast-dot"
- *   weights = "within"
- *   karatsuba-from = 16
- *   rounds = 200
- *   order = "own"
- *   straight = 256
- *   depth = 3
- *   merge = 0
- *   drop = []
- *   add = []
  *
- *   [limits]
- *   forward-first = 14500
- *   forward = 8700
- *   inverse-first = 10900
- *   full = 10922
+ *   [modulo.7879]
+ *   base = "broadcast-dot"
+ *   fuse = 0
+ *   fused-dot = false
+ *   layout = "apart"
+ *   multiply = "montgomery"
+ *   narrow = "montgomery"
+ *   reduce = "montgomery"
+ *   rounds = 200
+ *   rows = false
+ *   weights = "within"
+ *   word = 16
+ *
+ *   [modulo.7879.limits]
+ *   forward = 7682
+ *   forward-first = 20000
+ *   full = 15000
+ *   inverse-first = 20000
  *
  * sntrup1277_mul_neon: a[i] in [-3939, 3939], b[i] in [-3939, 3939]; then c[i] in [-3939, 3939]. Ranges by stage, proven for the program by interval analysis:
  *   [-3939, 3939] bring in a, zeros behind

@@ -30,29 +30,24 @@
  *         (weighted-convolution (toeplitz)))))
  *
  * Schedule:
- *   multiply = "montgomery"
- *   reduce = "barrett"
- *   narrow = "montgomery"
- *   scale = "inverse"
- *   fused-dot = false
- *   unroll = 1
- *   split-sums = 64
  *   base = "broadcast-dot"
- *   weights = "apart"
- *   karatsuba-from = 16
+ *   fuse = 0
+ *   fused-dot = false
+ *   multiply = "montgomery"
+ *   narrow = "montgomery"
+ *   reduce = "barrett"
  *   rounds = 200
- *   order = "own"
- *   straight = 256
- *   depth = 3
- *   merge = 0
- *   drop = []
- *   add = []
+ *   rows = false
+ *   scale = "inverse"
+ *   split-sums = 64
+ *   unroll = 1
+ *   weights = "apart"
  *
  *   [limits]
- *   forward-first = 14500
  *   forward = 8700
- *   inverse-first = 10900
+ *   forward-first = 14500
  *   full = 10922
+ *   inverse-first = 10900
  *
  * sntrup653_mul_avx2: a[i] in [-2310, 2310], b[i] in [-2310, 2310]; then c[i] in [-2310, 2310]. Ranges by stage, proven for the program by interval analysis:
  *   [-2310, 2310] bring in a, words of pairs swapped

@@ -31,29 +31,25 @@
  *         (low (schoolbook)))))
  *
  * Schedule:
- *   multiply = "barrett"
- *   reduce = "barrett"
- *   narrow = "montgomery"
- *   scale = "inverse"
- *   fused-dot = false
- *   unroll = 1
- *   split-sums = 64
  *   base = "broadcast-dot"
- *   weights = "within"
- *   karatsuba-from = 16
+ *   fuse = 0
+ *   fused-dot = false
+ *   in-order = 0
+ *   multiply = "barrett"
+ *   narrow = "montgomery"
+ *   reduce = "barrett"
  *   rounds = 200
- *   order = "own"
- *   straight = 256
- *   depth = 3
- *   merge = 0
- *   drop = []
- *   add = []
+ *   rows = false
+ *   scale = "inverse"
+ *   split-sums = 64
+ *   unroll = 1
+ *   weights = "within"
  *
  *   [limits]
- *   forward-first = 14500
  *   forward = 8700
- *   inverse-first = 10900
+ *   forward-first = 14500
  *   full = 10922
+ *   inverse-first = 10900
  *
  * sntrup761_mul_neon: a[i] in [-2295, 2295], b[i] in [-2295, 2295]; then c[i] in [-2295, 2295]. Ranges by stage, proven for the program by interval analysis:
  *   [-2295, 2295] bring in a, words of pairs swapped

@@ -32,29 +32,24 @@
  *         (weighted-convolution (toeplitz)))))
  *
  * Schedule:
- *   multiply = "montgomery"
- *   reduce = "barrett"
- *   narrow = "montgomery"
- *   scale = "inverse"
- *   fused-dot = false
- *   unroll = 1
- *   split-sums = 64
  *   base = "broadcast-dot"
- *   weights = "apart"
- *   karatsuba-from = 16
+ *   fuse = 0
+ *   fused-dot = false
+ *   multiply = "montgomery"
+ *   narrow = "montgomery"
+ *   reduce = "barrett"
  *   rounds = 200
- *   order = "own"
- *   straight = 256
- *   depth = 3
- *   merge = 0
- *   drop = []
- *   add = []
+ *   rows = false
+ *   scale = "inverse"
+ *   split-sums = 64
+ *   unroll = 1
+ *   weights = "apart"
  *
  *   [limits]
- *   forward-first = 14500
  *   forward = 8700
- *   inverse-first = 10900
+ *   forward-first = 14500
  *   full = 10922
+ *   inverse-first = 10900
  *
  * sntrup857_mul_avx2: a[i] in [-2583, 2583], b[i] in [-2583, 2583]; then c[i] in [-2583, 2583]. Ranges by stage, proven for the program by interval analysis:
  *   [-2583, 2583] bring in a, words of pairs swapped

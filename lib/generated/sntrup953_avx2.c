@@ -33,29 +33,28 @@
  *         (weighted-convolution (toeplitz)))))
  *
  * Schedule:
+ *   base = "broadcast-dot"
  *   multiply = "montgomery"
  *   reduce = "barrett"
- *   narrow = "montgomery"
- *   scale = "inverse"
- *   fused-dot = false
- *   unroll = 1
- *   split-sums = 64
- *   base = "broadcast-dot"
- *   weights = "apart"
- *   karatsuba-from = 16
- *   rounds = 200
- *   order = "own"
- *   straight = 256
- *   depth = 3
- *   merge = 0
- *   drop = []
- *   add = []
  *
- *   [limits]
- *   forward-first = 14500
- *   forward = 8700
- *   inverse-first = 10900
- *   full = 10922
+ *   [modulo.6343]
+ *   base = "broadcast-dot"
+ *   fuse = 0
+ *   fused-dot = false
+ *   layout = "apart"
+ *   multiply = "montgomery"
+ *   narrow = "montgomery"
+ *   reduce = "barrett"
+ *   rounds = 200
+ *   rows = false
+ *   weights = "apart"
+ *   word = 16
+ *
+ *   [modulo.6343.limits]
+ *   forward = 6355
+ *   forward-first = 20000
+ *   full = 15000
+ *   inverse-first = 20000
  *
  * sntrup953_mul_avx2: a[i] in [-3171, 3171], b[i] in [-3171, 3171]; then c[i] in [-3171, 3171]. Ranges by stage, proven for the program by interval analysis:
  *   [-3171, 3171] bring in a, zeros behind

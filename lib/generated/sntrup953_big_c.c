@@ -59,29 +59,63 @@
  *             (weighted-convolution (toeplitz)))))))
  *
  * Schedule:
+ *   base = "lanes"
  *   multiply = "montgomery"
  *   reduce = "montgomery"
- *   narrow = "montgomery"
- *   scale = "inverse"
- *   fused-dot = false
- *   unroll = 1
- *   split-sums = 64
- *   base = "lanes"
- *   weights = "apart"
- *   karatsuba-from = 16
- *   rounds = 200
- *   order = "own"
- *   straight = 256
- *   depth = 3
- *   merge = 0
- *   drop = []
- *   add = []
  *
- *   [limits]
- *   forward-first = 14500
+ *   [modulo.2161]
+ *   base = "lanes"
+ *   fuse = 0
+ *   karatsuba-from = 16
+ *   layout = "registers"
+ *   multiply = "montgomery"
+ *   reduce = "montgomery"
+ *   rounds = 200
+ *   scale = "inverse"
+ *   wide-sums = false
+ *   word = 16
+ *
+ *   [modulo.2161.limits]
  *   forward = 5400
- *   inverse-first = 10900
- *   full = 10922
+ *   forward-first = 14500
+ *   full = 15000
+ *   inverse-first = 14500
+ *
+ *   [modulo.3001]
+ *   base = "lanes"
+ *   fuse = 0
+ *   karatsuba-from = 16
+ *   layout = "registers"
+ *   multiply = "montgomery"
+ *   reduce = "montgomery"
+ *   rounds = 200
+ *   scale = "inverse"
+ *   wide-sums = false
+ *   word = 16
+ *
+ *   [modulo.3001.limits]
+ *   forward = 5400
+ *   forward-first = 14500
+ *   full = 15000
+ *   inverse-first = 14500
+ *
+ *   [modulo.3121]
+ *   base = "lanes"
+ *   fuse = 0
+ *   karatsuba-from = 16
+ *   layout = "registers"
+ *   multiply = "montgomery"
+ *   reduce = "montgomery"
+ *   rounds = 200
+ *   scale = "inverse"
+ *   wide-sums = false
+ *   word = 16
+ *
+ *   [modulo.3121.limits]
+ *   forward = 5400
+ *   forward-first = 14500
+ *   full = 15000
+ *   inverse-first = 14500
  *
  * Otherwise than the plan says:
  *   small products: where the plan has Toeplitz products of size 16 or more, the schedule takes one level of Karatsuba first

@@ -288,7 +288,7 @@ impl Lowering<'_> {
     ) -> Result<(i64, Placed), LowerError> {
         let choice = match given {
             Some(given) => Choice::Given(given),
-            None => Choice::Late(&self.schedule.drop(), &self.schedule.add()),
+            None => Choice::Late(self.schedule.drop(), self.schedule.add()),
         };
         let mut analysis = Analysis {
             words: &self.words,
