@@ -1,9 +1,5 @@
 //! A schedule means what it says: for every key, plan and target some value changes the code or is refused by name, and
-//! the program's text says the key with what was settled. `RINGFORGE_LONG=1` goes through all of them, a day's run through
-//! a sample.
-
-#[path = "../../../tests/common/long.rs"]
-mod long;
+//! the program's text says the key with what was settled. a day's run goes through a sample, the long run through the rest.
 
 use ringforge_emit::{Preamble, avx2, c, m4, neon, sse41};
 use ringforge_plan::Plan;
@@ -130,7 +126,7 @@ fn every_key_changes_the_code_or_is_refused_by_name() {
         for target in TARGETS {
             for key in KEYS {
                 number += 1;
-                if (number % DAILY == 0) == long::long() {
+                if (number % DAILY == 0) == ringforge_testing::long() {
                     continue;
                 }
                 tried += 1;
@@ -213,3 +209,5 @@ fn what_is_printed_is_a_schedule_that_makes_the_same_code() {
         assert_eq!(again.schedule, usual.schedule, "{name} {target}");
     }
 }
+
+ringforge_testing::rest!(every_key_changes_the_code_or_is_refused_by_name,);
