@@ -242,8 +242,8 @@ fn calls(contract: &Contract, limits: CallLimits) -> Vec<Call> {
     calls
 }
 
-/// Lifts all calls that `contract` allows into one graph. What is executed goes to `executed`, also
-/// where a call fails; `tick` is told the fraction done and returns false to stop.
+/// Lifts all calls that `contract` allows into one graph. `executed` receives what is executed, even if a call
+/// fails. `tick` receives the fraction done, and returns false to stop.
 ///
 /// # Errors
 /// The first call that has no terms.

@@ -175,8 +175,8 @@ impl Transform {
         positions
     }
 
-    /// The interpolation of the weights: row j holds the coefficients (ascending, m of them) of
-    /// the polynomial of degree below m that is 1 at w_j and 0 at the other weights.
+    /// The interpolation of the weights. Row j holds the m coefficients, in ascending order, of the polynomial of
+    /// degree below m that is 1 at w_j and 0 at the other weights.
     ///
     /// [`None`] if two weights are congruent or q is not prime.
     pub fn lagrange(&self, q: u64) -> Option<Vec<Vec<u64>>> {

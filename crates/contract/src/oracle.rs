@@ -4,9 +4,9 @@ use crate::computes::{Computes, Transform};
 use crate::contract::Contract;
 use ringforge_ring::{Ring, zq};
 
-/// What the output should be modulo q, as centred residues, for `inputs` in the order of
-/// [`Contract::inputs`] (for an accumulation: the value of c at entry, then a and b), each with the
-/// elements that [`Contract::lengths`] says.
+/// The expected output modulo q, as centred residues. `inputs` are in the order of [`Contract::inputs`], each with
+/// the number of elements that [`Contract::lengths`] gives. For an accumulation, the value of c at entry comes first,
+/// then a and b.
 ///
 /// ```
 /// let contract = ringforge_contract::Contract::parse(r#"

@@ -75,7 +75,7 @@ pub trait Domain {
     ) -> Result<Self::Word, Refusal>;
     /// The canonical residue of a multiple of `a` by a method.
     fn freeze(&mut self, a: &Self::Word, method: FreezeMethod) -> Result<Self::Word, Refusal>;
-    /// A modular operation on words without sign; `b` is `a` where there is one operand.
+    /// A modular operation on unsigned words; `b` is `a` if there is one operand.
     fn unsigned(
         &mut self,
         op: UnsignedWord,

@@ -1,7 +1,7 @@
 //! Pictures of plans and programs: SVG that stands by itself, in a README or a report.
 //!
-//! No scripts, no external fonts; colours follow the reader's light or dark scheme, and so does the ground, so that
-//! a picture can be read on a page of the other one too. Text is real text, so it can be searched and copied.
+//! They contain no scripts and no external fonts. Colours and background follow the reader's light or dark scheme, so
+//! a picture is also readable on a page of the other scheme. Text is real text that you can search and copy.
 
 mod chart;
 mod counts;

@@ -3,11 +3,12 @@
 //! The walk records a graph whose nodes are linear forms over one operand, products of two such
 //! forms, or linear combinations of products; anything else is refused with its place. Outputs
 //! of a product are then compared with the ring's own product for **all** pairs of basis vectors,
-//! as [TokudaKameyama23 §5] does. Where the factors of all products are geometric, as those of a
-//! transform are, the products at (e_(i+d), e_(j−d)) equal those at (e_i, e_j), and some 2·n·d
-//! evaluations of the graph settle all n³ coefficients ([`Forms::agrees_with`]); else one operand is
-//! fixed at e_j at a time: every form stays linear, and since a transform on lanes keeps residue
-//! classes of indices apart, short.
+//! as [TokudaKameyama23 §5] does.
+//!
+//! If the factors of all products are geometric, as those of a transform are, the products at (e_(i+d), e_(j−d)) equal
+//! those at (e_i, e_j). Then some 2·n·d evaluations of the graph settle all n³ coefficients ([`Forms::agrees_with`]).
+//! Otherwise one operand is fixed at one e_j at a time, and every form stays linear. The forms also stay short, because
+//! a transform on lanes keeps residue classes of indices apart.
 //!
 //! Meant for the modular level: residues, not words. That no word wraps is [`crate::range`]'s
 //! business; the two together say that the program is right.

@@ -1,5 +1,5 @@
-//! A program as OCaml: the same loops over `int array`s, words wrapping as on the machine. What
-//! seed 003 generates for its host language [TokudaKameyama23 §2.3], to be read and run.
+//! A program as OCaml: the same loops over `int array`s, with words that wrap as on the machine. The original paper also
+//! generates OCaml [TokudaKameyama23 §2.3]. You can read it and run it.
 //!
 //! A register is an array of signed words; wide elements are pairs of words, low half first.
 

@@ -1,10 +1,9 @@
 //! Which values can occur: a word is an interval of integers.
 //!
-//! Interval arithmetic for sums; exact enumeration for every function of one 16-bit word
-//! (modular product by a constant, reduction, freezing), as in [TokudaKameyama23 §3.1]; exact
-//! bounds for the reduction of wide sums. A sum that may leave its word is a [`Fault`] that
-//! names the place: at the modular level integers stand for residues, and a wrapped integer
-//! stands for another residue.
+//! Sums use interval arithmetic. Every function of one 16-bit word (modular product by a constant, reduction,
+//! freezing) is enumerated exactly, as in [TokudaKameyama23 §3.1]. Reductions of wide sums have exact bounds. A sum that
+//! may leave its word is a [`Fault`] that names the place. At the modular level integers represent residues, and a
+//! wrapped integer represents another residue.
 //!
 //! Meant for the modular level: the expansion's words wrap on purpose.
 
@@ -398,9 +397,8 @@ impl Domain for Intervals {
     }
 }
 
-/// The ranges of a program whose inputs lie in the ranges of its parameters (any word where a
-/// parameter states none), or the first place where a value may not fit or an output may leave
-/// the range that it promises.
+/// The ranges of a program whose inputs lie in the ranges of its parameters. A parameter without a range may be any
+/// word. The error is the first place where a value may not fit, or an output may leave the range that it promises.
 pub fn ranges(program: &Program) -> Result<Ranges, Fault> {
     analyse(program, None)
 }

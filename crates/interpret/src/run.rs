@@ -19,7 +19,7 @@ impl Words {
         x << spare >> spare
     }
 
-    /// `x` without sign, of a number of bits.
+    /// `x` as an unsigned number of so many bits.
     fn unsigned(x: i64, bits: u8) -> u64 {
         x as u64 & (u64::MAX >> (64 - bits))
     }

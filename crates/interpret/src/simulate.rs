@@ -1,11 +1,10 @@
 //! What a program takes on a processor: its operations, in the order in which they are executed, through a model of
 //! ports, latencies and a window of instructions in flight.
 //!
-//! The program is walked as it will run, with the values of its counters and the words of its arrays. Each
-//! operation becomes the instructions that the target's emitter makes of it (`spell`); each of them
-//! enters in order, waits for its operands (for words of memory too: until they were stored), and takes
-//! the first cycle in which a unit that can do it is free. What compilers add where values are more than
-//! registers is added likewise: the value whose next use is furthest is stored and loaded again.
+//! The program is walked as it will run, with the values of its counters and the words of its arrays. Each operation
+//! becomes the instructions that the target's emitter produces (`spell`). Each instruction enters in order and waits
+//! for its operands; a word of memory is ready once it is stored. It then takes the first cycle in which a suitable
+//! unit is free. Spills are added as compilers add them: the value whose next use is furthest is stored and loaded again.
 //!
 //! A load of words that no one store had waits until all of them are in the cache, which they reach in the order of the
 //! stores. Data beyond the first-level cache comes from the second; a first call fills it, and the second is the one

@@ -26,7 +26,7 @@ pub struct Subject<'a> {
     pub flags: Vec<String>,
 }
 
-/// How many mutants of which kind.
+/// The number of mutants of each kind.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// About how many; `None` for all.
@@ -84,8 +84,7 @@ pub fn choose<'m>(all: &'m Mutants, choice: &Choice) -> Vec<&'m Mutant> {
         .collect()
 }
 
-/// Makes, chooses, judges and counts; `progress` is told how many of how many are done, and the
-/// last result.
+/// Makes, chooses, judges and counts. `progress` receives how many of how many are done, and the last result.
 ///
 /// # Errors
 /// The object cannot be taken apart, or does not compute the product.

@@ -148,8 +148,8 @@ pub struct Harness<'a> {
 }
 
 impl Harness<'_> {
-    /// Tries all `mutants`, several at a time; `progress` is told how many are done and each
-    /// result. Results come in the order of the mutants.
+    /// Tries all `mutants`, several at a time. `progress` receives how many are done, and each result. Results are in the
+    /// order of the mutants.
     pub fn run(
         &self,
         mutants: &[&Mutant],

@@ -1,17 +1,18 @@
 //! Wrong multipliers on purpose: does the prover refuse every one of them?
 //!
 //! A prover is trusted for what it accepts, so it is tested with what it must not accept.
-//! Mutants are made on four levels: instructions of the object ([`code_mutants`]: decoded,
-//! changed, encoded again in place), its constants ([`table_mutants`]), the program before it is
-//! emitted ([`program_mutants`]: every single reduction left out in turn, factors, loops,
-//! offsets), and the emitted C ([`source_mutants`]: leaks, accesses outside, undefined values).
+//! There are mutants on four levels:
 //!
-//! [`run`] brings each before the prover. A mutant that is *refused* (refuted or left open) is
-//! what one hopes for; inputs that the prover gives are confirmed by running the mutant on them.
-//! A mutant that is *proved* has to be harmless: it is run beside the original on random and on
-//! worst inputs, and says why it is (the same bytes, the same terms, not needed, another way).
-//! Proved and wrong is a soundness bug: [`Summary::passed`] is false and the summary says so
-//! loudly. Everything is determined by a seed.
+//! - instructions of the object ([`code_mutants`]), decoded, changed and encoded again in place;
+//! - its constants ([`table_mutants`]);
+//! - the program before it is emitted ([`program_mutants`]): each reduction omitted in turn, factors, loops, offsets;
+//! - the emitted C ([`source_mutants`]): leaks, accesses outside, undefined values.
+//!
+//! [`run`] gives each mutant to the prover, which should *refuse* it (refute it or leave it open). Running the mutant
+//! confirms inputs that the prover found. A *proved* mutant must be harmless. It runs next to the original on random and
+//! worst inputs, and the report says why it is harmless: the same bytes, the same terms, not needed, or another way.
+//! Proved and wrong is a soundness bug. [`Summary::passed`] is then false, and the summary says so loudly. A seed
+//! determines everything.
 
 mod campaign;
 mod code;

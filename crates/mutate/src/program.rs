@@ -5,8 +5,7 @@ use crate::mutant::{Change, Class, Mutant, Mutants};
 use ringforge_program::ir::{Block, Factor, Index, Op, Program, Role, Stmt, Value};
 use ringforge_program::method::{Modulus, inverse_word};
 
-/// A small change of a program; kept instead of the changed program, of which there would be
-/// thousands.
+/// A small change of a program. It is kept instead of the changed programs, because there would be thousands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// Every use of operation `at` of a block takes `instead`, an earlier one.

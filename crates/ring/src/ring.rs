@@ -20,9 +20,9 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Parses `Z4591[x]/(x^761 - x - 1)`. Spaces are free. `Z_4591`, `Z_{4591}`, `Z/4591Z`, `ℤ4591`,
-    /// `Z2^16` and, for a prime, `F_4591` and `GF(4591)` name the coefficients; the variable is `x` or `X`;
-    /// `−`, `3*x^2` and `x^{761}` are read as papers print them.
+    /// Parses `Z4591[x]/(x^761 - x - 1)`. Spaces do not matter. The coefficients may be written `Z_4591`, `Z_{4591}`,
+    /// `Z/4591Z`, `ℤ4591`, `Z2^16` and, for a prime, `F_4591` or `GF(4591)`. The variable is `x` or `X`. The forms
+    /// `−`, `3*x^2` and `x^{761}` of printed papers are accepted.
     ///
     /// ```
     /// use ringforge_ring::Ring;

@@ -73,10 +73,9 @@ pub fn order(a: u64, q: u64) -> Option<u64> {
 
 /// A principal n-th root of unity modulo `q`: ω^n = 1, and Σ_i ω^{ij} = 0 for 0 < j < n.
 ///
-/// Deterministic: for prime q it is g^((q−1)/n) for the smallest generator g. For composite q it
-/// exists exactly where n divides p − 1 for every prime p dividing q; the root modulo p is lifted to
-/// p^e by raising it to the power p^(e−1), and the prime powers are joined by the Chinese remainder
-/// theorem.
+/// The result is deterministic. For prime q it is g^((q−1)/n) for the smallest generator g. For composite q it
+/// exists exactly if n divides p − 1 for every prime p dividing q. Raising the root modulo p to the power p^(e−1)
+/// lifts it to p^e, and the Chinese remainder theorem joins the prime powers.
 ///
 /// ```
 /// use ringforge_ring::zq::{order, root_of_unity};

@@ -1,6 +1,6 @@
 //! Instruction sets: what objects are for, what compiles them and what runs them where the host is another.
 
-/// A core that executed instructions are reckoned for.
+/// A core for which cycles are estimated from executed instructions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Core {
     /// Its name.
@@ -74,7 +74,7 @@ pub struct Architecture {
     pub packages: &'static str,
     /// Debian's package of the emulator.
     pub emulator_package: &'static str,
-    /// The core that executed instructions are reckoned for, where they can be counted.
+    /// The core for which cycles are estimated, if instructions can be counted.
     pub core: Option<Core>,
 }
 

@@ -22,7 +22,7 @@ pub struct Costs {
     pub reduce: f64,
     /// A sum of two registers.
     pub add: f64,
-    /// A low product of long words, of which processors make two.
+    /// A low product of long words, which processors split into two.
     pub long_low: f64,
     /// Operations on words of 16 bits.
     pub short: WordCosts,
@@ -65,6 +65,6 @@ pub const X86: Costs = Costs {
     long: WordCosts { scale: 12.0, product: 5.0, narrow: 16.0, shuffle: 3.0 },
 };
 
-/// A Cortex-M4, whose registers hold a pair of words: a slot, one operation on sixteen words, takes some twelve cycles, and
-/// six rows of 48 products 254 cycles, .88 a product.
+/// A Cortex-M4, whose registers hold a pair of words. A slot, which is one operation on sixteen words, takes some twelve
+/// cycles. Six rows of 48 products take 254 cycles, or .88 a product.
 pub const CORTEX_M4: Costs = Costs { row_product: Some(0.073), ..X86 };

@@ -1,6 +1,6 @@
 //! Machines described as data: what a register holds, what operations cost, what code wants.
 //!
-//! The rooms above the emitters ask a description; none of them holds a lane count, a register's width
+//! The crates above the emitters ask a description. None of them contains a lane count, a register's width
 //! or a processor's name. A new machine is a new description and an emitter.
 //!
 //! ```
@@ -65,7 +65,7 @@ pub struct Target {
     pub sums: u8,
     /// Bits of the longest words of whose products it takes the high halves, rounded: Barrett's quotients.
     pub rounded: u8,
-    /// What its default schedule says otherwise than others with such products, as a schedule's text.
+    /// Where its default schedule differs from that of other targets with such products, as a schedule's text.
     pub schedule: &'static str,
     /// Whether code of loops is wanted: no straight-line code that only a vector compiler undoes.
     pub loops: bool,
@@ -118,8 +118,8 @@ pub const SSE41: Target = Target {
     ..AVX2
 };
 
-/// AArch64, whose processors all have Neon: programs as for AVX2, each of their registers in two of 128 bits,
-/// of which there are 32.
+/// AArch64, whose processors all have Neon. Programs are those for AVX2. Each of their registers is two of the
+/// machine's 32 registers of 128 bits.
 pub const NEON: Target = Target {
     name: "neon",
     what: "AArch64 (Neon), C with intrinsics",

@@ -1,8 +1,8 @@
 //! Processors as far as simulated cycles depend on them: what runs where, how long it takes, how far
 //! ahead it looks.
 //!
-//! Units and latencies were measured on the processor by chains and by independent copies of one
-//! instruction, alone and beside others whose units are known; the sizes of queues are the vendor's.
+//! Units and latencies were measured on the processor, with chains and with independent copies of one instruction.
+//! The instruction ran alone, and together with others whose units are known. The sizes of queues are the vendor's.
 
 mod redwood_cove;
 mod zen4;
@@ -51,8 +51,8 @@ const KINDS: usize = Kind::Store as usize + 1;
 /// Where an instruction runs and how long its result takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
-    /// The arithmetic units that can do it, one bit each; none for loads and stores, which have ports
-    /// of their own, and for what the load or store beside it does.
+    /// The arithmetic units that can execute it, one bit each. Loads and stores have none, because they have ports of
+    /// their own, and so does everything that an adjacent load or store does.
     pub units: u8,
     /// Cycles until its result can be used.
     pub latency: u32,
@@ -169,7 +169,7 @@ impl Processor {
         self.timings[kind as usize]
     }
 
-    /// Whether a kind is an instruction of its own; if not the load or store beside it does it.
+    /// Whether a kind is an instruction of its own. If not, the adjacent load or store does it.
     pub fn has(&self, kind: Kind) -> bool {
         self.timing(kind).units != 0 || matches!(kind, Kind::Load | Kind::Store)
     }
@@ -180,8 +180,8 @@ impl Processor {
     }
 }
 
-/// That of `all` which is the processor of a machine, which says `VENDOR family F model M …` of itself, and whether it is
-/// known to be; else the first of that vendor, or the first of all. None where there are none.
+/// The processor of `all` that a machine has, which calls itself `VENDOR family F model M …`, and whether the match is
+/// exact. Without a match it is the first of that vendor, or the first of all. None if `all` is empty.
 ///
 /// ```
 /// use ringforge_target::{AVX2, REDWOOD_COVE, ZEN4, nearest};

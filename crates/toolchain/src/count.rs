@@ -1,4 +1,4 @@
-//! Executed instructions of a call, counted in an emulator, and what a core is reckoned to take for them.
+//! Executed instructions of a call, counted in an emulator, and the estimated cycles of a core for them.
 //!
 //! Counts do not depend on the machine that they are made on, and nothing of them is measured time.
 
@@ -69,7 +69,7 @@ impl Counts {
         2 * self.full + self.long
     }
 
-    /// What a core is reckoned to take.
+    /// The estimated cycles of a core.
     pub fn cycles(&self, core: &Core) -> f64 {
         match core.model {
             Model::Slots { multiply, other, moved } => {

@@ -1,9 +1,8 @@
 //! Everything outside the process: compilers, runs of compiled objects, output directories,
 //! the clock.
 //!
-//! Nothing here knows a ring or a plan. A compiled function is described by its
-//! [`Signature`] alone, and runs in a process of its own ([`Callee`], [`timing`]), so that a
-//! function that crashes or hangs is a report and not the end of ringforge.
+//! Nothing here knows a ring or a plan. Only its [`Signature`] describes a compiled function. The function runs in a
+//! process of its own ([`Callee`], [`timing`]). If it crashes or hangs, ringforge reports that and continues.
 
 mod call;
 mod children;

@@ -76,7 +76,7 @@ pub struct Timing {
     pub dropped: usize,
     /// Fewer than half of the runs were calm: all of them count.
     pub noisy: bool,
-    /// Samples beside which a neighbour was busy, or the clock changed; they do not count.
+    /// Samples disturbed by other load or by a clock change, which are discarded.
     pub busy: usize,
     /// Samples of all copies.
     pub samples: usize,

@@ -1,12 +1,10 @@
 //! Cooley–Tukey: values flow down trees.
 //!
-//! A butterfly's outputs depend on u and on a product whose range is that of its twiddle for any
-//! operand, so a value's interval is that of an ancestor plus the products met since. The
-//! ancestors form a forest: a value that is u in the next layer has two children, one that is
-//! multiplied has none. Trees do not share anything, so the optimum of a tree is a sum of optima
-//! of its subtrees, as a function of the interval at its root: dynamic programming, exact.
-//! The optimum grows with the interval, so an interval between two of the same optimum is settled
-//! without a search.
+//! A butterfly's outputs depend on u and on a product. The product's range is that of its twiddle for any operand. So a
+//! value's interval is that of an ancestor plus the products since. The ancestors form a forest: a value that is u in the
+//! next layer has two children, and one that is multiplied has none. Trees share nothing, so the optimum of a tree is the
+//! sum of the optima of its subtrees, as a function of the interval at its root. This is exact dynamic programming. The
+//! optimum grows with the interval, so an interval between two of the same optimum needs no search.
 
 use crate::arith::{Interval, Layers, Ranges, Reduction, hull, within};
 use crate::check::Site;
@@ -108,7 +106,7 @@ impl<'a> Chain<'a> {
         range
     }
 
-    /// What stands for a register where only the number of layers ahead in which it is u matters.
+    /// Represents a register if only the number of layers ahead in which it is u matters.
     fn class(&self, layer: usize, r: usize) -> usize {
         if !self.uniform[layer..].iter().all(|&u| u) {
             return r;

@@ -1,14 +1,14 @@
 //! Gentleman–Sande: values are gathered up trees.
 //!
-//! A product starts afresh, with the range of its layer's twiddles for any operand; sums add two
-//! values with the same history. A value's trees have not met before they are added, so for each
-//! number of sums since the last product there is one *front*: the intervals that a value can have
-//! at each cost, without those that another dominates (an interval inside it at no higher cost).
-//! Every continuation of the dominated is one of the other, so the fronts hold an optimum.
+//! A product starts afresh, with the range of its layer's twiddles for any operand. Sums add two values with the same
+//! history. A value's trees have not met before they are added. So there is one *front* for each number of sums since the
+//! last product. It holds the intervals that a value can have at each cost, without dominated ones. An interval is
+//! dominated if another lies inside it at no higher cost. Every continuation of a dominated interval is one of the other,
+//! so the fronts contain an optimum.
 //!
-//! Where butterflies lie inside a register its lanes differ: a state is then a list of intervals,
-//! one for each class of lanes, and one decision reduces all sums of the register. With registers of
-//! n words these are the decisions for whole layers.
+//! If butterflies lie inside a register, its lanes differ. A state is then a list of intervals, one for each class of
+//! lanes, and one decision reduces all sums of the register. With registers of n words, these are the decisions for whole
+//! layers.
 
 use crate::arith::{Interval, Layers, Ranges, Reduction, hull, within};
 use crate::check::Site;

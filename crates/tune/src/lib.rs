@@ -107,8 +107,8 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The seed's product: unsigned words, products ended by a conditional subtraction, inverse
-    /// by Gentleman and Sande; reductions of single coefficients, as few as possible.
+    /// The product of the paper TokudaKameyama23: unsigned words, products that end with a conditional subtraction, inverse by
+    /// Gentleman and Sande. It has as few reductions of single coefficients as possible.
     pub fn unsigned(q: u64, n: usize) -> Problem {
         Problem {
             q,
@@ -142,8 +142,8 @@ pub struct Progress {
     pub states: u64,
 }
 
-/// Searches. The callback is told how far the search is, and ends it by `false`. The error is a
-/// sentence for people: what does not fit, or that no placement exists.
+/// Searches. The callback receives the progress of the search, and ends it by returning `false`. The error is a sentence
+/// for people: what does not fit, or that no placement exists.
 pub fn search(
     problem: &Problem,
     progress: &mut dyn FnMut(Progress) -> bool,

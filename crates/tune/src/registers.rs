@@ -2,9 +2,9 @@
 //! oracle (it refuses a placement under which a word may overflow).
 //!
 //! The lowering places reductions as late as ranges allow. Placed earlier, one reduction may serve
-//! several later values. For each stage and layer the descent offers all sites of that layer, then takes
-//! sites away, latest layers first, as long as the lowering accepts; the cheapest end is kept. What it
-//! returns is minimal: each site that is left is needed. That no other set is cheaper it does not say.
+//! several later values. For each stage and layer, the descent offers all sites of that layer. It then removes sites,
+//! latest layers first, as long as the lowering accepts, and keeps the cheapest result. The result is minimal: each
+//! remaining site is needed. Another set may still be cheaper.
 
 use crate::Progress;
 use ringforge_plan::Plan;

@@ -17,7 +17,7 @@ pub(crate) struct Stats {
     pub(crate) choices: u64,
     /// Refused, since a word might overflow.
     pub(crate) overflow: u64,
-    /// Dropped, since another is no dearer and leaves an interval inside theirs.
+    /// Dropped, because another costs no more and leaves an interval inside theirs.
     pub(crate) dominated: u64,
     /// Settled by bounds, without search.
     pub(crate) bounded: u64,

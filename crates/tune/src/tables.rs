@@ -1,4 +1,4 @@
-//! Tables of reductions: the earlier scheme, the seed's, and what the search finds.
+//! Tables of reductions: Masuda and Kameyama's scheme, that of TokudaKameyama23, and what the search finds.
 
 use crate::{
     Algorithm, Arithmetic, Granularity, Layers, Outcome, Problem, Progress, Ranges, Reduction,
@@ -53,10 +53,10 @@ impl Row {
     }
 }
 
-/// The scheme before the seed's, vectorised [TokudaKameyama23 §3.3, Table 3 (D), (F)]: forward, all
-/// differences and after every third layer all sums; inverse, all sums of all layers but the last.
-/// That it fits is checked, with products below q: with those of Montgomery's reduction alone, up to 5q/4,
-/// the third sum of the forward transform does not.
+/// The earlier scheme, vectorised [TokudaKameyama23 §3.3, Table 3 (D), (F)]. Forward, it reduces all differences, and
+/// after every third layer all sums. Inverse, it reduces all sums of all layers but the last. The function checks that it
+/// fits with products below q. With products up to 5q/4, those of Montgomery's reduction alone, the third sum of the
+/// forward transform does not fit.
 ///
 /// # Errors
 /// It does not fit.
@@ -96,7 +96,7 @@ pub fn earlier(n: usize) -> Result<Row, String> {
     Ok(Row { q, n, layers, who, forward, inverse, product, operations, least: false })
 }
 
-/// What the table of seed 003 asks for, n = 512 and 1024 under the same unsigned arithmetic, each
+/// What table 3 of [TokudaKameyama23 §3.3] asks for, n = 512 and 1024 under the same unsigned arithmetic, each
 /// with a name.
 pub fn unsigned() -> Vec<(String, Problem)> {
     let spaces = [
@@ -170,7 +170,7 @@ pub fn cheapest() -> Vec<(String, Problem)> {
     all
 }
 
-/// Searches each problem; the callback is told the problem's number beside its progress.
+/// Searches each problem. The callback receives the problem's number and its progress.
 ///
 /// # Errors
 /// A problem has no answer.

@@ -1,11 +1,10 @@
 //! What was measured once need not be measured again: the plans that `ringforge forge` chose, in a
 //! TOML file.
 //!
-//! An entry answers for one ring, operands, target, compiler with its flags, processor, and how long and
-//! among how many plans was searched. It is *stale* where another version of ringforge wrote it, or where its
-//! plan makes other code by now ([`Entry::code`]); stale entries are measured again and replaced. A file of
-//! an older format knows nothing and is replaced. Any other file that cannot be read as wisdom is refused
-//! with the line that is wrong, and never overwritten.
+//! An entry is for one ring, operands, target, compiler with its flags, processor, length of search and number of plans.
+//! It is *stale* if another version of ringforge wrote it, or if its plan now produces different code ([`Entry::code`]).
+//! Stale entries are measured again and replaced. A file of an older format counts as empty and is replaced. Any other
+//! file that cannot be read as wisdom is refused with the wrong line, and never overwritten.
 
 use std::io;
 use std::path::{Path, PathBuf};

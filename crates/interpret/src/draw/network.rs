@@ -24,8 +24,8 @@ struct Diagram {
     outputs: Vec<Val>,
 }
 
-/// The forward transforms of a plan, one below the other: each that is small enough to be read as a whole, of a larger
-/// one those that it is made of. [`None`] if the plan has none that is.
+/// The forward transforms of a plan, one below the other. A transform that is too large to read is shown as the
+/// transforms it consists of. [`None`] if the plan has none that is small enough.
 pub fn butterflies(plan: &Plan, caption: &str) -> Option<String> {
     let mut found = Vec::new();
     collect(&plan.root, &mut HashSet::new(), &mut found);
@@ -76,7 +76,7 @@ fn collect(product: &ProductRef, seen: &mut HashSet<String>, found: &mut Vec<Dia
     }
 }
 
-/// A transform of which the inputs marked in `present` can be nonzero, or the ones that it is made of.
+/// A transform whose inputs marked in `present` can be nonzero, or the transforms it consists of.
 fn whole_or_parts(
     transform: &dyn Transform,
     present: Option<Vec<bool>>,

@@ -17,7 +17,7 @@ struct Card {
     cite: String,
     /// Ring maps, transforms, small products.
     kind: usize,
-    /// How many equal siblings it stands for.
+    /// How many equal siblings it represents.
     times: usize,
     children: Vec<Card>,
     width: f64,

@@ -43,9 +43,9 @@ impl Forms {
         Some((usize::from(operand), dense))
     }
 
-    /// Compares the outputs with the product of the two operands in `ring`, for all pairs of
-    /// basis vectors, with the second operand fixed at e_j at a time; the first difference in
-    /// the order of (j, output, i) is the error. Whatever the program is made of.
+    /// Compares the outputs with the product of the two operands in `ring`, for all pairs of basis vectors and for any
+    /// program. The second operand is fixed at one e_j at a time. The error is the first difference in the order of
+    /// (j, output, i).
     pub(super) fn agrees_by_columns(&self, ring: &Ring) -> Result<Agreement, Mismatch> {
         let n = ring.degree();
         let (linear_arena, linear) = self.linear_forms();

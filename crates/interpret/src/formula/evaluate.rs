@@ -105,7 +105,7 @@ impl Evaluation<'_> {
 
 impl Factors {
     /// The smallest d for which there are residues r_p with x[i+d][p] = r_p·x[i][p] and
-    /// y[j+d][p] = r_p·y[j][p] for all p, i, j: then the products at (e_(i+d), e_j) equal those at
+    /// y[j+d][p] = r_p·y[j][p] for all p, i, j. The products at (e_(i+d), e_j) then equal those at
     /// (e_i, e_(j+d)). Only d up to n/4 are worth the search.
     pub(super) fn period(&self, n: usize, q: u64) -> Option<usize> {
         (1..=n / 4)

@@ -192,8 +192,8 @@ impl<'a> Pipeline<'a> {
         self.code = began + cycles;
     }
 
-    /// Arithmetic whose operands are there from cycle `from`. Where a load among them was `late` it begins once in vain,
-    /// when the load would have been there. Returns the cycle in which its result can be used.
+    /// Arithmetic whose operands are ready at cycle `from`. If a load among them was `late`, it begins once without
+    /// success, when the load should have been ready. Returns the cycle in which its result can be used.
     pub fn enter(&mut self, kind: Kind, from: u64, late: bool) -> u64 {
         let timing = self.processor.timing(kind);
         let mut done = from;

@@ -178,7 +178,7 @@ impl Speller<'_> {
         self.program.lanes_of(self.procedure) / self.pieces()
     }
 
-    /// An instruction; where the load or store beside it does what it says, there is none.
+    /// An instruction; there is none if the adjacent load or store does its work.
     fn step(
         &mut self,
         kind: Kind,
@@ -245,8 +245,8 @@ impl Speller<'_> {
         self.block.ops.iter().filter(alike).count() >= stride as usize
     }
 
-    /// A register of which each word is stored beside words of others: compilers see what is behind single words and put
-    /// neighbours together, one by one, before they are stored (clang 19 takes 110 instructions for four registers).
+    /// A register whose words are stored between words of other registers. Compilers track single words, and combine
+    /// neighbours one by one before they store them (clang 19 takes 110 instructions for four registers).
     fn words_together(&mut self, buffer: BufferId, at: &Index, stride: u32, from: Option<u32>) {
         let (words, distance) = (self.words(), stride as usize);
         for first in (0..words).step_by(distance) {

@@ -15,8 +15,8 @@ pub enum Syntax {
     OCaml,
 }
 
-/// The whole product as a text: tables, the three reductions and a function or procedure
-/// `product` of c, a and b, each of n words in `[0, q)` (c need not be initialised).
+/// The whole product as text: tables, the three reductions and a function or procedure `product` of c, a and b. Each has
+/// n words in `[0, q)`; c need not be initialised.
 pub fn product(scheme: &Scheme, syntax: Syntax) -> String {
     let mut out = header(scheme, syntax);
     for table in scheme.tables.iter().filter(|t| !t.words.is_empty()) {

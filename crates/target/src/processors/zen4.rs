@@ -2,7 +2,7 @@
 
 use super::{Cache, Code, Lines, Processor, Queues, once};
 
-/// Four vector pipes, of which two multiply and two or three move.
+/// Four vector pipes: two multiply, and two or three move.
 pub const ZEN4: Processor = Processor {
     name: "Zen 4",
     vendor: "AuthenticAMD",

@@ -15,7 +15,7 @@ type Set = u16;
 enum Kind {
     /// On registers alone, with those that it writes.
     Plain { writes: Set },
-    /// A division, likewise.
+    /// The same for a division.
     Divide { writes: Set },
     /// Of one register, from an address in some registers.
     Load { writes: Set, address: Set },

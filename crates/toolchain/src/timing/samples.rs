@@ -1,9 +1,8 @@
 //! From samples to figures: which of them count, what they say, and when two candidates are alike.
 //!
-//! A neighbour on the same core leaves a chain of additions alone and slows down what wants all ports. So
-//! samples are judged by the loop beside them that fills the core: its time in the chain's is the
-//! same in every quiet sample, whatever the clock, and what most samples of a measurement with little of it
-//! have is taken for quiet.
+//! Other load on the same core does not slow a chain of additions, but it slows code that needs all ports. So each
+//! sample is judged by a loop next to it that fills the core. In every quiet sample, the ratio of its time to the chain's
+//! is the same, whatever the clock. The ratio that most samples of a quiet measurement have counts as quiet.
 
 use super::{Settings, Timing};
 
@@ -16,8 +15,8 @@ const ENOUGH: f64 = 0.2;
 /// Differences below the first share are a tie, however calm the runs, and above the second none is, however
 /// noisy they are. The noise that is seen differs from run to run by more than the plans do.
 const TIE: (f64, f64) = (0.02, 0.04);
-/// So many times the noise is nearly a tie. More than the ratio of the shares above: where one run calls a difference
-/// of up to 4 % a tie, another calls none of up to 5 % anything but a tie or nearly one.
+/// A difference of up to this many times the noise is nearly a tie. The factor exceeds the ratio of the shares above. If
+/// one run calls a difference of up to 4 % a tie, another run calls one of up to 5 % at least nearly a tie.
 const NEAR: f64 = 2.5;
 
 /// What one request was answered, in ticks of the counter.
@@ -114,8 +113,8 @@ impl Run {
     }
 }
 
-/// The numbers of the runs that count: the calm ones, or all with a figure where fewer than half are calm, for
-/// one calm run of seven may be of a rare state of the core and the six others say more. With them, how many are calm.
+/// The numbers of the runs that count, and how many are calm. The calm runs count, or all with a figure if fewer than
+/// half are calm. One calm run of seven may come from a rare state of the core, and the six others say more.
 fn counted(runs: &[Run], settings: &Settings) -> (Vec<usize>, usize) {
     let of =
         |wanted: &dyn Fn(&Run) -> bool| (0..runs.len()).filter(|&i| wanted(&runs[i])).collect();
