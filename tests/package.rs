@@ -306,7 +306,7 @@ fn openssh_s_choices(cc: &str, dir: &Sandbox, source: &Path, stand_in: &Path) {
         }"#;
     dir.file("failing.c", program);
     let mut compile = Command::new(cc);
-    compile.arg("-I").arg(stand_in).arg("failing.c").arg(source).args(["-o", "failing"]);
+    compile.arg("-I").arg(stand_in).arg("failing.c").arg(source).args(["-O1", "-o", "failing"]);
     run(compile.current_dir(dir.path()));
     run(&mut Command::new(dir.path().join("failing")));
 }
