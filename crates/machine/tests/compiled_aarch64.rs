@@ -332,6 +332,10 @@ fn what_is_not_modelled_is_named() {
         // smulh x10, x12, x13 with bits that should be ones
         (".inst 0x9b4d198a\nret", "should be ones"),
         (".inst 0xffffffff\nret", "no instruction"),
+        // nop, csdb and bti c with another op1, which the decoder does not look at
+        (".inst 0xd500201f\nret", "no instruction"),
+        (".inst 0xd502229f\nret", "no instruction"),
+        (".inst 0xd507245f\nret", "no instruction"),
         // ldr x1, [x1], #8; ldp x3, x3, [x1]; ldp q3, q3, [x1]; str x1, [x1, #8]!
         (".inst 0xf8408421\nret", "left open"),
         (".inst 0xa9400c23\nret", "left open"),

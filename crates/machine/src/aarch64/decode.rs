@@ -15,7 +15,10 @@ pub(super) fn decode(object: &Object, section: usize, offset: u64) -> Option<Ins
     }
     let options = DecoderOptions { features: FeatureSet::BASE };
     let ins = Decoder::new(bytes, s.address + offset, options).decode();
-    (!ins.is_invalid()).then_some(ins)
+    // The decoder does not look at op1 of hints: with another than 3 the word is no instruction.
+    let hint = matches!(ins.mnemonic(), M::Nop | M::Bti | M::Csdb);
+    let whole = !hint || ins.word() & 0xffff_f01f == 0xd503_201f;
+    (!ins.is_invalid() && whole).then_some(ins)
 }
 
 /// It as text.
