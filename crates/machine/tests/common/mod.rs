@@ -6,6 +6,7 @@ pub mod elf;
 pub mod emulated;
 pub mod harness;
 pub mod native;
+pub mod words;
 
 use ringforge_machine::graph::Graph;
 use ringforge_machine::{
