@@ -60,6 +60,32 @@ fn make_checks_and_installs_for_pkg_config() {
     run(compile.arg("-o").arg(&program));
     assert_eq!(run(&mut Command::new(&program)), "one session key\n");
 
+    // CMake finds the same, and the version that it is.
+    let consumer = dir.path().join("consumer");
+    let found = format!("-DCMAKE_PREFIX_PATH={}", prefix.display());
+    let configure = |build: &Path, source: &Path| {
+        let mut cmake = Command::new("cmake");
+        cmake.arg(&found).arg("-B").arg(build).arg("-S").arg(source).output().unwrap()
+    };
+    let said = configure(&consumer, &library().join("examples"));
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    run(Command::new("cmake").arg("--build").arg(&consumer));
+    assert_eq!(run(&mut Command::new(consumer.join("exchange"))), "one session key\n");
+    for (version, fits) in [("0.1.0", true), ("0.1.1", false), ("0.2", false), ("1", false)] {
+        let source = dir.path().join(format!("wants-{version}"));
+        std::fs::create_dir(&source).unwrap();
+        let text = format!(
+            "cmake_minimum_required(VERSION 3.16)\nproject(wants LANGUAGES C)\n\
+             find_package(ringforge {version} REQUIRED)\n\
+             if(NOT TARGET ringforge::kem_static)\nmessage(FATAL_ERROR none)\nendif()\n"
+        );
+        std::fs::write(source.join("CMakeLists.txt"), text).unwrap();
+        assert_eq!(configure(&source.join("build"), &source).status.success(), fits, "{version}");
+    }
+    for license in ["LICENSE-APACHE", "LICENSE-MIT", "LICENSE-ISC", "LICENSE-CC0", "LICENSE.md"] {
+        assert!(prefix.join("share/doc/ringforge").join(license).is_file(), "no {license}");
+    }
+
     // What a shared library shows is what its header declares: nothing of the multipliers.
     let shown = run(Command::new("nm")
         .args(["-D", "--defined-only", "-P"])
@@ -130,4 +156,40 @@ fn hash_functions_and_random_bytes_of_ones_own() {
     assert!(said.ends_with("random bytes of our own, one session key\n"), "{said}");
     // As many on every kind of code.
     assert!(said.starts_with("9 hashes "), "{said}");
+}
+
+/// A DLL shows the functions that the header declares. What it needs of the system stays open here.
+#[test]
+fn a_dll_exports_what_the_header_declares() {
+    let tools = ["clang-19", "lld-link-19", "llvm-readobj-19"];
+    if tools.iter().any(|tool| Command::new(tool).arg("--version").output().is_err()) {
+        assert!(std::env::var_os("RINGFORGE_CI").is_none(), "not all of {tools:?} are here");
+        eprintln!("not all of {tools:?} are here, so no DLL is made");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut link = Command::new("lld-link-19");
+    link.args(["/dll", "/noentry", "/nodefaultlib", "/force:unresolved", "/out:kem.dll"]);
+    for source in ["mlkem/mlkem768", "mlkem/poly", "common/table", "common/hash_builtin_sha3"] {
+        let object = dir.path().join(source.replace('/', "_")).with_extension("obj");
+        let mut clang = Command::new("clang-19");
+        clang.args(["--target=x86_64-pc-windows-msvc", "-ffreestanding", "-std=c99", "-O1"]);
+        clang.args(["-DRINGFORGE_DLL=1", "-DRINGFORGE_TARGET=1", "-DRINGFORGE_RANDOM=2"]);
+        clang.args(["-DRINGFORGE_ENABLE_ALL=0", "-DRINGFORGE_ENABLE_MLKEM768=1", "-I"]);
+        clang.arg(library().join("include")).arg("-c");
+        clang.arg(library().join("src").join(source).with_extension("c")).arg("-o").arg(&object);
+        run(&mut clang);
+        link.arg(object);
+    }
+    run(link.current_dir(dir.path()));
+    let shown =
+        run(Command::new("llvm-readobj-19").arg("--coff-exports").arg(dir.path().join("kem.dll")));
+    let names: Vec<&str> =
+        shown.lines().filter_map(|line| line.trim().strip_prefix("Name: ")).collect();
+    for name in ["crypto_kem_mlkem768_keypair", "crypto_kem_mlkem768_dec_seed", "kem_at", "version"]
+    {
+        assert!(names.iter().any(|n| n.strip_prefix("ringforge_") == Some(name)), "{shown}");
+    }
+    // And nothing of its inside.
+    assert!(names.len() > 15 && !names.iter().any(|n| n.contains("mlkem_")), "{shown}");
 }

@@ -422,6 +422,74 @@ fn some_kems() -> &'static [&'static str] {
     if long() { &[] } else { &["sntrup761", "mlkem768", "ntruhps2048677"] }
 }
 
+/// A result that nobody looks at is a warning: after a failed call a session key is zeros.
+#[test]
+fn results_must_be_looked_at() {
+    let dir = tempfile::tempdir().unwrap();
+    let call = "ringforge_crypto_kem_mlkem768_dec(ss, ct, sk)";
+    for cc in common::compilers() {
+        for (name, body, warns) in
+            [("ignored", format!("{call};"), true), ("looked_at", format!("return {call};"), false)]
+        {
+            let source = dir.path().join(name).with_extension("c");
+            let text = format!(
+                "#include \"ringforge_kem.h\"\nint f(uint8_t *ss, uint8_t *ct, uint8_t *sk);\n\
+                 int f(uint8_t *ss, uint8_t *ct, uint8_t *sk)\n{{\n    {body}\n    return 0;\n}}\n"
+            );
+            std::fs::write(&source, text).unwrap();
+            let mut command = Command::new(cc);
+            command.current_dir(library()).args(STRICT).arg("-c").arg(&source);
+            command.arg("-o").arg(source.with_extension("o"));
+            let out = command.output().unwrap();
+            let said = String::from_utf8_lossy(&out.stderr);
+            assert_eq!(said.contains("unused-result"), warns, "{command:?}: {said}");
+            assert_eq!(out.status.success(), !warns, "{command:?}: {said}");
+        }
+    }
+}
+
+/// Nor does the code for this very processor warn, with all that compilers know of its lengths.
+#[test]
+fn code_for_this_processor_compiles_without_a_warning() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut own = sources();
+    own.retain(|f| if long() { true } else { f.parent().unwrap().ends_with("src/mlkem") });
+    for cc in common::compilers() {
+        compile(cc, &["-O3", "-march=native"], &own, &dir.path().join(cc));
+    }
+}
+
+/// Without a C library, as on wasm32-unknown-unknown, everything compiles but the system's random bytes.
+#[test]
+fn no_c_library_is_needed() {
+    if Command::new("clang-19").arg("--version").output().is_err() {
+        assert!(std::env::var_os("RINGFORGE_CI").is_none(), "no clang-19");
+        eprintln!("no clang-19, so nothing is compiled for WebAssembly here");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut own = sources();
+    own.retain(|f| !f.parent().unwrap().ends_with("generated"));
+    let options = ["--target=wasm32-unknown-unknown", "-O1", "-DRINGFORGE_RANDOM=2"];
+    compile("clang-19", &options, &own, dir.path());
+}
+
+/// With `RINGFORGE_CHECK_PAIRS` a pair of keys that a fault has spoiled is an error.
+#[test]
+fn new_pairs_are_tried() {
+    let dir = tempfile::tempdir().unwrap();
+    let kems = ["sntrup761", "mlkem768"];
+    let enable = enabling(&kems);
+    let wrapped = wrapped("ringforge_");
+    let mut options: Vec<&str> = enable.iter().map(String::as_str).collect();
+    options.extend(["-O1", "-DRINGFORGE_CHECK_PAIRS=1"]);
+    let objects = compile("gcc", &options, &sources_of(&kems), dir.path());
+    gives_known_answers(&program("gcc", &options, "kat", &objects, dir.path()), &kems);
+    options.push("-DTEST_FAILING_HASH");
+    options.extend(wrapped.iter().map(String::as_str));
+    run(&mut Command::new(program("gcc", &options, "kem_test", &objects, dir.path())));
+}
+
 /// Code that is not optimised leaves secrets on the stack, and so is refused with a sentence, unless that is accepted.
 #[test]
 fn unoptimised_code_is_refused() {

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * amalgamated.c: a KEM as part of one's own source, without a library.
  *
  *   ringforge package mlkem512 --prefix app_ --amalgamated -o kem
- *   cc -Ikem amalgamated.c
+ *   cc -O2 -Ikem amalgamated.c
  */
 #include "app_kem.c"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * own_hash.c: the library with hash functions and random bytes that its user brings, here from
  * libcrypto. Whoever takes another library, or a chip, writes these few lines for it.

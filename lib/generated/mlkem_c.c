@@ -84,7 +84,7 @@
  *   [-30838, 30838] inverse transform: 2 levels on whole registers
  *   Operations on registers of 8 words: 1408 multiplies, 1168 additions, 0 shifts and logic, 0 shuffles, 832 loads, 320 stores; 8 reductions, 424 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <stdint.h>
 

@@ -65,7 +65,7 @@
  *   [-27183, 27183] inverse transform: 2 levels on whole registers
  *   Operations on registers of 16 words: 672 multiplies, 560 additions, 32 shifts and logic, 144 shuffles, 176 loads, 160 stores; 16 reductions, 192 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <arm_neon.h>
 #include <stddef.h>

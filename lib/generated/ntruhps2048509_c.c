@@ -58,7 +58,7 @@
  *   [-32768, 32767] Toom-Cook: 512 = 7 × 128, sums of products
  *   Operations on registers of 16 words: 2480 multiplies, 3806 additions, 176 shifts and logic, 0 shuffles, 3641 loads, 2615 stores; 0 reductions, 0 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <stdint.h>
 

@@ -57,7 +57,7 @@
  *   [-32768, 32767] Toom-Cook: 512 = 7 × 128, sums of products
  *   Operations on registers of 16 words: 2480 multiplies, 4174 additions, 176 shifts and logic, 1536 shuffles, 3817 loads, 1687 stores; 0 reductions, 0 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <arm_neon.h>
 #include <stddef.h>

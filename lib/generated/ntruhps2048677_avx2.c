@@ -52,7 +52,7 @@
  *   [-32768, 32767] Toom-Cook: 720 = 9 × 144, sums of products
  *   Operations on registers of 16 words: 3281 multiplies, 6130 additions, 680 shifts and logic, 1728 shuffles, 4384 loads, 2605 stores; 0 reductions, 0 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <immintrin.h>
 #include <stddef.h>

@@ -58,7 +58,7 @@
  *   [-32768, 32767] Toom-Cook: 832 = 7 × 208, sums of products
  *   Operations on registers of 16 words: 6370 multiplies, 8677 additions, 286 shifts and logic, 0 shuffles, 7274 loads, 4658 stores; 0 reductions, 0 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <stdint.h>
 

@@ -57,7 +57,7 @@
  *   [-32768, 32767] Toom-Cook: 832 = 7 × 208, sums of products
  *   Operations on registers of 16 words: 6370 multiplies, 9749 additions, 286 shifts and logic, 2688 shuffles, 7794 loads, 2910 stores; 0 reductions, 0 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <arm_neon.h>
 #include <stddef.h>

@@ -57,7 +57,7 @@
  *   [-32768, 32767] Toom-Cook: 704 = 7 × 176, sums of products
  *   Operations on registers of 16 words: 4598 multiplies, 6996 additions, 242 shifts and logic, 2304 shuffles, 5393 loads, 2417 stores; 0 reductions, 0 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <immintrin.h>
 #include <stddef.h>

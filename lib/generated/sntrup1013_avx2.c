@@ -63,7 +63,7 @@
  *   [-32751, 32748] reduction mod f, freezing
  *   Operations on registers of 16 words: 10490 multiplies, 10302 additions, 378 shifts and logic, 376 shuffles, 5221 loads, 1378 stores; 1617 reductions, 1544 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <immintrin.h>
 #include <stddef.h>

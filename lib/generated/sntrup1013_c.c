@@ -66,7 +66,7 @@
  *   [-23561, 23625] reduction mod f, freezing
  *   Operations on registers of 16 words: 15677 multiplies, 12210 additions, 66 shifts and logic, 0 shuffles, 3462 loads, 3059 stores; 1575 reductions, 3458 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <stdint.h>
 

@@ -61,7 +61,7 @@
  *   [-23561, 23625] reduction mod f, freezing
  *   Operations on registers of 16 words: 11198 multiplies, 10051 additions, 378 shifts and logic, 376 shuffles, 5221 loads, 1534 stores; 1366 reductions, 1544 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <arm_neon.h>
 #include <stddef.h>

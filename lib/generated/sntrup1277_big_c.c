@@ -176,7 +176,7 @@
  *   [-29362, 29362] sum of the digits modulo q, reduced by f, canonical
  *   Operations on registers of 16 words: 42034 multiplies, 32417 additions, 6 shifts and logic, 0 shuffles, 11935 loads, 9915 stores; 2912 reductions, 10596 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <stdint.h>
 

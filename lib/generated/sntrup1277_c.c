@@ -128,7 +128,7 @@
  *   [-29362, 29362] sum of the digits modulo q, reduced by f, canonical
  *   Operations on registers of 16 words: 26635 multiplies, 21614 additions, 326 shifts and logic, 0 shuffles, 7582 loads, 6423 stores; 1622 reductions, 6903 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <stdint.h>
 

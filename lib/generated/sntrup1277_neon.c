@@ -81,7 +81,7 @@
  *   [-22636, 22640] sum of the digits modulo q, reduced by f, canonical
  *   Operations on registers of 16 words: 14962 multiplies, 12934 additions, 323 shifts and logic, 480 shuffles, 9989 loads, 1999 stores; 1654 reductions, 1592 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <arm_neon.h>
 #include <stddef.h>

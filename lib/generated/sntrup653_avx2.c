@@ -63,7 +63,7 @@
  *   [-32274, 32291] reduction mod f, freezing
  *   Operations on registers of 16 words: 4462 multiplies, 4570 additions, 211 shifts and logic, 209 shuffles, 2851 loads, 753 stores; 489 reductions, 686 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <immintrin.h>
 #include <stddef.h>

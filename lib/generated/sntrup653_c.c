@@ -66,7 +66,7 @@
  *   [-32250, 32269] reduction mod f, freezing
  *   Operations on registers of 16 words: 7696 multiplies, 5999 additions, 43 shifts and logic, 0 shuffles, 2071 loads, 1797 stores; 604 reductions, 1844 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <stdint.h>
 

@@ -61,7 +61,7 @@
  *   [-32273, 32292] reduction mod f, freezing
  *   Operations on registers of 16 words: 4867 multiplies, 4570 additions, 211 shifts and logic, 209 shuffles, 2851 loads, 837 stores; 489 reductions, 686 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <arm_neon.h>
 #include <stddef.h>

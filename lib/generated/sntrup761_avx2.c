@@ -69,7 +69,7 @@
  *   [-30741, 30738] reduction mod f, freezing
  *   Operations on registers of 16 words: 4747 multiplies, 5004 additions, 242 shifts and logic, 240 shuffles, 3212 loads, 833 stores; 420 reductions, 710 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <immintrin.h>
 #include <stddef.h>

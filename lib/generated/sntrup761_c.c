@@ -71,7 +71,7 @@
  *   [-30738, 30741] reduction mod f, freezing
  *   Operations on registers of 16 words: 8499 multiplies, 6635 additions, 50 shifts and logic, 0 shuffles, 2527 loads, 1918 stores; 565 reductions, 2119 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <stdint.h>
 

@@ -67,7 +67,7 @@
  *   [-32243, 32240] reduction mod f, freezing
  *   Operations on registers of 16 words: 4755 multiplies, 5008 additions, 242 shifts and logic, 240 shuffles, 3212 loads, 923 stores; 424 reductions, 710 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <arm_neon.h>
 #include <stddef.h>

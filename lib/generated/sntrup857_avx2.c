@@ -65,7 +65,7 @@
  *   [-11724, 11721] reduction mod f, freezing
  *   Operations on registers of 16 words: 6788 multiplies, 6848 additions, 218 shifts and logic, 270 shuffles, 3673 loads, 973 stores; 826 reductions, 1100 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <immintrin.h>
 #include <stddef.h>

@@ -67,7 +67,7 @@
  *   [-9447, 9447] reduction mod f, freezing
  *   Operations on registers of 16 words: 10536 multiplies, 8335 additions, 2 shifts and logic, 0 shuffles, 2467 loads, 2145 stores; 930 reductions, 2441 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <stdint.h>
 

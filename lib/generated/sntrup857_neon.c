@@ -63,7 +63,7 @@
  *   [-9447, 9447] reduction mod f, freezing
  *   Operations on registers of 16 words: 7434 multiplies, 6824 additions, 218 shifts and logic, 270 shuffles, 3673 loads, 1081 stores; 802 reductions, 1100 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <arm_neon.h>
 #include <stddef.h>

@@ -170,7 +170,7 @@
  *   [-29710, 29710] sum of the digits modulo q, reduced by f, canonical
  *   Operations on registers of 16 words: 29844 multiplies, 24113 additions, 6 shifts and logic, 0 shuffles, 9377 loads, 7793 stores; 1784 reductions, 7764 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <stdint.h>
 

@@ -123,7 +123,7 @@
  *   [-29710, 29710] sum of the digits modulo q, reduced by f, canonical
  *   Operations on registers of 16 words: 19548 multiplies, 15825 additions, 4 shifts and logic, 0 shuffles, 5970 loads, 5055 stores; 1181 reductions, 5055 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <stdint.h>
 

@@ -69,7 +69,7 @@
  *   [-29515, 29515] sum of the digits modulo q, reduced by f, canonical
  *   Operations on registers of 16 words: 11901 multiplies, 10707 additions, 254 shifts and logic, 378 shuffles, 10626 loads, 1436 stores; 915 reductions, 1038 modular products.
  *
- * This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
  */
 #include <arm_neon.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * ringforge_config.h: everything about the library that its user may choose.
  *
@@ -39,6 +40,20 @@
 #ifndef RINGFORGE_RANDOM
 #define RINGFORGE_RANDOM 0
 #endif
+
+/* 1 tries each new key pair before it is given out: what is encapsulated to it, it opens (the pairwise consistency test of
+ * FIPS 140-3). It costs an encapsulation and a decapsulation; no random bytes are drawn. */
+#ifndef RINGFORGE_CHECK_PAIRS
+#define RINGFORGE_CHECK_PAIRS 0
+#endif
+
+/* Windows: 1 where the library is compiled as a DLL, 2 where a program links one. */
+#ifndef RINGFORGE_DLL
+#define RINGFORGE_DLL 0
+#endif
+
+/* Without optimization secrets stay on the stack, and gcc and clang stop with an error. Defined, RINGFORGE_UNOPTIMIZED
+ * accepts that, for a debugger. */
 
 /* Which KEMs are compiled: 1 or 0 each. */
 #ifndef RINGFORGE_ENABLE_ALL

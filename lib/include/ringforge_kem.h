@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * ringforge_kem.h: key encapsulation with lattices; Streamlined NTRU Prime, NTRU LPRime.
  *
@@ -18,6 +19,9 @@
  *                                not that of the other parts. What dec does with such a key is not said
  *   check_pair(pk, sk)           pairwise consistency: RINGFORGE_ERR_KEY if what is encapsulated to pk is not opened
  *                                by sk. Draws random bytes
+ *   keypair_with, enc_with       keypair and enc with random bytes of a function of yours, which gets a context of yours:
+ *                                they are the coins. What your function leaves on the stack is wiped as far down as
+ *                                coins reach
  *   keypair_checked, enc_checked, dec_checked
  *                                the same with the length of each buffer behind it; another
  *                                length than the KEM's is RINGFORGE_ERR_LENGTH, and nothing is
@@ -36,6 +40,8 @@
 #define RINGFORGE_VERSION_MINOR 1
 #define RINGFORGE_VERSION_PATCH 0
 #define RINGFORGE_VERSION "0.1.0"
+#define RINGFORGE_VERSION_NUMBER                                                                   \
+    (RINGFORGE_VERSION_MAJOR * 65536L + RINGFORGE_VERSION_MINOR * 256L + RINGFORGE_VERSION_PATCH)
 
 #define RINGFORGE_CONCAT_(a, b) a##b
 #define RINGFORGE_CONCAT(a, b) RINGFORGE_CONCAT_(a, b)
@@ -46,8 +52,21 @@ extern "C" {
 #endif
 
 /* What is declared here is all that a shared library shows. */
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility push(default)
+#if RINGFORGE_DLL == 1
+#define RINGFORGE_API __declspec(dllexport)
+#elif RINGFORGE_DLL == 2
+#define RINGFORGE_API __declspec(dllimport)
+#elif defined(__GNUC__) && !defined(_WIN32)
+#define RINGFORGE_API __attribute__((visibility("default")))
+#else
+#define RINGFORGE_API
+#endif
+
+/* A result that must be looked at: after a failed call keys and session keys are zeros. */
+#if defined(__GNUC__)
+#define RINGFORGE_CALL RINGFORGE_API __attribute__((warn_unused_result)) int
+#else
+#define RINGFORGE_CALL RINGFORGE_API int
 #endif
 
 /* Errors. */
@@ -56,6 +75,7 @@ extern "C" {
 #define RINGFORGE_ERR_LENGTH (-3) /* a buffer has another length than the KEM's */
 #define RINGFORGE_ERR_KEY (-4)    /* the public or secret key is malformed */
 #define RINGFORGE_ERR_COINS (-5)  /* these coins are to be rejected: take others */
+#define RINGFORGE_ERR_PAIR (-6)   /* RINGFORGE_CHECK_PAIRS: the new keys are no pair; a fault of the machine */
 
 /*
  * Hooks. Which of them the library brings along is chosen in ringforge_config.h when it is compiled; a
@@ -74,33 +94,43 @@ int RINGFORGE_NS(shake128)(uint8_t *out, size_t out_len, const uint8_t *in, size
 int RINGFORGE_NS(shake256)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len);
 #endif
 
+/* A source of random bytes with a context of its own: fills `out`, and returns 0, or anything else when it failed. */
+typedef int RINGFORGE_NS(random_source)(void *context, uint8_t *out, size_t len);
+
 /* The functions of one KEM; `size` is the start of its macros. */
 #define RINGFORGE_DECLARE_KEM(name, size)                                                          \
-    int RINGFORGE_NS(crypto_kem_##name##_keypair)(uint8_t pk[size##_PUBLICKEYBYTES],               \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_keypair)(uint8_t pk[size##_PUBLICKEYBYTES],               \
                                                   uint8_t sk[size##_SECRETKEYBYTES]);              \
-    int RINGFORGE_NS(crypto_kem_##name##_keypair_derand)(uint8_t pk[size##_PUBLICKEYBYTES],        \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_keypair_derand)(uint8_t pk[size##_PUBLICKEYBYTES],        \
                                                          uint8_t sk[size##_SECRETKEYBYTES],        \
                                                          const uint8_t coins[size##_KEYPAIRCOINS]); \
-    int RINGFORGE_NS(crypto_kem_##name##_enc)(uint8_t ct[size##_CIPHERTEXTBYTES],                  \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_enc)(uint8_t ct[size##_CIPHERTEXTBYTES],                  \
                                               uint8_t ss[size##_BYTES],                            \
                                               const uint8_t pk[size##_PUBLICKEYBYTES]);            \
-    int RINGFORGE_NS(crypto_kem_##name##_enc_derand)(uint8_t ct[size##_CIPHERTEXTBYTES],           \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_enc_derand)(uint8_t ct[size##_CIPHERTEXTBYTES],           \
                                                      uint8_t ss[size##_BYTES],                     \
                                                      const uint8_t pk[size##_PUBLICKEYBYTES],      \
                                                      const uint8_t coins[size##_ENCCOINS]);        \
-    int RINGFORGE_NS(crypto_kem_##name##_dec)(uint8_t ss[size##_BYTES],                            \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_dec)(uint8_t ss[size##_BYTES],                            \
                                               const uint8_t ct[size##_CIPHERTEXTBYTES],            \
                                               const uint8_t sk[size##_SECRETKEYBYTES]);            \
-    int RINGFORGE_NS(crypto_kem_##name##_check_pk)(const uint8_t pk[size##_PUBLICKEYBYTES]);       \
-    int RINGFORGE_NS(crypto_kem_##name##_check_sk)(const uint8_t sk[size##_SECRETKEYBYTES]);       \
-    int RINGFORGE_NS(crypto_kem_##name##_check_pair)(const uint8_t pk[size##_PUBLICKEYBYTES],      \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_check_pk)(const uint8_t pk[size##_PUBLICKEYBYTES]);       \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_check_sk)(const uint8_t sk[size##_SECRETKEYBYTES]);       \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_check_pair)(const uint8_t pk[size##_PUBLICKEYBYTES],      \
                                                      const uint8_t sk[size##_SECRETKEYBYTES]);     \
-    int RINGFORGE_NS(crypto_kem_##name##_keypair_checked)(uint8_t *pk, size_t pk_len, uint8_t *sk, \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_keypair_with)(                                 \
+        uint8_t pk[size##_PUBLICKEYBYTES], uint8_t sk[size##_SECRETKEYBYTES],                      \
+        RINGFORGE_NS(random_source) * random, void *context);                                      \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_enc_with)(                                     \
+        uint8_t ct[size##_CIPHERTEXTBYTES], uint8_t ss[size##_BYTES],                              \
+        const uint8_t pk[size##_PUBLICKEYBYTES], RINGFORGE_NS(random_source) * random,             \
+        void *context);                                                                            \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_keypair_checked)(uint8_t *pk, size_t pk_len, uint8_t *sk, \
                                                           size_t sk_len);                          \
-    int RINGFORGE_NS(crypto_kem_##name##_enc_checked)(uint8_t *ct, size_t ct_len, uint8_t *ss,     \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_enc_checked)(uint8_t *ct, size_t ct_len, uint8_t *ss,     \
                                                       size_t ss_len, const uint8_t *pk,            \
                                                       size_t pk_len);                              \
-    int RINGFORGE_NS(crypto_kem_##name##_dec_checked)(uint8_t *ss, size_t ss_len,                  \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_dec_checked)(uint8_t *ss, size_t ss_len,                  \
                                                       const uint8_t *ct, size_t ct_len,            \
                                                       const uint8_t *sk, size_t sk_len);
 
@@ -166,15 +196,15 @@ RINGFORGE_DECLARE_KEM(ntruhrss701, RINGFORGE_NTRUHRSS701)
         uint8_t hash[32];                                                                          \
     } RINGFORGE_NS(name##_prepared);                                                               \
     RINGFORGE_DECLARE_KEM(name, size)                                                              \
-    int RINGFORGE_NS(crypto_kem_##name##_prepare)(RINGFORGE_NS(name##_prepared) * prepared,        \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_prepare)(RINGFORGE_NS(name##_prepared) * prepared,        \
                                                   const uint8_t pk[size##_PUBLICKEYBYTES]);        \
-    int RINGFORGE_NS(crypto_kem_##name##_enc_prepared)(                                            \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_enc_prepared)(                                            \
         uint8_t ct[size##_CIPHERTEXTBYTES], uint8_t ss[size##_BYTES],                              \
         const RINGFORGE_NS(name##_prepared) * prepared);                                           \
-    int RINGFORGE_NS(crypto_kem_##name##_enc_prepared_derand)(                                     \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_enc_prepared_derand)(                                     \
         uint8_t ct[size##_CIPHERTEXTBYTES], uint8_t ss[size##_BYTES],                              \
         const RINGFORGE_NS(name##_prepared) * prepared, const uint8_t coins[size##_ENCCOINS]);     \
-    int RINGFORGE_NS(crypto_kem_##name##_dec_seed)(uint8_t ss[size##_BYTES],                       \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_dec_seed)(uint8_t ss[size##_BYTES],                       \
                                                    const uint8_t ct[size##_CIPHERTEXTBYTES],       \
                                                    const uint8_t seed[size##_KEYPAIRCOINS]);
 
@@ -223,13 +253,13 @@ RINGFORGE_DECLARE_MLKEM(mlkem1024, RINGFORGE_MLKEM1024, 4)
  */
 #define RINGFORGE_DECLARE_PRIME(name, size)                                                        \
     RINGFORGE_DECLARE_KEM(name, size)                                                              \
-    int RINGFORGE_NS(crypto_kem_##name##_keypair_batch)(uint8_t *pks, uint8_t *sks, size_t count); \
-    int RINGFORGE_NS(crypto_kem_##name##_prepare)(RINGFORGE_NS(name##_prepared) * prepared,        \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_keypair_batch)(uint8_t *pks, uint8_t *sks, size_t count); \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_prepare)(RINGFORGE_NS(name##_prepared) * prepared,        \
                                                   const uint8_t pk[size##_PUBLICKEYBYTES]);        \
-    int RINGFORGE_NS(crypto_kem_##name##_enc_prepared)(                                            \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_enc_prepared)(                                            \
         uint8_t ct[size##_CIPHERTEXTBYTES], uint8_t ss[size##_BYTES],                              \
         const RINGFORGE_NS(name##_prepared) * prepared);                                           \
-    int RINGFORGE_NS(crypto_kem_##name##_enc_prepared_derand)(                                     \
+    RINGFORGE_CALL RINGFORGE_NS(crypto_kem_##name##_enc_prepared_derand)(                                     \
         uint8_t ct[size##_CIPHERTEXTBYTES], uint8_t ss[size##_BYTES],                              \
         const RINGFORGE_NS(name##_prepared) * prepared, const uint8_t coins[size##_ENCCOINS]);
 
@@ -435,12 +465,13 @@ typedef struct {
     int (*check_sk)(const uint8_t *sk);
     int (*check_pair)(const uint8_t *pk, const uint8_t *sk);
 } RINGFORGE_NS(kem);
-const RINGFORGE_NS(kem) * RINGFORGE_NS(kem_find)(const char *name);
-const RINGFORGE_NS(kem) * RINGFORGE_NS(kem_at)(size_t index);
+RINGFORGE_API const RINGFORGE_NS(kem) * RINGFORGE_NS(kem_find)(const char *name);
+RINGFORGE_API const RINGFORGE_NS(kem) * RINGFORGE_NS(kem_at)(size_t index);
 
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility pop
-#endif
+/* The version of the library that is linked, which may be another than the header's: RINGFORGE_VERSION and
+ * RINGFORGE_VERSION_NUMBER as they were when it was compiled. */
+RINGFORGE_API const char *RINGFORGE_NS(version)(void);
+RINGFORGE_API long RINGFORGE_NS(version_number)(void);
 
 #ifdef __cplusplus
 }

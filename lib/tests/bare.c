@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * bare.c: what newlib asks of a system, on Linux's calls, for programs of a microcontroller in an emulator of Linux's programs
  * (qemu-arm). Strings and printf are newlib's.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * Cycles of every KEM, as lines of JSON: bench avx2|portable [NAME…]. Random bytes cost next to nothing.
  *

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
 # cortex_m4.sh DIR "COMPILER FLAGS" KEM...: the library for Cortex-M4, in DIR. For each KEM it compares the first known answer in
 # qemu-arm, and prints its name, the bytes of flash that a program with its three operations takes (code and constants, the
 # compiler's memcpy too), and the bytes of stack that keypair, enc and dec touch. A KEM that has no known answer is a failure.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * counted.h: in the place of cycles.h where instructions are counted in an emulator: of all statements, in the order in which
  * they are executed, the one whose number (from 1) is in COUNTED of the environment stands between the marks of

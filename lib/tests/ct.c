@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * Constant time, under valgrind: with RINGFORGE_CT_TEST, what randombytes gives and secret keys count as
  * undefined, and valgrind reports every branch and address that depends on them. ct [NAME…]

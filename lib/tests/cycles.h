@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* cycles.h: core cycles of a call: time-stamp ticks, scaled by a chain of dependent additions timed beside them. x86-64. */
 #ifndef RINGFORGE_CYCLES_H
 #define RINGFORGE_CYCLES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * What operations leave on the stack: dead_stack [bytes] [NAME…]. Each KEM's operations run on a painted stack of
  * their own with one key and coins, then with others; below the frame that called them both must leave the same
@@ -26,11 +27,17 @@ static uint64_t prepared[MAX_PREPARED / 8];
 
 static const char *const targets[] = {"all", "portable", "avx2"};
 /* Operations, those that some KEMs lack last. */
-enum { KEYPAIR, KEYPAIR_DERAND, ENC, ENC_DERAND, DEC, CHECK_SK, CHECK_PAIR, ENC_PREPARED, ENC_PREPARED_DERAND, KEYPAIR_BATCH,
-       DEC_SEED, OPERATIONS };
+enum { KEYPAIR, KEYPAIR_DERAND, ENC, ENC_DERAND, DEC, CHECK_SK, CHECK_PAIR, KEYPAIR_WITH, ENC_WITH, ENC_PREPARED,
+       ENC_PREPARED_DERAND, KEYPAIR_BATCH, DEC_SEED, OPERATIONS };
 static const char *const names[OPERATIONS] = {"keypair", "keypair_derand", "enc", "enc_derand", "dec", "check_sk",
-                                              "check_pair", "enc_prepared", "enc_prepared_derand", "keypair_batch",
-                                              "dec_seed"};
+                                              "check_pair", "keypair_with", "enc_with", "enc_prepared",
+                                              "enc_prepared_derand", "keypair_batch", "dec_seed"};
+
+static int source(void *context, uint8_t *out, size_t len)
+{
+    memcpy(out, context, len);
+    return 0;
+}
 
 static __attribute__((noinline)) void call_operation(void)
 {
@@ -57,6 +64,12 @@ static __attribute__((noinline)) void call_operation(void)
         break;
     case CHECK_PAIR:
         error = kem->check_pair(pk, sk);
+        break;
+    case KEYPAIR_WITH:
+        error = kem->keypair_with(pk, sk, source, coins);
+        break;
+    case ENC_WITH:
+        error = kem->enc_with(ct, ss, pk, source, coins);
         break;
     case ENC_PREPARED:
         error = kem->enc_prepared(ct, ss, prepared);

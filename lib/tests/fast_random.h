@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* fast_random.h: bytes that look random and cost no more than copying them, for timings. */
 #ifndef RINGFORGE_FAST_RANDOM_H
 #define RINGFORGE_FAST_RANDOM_H

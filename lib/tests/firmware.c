@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * firmware.c: a program that has one KEM (FIRMWARE_KEM, such as sntrup761) and nothing else, to be linked without what it does
  * not need: what a microcontroller's flash would hold. It is never run.

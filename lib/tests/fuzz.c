@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * fuzz.c: what others can send to a KEM, and damaged keys of one's own, made up by libFuzzer:
  *

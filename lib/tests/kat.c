@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * Known answers: kat NAME COUNT prints the SHA-256 of the first COUNT cases of a KEM in the format of
  * NIST's .rsp files (see kats.txt), on portable code if a third argument follows; kat has NAME succeeds

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* What every KEM must do, on both kinds of code: kem_test [NAME…]. */
 #include "test.h"
 
@@ -43,6 +44,45 @@ static void round_trips(const struct kem *kem)
         CHECK(kem->dec(ss2, ct, sk) == 0);
         CHECK(memcmp(ss, ss2, kem->ss) == 0);
     }
+}
+
+/* A source of random bytes: what its context points to, moving on, or failure where that is NULL. */
+static int source(void *context, uint8_t *out, size_t len)
+{
+    const uint8_t **bytes = context;
+    if (*bytes == NULL)
+        return 1;
+    memcpy(out, *bytes, len);
+    *bytes += len;
+    return 0;
+}
+
+/* Random bytes of a source with a context are coins, and where it fails nothing is written but zeros. */
+static void sources(const struct kem *kem)
+{
+    const uint8_t *bytes = coins;
+    int error;
+    reseed(3);
+    do {
+        nist_bytes(coins, sizeof coins);
+        error = kem->keypair_derand(pk, sk, coins);
+    } while (error == RINGFORGE_ERR_COINS);
+    CHECK(error == 0);
+    CHECK(kem->keypair_with(pk2, sk2, source, &bytes) == 0);
+    CHECK(bytes == coins + kem->keypair_coins);
+    CHECK(memcmp(pk, pk2, kem->pk) == 0 && memcmp(sk, sk2, kem->sk) == 0);
+    bytes = coins;
+    CHECK(kem->enc_with(ct, ss, pk, source, &bytes) == 0);
+    CHECK(bytes == coins + kem->enc_coins);
+    CHECK(kem->enc_derand(ct2, ss2, pk, coins) == 0);
+    CHECK(memcmp(ct, ct2, kem->ct) == 0 && memcmp(ss, ss2, kem->ss) == 0);
+    bytes = NULL;
+    memset(pk2, 1, sizeof pk2);
+    memset(sk2, 1, sizeof sk2);
+    CHECK(kem->keypair_with(pk2, sk2, source, &bytes) == RINGFORGE_ERR_RANDOM);
+    CHECK(all_zero(pk2, kem->pk) && all_zero(sk2, kem->sk));
+    CHECK(kem->enc_with(ct, ss, pk, source, &bytes) == RINGFORGE_ERR_RANDOM);
+    CHECK(all_zero(ct, kem->ct) && all_zero(ss, kem->ss));
 }
 
 /* Coins are the bytes that randombytes would have given. */
@@ -281,7 +321,7 @@ static void failing_random(const struct kem *kem)
 #ifdef TEST_FAILING_HASH
 /*
  * The linker's --wrap puts these before the library's hash functions: the one after `hash_calls_left` calls
- * fails, unless that is negative.
+ * fails, unless that is negative; and the result of the one after `hash_calls_right` calls has a wrong bit.
  */
 #define WRAPPED_(prefix, name) prefix##name
 #define WRAPPED(prefix, name) WRAPPED_(prefix, name)
@@ -296,9 +336,12 @@ static void failing_random(const struct kem *kem)
     int WRAPPED(__wrap_, HASH(name)) with_length;                                                  \
     int WRAPPED(__wrap_, HASH(name)) with_length                                                   \
     {                                                                                              \
-        return hash_fails() ? -1 : REAL(name) without;                                             \
+        int error_ = hash_fails() ? -1 : REAL(name) without;                                       \
+        if (hash_calls_right >= 0 && hash_calls_right-- == 0)                                      \
+            out[0] ^= 1;                                                                           \
+        return error_;                                                                             \
     }
-static int hash_calls_left = -1;
+static int hash_calls_left = -1, hash_calls_right = -1;
 
 static int hash_fails(void)
 {
@@ -349,6 +392,25 @@ static void failing_hash(const struct kem *kem)
     if (kem->keypair_batch)
         FAIL_EACH(kem->keypair_batch(pk, sk, KEYS), pk, KEYS * kem->pk, sk, KEYS * kem->sk);
 }
+
+#if RINGFORGE_CHECK_PAIRS
+/* A key pair that a fault has spoiled is not given out: of Streamlined NTRU Prime the first hash is that of the public key,
+ * which lies in the secret one. */
+static void spoiled_pairs(const struct kem *kem)
+{
+    reseed(9);
+    if (strncmp(kem->name, "sntrup", 6) != 0)
+        return;
+    hash_calls_right = 0;
+    CHECK(kem->keypair(pk, sk) == RINGFORGE_ERR_PAIR);
+    CHECK(hash_calls_right < 0 && all_zero(pk, kem->pk) && all_zero(sk, kem->sk));
+    hash_calls_right = 2;
+    CHECK(kem->keypair_batch(pk, sk, KEYS) == RINGFORGE_ERR_PAIR);
+    CHECK(all_zero(pk, KEYS * kem->pk) && all_zero(sk, KEYS * kem->sk));
+    hash_calls_right = -1;
+    CHECK(kem->keypair(pk, sk) == 0 && kem->keypair_batch(pk, sk, KEYS) == 0);
+}
+#endif
 #endif
 
 /* Streamlined NTRU Prime draws g again where it has no inverse mod 3, such as g = 0. */
@@ -425,6 +487,7 @@ int main(int argc, char **argv)
 {
     size_t i;
     int k;
+    CHECK(strcmp(NS(version)(), RINGFORGE_VERSION) == 0 && NS(version_number)() == RINGFORGE_VERSION_NUMBER);
     for (i = 0; i < kem_count; i++) {
         const struct kem *kem = kems + i;
         int wanted = argc == 1;
@@ -437,6 +500,7 @@ int main(int argc, char **argv)
             NS(test_portable) = k;
             round_trips(kem);
             coins_are_draws(kem);
+            sources(kem);
             batches(kem);
             damaged(kem);
             checks(kem);
@@ -446,6 +510,9 @@ int main(int argc, char **argv)
             failing_random(kem);
 #ifdef TEST_FAILING_HASH
             failing_hash(kem);
+#if RINGFORGE_CHECK_PAIRS
+            spoiled_pairs(kem);
+#endif
 #endif
             rejected_draws(kem);
             stuck_generator(kem);

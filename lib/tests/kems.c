@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* All KEMs of the library in one table, and the hook for random bytes. */
 #include "test.h"
 
@@ -8,7 +9,8 @@
         NS(crypto_kem_##name##_enc_derand), NS(crypto_kem_##name##_dec),                           \
         NS(crypto_kem_##name##_keypair_checked), NS(crypto_kem_##name##_enc_checked),              \
         NS(crypto_kem_##name##_dec_checked), NS(crypto_kem_##name##_check_pk),                     \
-        NS(crypto_kem_##name##_check_sk), NS(crypto_kem_##name##_check_pair)
+        NS(crypto_kem_##name##_check_sk), NS(crypto_kem_##name##_check_pair),                    \
+        NS(crypto_kem_##name##_keypair_with), NS(crypto_kem_##name##_enc_with)
 #define UNTYPED(name)                                                                              \
     static int prepare_##name(void *prepared, const uint8_t *pk)                                   \
     {                                                                                              \

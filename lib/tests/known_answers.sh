@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
 # known_answers.sh KAT: compares what the program `kat` prints with kats.txt, for each KEM that it has.
 # Every line is tried on the fastest code of this machine and on portable code; none is a failure.
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * Polynomials of ML-KEM beside their definitions, on portable code and AVX2: rounding, packing and reduction of every
  * word. mlkem_poly

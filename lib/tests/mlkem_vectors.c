@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * mlkem_vectors FILE [portable]: ML-KEM's vectors of the Python package cryptography-vectors (50.0.2, in the files
  * kat_MLKEM_*.rsp), which have ciphertexts that are rejected as well. FILE has the SHA-256 of the first cases of each file,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* The AES-256-CTR-DRBG of NIST's known-answer tests, for tests only: its AES looks up tables. */
 #include "test.h"
 

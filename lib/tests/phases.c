@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * Cycles of single phases of sntrup761, as lines of JSON: phases [portable]. Includes the sources, since the phases are
  * static.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* The hook for random bytes of the tests: NIST's generator, which can be made to fail. */
 #include "test.h"
 

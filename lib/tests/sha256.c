@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* SHA-256 [FIPS180-4] of a string in memory; the known answers are given by it. */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * Stack use: stack prints, for each KEM and operation, the bytes of stack that a call touches. Calls run on a
  * painted stack of their own, and a call that does nothing is subtracted. On Arm's microcontrollers, where there are no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* test.h: what the tests of the library share. */
 #ifndef RINGFORGE_TEST_H
 #define RINGFORGE_TEST_H
@@ -26,6 +27,8 @@ struct kem {
     int (*check_pk)(const uint8_t *);
     int (*check_sk)(const uint8_t *);
     int (*check_pair)(const uint8_t *, const uint8_t *);
+    int (*keypair_with)(uint8_t *, uint8_t *, NS(random_source) *, void *);
+    int (*enc_with)(uint8_t *, uint8_t *, const uint8_t *, NS(random_source) *, void *);
     /* Those of NTRU Prime, the last three of ML-KEM as well; NULL elsewhere. The prepared key is passed untyped. */
     int (*keypair_batch)(uint8_t *, uint8_t *, size_t);
     size_t prepared;

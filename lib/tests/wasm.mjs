@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
 // Runs a WASI program under node: node wasm.mjs FILE [ARGUMENT]...
 import { readFile } from "node:fs/promises";
 import { WASI } from "node:wasi";

@@ -9,4 +9,4 @@ pub mod preamble;
 pub mod sse41;
 mod x86;
 
-pub use preamble::Preamble;
+pub use preamble::{LICENSE, Preamble};

@@ -2,6 +2,9 @@
 
 use ringforge_program::ir::Program;
 
+/// Under what everything that is generated may be used, as SPDX writes it.
+pub const LICENSE: &str = "Apache-2.0 OR MIT OR ISC OR CC0-1.0";
+
 /// What the program itself does not know of the file that is made from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preamble {
@@ -33,10 +36,7 @@ impl Preamble {
             lines.push(String::new());
             lines.extend(self.facts.iter().cloned());
         }
-        lines.extend([
-            String::new(),
-            "This file may be used under Apache-2.0, MIT, ISC or CC0, as you like.".to_string(),
-        ]);
+        lines.extend([String::new(), format!("SPDX-License-Identifier: {LICENSE}")]);
         let mut text = String::from("/*\n");
         for line in lines {
             // A plan's text cannot end the comment.

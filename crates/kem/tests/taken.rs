@@ -66,3 +66,59 @@ fn a_new_project_takes_the_crate_by_path() {
     run(&project, &format!("cargo remove ringforge-kem && cargo add --path {path} {features}"));
     run(&project, "cargo run");
 }
+
+/// For wasm32-unknown-unknown, where there is neither a C library nor std, the crate compiles, and node exchanges a key.
+#[test]
+#[ignore = "in the long run"]
+fn the_crate_runs_where_there_is_no_system() {
+    const TARGET: &str = "wasm32-unknown-unknown";
+    let here =
+        |line: &str| Command::new("sh").args(["-c", line]).status().is_ok_and(|s| s.success());
+    let target = format!("test -d \"$(rustc --print target-libdir --target {TARGET})\"");
+    for needed in [&target[..], "clang-19 --version", "llvm-ar-19 --version", "node --version"] {
+        if !here(&format!("{needed} > /dev/null 2>&1")) {
+            eprintln!("skipped: no `{needed}` here; rustup target add {TARGET}");
+            return;
+        }
+    }
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let project = dir.path().join("bare");
+    run(dir.path(), "cargo init --lib bare");
+    let path = root().join("crates/kem").display().to_string();
+    let features = "--no-default-features --features mlkem768,sntrup761,small";
+    run(&project, &format!("cargo add --path {path} {features}"));
+    std::fs::copy(root().join("Cargo.lock"), project.join("Cargo.lock")).expect("a copy");
+    let manifest = std::fs::read_to_string(project.join("Cargo.toml")).expect("a manifest");
+    let manifest = format!("{manifest}\n[lib]\ncrate-type = [\"cdylib\"]\n");
+    std::fs::write(project.join("Cargo.toml"), manifest).expect("a manifest");
+    let text = r#"#![no_std]
+        use ringforge_kem::{mlkem768, sntrup761};
+
+        #[panic_handler]
+        fn panic(_: &core::panic::PanicInfo) -> ! {
+            core::arch::wasm32::unreachable()
+        }
+
+        macro_rules! exchange {
+            ($kem:ident) => {{
+                let coins = core::array::from_fn(|i| (i * 29 >> 3) as u8);
+                let (secret, public) = $kem::keypair_derand(&coins).unwrap();
+                let (ct, ours) = public.encap_derand(&[5; $kem::ENC_COINS]);
+                secret.decap(&ct).as_bytes() == ours.as_bytes()
+            }};
+        }
+
+        #[unsafe(no_mangle)]
+        extern "C" fn exchanged() -> u32 {
+            exchange!(mlkem768) as u32 + 2 * exchange!(sntrup761) as u32
+        }
+    "#;
+    std::fs::write(project.join("src/lib.rs"), text).expect("a program");
+    let tools = "CC_wasm32_unknown_unknown=clang-19 AR_wasm32_unknown_unknown=llvm-ar-19";
+    run(&project, &format!("{tools} cargo build --release --target {TARGET}"));
+    let made = format!("\"$CARGO_TARGET_DIR\"/{TARGET}/release/bare.wasm");
+    let script = "WebAssembly.instantiate(require('fs').readFileSync(process.argv[1])).then(\
+                  made => console.log('exchanged', made.instance.exports.exchanged()))";
+    let said = run(&project, &format!("node -e \"{script}\" {made}"));
+    assert_eq!(said, "exchanged 3\n");
+}

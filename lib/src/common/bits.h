@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* bits.h: fields of fewer than 32 bits in little-endian streams of bytes. Internal. */
 #ifndef RINGFORGE_BITS_H
 #define RINGFORGE_BITS_H

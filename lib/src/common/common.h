@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * common.h: what all sources of the library share. Internal.
  */
@@ -6,7 +7,22 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* Where there is no C library, such as on wasm32-unknown-unknown, compilers still want these functions of it from somebody:
+ * Rust has them. */
+#if defined(__has_include)
+#if !__has_include(<string.h>)
+#define RF_NO_STRING_H
+#endif
+#endif
+#ifdef RF_NO_STRING_H
+void *memcpy(void *to, const void *from, size_t len);
+void *memset(void *to, int byte, size_t len);
+int memcmp(const void *a, const void *b, size_t len);
+int strcmp(const char *a, const char *b);
+#else
 #include <string.h>
+#endif
 
 #include "../../include/ringforge_kem.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* dot.h: dot products of two words. Internal. */
 #ifndef RINGFORGE_DOT_H
 #define RINGFORGE_DOT_H

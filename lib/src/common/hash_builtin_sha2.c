@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* SHA-512 [FIPS180-4], built in (RINGFORGE_HASH 0). Portable; its time depends on the length alone. */
 #include "sha512.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * hash_builtin_sha3.c: SHA3-256, SHA3-512, SHAKE128 and SHAKE256 [FIPS202], one at a time in
  * portable C and four side by side with AVX2, both with AVX-512 where there is. Nothing here depends on data but

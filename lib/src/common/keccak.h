@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * keccak.h: the parts of SHA-3 that only the built-in provider has: four sponges side by side. Internal.
  */

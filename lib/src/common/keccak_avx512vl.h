@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * keccak_avx512vl.h: the permutation on one state and on four, with AVX-512 on registers of 128 and 256 bits: the state is
  * in 25 of 32 registers, a turn is one instruction, and so is logic of three operands. Part of hash_builtin_sha3.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* keccak_four_avx2.h: four sponges side by side, with AVX2. Part of hash_builtin_sha3.c. */
 #ifndef RINGFORGE_KECCAK_FOUR_AVX2_H
 #define RINGFORGE_KECCAK_FOUR_AVX2_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* Hooks by OpenSSL's libcrypto, 1.1.1 or later (RINGFORGE_HASH 1, RINGFORGE_RANDOM 1). */
 #include "common.h"
 

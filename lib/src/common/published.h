@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * published.h: errors that come of public values, for the KEMs that have such. Internal.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* Random bytes of the operating system (RINGFORGE_RANDOM 0). */
 #if (defined(__linux__) || defined(__wasi__)) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* getrandom, getentropy */

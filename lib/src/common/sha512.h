@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* sha512.h: SHA-512 block by block, of one message or of several side by side; of the hashing that is built in. Internal. */
 #ifndef RINGFORGE_SHA512_H
 #define RINGFORGE_SHA512_H

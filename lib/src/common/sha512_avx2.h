@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* sha512_avx2.h: what sha512_lanes.inc asks for, with AVX2. Part of hash_builtin_sha2.c. */
 #ifndef RINGFORGE_SHA512_AVX2_H
 #define RINGFORGE_SHA512_AVX2_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * sha512_avx512vl.h: what sha512_lanes.inc asks for, with AVX-512 on registers of 128 and 256 bits: a turn is one
  * instruction, and so is logic of three operands. Part of hash_builtin_sha2.c.

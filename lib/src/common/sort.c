@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * Sorting in constant time: Batcher's merge exchange [Knuth3 §5.2.2, Algorithm M], whose comparisons
  * depend on n alone.

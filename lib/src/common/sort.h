@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* sort.h: internal. */
 #ifndef RINGFORGE_SORT_H
 #define RINGFORGE_SORT_H

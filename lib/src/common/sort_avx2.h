@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * sort_avx2.h: sort.c with AVX2, by bitonic merges [Knuth3 §5.3.4]. Part of sort.c.
  *

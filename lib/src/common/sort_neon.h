@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * sort_neon.h: sort.c with Neon, the same merge exchange four words at a time. Part of sort.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* table.c: the KEMs by name. */
 #include "common.h"
 
@@ -91,6 +92,16 @@ const RF_NS(kem) * RF_NS(kem_find)(const char *name)
     while (kem->name != NULL && strcmp(kem->name, name) != 0)
         kem++;
     return kem->name != NULL ? kem : NULL;
+}
+
+const char *RF_NS(version)(void)
+{
+    return RINGFORGE_VERSION;
+}
+
+long RF_NS(version_number)(void)
+{
+    return RINGFORGE_VERSION_NUMBER;
 }
 
 #undef RF_ROW

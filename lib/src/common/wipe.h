@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * wipe.h: nothing secret stays on the stack or in registers when an operation ends. Internal.
  *
@@ -186,5 +187,18 @@ RF_AVX512VL static inline void rf_clear_upper_registers(void)
             wiper();                                                                               \
         return error_;                                                                             \
     } while (0)
+
+/* The same for key generation. Where RINGFORGE_CHECK_PAIRS is 1, RF_KEM(tried) tries pairs before they are given out. */
+#if RINGFORGE_CHECK_PAIRS
+#define RF_THEN_TRY(call, wiper, pks, sks, count)                                                  \
+    do {                                                                                           \
+        int error_ = call;                                                                         \
+        if (rf_wipes())                                                                            \
+            wiper();                                                                               \
+        return error_ != 0 ? error_ : RF_KEM(tried)(pks, sks, count);                              \
+    } while (0)
+#else
+#define RF_THEN_TRY(call, wiper, pks, sks, count) RF_THEN_WIPE(call, wiper)
+#endif
 
 #endif /* RINGFORGE_WIPE_H */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* ML-KEM-512 [FIPS203 §8]. */
 #include "poly.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* pack_avx2.h: Compress_d and Decompress_d of FIPS 203 with their packing, with AVX2. Part of poly.c. */
 #ifndef RINGFORGE_MLKEM_PACK_AVX2_H
 #define RINGFORGE_MLKEM_PACK_AVX2_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * poly.h: polynomials of ML-KEM, 256 coefficients modulo 3329 [FIPS203]. Internal.
  *

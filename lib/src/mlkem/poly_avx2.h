@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* poly_avx2.h: the loops of poly.c with AVX2. Part of poly.c. */
 #ifndef RINGFORGE_MLKEM_POLY_AVX2_H
 #define RINGFORGE_MLKEM_POLY_AVX2_H

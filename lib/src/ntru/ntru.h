@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* ntru.h: what the sizes of NTRU share. Internal. */
 #ifndef RINGFORGE_NTRU_H
 #define RINGFORGE_NTRU_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* NTRU-HPS-2048-509 [NTRU20 §1.6]. */
 #include "ntru.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * The key stream of AES-256 in counter mode [FIPS197], counter from zero, in constant time: portable in
  * slices of bits, four blocks at a time, with Neon eight, or by the processor's instructions.

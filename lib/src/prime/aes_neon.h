@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * aes_neon.h: the key stream of aes.c with Neon, in slices of bits of eight blocks: bit k of byte i of register b is bit b of
  * byte i of block k [KS09]. So bytes are moved by tables, which are no secret. Part of aes.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * The hashes of NTRU Prime [NTRUPrime20 §3.3]: SHA-512 of a byte that tells them apart and of strings, cut to 32 bytes.
  * Where hashing is built in, two that do not wait for each other go side by side.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * Strings of residues to bytes and back, as NTRU Prime says [NTRUPrime20 §3.1]: neighbours with
  * moduli m0, m1 become one residue with modulus m0 m1, which gives bytes while it is at least

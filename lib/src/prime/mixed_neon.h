@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* mixed_neon.h: levels of mixed.c with Neon, eight pairs at a time. Part of mixed.c. */
 #ifndef RINGFORGE_PRIME_MIXED_NEON_H
 #define RINGFORGE_PRIME_MIXED_NEON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* prime.h: what the sizes of NTRU Prime share. Internal. */
 #ifndef RINGFORGE_PRIME_H
 #define RINGFORGE_PRIME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* sntrup1277 and ntrulpr1277. */
 #include "prime.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /* sntrup953 and ntrulpr953. */
 #include "prime.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
 """Compares a shared library made of lib/ (with -DRINGFORGE_TESTING -fPIC) with the slow models: compare.py LIBRARY [COUNT]
 
 Portable code and AVX2, the same keys, ciphertexts and session keys from the same coins; forged ciphertexts and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
 """ML-KEM from the text of FIPS 203, slowly: schoolbook transforms, integers, nothing shared with the library."""
 from hashlib import sha3_256, sha3_512, shake_128, shake_256
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
 """NTRU from the specification of the third round, slowly: polynomials are lists of integers, inverses are Euclid's."""
 from hashlib import sha3_256
 

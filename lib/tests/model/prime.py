@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
 """NTRU Prime from the specification of the third round, slowly: lists of integers, AES from its field, bytes by recursion.
 
 Keys are not made but recognised: h is g / 3f where 3 f h = g, and 1/g where its product with g is 1. What was computed

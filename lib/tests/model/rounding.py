@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
 """Rounding and reduction of ML-KEM for all 65,536 words against integers: rounding.py LIBRARY (made as for compare.py)"""
 import ctypes
 import sys

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * crypto_api.h: a stand-in for the header that OpenSSH's sntrup761.c is compiled with, written from the interface alone:
  * names, types, sizes, and that randombytes is a macro. For tests; the bytes come from openssh.c.

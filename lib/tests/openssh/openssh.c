@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
  * OpenSSH's part beside a sntrup761.c that `ringforge package sntrup761 --as openssh` wrote: what that file calls, and a
  * table of KEMs with the one, so that kat.c and stack.c test it. Random bytes are NIST's generator's, SHA-512 is the
@@ -28,6 +29,6 @@ SAME(BYTES);
 const struct kem kems[] = {{"sntrup761", crypto_kem_sntrup761_PUBLICKEYBYTES, crypto_kem_sntrup761_SECRETKEYBYTES,
                             crypto_kem_sntrup761_CIPHERTEXTBYTES, crypto_kem_sntrup761_BYTES, 0, 0,
                             crypto_kem_sntrup761_keypair, NULL, crypto_kem_sntrup761_enc, NULL,
-                            crypto_kem_sntrup761_dec, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL,
-                            NULL}};
+                            crypto_kem_sntrup761_dec, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL,
+                            NULL, NULL}};
 const size_t kem_count = 1;

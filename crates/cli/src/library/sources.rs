@@ -88,6 +88,9 @@ impl Selection {
             say("RF_NEED_MORE", Some("0"));
             say("RINGFORGE_TESTING", None);
             say("RINGFORGE_CT_TEST", None);
+            say("RINGFORGE_CHECK_PAIRS", Some("0"));
+            say("__has_include", None); // the place where it goes has a C library
+            say("RF_NO_STRING_H", None);
         }
         known
     }
@@ -220,7 +223,8 @@ fn reachable(texts: BTreeMap<String, String>) -> BTreeMap<String, String> {
 impl Sources {
     /// All of `src/` as one source beside the two headers.
     pub fn amalgamated(&self, head: &str) -> String {
-        let mut out = format!("/*\n * {head}\n */\n");
+        let license = ringforge_emit::LICENSE;
+        let mut out = format!("/*\n * SPDX-License-Identifier: {license}\n *\n * {head}\n */\n");
         let mut headers = BTreeSet::new();
         // It asks the system's headers for more than C99, so it comes first.
         let first = "random_system.c";
@@ -255,6 +259,7 @@ impl Sources {
                     *out += &format!("#include \"{}\"\n", base(public))
                 }
                 Some(other) => self.inline(other, headers, macros, out),
+                None if line.starts_with("/* SPDX-License-Identifier: ") => {} // all have the same
                 None => *out += &format!("{line}\n"),
             }
             if let Some(rest) = line.strip_prefix("#define ").filter(|_| !header) {
