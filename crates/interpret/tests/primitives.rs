@@ -37,6 +37,7 @@ fn map(q: u64, words: usize, op: impl Fn(Value) -> Op) -> Program {
         transform: None,
         plan: String::new(),
         schedule: String::new(),
+        in_order: 0,
         procedures: vec![Procedure {
             name: "map".into(),
             exported: true,

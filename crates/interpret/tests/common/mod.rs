@@ -96,6 +96,7 @@ pub fn program(mutation: Mutation) -> Program {
         transform: None,
         plan: String::new(),
         schedule: String::new(),
+        in_order: 0,
         procedures: vec![Procedure {
             name: "mul".into(),
             exported: true,
