@@ -115,7 +115,8 @@ fn pass_with(compiler: &str, tests: &[&str]) -> BTreeSet<(String, String)> {
         names.len()
     );
     assert!(failures.is_empty(), "{compiler} alone: {}", failures.join("\n"));
-    assert!(ran >= 8 * tests.len(), "only {ran} tests ran");
+    let least = if tests.is_empty() { 900 } else { 70 };
+    assert!(ran >= least, "only {ran} tests ran");
     records
 }
 
