@@ -155,7 +155,7 @@ fn spoken(paragraph: &str) -> String {
     let mut text = String::new();
     let mut rest = out.as_str();
     while let Some((before, after)) = rest.split_once("](") {
-        text += &before.replace('[', "").replace('!', "");
+        text += &before.replace(['[', '!'], "");
         rest = after.split_once(')').map_or("", |(_, behind)| behind);
     }
     (text + rest).replace("**", "").replace(['[', ']'], "")

@@ -274,7 +274,7 @@ fn explain_shows_trees_ranges_counts_and_pictures() {
             "butterflies-svg",
             "has no transform",
         ),
-        (["sntrup761", "--target", "c"], "ports-svg", "simulated on no processor"),
+        (["sntrup761", "--target", "c"], "ports-svg", "no processor model simulates target c"),
     ] {
         let run = dir.ringforge(&[&["explain"], &what[..], &["--as", view]].concat());
         run.fails(2, &[why]);

@@ -121,7 +121,9 @@ fn what_does_not_fit_is_refused_with_what_would_work() {
     forge(RING, &with).fails(2, &["--target"]);
     let plan = [&of("avx2")[..], &["--plan", "newhope512"]].concat();
     forge("newhope512", &plan).fails(2, &["layers"]);
-    for (arithmetic, why) in [("montgomery", "without sign"), ("unsigned-lazy", "2^18")] {
+    for (arithmetic, why) in
+        [("montgomery", "no product in unsigned arithmetic"), ("unsigned-lazy", "2^18")]
+    {
         let other = ["search", RING, "--arithmetic", arithmetic, "--out", "other.json"];
         dir.ringforge(&other).succeeds();
         let schedule = ["--schedule", "other.json", "--target", "avx2"];

@@ -14,7 +14,7 @@ use exchange::{Damage, exchange};
 use method::METHODS;
 use ring::signature::Ed25519KeyPair;
 use ringforge_kem::sntrup761::PublicKey;
-use ringforge_testing::{needs, program};
+use ringforge_testing::{needs, path};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -72,7 +72,7 @@ impl Server {
             key.display()
         );
         std::fs::write(dir.path().join("config"), config).unwrap();
-        let child = Command::new(program("sshd").expect("the test asks whether it is here"))
+        let child = Command::new(path("sshd").expect("the test asks whether it is here"))
             .args(["-D", "-e", "-f"])
             .arg(dir.path().join("config"))
             .stderr(std::fs::File::create(dir.path().join("log")).unwrap())

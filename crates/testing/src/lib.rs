@@ -96,6 +96,19 @@ pub fn program(name: &str) -> Option<&'static str> {
     Some(if plain { place } else { file.into_os_string().into_string().ok()?.leak() })
 }
 
+/// The whole path of a tool's file, for programs that start themselves again. A missing one is recorded as by [`has`].
+///
+/// # Panics
+/// As [`has`].
+#[track_caller]
+pub fn path(name: &str) -> Option<PathBuf> {
+    let found = found(tool(name));
+    if found.is_none() {
+        skip(tool(name));
+    }
+    Some(found?.1)
+}
+
 /// gcc, or where it is not here clang: for tests that any C compiler serves.
 ///
 /// # Panics

@@ -79,7 +79,7 @@ impl Machine<'_> {
     /// Which lanes of memory the mask leaves: those of a mask that is a constant, all of none.
     fn lanes_of_memory(&self, size: usize) -> Fallible<Vec<std::ops::Range<usize>>> {
         let (Some(mask), Some(lane)) = (self.write_mask(), evex::masked(&self.now.ins)) else {
-            return Ok(vec![0..size]);
+            return Ok(std::iter::once(0..size).collect());
         };
         let mut lanes = Vec::new();
         for (i, at) in (0..size).step_by(lane).enumerate() {
