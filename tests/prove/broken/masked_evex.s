@@ -1,9 +1,10 @@
-# A mask register decides which lanes are written: refused by name, not ignored.
+# A mask register decides which lanes are written: the one with the product is not.
 #
 # contract: z17.toml
 # expect:
-#   unknown
-#   unmodelled (disjoint): unsupported: this instruction is not on the whitelist at 0x_ (mul+0x_): `kmovd k1, eax`, bytes c5 fb 92 c8
+#   refuted
+#   function (disjoint): for a = x^0 and b = 0 coefficient 0 is 1 modulo 17, but the product's is 0
+#   for a = [1], b = [0]: element 0 is 1, the product's 0
 
     .intel_syntax noprefix
     .text
@@ -14,7 +15,7 @@ mul:
     vmovd xmm0, eax
     movzx eax, word ptr [rdx]
     vmovd xmm1, eax
-    mov eax, 1
+    mov eax, 2
     kmovd k1, eax
     vpmullw xmm0{k1}, xmm0, xmm1
     vpmulhrsw xmm1, xmm0, xmmword ptr v[rip]    # round(x / 17)

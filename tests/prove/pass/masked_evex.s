@@ -1,0 +1,29 @@
+# A mask register decides which lanes are written: the one with the product is.
+#
+# contract: z17.toml
+# expect:
+#   proved
+
+    .intel_syntax noprefix
+    .text
+    .globl mul
+    .type mul, @function
+mul:
+    movzx eax, word ptr [rsi]
+    vmovd xmm0, eax
+    movzx eax, word ptr [rdx]
+    vmovd xmm1, eax
+    mov eax, 1
+    kmovd k1, eax
+    vpmullw xmm0{k1}, xmm0, xmm1
+    vpmulhrsw xmm1, xmm0, xmmword ptr v[rip]    # round(x / 17)
+    vpmullw xmm1, xmm1, xmmword ptr q[rip]
+    vpsubw xmm0, xmm0, xmm1
+    vpextrw word ptr [rdi], xmm0, 0
+    ret
+    .size mul, .-mul
+    .section .rodata
+    .align 32
+v:  .fill 16, 2, 1928
+q:  .fill 16, 2, 17
+    .section .note.GNU-stack, "", @progbits
