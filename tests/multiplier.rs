@@ -287,7 +287,7 @@ fn explain_shows_trees_ranges_counts_and_pictures() {
         let said = on(processor).succeeds().stdout;
         assert!(said.contains(&format!("Simulated on {name}: ")), "{said}");
     }
-    on("redwood").fails(2, &["no such processor", "zen-4, redwood-cove"]);
+    on("redwood").fails(2, &["no simulated avx2 processor", "zen-4, redwood-cove"]);
     let json =
         dir.ringforge(&["--json", "explain", "sntrup761", "--target", "c"]).succeeds().json();
     assert!(json["tree"]["children"].is_array() && json["counts"]["total"].is_object());

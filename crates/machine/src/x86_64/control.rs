@@ -99,7 +99,7 @@ impl Machine<'_> {
         let to = self.indirect(target)?;
         let first = self.object.word(self.at.0, self.at.1).to_le_bytes()[0];
         if first != NOTRACK {
-            self.lands(&to, &[ENDBR64], "an indirect jump or call")?;
+            self.lands(&to, std::slice::from_ref(&ENDBR64), "an indirect jump or call")?;
         }
         Ok(to)
     }
