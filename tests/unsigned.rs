@@ -130,7 +130,8 @@ fn what_does_not_fit_is_refused_with_what_would_work() {
         forge(RING, &schedule).fails(2, &[why, "--arithmetic unsigned"]);
     }
     dir.file("half.json", "{\"problem\": 1}");
-    forge(RING, &["--schedule", "half.json", "--target", "c"]).fails(2, &["was not written by `ringforge search`"]);
+    forge(RING, &["--schedule", "half.json", "--target", "c"])
+        .fails(2, &["was not written by `ringforge search`"]);
     for (text, why) in [
         ("4 floor 0..8", "names no reduction"),
         ("9 csub 0..8", "number of layers up to 7"),
