@@ -466,8 +466,10 @@ fn no_c_library_is_needed() {
     let dir = tempfile::tempdir().unwrap();
     let mut own = sources();
     own.retain(|f| !f.parent().unwrap().ends_with("generated"));
-    let options = ["--target=wasm32-unknown-unknown", "-O1", "-DRINGFORGE_RANDOM=2"];
-    compile(clang, &options, &own, dir.path());
+    for form in ["-DRINGFORGE_SMALL=0", "-DRINGFORGE_SMALL=1"] {
+        let options = ["--target=wasm32-unknown-unknown", "-O1", "-DRINGFORGE_RANDOM=2", form];
+        compile(clang, &options, &own, dir.path());
+    }
 }
 
 /// With `RINGFORGE_CHECK_PAIRS` a pair of keys that a fault has spoiled is an error.

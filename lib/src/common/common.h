@@ -17,6 +17,7 @@
 #endif
 #ifdef RF_NO_STRING_H
 void *memcpy(void *to, const void *from, size_t len);
+void *memmove(void *to, const void *from, size_t len);
 void *memset(void *to, int byte, size_t len);
 int memcmp(const void *a, const void *b, size_t len);
 int strcmp(const char *a, const char *b);
