@@ -1,8 +1,8 @@
 //! What a program is lowered by: every choice, made before any of them is used.
 //!
-//! A schedule says what its writer wants. [`Choices`] are the values that lowering goes by, and they remember which of
+//! A schedule says what its writer wants. `Choices` are the values that lowering goes by, and they remember which of
 //! them it read: those are printed, and a key that a user wrote and that nothing read is refused. A product modulo one
-//! prime has choices of its own ([`Product`]): its words, its layout, its methods and its limits.
+//! prime has choices of its own (`Product`): its words, its layout, its methods and its limits.
 
 pub(crate) mod defaults;
 
