@@ -106,6 +106,11 @@ fn say(ui: &Ui, name: &str, report: &SafetyReport) {
             ui.say(format!("{}{call}: {}", f.symbol, reason.text));
         }
     }
+    for f in &report.functions {
+        for remark in &f.remarks {
+            ui.say(format!("{}: note that {remark}", f.symbol));
+        }
+    }
     if report.verdict == Verdict::Proved {
         for claim in &report.claims {
             ui.say(format!("  {claim}"));

@@ -77,6 +77,8 @@ pub struct FinalRegion {
     pub name: String,
     /// Its bytes.
     pub bytes: Vec<Byte>,
+    /// Which of them an instruction loaded.
+    pub loaded: Vec<bool>,
 }
 
 /// Why an element of a region has no value.

@@ -37,10 +37,13 @@ pub(crate) struct Region {
     /// Content of `base..high`; below it (a stack not yet used) everything is undefined.
     pub base: i64,
     pub data: Vec<Byte>,
+    /// Which bytes of a caller's buffer were loaded.
+    pub loaded: Vec<bool>,
 }
 
 impl Region {
     pub fn new(name: &str, kind: RegionKind, data: Vec<Byte>) -> Region {
+        let loaded = if kind == RegionKind::Caller { vec![false; data.len()] } else { Vec::new() };
         Region {
             name: name.to_string(),
             kind,
@@ -52,6 +55,7 @@ impl Region {
             high: data.len() as i64,
             base: 0,
             data,
+            loaded,
         }
     }
 
@@ -112,6 +116,9 @@ impl Region {
         self.grow(offset);
         let at = (offset - self.base) as usize;
         out.copy_from_slice(&self.data[at..at + out.len()]);
+        if let Some(loaded) = self.loaded.get_mut(at..at + out.len()) {
+            loaded.fill(true);
+        }
         Ok(())
     }
 

@@ -47,6 +47,8 @@ pub struct FunctionReport {
     pub reasons: Vec<Reason>,
     /// What the verdict takes for granted.
     pub assumptions: Vec<String>,
+    /// What is no mistake by the contract, and yet often one: bytes that are never read.
+    pub remarks: Vec<String>,
     /// Calls executed: values of public arguments and data, alignments, orders in memory.
     pub cases: usize,
     /// Instructions executed in the longest of them.
@@ -126,6 +128,7 @@ impl FunctionReport {
                 "the caller follows the calling convention {}; arrays do not overlap",
                 abi.name()
             )],
+            remarks: Vec::new(),
             cases: 0,
             instructions: 0,
             stack_bytes: 0,
@@ -168,6 +171,7 @@ impl Run<'_> {
     fn run(&self, report: &mut FunctionReport) -> Verdict {
         let calls = self.calls();
         let count = calls.len() as f64;
+        let mut read = Read::default();
         for (at, call) in calls.iter().enumerate() {
             let going = &mut |steps: u64| {
                 let part = 1.0 - 1.0 / (1.0 + steps as f64 / 1e6);
@@ -179,6 +183,7 @@ impl Run<'_> {
             }
             match lift(self.object, &call.spec, &mut Graph::blind(), going) {
                 Ok(lifted) => {
+                    read.add(&lifted);
                     if let Some(verdict) = self.finished(&lifted, call, report) {
                         return verdict;
                     }
@@ -190,6 +195,7 @@ impl Run<'_> {
             report.say(ReasonKind::Unmodelled, "no instruction was executed".into(), None, "");
             return Verdict::Unknown;
         }
+        report.remarks = read.remarks(self.function);
         Verdict::Proved
     }
 
@@ -380,6 +386,52 @@ impl Run<'_> {
             max_steps: MOST_STEPS,
         };
         Call { name: String::new(), spec }
+    }
+}
+
+/// Which bytes of each buffer some call reads.
+#[derive(Default)]
+struct Read(Vec<Vec<bool>>);
+
+impl Read {
+    fn add(&mut self, lifted: &Lifted) {
+        for case in &lifted.cases {
+            self.0.resize(self.0.len().max(case.regions.len()), Vec::new());
+            for (read, region) in self.0.iter_mut().zip(&case.regions) {
+                read.resize(region.loaded.len(), false);
+                read.iter_mut().zip(&region.loaded).for_each(|(r, l)| *r |= l);
+            }
+        }
+    }
+
+    /// The bytes of inputs that no call reads, in words.
+    fn remarks(&self, function: &Function) -> Vec<String> {
+        let mut remarks = Vec::new();
+        for (buffer, read) in function.parameters.iter().filter_map(Parameter::buffer).zip(&self.0)
+        {
+            if buffer.role == Role::Output {
+                continue;
+            }
+            let mut from = 0;
+            for run in read.chunk_by(|a, b| a == b) {
+                let last = from + run.len() - 1;
+                let name = &buffer.name;
+                match run[0] {
+                    true => {}
+                    false if run.len() == read.len() => {
+                        remarks.push(format!("{name} is never read"))
+                    }
+                    false if from == last => {
+                        remarks.push(format!("byte {from} of {name} is never read"))
+                    }
+                    false => {
+                        remarks.push(format!("bytes {from} to {last} of {name} are never read"))
+                    }
+                }
+                from = last + 1;
+            }
+        }
+        remarks
     }
 }
 

@@ -95,6 +95,16 @@ pub enum Parameter {
     Secret,
 }
 
+impl Parameter {
+    /// The array, if it is one of its own.
+    pub fn buffer(&self) -> Option<&Buffer> {
+        match self {
+            Parameter::Buffer(buffer) => Some(buffer),
+            _ => None,
+        }
+    }
+}
+
 /// An array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {

@@ -147,6 +147,34 @@ fn each_claim_is_checked() {
     );
 }
 
+#[test]
+fn bytes_that_are_never_read_are_named() {
+    let remarks = |body: &str, arguments: &str| {
+        let contract = SafetyContract::parse(&contract(arguments)).unwrap();
+        let report =
+            check(&object(&format!("{body}\nret")), &contract, &Options::default(), &Quiet);
+        assert_eq!(report.verdict, Verdict::Proved, "{:?}", report.functions[0].reasons);
+        report.functions[0].remarks.clone()
+    };
+    let arrays = "{ name = \"out\", role = \"output\", element = \"u8\", length = 1 }, \
+                  { name = \"a\", role = \"input\", element = \"u8\", length = 16 }, \
+                  { name = \"b\", role = \"inout\", element = \"u8\", length = 8 }";
+    let first = "mov al, [rsi]\n xor al, [rdx]\n mov [rdi], al";
+    assert_eq!(
+        remarks(first, arrays),
+        ["bytes 1 to 15 of a are never read", "bytes 1 to 7 of b are never read"]
+    );
+    // What is written is not read; a gap of one byte; an output is nobody's loss.
+    let gap = "mov rax, [rsi]\n xor eax, [rsi+9]\n xor ax, [rsi+13]\n xor al, [rsi+15]\n mov [rdi], al\n mov [rdx], rax";
+    assert_eq!(remarks(gap, arrays), ["byte 8 of a is never read", "b is never read"]);
+    let all = "movdqu xmm0, [rsi]\n movq rax, xmm0\n xor rax, [rdx]\n mov [rdi], al";
+    assert!(remarks(all, arrays).is_empty());
+    // One of several cases is enough.
+    let cases = format!("{}, {{ name = \"n\", values = [0, 8] }}", arrays);
+    let either = "mov rax, [rsi+rcx]\n xor rax, [rdx]\n mov [rdi], al";
+    assert!(remarks(either, &cases).is_empty());
+}
+
 /// The verdict on a function of ARRAYS (four words) that also claims `claim`, and the reason's text.
 fn clean(claim: &str, body: &str) -> (Verdict, String) {
     let four = &ARRAYS.replace("values = [4, 3, 4]", "value = 4");
