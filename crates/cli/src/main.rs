@@ -5,6 +5,7 @@
 
 mod args;
 mod bench;
+mod chain;
 mod check;
 mod choose;
 mod coverage;

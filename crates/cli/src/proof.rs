@@ -51,8 +51,13 @@ pub fn contract(origin: &str, text: &str, symbol: Option<&str>) -> Result<Contra
 
 /// What is wrong with a contract's text, and where.
 pub fn refused(origin: &str, text: &str, error: ContractError) -> Failure {
+    refused_as("this contract is refused", origin, text, error)
+}
+
+/// The same with a headline of its own.
+pub fn refused_as(headline: &str, origin: &str, text: &str, error: ContractError) -> Failure {
     Failure::at(
-        "this contract is refused",
+        headline,
         Excerpt {
             name: origin.into(),
             text: text.into(),

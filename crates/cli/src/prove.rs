@@ -2,10 +2,13 @@
 
 use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
 use ringforge_prove::Verdict;
+use ringforge_prove::contract::Contract;
 use ringforge_target::Architecture;
 use serde::Serialize;
+use std::path::Path;
 
 use crate::args::Prove;
+use crate::chain;
 use crate::package::Tool;
 use crate::preset::read;
 use crate::proof::{self, Named, Proof};
@@ -31,6 +34,9 @@ pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
     if ringforge_prove::constant_time::contract::is_for(&text) {
         return safety::run(ui, args, &origin, &text);
     }
+    if ringforge_prove::chain::is_for(&text) {
+        return chain::run(ui, args, &origin, &text);
+    }
     let contract = proof::contract(&origin, &text, args.symbol.as_deref())?;
     let names: Vec<String> = args.objects.iter().map(|p| p.display().to_string()).collect();
     let mut contents = Vec::new();
@@ -52,31 +58,10 @@ pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
         written.map_err(|e| Failure::failed(format!("cannot write `{}`: {e}", path.display())))?;
     }
     for (proof, path) in proofs.iter_mut().zip(&args.objects) {
-        if args.no_confirm || proof.report.verdict != Verdict::Refuted {
-            continue;
-        }
-        // Without a compiler the counterexample stays unconfirmed, and says so.
-        let Some(architecture) = Architecture::of_abi(contract.abi.name()) else {
-            let why = format!(
-                "unconfirmed: nothing on this machine runs code for \"{}\"",
-                contract.abi.name()
-            );
-            proof.confirmation = Some(why);
-            continue;
-        };
-        match target::compiler_for(Some(architecture), None, None) {
-            Ok(compiler) => proof::confirm(proof, &compiler, path, &contract),
-            Err(error) => proof.confirmation = Some(format!("unconfirmed: {}", error.message)),
-        }
+        confirm(args, proof, path, &contract);
     }
     let verdicts: Vec<Verdict> = proofs.iter().map(|p| p.report.verdict).collect();
-    let overall = if verdicts.contains(&Verdict::Refuted) {
-        Verdict::Refuted
-    } else if verdicts.contains(&Verdict::Unknown) {
-        Verdict::Unknown
-    } else {
-        Verdict::Proved
-    };
+    let overall = together(&verdicts);
     let equivalent = overall == Verdict::Proved && proofs.len() > 1;
     ui.json(&serde_json::json!({
         "verdict": overall,
@@ -96,7 +81,37 @@ pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
     Ok(if overall == Verdict::Proved { 0 } else { 1 })
 }
 
-fn say(ui: &Ui, name: &str, proof: &Proof) {
+/// The verdict on several things that must all hold.
+pub fn together(verdicts: &[Verdict]) -> Verdict {
+    if verdicts.contains(&Verdict::Refuted) {
+        Verdict::Refuted
+    } else if verdicts.contains(&Verdict::Unknown) {
+        Verdict::Unknown
+    } else {
+        Verdict::Proved
+    }
+}
+
+/// Runs a refuted object on the counterexample, where this machine can and the user has not said no.
+pub fn confirm(args: &Prove, proof: &mut Proof, path: &Path, contract: &Contract) {
+    if args.no_confirm || proof.report.verdict != Verdict::Refuted {
+        return;
+    }
+    // Without a compiler the counterexample stays unconfirmed, and says so.
+    let Some(architecture) = Architecture::of_abi(contract.abi.name()) else {
+        let abi = contract.abi.name();
+        proof.confirmation =
+            Some(format!("unconfirmed: nothing on this machine runs code for \"{abi}\""));
+        return;
+    };
+    match target::compiler_for(Some(architecture), None, None) {
+        Ok(compiler) => proof::confirm(proof, &compiler, path, contract),
+        Err(error) => proof.confirmation = Some(format!("unconfirmed: {}", error.message)),
+    }
+}
+
+/// Says what was found of one object.
+pub fn say(ui: &Ui, name: &str, proof: &Proof) {
     ui.say(format!("{name}: {} is {}", proof.report.symbol, proof.verdict()));
     for line in proof::explanation(proof) {
         ui.say(format!("  {line}"));

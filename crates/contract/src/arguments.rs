@@ -137,7 +137,7 @@ fn refused(a: &ArgumentText) -> Result<(), At> {
 }
 
 /// An interval that the element type holds.
-fn interval(text: &Spanned<[i64; 2]>, element: Element) -> Result<(i64, i64), At> {
+pub(crate) fn interval(text: &Spanned<[i64; 2]>, element: Element) -> Result<(i64, i64), At> {
     let [lo, hi] = *text.as_ref();
     let (least, greatest) = element.range();
     if lo > hi {

@@ -7,6 +7,7 @@
 
 mod arguments;
 pub mod calls;
+pub mod chain;
 pub mod claims;
 mod clauses;
 pub mod computes;

@@ -66,7 +66,7 @@ mod written;
 pub use limits::Options;
 pub use report::{Reason, ReasonKind, Report, Verdict, Witness};
 pub use ringforge_contract::{
-    Computes, Contract, ContractError, Oracle, Transform, contract, expected,
+    Computes, Contract, ContractError, Oracle, Transform, chain, contract, expected,
 };
 
 use limits::Watch;
