@@ -6,6 +6,7 @@ mod interface;
 pub mod m4;
 pub mod neon;
 pub mod preamble;
+mod source;
 pub mod sse41;
 mod x86;
 

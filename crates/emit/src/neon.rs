@@ -12,10 +12,10 @@ mod select;
 mod words;
 
 use crate::Preamble;
-use crate::x86::{Machine, UNDOING, check, file};
+use crate::source::{Machine, UNDOING, check, file};
 use ringforge_program::ir::*;
 
-pub use crate::x86::Unfit;
+pub use crate::source::Unfit;
 
 /// The suffix of this target's function and file names.
 pub const SUFFIX: &str = "neon";

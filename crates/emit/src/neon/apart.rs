@@ -2,7 +2,7 @@
 //! registers are in use at a time.
 
 use super::reuse::{Register, Reuse};
-use crate::x86::Place;
+use crate::source::Place;
 use ringforge_program::ir::*;
 
 /// No operation takes words across, and no memory that one half writes is read or written by the other.

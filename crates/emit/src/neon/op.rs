@@ -8,7 +8,7 @@ use super::constants::{Constants, packed};
 use super::reuse::{Register, Reuse, Source, reuse};
 use super::select::{Form, Selection, select};
 use super::words::{cast, constant, vector};
-use crate::x86::{Place, add_sum, address, factor};
+use crate::source::{Place, add_sum, address, factor};
 use ringforge_program::ir::*;
 use std::fmt::Write;
 use used::all_used;

@@ -2,7 +2,7 @@
 //! both, and pairs of words are taken from a register that holds several. Loads take longer than either.
 
 use super::select::Selection;
-use crate::x86::Place;
+use crate::source::Place;
 use ringforge_program::ir::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

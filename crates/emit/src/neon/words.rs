@@ -1,6 +1,6 @@
 //! Words of one register: constants, casts, moves.
 
-use crate::x86::list;
+use crate::source::list;
 
 /// The type of a register of words of `bits` bits.
 pub(super) fn vector(bits: u8) -> &'static str {

@@ -1,5 +1,5 @@
-//! What C with x86 intrinsics has in common, whatever the registers: tables, functions, loops,
-//! calls, addresses. A target adds its operations.
+//! What C with intrinsics has in common, whatever the machine: tables, functions, loops, calls, addresses. A target
+//! adds its operations.
 
 use crate::Preamble;
 use crate::interface::{called_entries, comment};
@@ -27,53 +27,13 @@ pub(crate) struct Machine<'a> {
     pub block: fn(&mut String, &Place, &Block, usize),
 }
 
-/// Keeps sums of products in their order, and loads where they are: compilers make trees of sums and load words
-/// once for all rows, for which there are too few registers.
-const KEEP: &str = "/* Sums of products in this order, and no words kept for later: there are too few registers. */
-#define KEEP(sum) __asm__(\"\" : \"+x\"(sum))
-#define FENCE __asm__ volatile(\"\" ::: \"memory\")
-";
-
 /// Passes of gcc that undo what a program says. It reads intrinsics as plain sums and products: `ter` moves
 /// every operation to its use and spills what it had in registers, the others make four operations of
 /// c ± (a − b), and two shifts and two sums of a product by a constant.
 pub(crate) const UNDOING: [&str; 6] = ["ter", "forwprop", "reassoc", "fre", "pre", "slsr"];
 
-/// What a file asks of gcc: none of these passes, and words that it does not know, by a load where one instruction
-/// repeats them (gcc would take each through a general register and two shuffles). Loads that it counts as cheap it
-/// writes once for each use, `tune` is against that. Other compilers are asked nothing.
-fn gcc(machine: &Machine) -> String {
-    let passes = UNDOING.map(|pass| format!("\"no-tree-{pass}\"")).join(", ");
-    let attribute = machine.attribute;
-    let (hidden, none, tune) = match machine.repeats {
-        true => (
-            "REPEAT(v, two, word) __m256i v; __asm__(\"vpbroadcastd %1, %0\" : \"=x\"(v) : \"m\"(two))",
-            "REPEAT(v, two, word) const __m256i v = word",
-            ",tune=skylake",
-        ),
-        false => ("OPAQUE(word) __asm__(\"\" : \"+x\"(word))", "OPAQUE(word) (void)0", ""),
-    };
-    format!(
-        "/* gcc takes intrinsics apart, and products by words that it knows. */\n\
-         {IF_GCC}\n#pragma GCC optimize({passes})\n\
-         #define {hidden}\n#define TARGET __attribute__((target(\"{attribute}{tune}\")))\n\
-         #else\n#define {none}\n#define TARGET __attribute__((target(\"{attribute}\")))\n#endif\n"
-    )
-}
-
 /// What other compilers do not see.
-const IF_GCC: &str = "#if defined(__GNUC__) && !defined(__clang__)";
-
-/// What stands before the tables of x86.
-pub(crate) fn head(machine: &Machine) -> String {
-    let mut out =
-        String::from("#include <immintrin.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
-    out.push_str(&gcc(machine));
-    if machine.keeps {
-        out.push_str(KEEP);
-    }
-    out
-}
+pub(crate) const IF_GCC: &str = "#if defined(__GNUC__) && !defined(__clang__)";
 
 /// Whether value `i` of a block is a repeated word that others are multiplied with.
 pub(crate) fn factor(block: &Block, i: usize) -> bool {
@@ -94,6 +54,10 @@ pub(crate) struct Place<'a> {
     pub keeps: bool,
     /// [`Machine::in_order`].
     pub in_order: usize,
+    /// [`Machine::repeats`].
+    pub repeats: bool,
+    /// Bits of the program's registers.
+    pub registers: usize,
     /// Words that its registers repeat, each in its element: see [`repeated`].
     pub words: &'a [i32],
 }
@@ -202,20 +166,6 @@ pub(crate) fn each_block(body: &[Stmt], f: &mut dyn FnMut(&Block)) {
     }
 }
 
-/// What to do instead of an operation that no x86 vector instruction does.
-pub(crate) fn lacking(op: &Op, bits: u8) -> Option<&'static str> {
-    let products = "montgomery-low or montgomery-wide for products, rounded-shift for reductions, \
-                    minimum for freezing";
-    match (op, bits) {
-        (Op::MulHiU(..), 32) => Some("signed words: a schedule without `unsigned`"),
-        (Op::MulHi(..) | Op::MulHrs(..), 32) => Some(products),
-        (Op::MulEven(..), 16) => Some("montgomery"),
-        (Op::PairDot(..) | Op::PairDotAdd { .. }, 32) => Some("products of words, or MulEven"),
-        (Op::SarWide(..) | Op::MulLoWide(..), 32) => Some("montgomery for narrowing"),
-        _ => None,
-    }
-}
-
 /// A program of word operations as a C file.
 pub(crate) fn file(program: &Program, machine: &Machine, preamble: &Preamble) -> String {
     let mut out = preamble.comment(program, machine.what);
@@ -223,7 +173,7 @@ pub(crate) fn file(program: &Program, machine: &Machine, preamble: &Preamble) ->
     out.push_str("/* Two neighbouring words read as one, whatever type they were stored as. */\n");
     out.push_str("typedef int32_t pair __attribute__((may_alias, aligned(2)));\n");
     for procedure in &program.procedures {
-        tables(&mut out, procedure);
+        tables(&mut out, program, procedure);
         if machine.repeats {
             repeated_words(&mut out, procedure);
         }
@@ -240,7 +190,7 @@ fn table_name(procedure: &Procedure, buffer: &Buffer) -> String {
     format!("{}_{}", procedure.name, buffer.name)
 }
 
-fn tables(out: &mut String, procedure: &Procedure) {
+fn tables(out: &mut String, program: &Program, procedure: &Procedure) {
     for buffer in &procedure.buffers {
         let Role::Table(words) = &buffer.role else { continue };
         let bits = buffer.bits;
@@ -252,7 +202,7 @@ fn tables(out: &mut String, procedure: &Procedure) {
             "\nstatic const int{bits}_t {}[{}] __attribute__((aligned({}))) = {{",
             table_name(procedure, buffer),
             words.len(),
-            buffer.align.max(32)
+            buffer.align.max(program.registers.bits / 8)
         );
         for (i, word) in words.iter().enumerate() {
             out.push_str(if i % (256 / usize::from(bits)) == 0 { "\n    " } else { " " });
@@ -340,12 +290,13 @@ fn definition(
             buffer.bits,
             buffer.name,
             buffer.words,
-            buffer.align.max(32)
+            buffer.align.max(program.registers.bits / 8)
         );
     }
     let words = repeated(procedure);
-    let Machine { keeps, in_order, .. } = *machine;
-    let place = Place { procedure, bits: procedure.bits, keeps, in_order, words: &words };
+    let Machine { keeps, repeats, in_order, .. } = *machine;
+    let (bits, registers) = (procedure.bits, program.registers.bits);
+    let place = Place { procedure, bits, keeps, in_order, repeats, registers, words: &words };
     statements(out, program, machine, &place, &procedure.body, 1);
     out.push_str("}\n");
 }
@@ -440,78 +391,8 @@ pub(crate) fn list(words: &[i32]) -> String {
     words.iter().map(i32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// A part of 128 bits from memory: its words, or `count` words and zeros.
-pub(crate) fn part(place: &Place, id: BufferId, at: &Index, count: usize) -> String {
-    let (full, bits) = (128 / usize::from(place.bits), place.kept(id));
-    let words = packed(place, id, at, count.min(full));
-    if bits == place.bits { words } else { format!("_mm_cvtepi16_epi32({words})") }
-}
-
-/// `count` words as they lie in memory, at most 128 bits of them, and zeros.
-pub(crate) fn packed(place: &Place, id: BufferId, at: &Index, count: usize) -> String {
-    let word = |i: usize| address(place.procedure, id, &at.plus(i));
-    let bits = place.kept(id);
-    let full = 128 / usize::from(bits);
-    if count >= full {
-        return format!("_mm_loadu_si128((const __m128i *)({}))", word(0));
-    }
-    let (mut text, done) = match count >= full / 2 {
-        true => (format!("_mm_loadl_epi64((const __m128i *)({}))", word(0)), full / 2),
-        false => ("_mm_setzero_si128()".to_string(), 0),
-    };
-    for i in done..count {
-        text = format!("_mm_insert_epi{bits}({text}, *({}), {i})", word(i));
-    }
-    text
-}
-
-/// A word of a part, given as an expression of type `__m128i`.
-pub(crate) fn extract(register: &str, i: usize, bits: u8) -> String {
-    match bits {
-        16 => format!("(int16_t)_mm_extract_epi16({register}, {i})"),
-        _ => format!("_mm_extract_epi32({register}, {i})"),
-    }
-}
-
 /// The words of a register added to a word in memory, which has `kept` bits.
 pub(crate) fn add_sum(at: &str, words: impl Iterator<Item = String>, kept: u8) -> String {
     let words: Vec<String> = words.map(|word| format!("(uint32_t){word}")).collect();
     format!("*({at}) = (int{kept}_t)((uint32_t)*({at}) + {});", words.join(" + "))
 }
-
-/// A permutation of the words of each part as the intrinsic that has it as an immediate, and that
-/// immediate: `shuffle_epi32`, `shufflelo_epi16`, `shufflehi_epi16`; none where bytes have to be
-/// shuffled by a register.
-pub(crate) fn immediate(pattern: &[u8]) -> Option<(&'static str, u8)> {
-    let two_bits = |all: &[u8]| all.iter().rev().fold(0, |sum, &i| sum << 2 | (i & 3));
-    let still = |places: std::ops::Range<usize>| places.into_iter().all(|i| pattern[i] == i as u8);
-    if pattern.len() == 4 {
-        return Some(("shuffle_epi32", two_bits(pattern)));
-    }
-    let pairs = pattern.chunks(2);
-    if pairs.clone().all(|p| p[0] % 2 == 0 && p[1] == p[0] + 1) {
-        let halves: Vec<u8> = pairs.map(|p| p[0] / 2).collect();
-        return Some(("shuffle_epi32", two_bits(&halves)));
-    }
-    if still(4..8) && pattern[..4].iter().all(|&i| i < 4) {
-        return Some(("shufflelo_epi16", two_bits(&pattern[..4])));
-    }
-    if still(0..4) && pattern[4..].iter().all(|&i| i >= 4) {
-        return Some(("shufflehi_epi16", two_bits(&pattern[4..])));
-    }
-    None
-}
-
-/// The bytes of a permutation of 16-bit words, as words.
-pub(crate) fn byte_pattern(pattern: &[u8]) -> Vec<i32> {
-    pattern.iter().map(|&i| i32::from(2 * i) | i32::from(2 * i + 1) << 8).collect()
-}
-
-/// The low halves of a part's words of 32 bits, one after the other.
-pub(crate) fn low_words(register: &str) -> String {
-    let bytes = list(&byte_pattern(&[0, 2, 4, 6, 0, 2, 4, 6]));
-    format!("_mm_shuffle_epi8({register}, _mm_setr_epi16({bytes}))")
-}
-
-/// Words 0, 2, … of a part and then words 1, 3, ….
-pub(crate) const EVEN_THEN_ODD: [u8; 8] = [0, 2, 4, 6, 1, 3, 5, 7];
