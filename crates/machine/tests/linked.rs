@@ -383,6 +383,25 @@ fn promises_of_landings_and_returns_are_kept_on_x86_64() {
     }
 }
 
+/// The C library stops a program whose checked copy is longer than its target, and not one whose copy is as long.
+#[test]
+fn checked_copies_are_checked() {
+    for name in ["__memcpy_chk", "__memmove_chk"] {
+        for (size, lawful) in [(2, true), (-1, true), (1, false), (0, false)] {
+            let object = assembled(&format!(
+                ".intel_syntax noprefix\n.text\n.globl f\n.type f,@function\nf: lea rsi, seven[rip]\n mov edx, 2\n \
+                 mov rcx, {size}\n jmp {name}@PLT\n.section .rodata\nseven: .short 7\n\
+                 .section .note.GNU-stack,\"\",@progbits\n"
+            ));
+            assert_eq!(refusal(&object).is_empty(), lawful, "{name} {size}: {}", refusal(&object));
+            if cfg!(target_arch = "x86_64") {
+                let run = runs(cc(), &[], &[("f.o", object)], &["-O1"]);
+                assert_eq!(run, Some(lawful), "{name} {size}");
+            }
+        }
+    }
+}
+
 /// Fields that count in words, or in the size of an access, name what is a multiple of it.
 #[test]
 fn places_that_fields_count_to_are_multiples() {

@@ -461,6 +461,40 @@ fn library_calls() {
     assert!(lifted.stats.assumptions[0].contains("memcpy"), "{:?}", lifted.stats);
 }
 
+/// What `_FORTIFY_SOURCE` makes of copies: one argument more, which the length may not exceed.
+#[test]
+fn checked_library_calls() {
+    let checked = |size: &str, name: &str| {
+        format!("push rdi\n mov edx, 64\n {size}\n call {name}\n pop rdi\n mov al, [rdi]\n ret")
+    };
+    for name in ["__memcpy_chk", "__memmove_chk", "__memset_chk"] {
+        for size in ["mov ecx, 64", "mov rcx, -1", "mov ecx, 65"] {
+            fine(&checked(size, name));
+        }
+        refused(&checked("mov ecx, 63", name), unsupported, "stops the program: 64 bytes");
+        refused(&checked("xor ecx, ecx", name), unsupported, "an object of 0");
+        // Sizes have no sign, and are words of 64 bits.
+        refused(&checked("mov rcx, 1 << 63\n rol rcx", name), unsupported, "an object of 1");
+        refused(&checked("", name), undefined, "the size of a copy's target");
+        refused(&checked("mov rcx, [rsi]", name), timing(Timing::Branch), "");
+        refused(&checked("mov rcx, rdi", name), |_| true, "pointers");
+    }
+    // The checks beside it are those of the function itself.
+    refused("push rdi\n mov edx, 65\n mov ecx, 65\n call __memcpy_chk", memory, "outside");
+    let over = "push rdi\n lea rsi, [rdi+8]\n mov edx, 16\n mov ecx, 64\n";
+    refused(&format!("{over} call __memcpy_chk"), memory, "overlapping");
+    refused(&checked("mov ecx, 64", "__memcpy_chk2"), unsupported, "`__memcpy_chk2`");
+    refused(&checked("mov ecx, 64", "__strcpy_chk"), unsupported, "`__strcpy_chk`");
+    // The low byte of the second argument fills; what is returned is the target.
+    fine(
+        "push rbx\n mov esi, 0x107\n mov edx, 64\n mov ecx, 64\n call __memset_chk\n cmp dword ptr [rax+60], 0x7070707\n \
+         jne 1f\n pop rbx\n ret\n1: ud2",
+    );
+    let object = assemble("mov edx, 64\n mov ecx, 64\n jmp __memcpy_chk");
+    let lifted = lift(&object, &call("f", 32), &mut Graph::new()).expect("lawful");
+    assert!(lifted.stats.assumptions[0].contains("`__memcpy_chk`"), "{:?}", lifted.stats);
+}
+
 #[test]
 fn in_place_and_malformed_calls() {
     let mut alias = call("f", 32);

@@ -1,5 +1,5 @@
-//! Functions of other objects: the three of the C library that compilers call by themselves, and those
-//! that the call declares.
+//! Functions of other objects: the three of the C library that compilers call by themselves, in their
+//! checked form too, and those that the call declares.
 
 use super::memory::RegionKind;
 use super::{Fallible, InstructionSet, Machine, Value};
@@ -34,6 +34,8 @@ pub(crate) struct Routine {
     pub effect: Effect,
     /// Position of the length in bytes.
     pub length: usize,
+    /// Position of the size of the target, of functions that stop the program where the length is above it.
+    pub bound: Option<usize>,
     /// What its pointers must be multiples of.
     pub align: u64,
     /// Whether it returns its target.
@@ -41,20 +43,23 @@ pub(crate) struct Routine {
 }
 
 impl Routine {
-    /// The three of the C standard.
+    /// The three of the C standard, and what `_FORTIFY_SOURCE` makes of them: one argument more.
     pub fn of_c(name: &str) -> Option<Routine> {
-        let effect = match name {
-            "memcpy" => Effect::Copy,
-            "memmove" => Effect::Move,
-            "memset" => Effect::Fill { with: 1 },
+        let (effect, bound) = match name {
+            "memcpy" => (Effect::Copy, None),
+            "memmove" => (Effect::Move, None),
+            "memset" => (Effect::Fill { with: 1 }, None),
+            "__memcpy_chk" => (Effect::Copy, Some(3)),
+            "__memmove_chk" => (Effect::Move, Some(3)),
+            "__memset_chk" => (Effect::Fill { with: 1 }, Some(3)),
             _ => return None,
         };
-        Some(Routine { effect, length: 2, align: 1, returns: true })
+        Some(Routine { effect, length: 2, bound, align: 1, returns: true })
     }
 }
 
 impl<I: InstructionSet> Machine<'_, I> {
-    /// `memcpy`, `memmove` and `memset` by their C meaning, declared functions by their declaration;
+    /// `memcpy`, `memmove` and `memset`, checked or not, by their C meaning, declared functions by their declaration;
     /// any other function is refused. The call leaves what the calling convention lets it change
     /// undefined, the stack below it too. `call`: this is a call, not a jump by which the function ends.
     pub fn outside(&mut self, name: &str, call: bool) -> Fallible<()> {
@@ -109,6 +114,15 @@ impl<I: InstructionSet> Machine<'_, I> {
         if length > MOST_BYTES {
             return Err(self.unsupported(format!("{name} of {length} bytes")));
         }
+        if let Some(bound) = routine.bound {
+            let size = self.passed(bound)?;
+            let size = self.concrete(size, Timing::Branch, "the size of a copy's target")?;
+            if length > size {
+                return Err(self.unsupported(format!(
+                    "`{name}` stops the program: {length} bytes for an object of {size}"
+                )));
+            }
+        }
         self.charge(length)?;
         let mut result = [Byte::Undefined; 8];
         if routine.returns {
@@ -141,7 +155,15 @@ impl<I: InstructionSet> Machine<'_, I> {
             }
             self.store(to, &bytes)?;
         }
-        self.assume(format!("the linked `{name}` does what the C standard says, in time that depends on the length alone"));
+        let says = match routine.bound {
+            None => "does what the C standard says",
+            Some(_) => {
+                "does what the C standard says of the function that it checks the length for"
+            }
+        };
+        self.assume(format!(
+            "the linked `{name}` {says}, in time that depends on the length alone"
+        ));
         Ok(result)
     }
 

@@ -127,7 +127,7 @@ impl InstructionSet for Thumb {
             "memclr" => (Effect::Clear, 1),
             _ => return None,
         };
-        Some(Routine { effect, length, align, returns: false })
+        Some(Routine { effect, length, bound: None, align, returns: false })
     }
 
     fn after_call(&mut self, result: [Byte; 8]) {
