@@ -294,7 +294,7 @@ fn outside_the_whitelist() {
     refused("movdqu xmm0, [rsi]\n pshufb xmm1, xmm0\n ret", unsupported, "control");
     refused("vpgatherdd ymm0, [rsi+ymm1*4], ymm2\n ret", unsupported, "vpgatherdd");
     refused("call puts\n ret", unsupported, "puts");
-    refused("call __stack_chk_fail\n ret", unsupported, "-fno-stack-protector");
+    refused("call __stack_chk_fail\n ret", unsupported, "`__stack_chk_fail` is reached");
     refused("1: jmp 1b", |e| matches!(e, LiftError::StepLimit { .. }), "stopped after");
     refused(".byte 0x06\n ret", unsupported, "no instruction");
     refused("mov eax, [esi]\n ret", unsupported, "32-bit addressing");

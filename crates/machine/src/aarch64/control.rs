@@ -2,7 +2,7 @@
 
 use super::{LINK, Machine};
 use crate::byte::Byte;
-use crate::core::{Destination, Fallible};
+use crate::core::{Destination, Fallible, Value};
 use crate::error::Timing;
 use crate::fold::{gather, scatter};
 use crate::graph::NodeId;
@@ -51,9 +51,7 @@ impl Machine<'_> {
                     0 => gather(self.g, &self.cpu.general[LINK]),
                     _ => self.general(self.plain(0)?)?,
                 };
-                let Some(target) = target else { return Err(self.undefined("the return address")) };
-                let to = self.code_at(target)?;
-                self.jump(to, false)?;
+                self.goes_back(target)?;
             }
             M::Cbz | M::Cbnz => {
                 let w = self.width_of(0)?;
@@ -81,6 +79,13 @@ impl Machine<'_> {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Returns to an address.
+    pub(super) fn goes_back(&mut self, target: Value) -> Fallible<()> {
+        let Some(target) = target else { return Err(self.undefined("the return address")) };
+        let to = self.code_at(target)?;
+        self.jump(to, false)
     }
 
     /// Goes to the label that is operand `i` where the condition holds.

@@ -3,9 +3,15 @@
 use crate::lifted::Class;
 use crate::object::Object;
 use fARM64::format::{BufSink, FmtFormatter};
-use fARM64::{Decoder, DecoderOptions, FeatureSet, Formatter, Instruction, Mnemonic as M, Operand};
+use fARM64::{
+    Decoder, DecoderOptions, Feature, FeatureSet, Formatter, Instruction, Mnemonic as M, Operand,
+};
 
-/// The instruction at an offset of a section: of the base architecture, no extension.
+/// Words of pointer authentication that are on the list: PACIASP, PACIBSP, AUTIASP, AUTIBSP, RETAA, RETAB.
+const SIGNING: [u32; 6] =
+    [0xd503_233f, 0xd503_237f, 0xd503_23bf, 0xd503_23ff, 0xd65f_0bff, 0xd65f_0fff];
+
+/// The instruction at an offset of a section: of the base architecture, and those that sign return addresses.
 pub(super) fn decode(object: &Object, section: usize, offset: u64) -> Option<Instruction> {
     let s = &object.sections[section];
     let start = usize::try_from(offset).ok()?;
@@ -13,7 +19,9 @@ pub(super) fn decode(object: &Object, section: usize, offset: u64) -> Option<Ins
     if !offset.is_multiple_of(4) {
         return None;
     }
-    let options = DecoderOptions { features: FeatureSet::BASE };
+    let signs = SIGNING.contains(&u32::from_le_bytes(bytes.try_into().ok()?));
+    let features = if signs { FeatureSet::BASE.with(Feature::PAuth) } else { FeatureSet::BASE };
+    let options = DecoderOptions { features };
     let ins = Decoder::new(bytes, s.address + offset, options).decode();
     // The decoder does not look at op1 of hints: with another than 3 the word is no instruction.
     let hint = matches!(ins.mnemonic(), M::Nop | M::Bti | M::Csdb);
@@ -44,12 +52,14 @@ pub(super) fn classify(ins: &Instruction) -> Class {
     let name = format!("{:?}", ins.mnemonic()).to_ascii_lowercase();
     let starts = |list: &[&str]| list.iter().any(|p| name.starts_with(p));
     let vector = is_vector(ins);
-    let branches = [M::B, M::Bl, M::Br, M::Blr, M::Ret, M::Cbz, M::Cbnz, M::Tbz, M::Tbnz];
-    if branches.contains(&ins.mnemonic()) {
-        return Class::Branch;
-    }
-    if matches!(ins.mnemonic(), M::Nop | M::Bti | M::Prfm | M::Prfum | M::Csdb) {
-        return Class::Other;
+    match ins.mnemonic() {
+        M::B | M::Bl | M::Br | M::Blr | M::Ret | M::Cbz | M::Cbnz | M::Tbz | M::Tbnz => {
+            return Class::Branch;
+        }
+        M::Retaa | M::Retab => return Class::Branch,
+        M::Nop | M::Bti | M::Prfm | M::Prfum | M::Csdb => return Class::Other,
+        M::Paciasp | M::Pacibsp | M::Autiasp | M::Autibsp => return Class::Other,
+        _ => {}
     }
     match (vector, starts(&["ld"]), starts(&["st"])) {
         (false, true, _) => Class::ScalarLoad,

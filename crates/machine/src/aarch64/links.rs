@@ -189,7 +189,7 @@ impl Machine<'_> {
             Some(region) => region,
             None => {
                 let name = self.regions[usize::from(at.0)].name.clone();
-                let number = self.page_token(&name)?;
+                let number = self.token(&format!("the page of {name}"))?;
                 self.cpu.pages.push((number, at));
                 number
             }
@@ -197,9 +197,9 @@ impl Machine<'_> {
         Ok(self.g.address(region, 0))
     }
 
-    /// A region that stands for a page, of which nothing but its partners knows what it is.
-    fn page_token(&mut self, of: &str) -> Fallible<u16> {
-        let mut region = Region::new(&format!("the page of {of}"), RegionKind::Token, Vec::new());
+    /// A region that stands for a value, of which nothing but its partners knows what it is.
+    pub(super) fn token(&mut self, name: &str) -> Fallible<u16> {
+        let mut region = Region::new(name, RegionKind::Token, Vec::new());
         region.read = false;
         let Some(number) = u16::try_from(self.regions.len()).ok().filter(|&n| n < 65_000) else {
             return Err(self.unsupported("too many addresses are taken"));
@@ -215,8 +215,8 @@ impl Machine<'_> {
         let token = match known {
             Some(token) => token,
             None => {
-                let of = format!("the slot of {}", self.object.symbol(&link.relocation).name);
-                let token = self.page_token(&of)?;
+                let of = &self.object.symbol(&link.relocation).name;
+                let token = self.token(&format!("the page of the slot of {of}"))?;
                 self.cpu.slots.push(SlotPage { token, symbol, at });
                 token
             }

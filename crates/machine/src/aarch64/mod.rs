@@ -1,7 +1,7 @@
 //! AArch64: the scalar code that compilers emit, and Neon on integers.
 //!
 //! Instructions are a whitelist: each arm names the mnemonics it means, words outside the base set of
-//! the architecture (Armv8.0 with Advanced SIMD) are refused, and so is every operand form that an
+//! the architecture (Armv8.0 with Advanced SIMD) are refused, but for six that sign return addresses, and so is every operand form that an
 //! arm does not expect.
 //!
 //! *Undefined* data: as for x86-64, lane by lane, a scalar instruction having one lane. Bitwise
@@ -24,6 +24,7 @@ mod links;
 mod memory;
 mod operand;
 mod permute;
+mod signing;
 mod structures;
 mod vector;
 mod words;
@@ -64,6 +65,8 @@ pub(crate) struct AArch64 {
     pub pages: Vec<(u16, (u16, i64))>,
     /// Pages of slots of the global offset table that code has taken the address of.
     pub slots: Vec<links::SlotPage>,
+    /// Return addresses that were signed.
+    pub signed: Vec<signing::Signed>,
 }
 
 /// The processor and its memory.
@@ -93,8 +96,8 @@ impl InstructionSet for AArch64 {
         GENERAL_SAVED.zip(first).for_each(|(r, value)| general[r] = *value);
         VECTOR_SAVED.zip(second).for_each(|(r, value)| vector[r][..8].copy_from_slice(value));
         let flags = Flags::default();
-        let (pages, slots) = (Vec::new(), Vec::new());
-        AArch64 { general, stack_pointer: entry.stack_pointer, vector, flags, pages, slots }
+        let (pages, slots, signed) = (Vec::new(), Vec::new(), Vec::new());
+        AArch64 { general, stack_pointer: entry.stack_pointer, vector, flags, pages, slots, signed }
     }
 
     fn stack_pointer(&self) -> &[Byte] {
@@ -160,6 +163,7 @@ impl InstructionSet for AArch64 {
     fn step(m: &mut Machine<'_>) -> Fallible<()> {
         let ins = m.now.ins;
         let done = m.control(&ins)?
+            || m.signing(&ins)?
             || m.memory(&ins)?
             || m.structures(&ins)?
             || if decode::is_vector(&ins) {

@@ -9,6 +9,9 @@ use crate::graph::{Graph, NodeId};
 use crate::object::Object;
 use rustc_hash::FxHashMap;
 
+/// Where Android keeps the canary in a thread's own memory.
+const THREAD_CANARY: i64 = 40;
+
 /// What a function finds in its registers, of which the first [`InstructionSet::WORD`] bytes count.
 pub(crate) struct Entry {
     pub stack_pointer: [Byte; 8],
@@ -141,6 +144,9 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
         }
         let entry = Entry { stack_pointer: pointer(g, stack, 0), back, arguments, saved };
         regions.push(token("the stack protector's canary"));
+        let canary = pointer(g, regions.len() as u16 - 1, 0)[..I::WORD].to_vec();
+        regions.push(Region::one_word(super::links::GUARD, 0, canary.clone()));
+        regions.push(Region::one_word("the thread's own memory", THREAD_CANARY, canary));
         let mut section_regions = Vec::new();
         for (i, section) in object.sections.iter().enumerate() {
             section_regions.push(regions.len() as u16);
@@ -229,7 +235,16 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
 
     /// The stack protector's canary: the same at entry and at return, and good for nothing else.
     pub fn canary(&mut self) -> NodeId {
-        self.g.address(self.stack + 2 + I::SAVED.len() as u16, 0)
+        self.g.address(self.canary_token(), 0)
+    }
+
+    fn canary_token(&self) -> u16 {
+        self.stack + 2 + I::SAVED.len() as u16
+    }
+
+    /// The region that holds the canary: a thread's own memory, or a variable.
+    pub fn canary_region(&self, of_thread: bool) -> u16 {
+        self.canary_token() + 1 + u16::from(of_thread)
     }
 
     /// Checks what the caller relies on and ends the run; the stack pointer is past the return address.

@@ -4,6 +4,9 @@ use super::{Fallible, InstructionSet, Machine};
 use crate::graph::NodeId;
 use crate::object::{Place, Relocation};
 
+/// The variable that holds the stack protector's canary, where that is not in a thread's own memory.
+pub(super) const GUARD: &str = "__stack_chk_guard";
+
 /// What a symbol rests on of which another object may have the definition that counts.
 pub(super) fn not_replaced(symbol: &str) -> String {
     format!("`{symbol}` is not replaced by another definition when linking")
@@ -33,13 +36,24 @@ impl<I: InstructionSet> Machine<'_, I> {
         match &symbol.place {
             Place::Refused(why) => Err(refuse(self, why)),
             Place::Outside => {
-                let Some(&region) = self.data.get(&symbol.name) else {
-                    return Err(self.unsupported(format!(
-                        "`{}` is defined by another object; link it in (ld -r) or make it static",
-                        symbol.name
-                    )));
+                let region = match self.data.get(&symbol.name) {
+                    Some(&region) => {
+                        self.assume(format!("`{}` holds what the contract says", symbol.name));
+                        region
+                    }
+                    None if symbol.name == GUARD => {
+                        self.assume(format!(
+                            "`{GUARD}` is a word that nothing changes during the call"
+                        ));
+                        self.canary_region(false)
+                    }
+                    None => {
+                        return Err(self.unsupported(format!(
+                            "`{}` is defined by another object; link it in (ld -r) or make it static",
+                            symbol.name
+                        )));
+                    }
                 };
-                self.assume(format!("`{}` holds what the contract says", symbol.name));
                 Ok(self.g.address(region, addend))
             }
             &Place::Inside { section, offset, mark, by_section, replaceable, .. } => {

@@ -59,6 +59,14 @@ impl Region {
         }
     }
 
+    /// Memory of which nothing but the word at `offset` can be accessed, to be read.
+    pub fn one_word(name: &str, offset: i64, word: Vec<Byte>) -> Region {
+        let mut region = Region::new(name, RegionKind::Caller, word);
+        region.align = region.high as u64;
+        (region.low, region.base, region.high) = (offset, offset, offset + region.high);
+        region
+    }
+
     /// A stack that holds `above` (return address, stack arguments) from offset 0 on. What lies above
     /// the return address's `slot` is a multiple of `align`.
     pub fn stack(above: Vec<Byte>, slot: i64, align: u64) -> Region {

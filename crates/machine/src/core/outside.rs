@@ -67,7 +67,8 @@ impl<I: InstructionSet> Machine<'_, I> {
         let routine = I::routine(name);
         if name == "__stack_chk_fail" {
             return Err(self.unsupported(
-                "the stack protector is not modelled; compile with -fno-stack-protector",
+                "`__stack_chk_fail` is reached, which stops the program: the stack protector's canary is not \
+                 compared, or is not what it was",
             ));
         }
         if declared.is_none() && routine.is_none() {
