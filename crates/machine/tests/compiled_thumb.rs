@@ -24,7 +24,7 @@ fn clang() -> &'static str {
 /// The body of `f`, assembled.
 fn assembled(body: &str) -> Vec<u8> {
     let text = format!(
-        ".syntax unified\n.text\n.balign 4\n.globl f\n.type f,%function\n.thumb_func\nf:\n{body}\n"
+        ".syntax unified\n.fpu fpv4-sp-d16\n.text\n.balign 4\n.globl f\n.type f,%function\n.thumb_func\nf:\n{body}\n"
     );
     common::compile(clang(), "s", &text, &TARGET)
 }
@@ -424,6 +424,119 @@ fn what_is_not_modelled_is_named() {
     }
 }
 
+/// Floating-point registers keep words; the upper sixteen are the caller's.
+#[test]
+fn floating_point_registers_keep_words() {
+    needs!("clang");
+    for body in [
+        "vldm r1, {s0-s3}\nvstm r0, {s0-s3}\nbx lr",
+        "vldmia r1!, {d7}\nvldmia r1!, {d0}\nvstmia r0!, {d7}\nvstmia r0!, {d0}\nbx lr",
+        "vpush {s16-s31}\nvldm r1, {s28-s31}\nvstm r0, {s28-s31}\nvpop {s16-s31}\nbx lr",
+        "vpush {d8-d15}\nvldr d9, [r1]\nvldr s30, [r1, #8]\nvldr s31, [r1, #12]\nvstr d15, [r0, #8]\n\
+         vmov r2, r3, d9\nstrd r2, r3, [r0]\nvpop {d8-d15}\nbx lr",
+        "push {r4, lr}\nvpush {d8, d9}\nadds r1, #16\nvldmdb r1!, {s17-s19}\nvldr s16, [r1, #-4]\nbl g\n\
+         vpop {d8, d9}\npop {r4, pc}\n.globl g\n.type g,%function\n.thumb_func\ng: adds r0, #16\n\
+         vstmdb r0!, {s16-s19}\nbx lr",
+        "ldrd r2, r3, [r1]\nvmov s3, s4, r2, r3\nvmov.f32 s9, s4\nvmov r2, s3\nvmov r3, s9\nstrd r2, r3, [r0]\n\
+         vldr d1, [r1, #8]\nvmov r3, r2, s2, s3\nvmov d5, r3, r2\nvstr d5, [r0, #8]\nbx lr",
+        // They outlive calls of other functions.
+        "push {r4, lr}\nvpush {d8, d9}\nvldm r1, {d8, d9}\nmov r4, r0\nmovs r2, #0\nbl memcpy\n\
+         vstm r4, {d8, d9}\nvpop {d8, d9}\npop {r4, pc}",
+    ] {
+        assert_eq!(computed(body, &A, &B), A, "{body}");
+    }
+    assert_eq!(
+        computed(
+            "vldr d0, k\nvldr d1, k+8\nvstm r0, {d0, d1}\nbx lr\n.balign 4\nk: .short 1,2,3,4,5,6,7,8",
+            &A,
+            &B
+        ),
+        [1, 2, 3, 4, 5, 6, 7, 8]
+    );
+    for r in 16..=31 {
+        match refused(&format!("vmov s{r}, r0\nbx lr")) {
+            LiftError::Violation(Violation::CalleeSaved { register, .. }) => {
+                assert_eq!(register, format!("s{r}"));
+            }
+            other => panic!("{other}"),
+        }
+    }
+    for (body, what) in [
+        // Restored to the wrong places, or one too few.
+        ("vpush {s16, s17}\nvpop {s17, s18}\nbx lr", "is not restored"),
+        (
+            "vpush {s16-s18}\nvmov s18, r0\nvpop {s16, s17}\nadd sp, #4\nbx lr",
+            "s18 is not restored",
+        ),
+        ("vpush {s16}\nbx lr", "sp is not restored"),
+        // What a call may change is lost.
+        (
+            "push {r4, lr}\nvldr s15, [r1]\nmovs r2, #0\nmov r4, r0\nbl memcpy\nvmov r3, s15\nldrb r3, [r4, r3]\npop {r4, pc}",
+            "undefined",
+        ),
+        ("vldm r1, {s0-s3}\nvmov r3, s4\nldrb r3, [r1, r3]\nbx lr", "undefined"),
+        ("vldm r1, {s0-s3}\nvmov r3, s3\nldrb r3, [r1, r3]\nbx lr", "the memory address depends"),
+        // Lists fault where single words of general registers do not, and end where the buffer does.
+        ("adds r1, #2\nvldm r1, {s0-s2}\nbx lr", "multiple of 4"),
+        ("adds r1, #2\nvldr s0, [r1]\nbx lr", "multiple of 4"),
+        ("adds r0, #2\nvstr d0, [r0]\nbx lr", "multiple of 4"),
+        ("vldm r1, {s0-s4}\nbx lr", "access outside"),
+        ("vldr d0, [r1, #12]\nbx lr", "access outside"),
+        ("vldm r1, {s0-s3}\nvstmdb r0!, {s0-s3}\nbx lr", "access outside"),
+        ("vstm r1, {s0}\nbx lr", "not an output"),
+        ("vstr s0, [sp, #-4]\nbx lr", "below the stack pointer"),
+        // Nothing is computed with them.
+        ("vadd.f32 s0, s0, s1\nbx lr", "whitelist"),
+        ("vcvt.f32.s32 s0, s0\nbx lr", "whitelist"),
+        ("vmrs r0, fpscr\nbx lr", "whitelist"),
+        ("vcmp.f32 s0, s1\nbx lr", "whitelist"),
+        ("vmov.f32 s0, #1.0\nbx lr", "whitelist"),
+        // vldmia r1, {s31, s32}; vldmia r1, {}; fldmiax r1, {d0}; vmov r2, r2, s0, s1; vmov s31, s32, r2, r3
+        (".inst.w 0xecd1fa02\nbx lr", "left open"),
+        (".inst.w 0xec910a00\nbx lr", "left open"),
+        (".inst.w 0xec910b03\nbx lr", "left open"),
+        (".inst.w 0xec522a10\nbx lr", "left open"),
+        (".inst.w 0xec432a3f\nbx lr", "left open"),
+        // vldmia r1, {d16}, of which this processor has none
+        (".inst.w 0xecd10b02\nbx lr", "whitelist"),
+        // Under a condition that depends on an input.
+        ("ldrsh r3, [r1]\ncmp r3, #5\nit gt\nvldrgt s0, [r1]\nbx lr", "depends on an input"),
+        ("ldrsh r3, [r1]\ncmp r3, #5\nit gt\nvmovgt s0, r3\nbx lr", "depends on an input"),
+    ] {
+        let text = refused(body).to_string();
+        assert!(text.contains(what), "{text}\n{body}");
+    }
+    // What is left in those that belong to nobody is told.
+    let mut graph = Graph::new();
+    let body = format!("vldr s5, [r1]\nvldm r1, {{d4}}\n{COPY}bx lr");
+    let done = lifted(&assembled(&body), &mut graph).expect("lawful");
+    let registers = done.cases[0].residue.registers.clone().expect("they are known");
+    for name in ["s5", "s8", "s9"] {
+        assert!(registers.iter().any(|l| l.place == format!("byte 0 of {name}")), "{registers:?}");
+    }
+    assert!(done.stats.assumptions.iter().any(|a| a.contains("floating-point registers")));
+}
+
+/// Objects of the hard-float convention, whose functions take integers and pointers where the others do.
+#[test]
+fn the_hard_float_convention_is_the_same_for_integers() {
+    let flags = ["-mcpu=cortex-m4", "-mthumb", "-fno-jump-tables", "-fno-tree-switch-conversion"];
+    let hard = ["-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"];
+    let clang = ["--target=thumbv7em-none-eabihf", "-mcpu=cortex-m4", "-fno-jump-tables"];
+    for (compiler, flags) in [("clang", &clang[..]), (GCC, &flags)] {
+        let Some(compiler) = program(compiler) else { continue };
+        for level in ["-O0", "-O1", "-O2", "-O3", "-Os"] {
+            let flags: Vec<&str> = flags.iter().copied().chain(hard).chain([level]).collect();
+            let object = common::compile(compiler, "c", C, &flags);
+            let mut graph = Graph::new();
+            let lifted =
+                lifted(&object, &mut graph).unwrap_or_else(|e| panic!("{compiler} {level}: {e}"));
+            let got = evaluate(&mut graph, &lifted, 8, &A, &B);
+            assert_eq!(got, expected(), "{compiler} {level}");
+        }
+    }
+}
+
 /// A linker may reach the target of a relocated branch through code of its own, which uses r12 and flags.
 #[test]
 fn relocated_branches_change_a_register_and_the_flags() {
@@ -467,7 +580,7 @@ fn other_profiles_are_refused() {
     }
     let m4 = ["--target=thumbv7em-none-eabi", "-mcpu=cortex-m4"];
     for (attribute, what) in [
-        (".cpu cortex-m4\n.eabi_attribute 28, 1", "floating-point registers"),
+        (".cpu cortex-m4\n.eabi_attribute 28, 2", "in a way of its toolchain"),
         (".cpu cortex-m4\n.eabi_attribute 14, 1", "static base"),
         (".cpu cortex-m4\n.eabi_attribute 8, 1", "Arm state"),
         (".cpu cortex-m4\n.eabi_attribute 7, 65", "profile A"),
@@ -475,6 +588,9 @@ fn other_profiles_are_refused() {
         let found = why(&m4, &with(attribute));
         assert!(found.contains(what), "{attribute}: {found}");
     }
-    let good = common::compile(clang(), "s", &with(".cpu cortex-m4"), &m4);
-    Object::parse(&good).expect("an object for Cortex-M4");
+    for attribute in ["", "\n.eabi_attribute 28, 1", "\n.eabi_attribute 28, 3"] {
+        let good = with(&format!(".cpu cortex-m4{attribute}"));
+        let good = common::compile(clang(), "s", &good, &m4);
+        Object::parse(&good).expect("an object for Cortex-M4");
+    }
 }

@@ -186,7 +186,7 @@ fn file_attributes(mut content: &[u8]) -> Option<FxHashMap<u64, u64>> {
     Some(found)
 }
 
-/// Checks that the object is for Armv7E-M and passes arguments in general registers.
+/// Checks that the object is for Armv7E-M and passes integers and pointers in general registers.
 ///
 /// # Errors
 /// What else it is for.
@@ -230,12 +230,13 @@ pub(crate) fn attributes(file: &File<'_>) -> Result<(), ObjectError> {
     if value(8) != 0 || value(9) < 2 {
         return refuse("the object uses Arm state, or not Thumb-2; compile with -mthumb".into());
     }
-    if value(28) != 0 {
-        return refuse(
-            "the object passes arguments in floating-point registers; compile with -mfloat-abi=soft or \
-             softfp"
-                .into(),
-        );
+    // Of a function without floating-point arguments and results, the hard-float convention is the other one.
+    if ![0, 1, 3].contains(&value(28)) {
+        return refuse(format!(
+            "the object passes arguments in a way of its toolchain (Tag_ABI_VFP_args {}); compile with -mfloat-abi=soft, \
+             softfp or hard",
+            value(28)
+        ));
     }
     if ![0, 3].contains(&value(14)) || value(15) > 1 && value(15) != 3 {
         return refuse(

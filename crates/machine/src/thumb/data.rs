@@ -38,17 +38,6 @@ impl Machine<'_> {
                 self.put(ins.d, Some(place))?;
             }
             Op::Wide | Op::Top => self.move_half(ins)?,
-            Op::ToFloat | Op::FromFloat => {
-                self.assume(
-                    "the processor has floating-point registers, and the system lets code use them"
-                        .into(),
-                );
-                let (core, float) = (usize::from(ins.t), usize::from(ins.last));
-                match ins.op {
-                    Op::ToFloat => self.cpu.floats[float] = self.cpu.general[core],
-                    _ => self.set_bytes(ins.t, self.cpu.floats[float])?,
-                }
-            }
             _ => return Ok(false),
         }
         Ok(true)

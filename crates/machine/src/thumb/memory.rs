@@ -56,7 +56,11 @@ impl Machine<'_> {
     }
 
     /// The address of an access, and what is written back to the base, if anything is.
-    fn address_of(&mut self, ins: &Instruction, at: Address) -> Fallible<(Value, Option<Value>)> {
+    pub(super) fn address_of(
+        &mut self,
+        ins: &Instruction,
+        at: Address,
+    ) -> Fallible<(Value, Option<Value>)> {
         let base = match at {
             Address::Literal => {
                 let place = self.near(ins.immediate)?;
@@ -77,7 +81,7 @@ impl Machine<'_> {
         Ok((address, ins.back.then_some(moved)))
     }
 
-    fn write_back(&mut self, ins: &Instruction, back: Option<Value>) -> Fallible<()> {
+    pub(super) fn write_back(&mut self, ins: &Instruction, back: Option<Value>) -> Fallible<()> {
         match back {
             Some(value) => self.put(ins.n, value),
             None => Ok(()),

@@ -20,6 +20,7 @@ mod data;
 pub(crate) mod decode;
 #[cfg(test)]
 mod emulator_tests;
+mod floats;
 mod lanes;
 mod links;
 mod memory;
@@ -47,8 +48,9 @@ const SP: u8 = 13;
 const LINK: u8 = 14;
 const PC: u8 = 15;
 
-/// Registers that belong to the caller: r4 to r11.
+/// Registers that belong to the caller: r4 to r11, then s16 to s31.
 const SAVED: std::ops::RangeInclusive<usize> = 4..=11;
+const FLOATS_SAVED: std::ops::RangeInclusive<usize> = 16..=31;
 
 /// A decoded instruction with what its relocation says.
 #[derive(Clone, Copy, Default)]
@@ -61,8 +63,8 @@ pub(crate) struct Linked {
 pub(crate) struct Thumb {
     /// r0 to r14.
     pub general: [Word; 15],
-    /// s0 to s15, which a call may change; the others belong to the caller, and are not on the whitelist.
-    pub floats: [Word; 16],
+    /// s0 to s31, of whose bits nothing is computed.
+    pub floats: [Word; 32],
     pub flags: Flags,
     /// The state of an IT block, and whether the current instruction stands in one.
     pub block: u8,
@@ -85,17 +87,22 @@ impl InstructionSet for Thumb {
     const RETURN_SLOT: i64 = 0;
     const ARGUMENTS: usize = 4;
     const STACK_POINTER: &'static str = "sp";
-    const SAVED: &'static [&'static str] = &["r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11"];
+    const SAVED: &'static [&'static str] = &[
+        "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "s16", "s17", "s18", "s19", "s20", "s21",
+        "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31",
+    ];
     const ADDRESS: u32 = R_ABS32;
     const LANDINGS: &'static [u32] = &[];
 
     fn at_entry(entry: &Entry) -> Thumb {
         let mut general = [[Byte::Undefined; 4]; 15];
         general.iter_mut().zip(&entry.arguments).for_each(|(r, value)| *r = word(value));
-        SAVED.zip(&entry.saved).for_each(|(r, value)| general[r] = word(value));
+        let (first, second) = entry.saved.split_at(SAVED.count());
+        SAVED.zip(first).for_each(|(r, value)| general[r] = word(value));
+        let mut floats = [[Byte::Undefined; 4]; 32];
+        FLOATS_SAVED.zip(second).for_each(|(r, value)| floats[r] = word(value));
         general[usize::from(SP)] = word(&entry.stack_pointer);
         general[usize::from(LINK)] = word(&entry.back);
-        let floats = [[Byte::Undefined; 4]; 16];
         Thumb { general, floats, flags: Flags::default(), block: 0, conditional: false }
     }
 
@@ -108,7 +115,12 @@ impl InstructionSet for Thumb {
     }
 
     fn saved(&self, i: usize) -> &[Byte] {
-        &self.general[SAVED.start() + i]
+        let first = SAVED.count();
+        if i < first {
+            &self.general[SAVED.start() + i]
+        } else {
+            &self.floats[FLOATS_SAVED.start() + i - first]
+        }
     }
 
     /// The C library's, and the helpers of Arm's run-time ABI [RTABI32 §4.3.4], of which filling takes the
@@ -135,7 +147,7 @@ impl InstructionSet for Thumb {
             self.general[r] = [Byte::Undefined; 4];
         }
         self.general[0] = word(&result);
-        self.floats = [[Byte::Undefined; 4]; 16];
+        self.floats[..*FLOATS_SAVED.start()].fill([Byte::Undefined; 4]);
         self.flags = Flags::default();
     }
 
@@ -143,8 +155,8 @@ impl InstructionSet for Thumb {
     fn scratch(m: &Machine<'_>) -> Option<Vec<(String, Vec<Byte>)>> {
         const NAMES: [(&str, u8); 5] = [("r1", 1), ("r2", 2), ("r3", 3), ("r12", 12), ("lr", LINK)];
         let one = |(name, r): (&str, u8)| (name.into(), m.cpu.general[usize::from(r)].to_vec());
-        let written = m.code.iter().map(|c| &c.instruction.ins).filter(|i| i.op == Op::ToFloat);
-        let floats: BTreeSet<usize> = written.map(|i| usize::from(i.last)).collect();
+        let written = m.code.iter().flat_map(|c| c.instruction.ins.floats_written());
+        let floats: BTreeSet<usize> = written.filter(|r| !FLOATS_SAVED.contains(r)).collect();
         let floats = floats.iter().map(|&r| (format!("s{r}"), m.cpu.floats[r].to_vec()));
         Some(NAMES.map(one).into_iter().chain(floats).collect())
     }
@@ -202,7 +214,9 @@ pub(crate) fn disassemble(object: &Object, section: usize, offset: u64) -> Optio
 fn classify(ins: &Instruction) -> Class {
     match ins.op {
         Op::Load { .. } | Op::LoadPair | Op::LoadMany { .. } => Class::ScalarLoad,
+        Op::LoadFloat { .. } | Op::LoadFloats { .. } => Class::ScalarLoad,
         Op::Store { .. } | Op::StorePair | Op::StoreMany { .. } => Class::ScalarStore,
+        Op::StoreFloat { .. } | Op::StoreFloats { .. } => Class::ScalarStore,
         Op::Branch | Op::BranchIf | Op::CompareBranch { .. } | Op::Call | Op::Exchange { .. } => {
             Class::Branch
         }
@@ -219,6 +233,7 @@ impl Machine<'_> {
             || self.multiply(ins)?
             || self.lanes(ins)?
             || self.memory(ins)?
+            || self.floats(ins)?
             || self.control(ins)?;
         if done {
             Ok(())

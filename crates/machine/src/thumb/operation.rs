@@ -138,9 +138,29 @@ pub(crate) enum Op {
     WordHalf {
         adds: bool,
     },
-    /// A register's bits to a floating-point register (the last field), and back.
-    ToFloat,
-    FromFloat,
+    /// Bits of one or two registers to as many floating-point registers (from the last field on), and back.
+    ToFloat {
+        two: bool,
+    },
+    FromFloat {
+        two: bool,
+    },
+    /// A floating-point register's bits to another.
+    MoveFloat,
+    /// So many floating-point registers, or a list of as many as the immediate says.
+    LoadFloat {
+        words: u8,
+        at: Address,
+    },
+    StoreFloat {
+        words: u8,
+    },
+    LoadFloats {
+        down: bool,
+    },
+    StoreFloats {
+        down: bool,
+    },
     /// Both products of halves, added or subtracted.
     Dual {
         minus: bool,
@@ -206,4 +226,20 @@ pub(crate) enum Op {
     },
     /// The next one to four instructions are conditional.
     IfThen,
+}
+
+impl Op {
+    /// Whether it names floating-point registers.
+    pub fn is_of_floats(self) -> bool {
+        matches!(
+            self,
+            Op::ToFloat { .. }
+                | Op::FromFloat { .. }
+                | Op::MoveFloat
+                | Op::LoadFloat { .. }
+                | Op::StoreFloat { .. }
+                | Op::LoadFloats { .. }
+                | Op::StoreFloats { .. }
+        )
+    }
 }

@@ -81,7 +81,8 @@ pub(crate) struct Instruction {
     pub y: bool,
     /// Bytes by which an extension rotates first.
     pub turn: u8,
-    /// Last field of bit fields and saturations: a width, or the highest bit.
+    /// Last field of bit fields and saturations: a width, or the highest bit. Of moves of floating-point registers
+    /// the first of 32 bits.
     pub last: u8,
     row: u16,
     is_wide: bool,
@@ -180,6 +181,10 @@ fn fill(ins: &mut Instruction, parsed: &Parsed, row: &Row) -> Option<()> {
     (ins.x, ins.y) = (flag('x'), flag('y'));
     ins.turn = field('z') as u8;
     ins.last = field('q') as u8;
+    if row.op.is_of_floats() {
+        // Four bits, and the lowest one apart; or those of a register of 64 bits.
+        ins.last = 2 * ins.last + u8::from(ins.x);
+    }
     let i = field('i');
     ins.immediate = match row.op {
         Op::Data(_, Second::Expanded) => {

@@ -17,6 +17,10 @@ fn register(n: u8) -> String {
     }
 }
 
+fn join(names: impl Iterator<Item = String>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
 impl Instruction {
     /// Its text as in no IT block.
     pub fn text(&self) -> String {
@@ -61,6 +65,12 @@ impl Instruction {
             "o" => format!(", #{minus}{}", self.immediate.unsigned_abs()),
             "q" => self.last.to_string(),
             "q+1" => (self.last + 1).to_string(),
+            "q/2" => (self.last / 2).to_string(),
+            "2m" => self.float_source().to_string(),
+            "sl" => format!("{{{}}}", join(self.floats().map(|f| format!("s{f}")))),
+            "dl" => {
+                format!("{{{}}}", join(self.floats().step_by(2).map(|f| format!("d{}", f / 2))))
+            }
             "q-i" => (i64::from(self.last) + 1 - self.immediate).to_string(),
             "r" => match self.moved {
                 Moved::By(_, n) => n.to_string(),
@@ -117,9 +127,8 @@ impl Instruction {
     }
 
     fn list_text(&self) -> String {
-        let names: Vec<String> =
-            (0..16).filter(|r| self.list >> r & 1 == 1).map(|r| register(r as u8)).collect();
-        format!("{{{}}}", names.join(", "))
+        let names = (0..16).filter(|r| self.list >> r & 1 == 1).map(|r| register(r as u8));
+        format!("{{{}}}", join(names))
     }
 
     fn memory_text(&self) -> String {

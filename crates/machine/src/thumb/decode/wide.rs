@@ -214,9 +214,32 @@ const SCALAR: &[Row] = &[
     row("11110hcc cciiiiii 10x0yjjj jjjjjjjj", Op::BranchIf, "b{c}.w {#i}").only(|i| i.condition < 14),
     row("11110hii iiiiiiii 10x1yjjj jjjjjjjj", Op::Branch, "b.w {#i}"),
     row("11110hii iiiiiiii 11x1yjjj jjjjjjjj", Op::Call, "bl {#i}"),
-    // Registers to floating-point registers, where code keeps what is more than fourteen.
-    row("11101110 0000qqqq tttt1010 q0010000", Op::ToFloat, "vmov s{q}, {t}").plain("t").only(scratch),
-    row("11101110 0001qqqq tttt1010 q0010000", Op::FromFloat, "vmov {t}, s{q}").plain("t").only(scratch),
+    // Floating-point registers, where code keeps what is more than fourteen.
+    row("11101110 0000qqqq tttt1010 x0010000", Op::ToFloat { two: false }, "vmov s{q}, {t}").plain("t"),
+    row("11101110 0001qqqq tttt1010 x0010000", Op::FromFloat { two: false }, "vmov {t}, s{q}").plain("t"),
+    row("11101100 0100uuuu tttt1010 00x1qqqq", Op::ToFloat { two: true }, "vmov s{q}, s{q+1}, {t}, {u}").plain("tu").only(|i| i.last < 31),
+    row("11101100 0101uuuu tttt1010 00x1qqqq", Op::FromFloat { two: true }, "vmov {t}, {u}, s{q}, s{q+1}").plain("tu").only(|i| i.last < 31 && i.t != i.u),
+    row("11101100 0100uuuu tttt1011 0001qqqq", Op::ToFloat { two: true }, "vmov d{q/2}, {t}, {u}").plain("tu"),
+    row("11101100 0101uuuu tttt1011 0001qqqq", Op::FromFloat { two: true }, "vmov {t}, {u}, d{q/2}").plain("tu").only(|i| i.t != i.u),
+    row("11101110 1x110000 qqqq1010 01y0mmmm", Op::MoveFloat, "vmov.f32 s{q}, s{2m}"),
+    row("11101101 vx011111 qqqq1010 iiiiiiii", Op::LoadFloat { words: 1, at: Literal }, "vldr s{q}, [pc{o}]").times(4),
+    row("11101101 v0011111 qqqq1011 iiiiiiii", Op::LoadFloat { words: 2, at: Literal }, "vldr d{q/2}, [pc{o}]").times(4),
+    row("11101101 vx01nnnn qqqq1010 iiiiiiii", Op::LoadFloat { words: 1, at: Offset }, "vldr s{q}, {mem}").times(4).before(),
+    row("11101101 v001nnnn qqqq1011 iiiiiiii", Op::LoadFloat { words: 2, at: Offset }, "vldr d{q/2}, {mem}").times(4).before(),
+    row("11101101 vx00nnnn qqqq1010 iiiiiiii", Op::StoreFloat { words: 1 }, "vstr s{q}, {mem}").times(4).before().only(|i| i.n != 15),
+    row("11101101 v000nnnn qqqq1011 iiiiiiii", Op::StoreFloat { words: 2 }, "vstr d{q/2}, {mem}").times(4).before().only(|i| i.n != 15),
+    row("11101100 1x111101 qqqq1010 iiiiiiii", Op::LoadFloats { down: false }, "vpop {sl}").base(13).back().only(singles),
+    row("11101100 10111101 qqqq1011 iiiiiiii", Op::LoadFloats { down: false }, "vpop {dl}").base(13).back().only(doubles),
+    row("11101101 0x101101 qqqq1010 iiiiiiii", Op::StoreFloats { down: true }, "vpush {sl}").base(13).back().only(singles),
+    row("11101101 00101101 qqqq1011 iiiiiiii", Op::StoreFloats { down: true }, "vpush {dl}").base(13).back().only(doubles),
+    row("11101100 1xw1nnnn qqqq1010 iiiiiiii", Op::LoadFloats { down: false }, "vldmia {n}{!}, {sl}").only(singles),
+    row("11101100 10w1nnnn qqqq1011 iiiiiiii", Op::LoadFloats { down: false }, "vldmia {n}{!}, {dl}").only(doubles),
+    row("11101100 1xw0nnnn qqqq1010 iiiiiiii", Op::StoreFloats { down: false }, "vstmia {n}{!}, {sl}").only(singles),
+    row("11101100 10w0nnnn qqqq1011 iiiiiiii", Op::StoreFloats { down: false }, "vstmia {n}{!}, {dl}").only(doubles),
+    row("11101101 0x11nnnn qqqq1010 iiiiiiii", Op::LoadFloats { down: true }, "vldmdb {n}{!}, {sl}").back().only(singles),
+    row("11101101 0011nnnn qqqq1011 iiiiiiii", Op::LoadFloats { down: true }, "vldmdb {n}{!}, {dl}").back().only(doubles),
+    row("11101101 0x10nnnn qqqq1010 iiiiiiii", Op::StoreFloats { down: true }, "vstmdb {n}{!}, {sl}").back().only(singles),
+    row("11101101 0010nnnn qqqq1011 iiiiiiii", Op::StoreFloats { down: true }, "vstmdb {n}{!}, {dl}").back().only(doubles),
     // Many registers.
     row("11101000 10w0nnnn 0L0lllll llllllll", Op::StoreMany { down: false }, "stm.w {n}{!}, {l}").only(stored),
     row("11101000 10111101 PL0lllll llllllll", Op::LoadMany { down: false }, "pop.w {l}").base(13).back().only(loaded),
@@ -315,9 +338,15 @@ const SCALAR: &[Row] = &[
     row("11111011 1011nnnn 1111dddd 1111mmmm", Op::Divide { signed: false }, "udiv {d}, {n}, {m}").plain("dnm"),
 ];
 
-/// A floating-point register that no function has to keep: s0 to s15.
-fn scratch(i: &Instruction) -> bool {
-    i.last < 16
+/// A list of floating-point registers of 32 bits, of which there are 32.
+fn singles(i: &Instruction) -> bool {
+    let count = i.immediate;
+    i.n != 15 && count >= 1 && i64::from(i.last) + count <= 32
+}
+
+/// A list of those of 64 bits, of which there are 16; an odd count is another instruction.
+fn doubles(i: &Instruction) -> bool {
+    singles(i) && i.immediate % 2 == 0
 }
 
 /// An access with an offset of 8 bits: one of the two, or downwards.
