@@ -61,7 +61,7 @@ impl Machine<'_> {
                 let rounds = self.rounds();
                 (first..all - rounds.len()).for_each(|level| self.forward_level(hand, level));
                 for (round, unit) in rounds.into_iter().enumerate() {
-                    let level = outside + round;
+                    let level = self.done(round);
                     hand.interleave(unit, self.levels()[level].distance);
                     self.forward_level(hand, level + 1);
                 }

@@ -5,11 +5,11 @@
 //! and store [Seiler18 §4]. What is left then are blocks of o registers, o odd (1 for powers of two). For the
 //! levels within them there are two ways.
 //!
-//! *Interleaving* (AVX2). A state is written [s | p2 p1 p0]: a digit of the index that selects the
+//! *Interleaving* (AVX2, AVX-512). A state is written [s | p2 p1 p0]: a digit of the index that selects the
 //! register of a pair, and the bits that select the word of a 128-bit part. Interleaving elements of
 //! 2^k words brings p2 to s and puts s in below: [s | p2 p1 p0] becomes [p2 | s p1 p0], [p2 | p1 s
-//! p0] or [p2 | p1 p0 s]. The pass before stores parts, which costs no vector slot: a register holds the
-//! same part of two blocks, and one block is 2o registers. Its first level needs no shuffle. Each
+//! p0] or [p2 | p1 p0 s]. The pass before stores parts, which costs no vector slot: of the p parts of a register,
+//! each is the same part of another block, and one block is p·o registers. Its first log2 p levels need no shuffle. Each
 //! round of 16, 32 and 64 bits then brings the next bit out, in exchange for the digit whose level
 //! is done, so that registers an odd number o of halves, quarters, … apart meet: [d3 | b2 b1 b0] leaves
 //! [d0 | d1 d2 d3]. The same rounds on neighbours lead back: they expose d1, d2, d3 and end as it began.
@@ -103,7 +103,7 @@ impl Machine<'_> {
     /// several coefficients of one.
     pub fn block_registers(&self) -> usize {
         match self.shuffles {
-            Shuffles::Interleaving => 2 * self.odd(),
+            Shuffles::Interleaving => self.shape.registers.parts() * self.odd(),
             Shuffles::Striding => self.block(),
         }
     }
@@ -132,6 +132,13 @@ impl Machine<'_> {
             return Some((why, "one more level in two".into()));
         }
         let needed = self.needed();
+        if self.shuffles == Shuffles::Interleaving && within.len() < needed {
+            let why = format!(
+                "factors of degree {d} are longer than parts of {} words",
+                self.shape.part()
+            );
+            return Some((why, "one more level in two".into()));
+        }
         let side_by_side = self.side_by_side(0).len();
         (side_by_side < needed).then(|| {
             let why = format!(
@@ -144,7 +151,7 @@ impl Machine<'_> {
     /// How many levels in two put blocks side by side in a register.
     fn needed(&self) -> usize {
         match self.shuffles {
-            Shuffles::Interleaving => 1,
+            Shuffles::Interleaving => self.shape.registers.parts().trailing_zeros() as usize,
             Shuffles::Striding => self.lanes().trailing_zeros() as usize,
         }
     }
@@ -317,13 +324,15 @@ impl Machine<'_> {
         match self.shuffles {
             Shuffles::Striding => (vec![Axis::neighbours(self.block())], ascending(beside), rest),
             Shuffles::Interleaving => {
-                let half = self.lanes() / 2;
-                let mut chosen = vec![Axis { distance: half, radix: self.odd() }];
+                let part = self.shape.part();
+                let mut chosen = vec![Axis { distance: part, radix: self.odd() }];
                 chosen.retain(|axis| axis.radix > 1);
-                chosen.push(Axis { distance: self.block() / 2, radix: 2 });
+                chosen.extend(
+                    (1..=self.needed()).map(|k| Axis { distance: self.block() >> k, radix: 2 }),
+                );
                 // The block is that of the last level outside; with extra levels still several.
                 chosen.extend(&levels[self.outside() - extra..self.outside()]);
-                let lanes = [vec![Axis::neighbours(half)], beside].concat();
+                let lanes = [vec![Axis::neighbours(part)], beside].concat();
                 (ascending(chosen), lanes, rest)
             }
         }
@@ -348,14 +357,19 @@ impl Machine<'_> {
         }
         let first = self.shape.bits as usize * (self.ntt.degree() / self.odd());
         let within = self.levels().len() - self.outside();
-        (0..within - 1).map(|round| (first << round) as u8).collect()
+        (0..within - self.needed()).map(|round| (first << round) as u8).collect()
+    }
+
+    /// The level whose digit a round on the way in gives away: the last that is done.
+    pub(super) fn done(&self, round: usize) -> usize {
+        self.outside() + self.needed() - 1 + round
     }
 
     /// The way in without butterflies: each round brings out a bit for the digit of the level before.
     pub(super) fn enter(&self, hand: &mut Hand) {
         let levels = self.levels();
         for (round, unit) in self.rounds().into_iter().enumerate() {
-            hand.interleave(unit, levels[self.outside() + round].distance);
+            hand.interleave(unit, levels[self.done(round)].distance);
         }
     }
 
