@@ -152,6 +152,32 @@ fn packed_blocks_are_proved() {
     });
 }
 
+/// Registers of 512 bits: transforms of both word sizes, of a trinomial and of two-prime products, proved by each compiler,
+/// and run where the processor has them.
+#[test]
+fn registers_of_512_bits_are_proved() {
+    let here = is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vnni");
+    let rings = ["mlkem", "mldsa", "newhope512", "ntruplus768", "nttru", "saber", "ntruhps2048677"];
+    let jobs: Vec<_> = ringforge_testing::compilers()
+        .into_iter()
+        .flat_map(|cc| rings.map(|ring| (ring, cc)))
+        .collect();
+    in_parallel(share(&jobs, &[0]), |(ring, cc)| {
+        let dir = Sandbox::new();
+        let package = forge(&dir, ring, &["--target", "avx512", "--cc", cc, "--patience", "30"]);
+        let targets = package["targets"].as_array().expect("targets");
+        assert!(!targets.is_empty(), "{ring} {cc}");
+        for target in targets {
+            let (proof, executed) = (&target["proof"], &target["executed"]);
+            assert_eq!(proof["verdict"], "proved", "{ring} {cc}: {}", proof["reasons"]);
+            assert!(
+                !here || executed["products"].as_u64() > Some(200),
+                "{ring} {cc}: not executed"
+            );
+        }
+    });
+}
+
 /// The contract with the range of every input that has room wider by one at both ends; nothing
 /// where none has room, or where inputs are canonical by choice and not by need.
 fn wider(contract: &str) -> Option<String> {
@@ -257,5 +283,6 @@ ringforge_testing::rest!(
     every_entry_point_of_every_trinomial_is_proved,
     products_modulo_powers_of_two_are_proved,
     packed_blocks_are_proved,
+    registers_of_512_bits_are_proved,
     rings_that_nobody_listed_get_a_proved_multiplier,
 );

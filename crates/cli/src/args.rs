@@ -83,7 +83,7 @@ pub struct Subject {
 /// How code is made.
 #[derive(Args, Debug, Clone)]
 pub struct Make {
-    /// Targets: `avx2`, `sse41`, `neon`, `m4`, `c`, several of one architecture separated by commas, or `all`
+    /// Targets: `avx512`, `avx2`, `sse41`, `neon`, `m4`, `c`, several of one architecture separated by commas, or `all`
     /// (`avx2,c` or `neon,c`, as the host has it); with several, the package selects one at run time
     #[arg(long, default_value = "all", value_name = "TARGET", add = ArgValueCandidates::new(targets))]
     pub target: String,
@@ -312,7 +312,7 @@ pub struct Explain {
     /// What.
     #[command(flatten)]
     pub subject: Subject,
-    /// Target of ranges and counts: `avx2`, `sse41`, `neon`, `m4` or `c`
+    /// Target of ranges and counts: `avx512`, `avx2`, `sse41`, `neon`, `m4` or `c`
     #[arg(long, default_value = "avx2", value_name = "TARGET", add = ArgValueCandidates::new(targets))]
     pub target: String,
     /// Schedule file, instead of the target's default

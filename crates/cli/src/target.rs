@@ -30,6 +30,12 @@ impl Deref for Target {
 /// All targets, the fastest first.
 pub const TARGETS: &[Target] = &[
     Target {
+        machine: &ringforge_target::AVX512,
+        emit: |program, preamble| {
+            ringforge_emit::avx512::avx512(program, preamble).map_err(|e| e.to_string())
+        },
+    },
+    Target {
         machine: &ringforge_target::AVX2,
         emit: |program, preamble| {
             ringforge_emit::avx2::avx2(program, preamble).map_err(|e| e.to_string())
@@ -77,9 +83,10 @@ impl Target {
 
     /// Whether `host` runs its code.
     pub fn runs_on(&self, host: &Host) -> bool {
-        // The kernel says `sse4_1` where compilers say `sse4.1`.
-        self.architecture.is_none_or(Architecture::is_host)
-            && self.features.iter().all(|f| host.has(&f.replace('.', "_")))
+        // The kernel says `sse4_1` and `avx512_vnni` where compilers say `sse4.1` and `avx512vnni`.
+        let plain = |name: &str| name.replace(['.', '_'], "");
+        let has = |feature: &&str| host.features.iter().any(|f| plain(f) == plain(feature));
+        self.architecture.is_none_or(Architecture::is_host) && self.features.iter().all(has)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Programs to C source, one module for each target.
 
 pub mod avx2;
+pub mod avx512;
 pub mod c;
 mod interface;
 pub mod m4;

@@ -1,7 +1,7 @@
 //! A schedule means what it says: for every key, plan and target some value changes the code or is refused by name, and
 //! the program's text says the key with what was settled. a day's run goes through a sample, the long run through the rest.
 
-use ringforge_emit::{Preamble, avx2, c, m4, neon, sse41};
+use ringforge_emit::{Preamble, avx2, avx512, c, m4, neon, sse41};
 use ringforge_plan::Plan;
 use ringforge_program::ir::Program;
 use ringforge_program::lower::lower;
@@ -66,6 +66,7 @@ fn emitted(program: &Program, target: &Target) -> Result<String, String> {
     let program = Program { schedule: String::new(), ..program.clone() };
     match target.name {
         "avx2" => avx2::avx2(&program, &none).map_err(|e| e.to_string()),
+        "avx512" => avx512::avx512(&program, &none).map_err(|e| e.to_string()),
         "sse41" => sse41::sse41(&program, &none).map_err(|e| e.to_string()),
         "neon" => neon::neon(&program, &none).map_err(|e| e.to_string()),
         "m4" => m4::m4(&program, &none).map_err(|e| e.to_string()),

@@ -106,6 +106,20 @@ pub const AVX2: Target = Target {
     usual: true,
 };
 
+/// x86-64 with AVX-512: registers of 512 bits, twice as many, and dot products that are added to a sum. The features are
+/// those of Ice Lake, Zen 4 and later.
+pub const AVX512: Target = Target {
+    name: "avx512",
+    what: "x86-64 with AVX-512 (BW, DQ, VL, VNNI), C with intrinsics",
+    registers: Registers { bits: 512, part: 128 },
+    count: 32,
+    features: &["avx512bw", "avx512dq", "avx512vl", "avx512vnni"],
+    usual: false,
+    simulated: &[],
+    schedule: "fused-dot = true",
+    ..AVX2
+};
+
 /// x86-64 with SSE4.1: programs as for AVX2, each of their registers in two of 128 bits.
 pub const SSE41: Target = Target {
     name: "sse41",
@@ -173,7 +187,7 @@ pub const M4: Target = Target {
 };
 
 /// All targets, the fastest first.
-pub const TARGETS: [&Target; 5] = [&AVX2, &SSE41, &NEON, &M4, &C];
+pub const TARGETS: [&Target; 6] = [&AVX512, &AVX2, &SSE41, &NEON, &M4, &C];
 
 impl Target {
     /// Bits of the machine's only registers, where products of vectors go by such words.

@@ -9,7 +9,7 @@ mod dots;
 mod neon_alone;
 
 use common::*;
-use ringforge_emit::{Preamble, avx2, c, m4, neon, sse41};
+use ringforge_emit::{Preamble, avx2, avx512, c, m4, neon, sse41};
 use ringforge_interpret::run::run;
 use ringforge_plan::Plan;
 use ringforge_program::ir::*;
@@ -86,6 +86,7 @@ fn check_by(program: &Program, targets: &[&str], cases: &[Vec<Vec<i64>>], daily:
         let preamble = Preamble::default();
         let source = match *target {
             "avx2" => avx2::avx2(program, &preamble).unwrap(),
+            "avx512" => avx512::avx512(program, &preamble).unwrap(),
             "sse41" => sse41::sse41(program, &preamble).unwrap(),
             "neon" => neon::neon(program, &preamble).unwrap(),
             "m4" => m4::m4(program, &preamble).unwrap(),
@@ -129,6 +130,15 @@ const ALL: [&str; 5] = ["avx2", "sse41", "neon", "m4", "c"];
 const KINDS: [(u64, u8, usize); 4] =
     [(3329, 16, 16), (7681, 16, 16), (12289, 16, 16), (8380417, 32, 8)];
 
+/// The registers of 512 bits for a kind of 256, if this processor has them: lanes, and the target.
+fn long_registers(lanes: usize) -> Option<(usize, [&'static str; 1])> {
+    let here = is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512vnni");
+    here.then_some((2 * lanes, ["avx512"]))
+}
+
 #[test]
 fn operations_on_single_words() {
     for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
@@ -156,6 +166,15 @@ fn operations_on_single_words() {
         check(&each(q, bits, lanes, &common), &ALL);
         let products: [&Make<'_>; 2] =
             [&|[a, _, b, _]| Op::MulHi(a, b), &|[a, _, b, _]| Op::MulHrs(a, b)];
+        if let Some((lanes, avx512)) = long_registers(lanes) {
+            let words = move |_| Op::Lanes((0..lanes as i32).map(|i| i * 1000 - 7000).collect());
+            let mut longer = common.to_vec();
+            *longer.last_mut().expect("there is the last") = &words;
+            check(&each(q, bits, lanes, &longer), &avx512);
+            if bits == 16 {
+                check(&each(q, bits, lanes, &products), &avx512);
+            }
+        }
         check(
             &each(q, bits, lanes, &products),
             if bits == 16 { &ALL } else { &["neon", "m4", "c"] },
@@ -236,8 +255,15 @@ fn operations_on_wide_elements() {
             check(&each(q, bits, lanes, &short), &VECTORS);
             let fused: [&Make<'_>; 1] = [&|[a, acc, b, _]| Op::PairDotAdd { acc, a, b }];
             check(&each(q, bits, lanes, &fused), &["sse41", "neon"]);
+            if let Some((lanes, avx512)) = long_registers(lanes) {
+                let all = [&common[..], &short, &fused].concat();
+                check(&each(q, bits, lanes, &all), &avx512);
+            }
         } else {
             check(&each(q, bits, lanes, &long), &VECTORS);
+            if let Some((lanes, avx512)) = long_registers(lanes) {
+                check(&each(q, bits, lanes, &[&common[..], &long].concat()), &avx512);
+            }
         }
         let others: [&Make<'_>; 3] =
             [&|[a, _, b, _]| Op::PairDot(a, b), &|[a, _, b, _]| Op::MulEven(a, b), &|[a, ..]| {
@@ -264,11 +290,9 @@ fn moves() {
                 all.push(Box::new(move |[a, _, b, _]| Op::Deinterleave { a, b, unit, half }));
             }
         }
-        for x in 0..4 {
-            for y in 0..4 {
-                all.push(Box::new(move |[a, _, b, _]| Op::Parts { a, b, pick: vec![x, y] }));
-            }
-        }
+        let parts = |pick: Vec<u8>| -> Box<Make<'static>> {
+            Box::new(move |[a, _, b, _]| Op::Parts { a, b, pick: pick.clone() })
+        };
         let patterns: &[&[u8]] = match bits {
             16 => &[
                 &[2, 3, 0, 1, 6, 7, 4, 5],
@@ -284,43 +308,75 @@ fn moves() {
         for pattern in patterns {
             all.push(Box::new(|[a, ..]| Op::PermuteParts { a, pattern: pattern.to_vec() }));
         }
-        let all: Vec<&Make<'_>> = all.iter().map(|b| &**b).collect();
-        check(&each(q, bits, lanes, &all), &VECTORS);
+        let two: Makes = (0..16).map(|i| parts(vec![i % 4, i / 4])).collect();
+        let both = |more: &Makes, lanes: usize| {
+            let all: Vec<&Make<'_>> = all.iter().chain(more).map(|b| &**b).collect();
+            each(q, bits, lanes, &all)
+        };
+        check(&both(&two, lanes), &VECTORS);
+        if let Some((lanes, avx512)) = long_registers(lanes) {
+            // All that stay in their places, and others of which two neighbours or none are of one register.
+            let four: Makes = (0..16u8)
+                .map(|i| (0..4).map(|k| k + 4 * (i >> k & 1)).collect())
+                .chain(
+                    (0..4096)
+                        .step_by(37)
+                        .map(|i: u16| (0..4).map(|k| (i >> (3 * k) & 7) as u8).collect()),
+                )
+                .map(parts)
+                .collect();
+            check(&both(&four, lanes), &avx512);
+        }
     }
 }
 
 #[test]
 fn memory() {
     for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
-        let part = lanes / 2;
-        let at = Index::at;
-        let mut block = Block::default();
-        let mut stored = 0;
-        for count in 1..lanes as u32 {
-            let a = block.push(Op::LoadPartial { buffer: A, at: at(3), count });
-            block.push(Op::Store { buffer: C, at: at(stored), a });
-            stored += lanes;
+        memory_of(q, bits, lanes, &VECTORS);
+        if let Some((lanes, avx512)) = long_registers(lanes) {
+            memory_of(q, bits, lanes, &avx512);
         }
-        let a = block.push(Op::LoadParts { buffer: A, at: vec![at(part + 1), at(2)] });
-        block.push(Op::Store { buffer: C, at: at(stored), a });
-        let a = block.push(Op::BroadcastPair { buffer: B, at: at(5) });
-        block.push(Op::Store { buffer: C, at: at(stored + lanes), a });
-        let a = block.push(Op::Broadcast { buffer: B, at: at(3) });
-        block.push(Op::Store { buffer: C, at: at(stored + 2 * lanes), a });
-        stored += 3 * lanes;
-        let a = block.push(Op::Load { buffer: A, at: at(1) });
-        for count in 1..lanes as u32 {
-            block.push(Op::StorePartial { buffer: C, at: at(stored), count, a });
-            stored += count as usize;
-        }
-        for i in 0..3 {
-            block.push(Op::StoreStrided { buffer: C, at: at(stored + i), stride: 3, a });
-        }
-        stored += 3 * lanes;
-        block.push(Op::StoreParts { buffer: C, at: vec![at(stored + part), at(stored)], a });
-        let whole = whole(q, bits, lanes, stored + lanes, block);
-        check(&whole, &VECTORS);
     }
+}
+
+fn memory_of(q: u64, bits: u8, lanes: usize, targets: &[&str]) {
+    let part = 128 / usize::from(bits);
+    let parts = lanes / part;
+    let at = Index::at;
+    let mut block = Block::default();
+    let mut stored = 0;
+    for count in 1..lanes as u32 {
+        let a = block.push(Op::LoadPartial { buffer: A, at: at(3), count });
+        block.push(Op::Store { buffer: C, at: at(stored), a });
+        stored += lanes;
+    }
+    let a = block.push(Op::LoadParts {
+        buffer: A,
+        at: (0..parts).map(|i| at((i * 5 + 3) % part + i * part / 2)).collect(),
+    });
+    block.push(Op::Store { buffer: C, at: at(stored), a });
+    let a = block.push(Op::BroadcastPair { buffer: B, at: at(5) });
+    block.push(Op::Store { buffer: C, at: at(stored + lanes), a });
+    let a = block.push(Op::Broadcast { buffer: B, at: at(3) });
+    block.push(Op::Store { buffer: C, at: at(stored + 2 * lanes), a });
+    stored += 3 * lanes;
+    let a = block.push(Op::Load { buffer: A, at: at(1) });
+    for count in 1..lanes as u32 {
+        block.push(Op::StorePartial { buffer: C, at: at(stored), count, a });
+        stored += count as usize;
+    }
+    for i in 0..3 {
+        block.push(Op::StoreStrided { buffer: C, at: at(stored + i), stride: 3, a });
+    }
+    stored += 3 * lanes;
+    block.push(Op::StoreParts {
+        buffer: C,
+        at: (0..parts).rev().map(|i| at(stored + i * part)).collect(),
+        a,
+    });
+    let whole = whole(q, bits, lanes, stored + lanes, block);
+    check(&whole, targets);
 }
 
 #[test]

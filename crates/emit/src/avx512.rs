@@ -1,0 +1,28 @@
+//! C with AVX-512 intrinsics, for gcc and clang: registers of 512 bits, and masks for the ends of arrays.
+
+use crate::Preamble;
+use crate::x86::{Set, Width, x86};
+use ringforge_program::ir::Program;
+
+pub use crate::source::Unfit;
+
+/// The suffix of this target's function and file names.
+pub const SUFFIX: &str = "avx512";
+
+/// The C source of a program; its exported functions are `NAME_<procedure>_avx512`.
+///
+/// # Errors
+///
+/// A program whose registers do not have 512 bits is refused, and so is one with an operation
+/// that no instruction does.
+pub fn avx512(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
+    let set = Set {
+        target: &ringforge_target::AVX512,
+        what: "multiplication with AVX-512",
+        width: Width::Avx512,
+        attribute: "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni",
+        orders: false,
+        repeats: true,
+    };
+    x86(&program.expand(), &set, preamble)
+}
