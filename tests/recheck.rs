@@ -88,6 +88,34 @@ fn a_damaged_certificate_is_refused() {
         .fails(2, &["is not a certificate"]);
 }
 
+/// A small file that unpacks to gigabytes, as many short lines or as one: refused in 1 GB.
+#[test]
+fn a_certificate_does_not_decide_how_much_memory_it_takes() {
+    let dir = Sandbox::new();
+    let (object, contract, certificate) = proved(&dir);
+    let head = unpacked(&certificate).lines().take(2).collect::<Vec<_>>().join("\n");
+    for (line, why) in [
+        ("input 0 0\n", "a certificate that its file is too small for"),
+        ("input 0 0 ", "more than 16777216 bytes"),
+    ] {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(format!("{head}\n").as_bytes()).unwrap();
+        let many = line.repeat(100_000);
+        (0..1000).for_each(|_| encoder.write_all(many.as_bytes()).unwrap());
+        let packed = encoder.finish().unwrap();
+        assert!(packed.len() < 3 << 20, "{} bytes", packed.len());
+        std::fs::write(&certificate, packed).unwrap();
+        let limited = format!(
+            "ulimit -v 1048576; exec {} recheck {object} --contract {contract} --certificate {certificate}",
+            env!("CARGO_BIN_EXE_ringforge")
+        );
+        let mut shell = std::process::Command::new("sh");
+        let done = shell.args(["-c", &limited]).current_dir(dir.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.code() == Some(2) && said.contains(why), "{:?}: {said}", done.status);
+    }
+}
+
 /// What takes too long, or too much memory, is neither accepted nor refused.
 #[test]
 fn limits_end_a_replay() {

@@ -2,7 +2,7 @@
 //!
 //! Nothing here calls the search: object, contract and certificate go to `ringforge_kernel`.
 
-use std::io::{Read, Write};
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -21,8 +21,10 @@ use crate::preset::read;
 use crate::proof;
 use crate::ui::{Failure, Ui};
 
-/// Bytes of a certificate at most, unpacked: some thirty times what the largest of ours takes.
-const LARGEST: u64 = 1 << 31;
+/// Bytes of memory that a certificate may take beside [`TIMES`] those of its file.
+const SMALL: u64 = 64 << 20;
+/// Bytes of memory for a byte of a file: more than twice what the largest of ours take. What unpacks to more is no certificate.
+const TIMES: u64 = 128;
 
 /// A certificate as it is kept in a file.
 ///
@@ -33,21 +35,6 @@ pub fn packed(text: &str) -> std::io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(text.as_bytes())?;
     encoder.finish()
-}
-
-/// The text of a certificate's file.
-fn unpacked(path: &Path) -> Result<String, Failure> {
-    let name = path.display();
-    let file = std::fs::File::open(path)
-        .map_err(|e| Failure::input(format!("cannot read `{name}`: {e}")))?;
-    let mut text = String::new();
-    let read = GzDecoder::new(file).take(LARGEST).read_to_string(&mut text);
-    read.map_err(|e| {
-        Failure::input(format!(
-            "`{name}` is not a certificate: {e}; `prove --certificate FILE` writes one, compressed by gzip"
-        ))
-    })?;
-    Ok(text)
 }
 
 /// How often time and memory are looked at.
@@ -100,8 +87,17 @@ fn replayed(
     object: &Object,
     path: &Path,
 ) -> Result<Result<Accepted, Rejected>, Failure> {
-    let certificate = text::parse(&unpacked(path)?)
-        .map_err(|e| Failure::input(format!("`{}`: {e}", path.display())))?;
+    let name = path.display();
+    let unreadable = |e| Failure::input(format!("cannot read `{name}`: {e}"));
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let most =
+        SMALL.saturating_add(file.metadata().map_err(unreadable)?.len().saturating_mul(TIMES));
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let certificate = text::read_from(BufReader::new(GzDecoder::new(file)), most).map_err(|e| {
+        Failure::input(format!(
+            "`{name}` is not a certificate: {e}; `prove --certificate FILE` writes one, compressed by gzip"
+        ))
+    })?;
     Ok(recheck(contract, object, &certificate, Limits::default(), &|_| true))
 }
 

@@ -9,6 +9,7 @@ use crate::claim::{Witness, Zero};
 use crate::form::{Form, Word};
 use crate::fun::{Fun, FunId, FunOp};
 use smallvec::SmallVec;
+use std::io::{BufRead, Read};
 use std::str::{FromStr, SplitAsciiWhitespace};
 
 /// What a certificate begins with.
@@ -19,18 +20,59 @@ pub const HEAD: &str = "ringforge certificate 1\n";
 /// # Errors
 /// The first line that cannot be read.
 pub fn parse(text: &str) -> Result<Vec<(String, Vec<Line>)>, Malformed> {
+    read_from(text.as_bytes(), usize::MAX)
+}
+
+/// Bytes of a line at most.
+const LONGEST: u64 = 1 << 24;
+
+/// The same, line by line, in `most` bytes of memory: what a file unpacks to does not decide how much is taken.
+///
+/// # Errors
+/// The first line that cannot be read, or with which the certificate is too large.
+pub fn read_from(
+    mut input: impl BufRead,
+    most: usize,
+) -> Result<Vec<(String, Vec<Line>)>, Malformed> {
     let mut cases: Vec<(String, Vec<Line>)> = Vec::new();
-    let body = text
-        .strip_prefix(HEAD)
-        .ok_or_else(|| Malformed { line: 1, why: format!("`{}` expected", HEAD.trim_end()) })?;
-    for (number, line) in (2..).zip(body.lines()) {
+    let (mut held, mut text) = (0, String::new());
+    for number in 1.. {
         let at = |why: String| Malformed { line: number, why };
+        text.clear();
+        let read = input.by_ref().take(LONGEST).read_line(&mut text);
+        let length = read.map_err(|e| at(e.to_string()))?;
+        if length as u64 == LONGEST {
+            return Err(at(format!("more than {LONGEST} bytes")));
+        }
+        if number == 1 {
+            if text != HEAD {
+                return Err(at(format!("`{}` expected", HEAD.trim_end())));
+            }
+            continue;
+        }
+        if length == 0 {
+            break;
+        }
+        let line = text.strip_suffix('\n').unwrap_or(&text);
+        // A term is two words of text and 32 bytes.
+        held += size_of::<Line>() + 16 * line.split_ascii_whitespace().count();
+        if held > most {
+            return Err(at(format!(
+                "more than {} MB in memory: a certificate that its file is too small for",
+                most >> 20
+            )));
+        }
         if let Some(name) = line.strip_prefix("case ") {
+            held += length;
             cases.push((name.to_string(), Vec::new()));
             continue;
         }
-        let case = cases.last_mut().ok_or_else(|| at("`case NAME` expected".into()))?;
-        case.1.push(read(line).map_err(at)?);
+        let lines = &mut cases.last_mut().ok_or_else(|| at("`case NAME` expected".into()))?.1;
+        if lines.len() == lines.capacity() {
+            // Not twice as many, which would be most of the memory.
+            lines.reserve_exact(lines.len() / 4 + 64);
+        }
+        lines.push(self::read(line).map_err(at)?);
     }
     Ok(cases)
 }
