@@ -60,7 +60,7 @@ impl Cutter {
 
     /// The equation A - f(x) = 0 of a quotient A = floor(F / 2^b), for F over x and functions of it: by
     /// F = 2^b·A + r(x) with its remainder r, F - r(x) - 2^b·f(x) is 0 at every x.
-    fn is_function(&mut self, quotient: AtomId, function: AtomId) -> Option<Zero> {
+    pub(crate) fn is_function(&mut self, quotient: AtomId, function: AtomId) -> Option<Zero> {
         let (Atom::Floor(f), Atom::Fun(base, _)) =
             (self.world.atoms[quotient as usize], self.world.atoms[function as usize])
         else {

@@ -17,6 +17,7 @@ mod cones;
 mod congruent;
 pub mod constant_time;
 mod cut;
+mod exact;
 mod function;
 mod funs;
 mod halves;

@@ -282,16 +282,22 @@ impl<'a> Job<'a> {
         let mut forms = Vec::with_capacity(case.outputs.len());
         let mut found: Vec<(i64, i64)> = Vec::new();
         let mut outside: Option<(usize, i64, i64)> = None;
+        let within = |lo: i64, hi: i64| output.exit.0 <= lo && hi <= output.exit.1;
         for (k, &node) in case.outputs.iter().enumerate() {
             let (lo, hi, form) = match walk.output(node, bits, signed) {
-                Ok(Output { lo, hi, residue }) => (lo, hi, residue),
+                Ok(Output { lo, hi, residue }) if within(lo, hi) => (lo, hi, residue),
+                Ok(output) => {
+                    let exact = walk.narrowed(node, bits, signed);
+                    let Output { lo, hi, residue } = exact.unwrap_or(output);
+                    (lo, hi, residue)
+                }
                 Err(cause) => {
                     self.blame(graph, walk, cause, &case.name, k);
                     return None;
                 }
             };
             found.push((lo, hi));
-            if (lo < output.exit.0 || hi > output.exit.1) && outside.is_none() {
+            if !within(lo, hi) && outside.is_none() {
                 outside = Some((k, lo, hi));
             }
             forms.push(form);

@@ -247,12 +247,21 @@ impl Cutter {
     /// stand beside it: the upper half of a product without sign, its correction by the sign of the
     /// variable, and the quotient with sign cancel only together.
     fn quotient_beside(&mut self, f: u32, functions: &[Base]) -> Option<(Base, AtomId)> {
+        let base = self.one_base(&self.world.floors[f as usize].form)?;
+        let (lo, hi) = self.world.domain(base);
+        if !functions.contains(&base) || hi - lo > FEW {
+            return None;
+        }
+        self.quotient_as_function(f)
+    }
+
+    /// A quotient of a sum that depends on one value, as a function of it.
+    pub(crate) fn quotient_as_function(&mut self, f: u32) -> Option<(Base, AtomId)> {
         let floor = &self.world.floors[f as usize];
         let (form, bits, ends) = (floor.form.clone(), floor.bits, (floor.lo, floor.hi));
-        let base = self.one_base(&form).filter(|b| functions.contains(b))?;
-        let (lo, hi) = self.world.domain(base);
+        let base = self.one_base(&form)?;
         // So that the whole is no more than 63 bits.
-        if hi - lo > FEW || bits > 48 || !self.evaluable(base, &form.t) {
+        if bits > 48 || !self.evaluable(base, &form.t) {
             return None;
         }
         let whole = self.as_fun(&form, 64);

@@ -40,6 +40,11 @@ pub struct Record {
 }
 
 impl Record {
+    /// Forgets what was recorded of the last output, which is recorded again.
+    pub(crate) fn output_again(&mut self) {
+        self.outputs.pop();
+    }
+
     /// All lines, which are no longer here then.
     pub(crate) fn finished(&mut self) -> Vec<Line> {
         let mut lines = std::mem::take(&mut self.lines);

@@ -104,6 +104,7 @@ impl Job<'_> {
         let (q, range) = (self.contract.ring.q() as i64, output.exit);
         let mut suspects = Suspects::default();
         for &node in &case.outputs {
+            let (bits, signed) = (output.element.bits(), output.element.signed());
             let form = match walk.output(node, output.element.bits(), output.element.signed()) {
                 Ok(o) if o.lo < range.0 || o.hi > range.1 => {
                     let outside = [
@@ -113,6 +114,9 @@ impl Job<'_> {
                     for value in outside.into_iter().filter(|x| x.0).flat_map(|x| x.1) {
                         let wish = (o.residue.clone(), value.rem_euclid(q) as u32);
                         suspects.residues.push(wish);
+                    }
+                    if suspects.points.len() < 24 {
+                        suspects.points.extend(walk.extreme_inputs(node, bits, signed));
                     }
                     walk.form(node).map(|f| (**f).clone())
                 }

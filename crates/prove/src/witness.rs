@@ -137,6 +137,15 @@ impl Search<'_> {
             .collect()
     }
 
+    /// Inputs that are zero, or as near to it as their ranges go, but for one element each.
+    fn at_points(&self, points: &[(u16, u32, i64)]) -> Vec<Inputs> {
+        let one = |&(operand, index, value): &(u16, u32, i64)| -> Inputs {
+            let element = |o| (o == usize::from(operand)).then_some(index as usize);
+            (0..self.ranges.len()).map(|o| self.basis(o, element(o), value)).collect()
+        };
+        points.iter().map(one).collect()
+    }
+
     /// Inputs whose elements all stand at an end of their range, in a few patterns.
     fn corners(&self) -> Vec<Inputs> {
         let patterns: [&dyn Fn(usize) -> bool; 4] =
@@ -164,6 +173,8 @@ pub(crate) struct Suspects {
     pub sums: Vec<Form>,
     /// Residues of outputs that, as far as is known, stand for values outside the range.
     pub residues: Vec<(ModForm, u32)>,
+    /// Elements of operands with the values at which an output that depends on them alone is extreme.
+    pub points: Vec<(u16, u32, i64)>,
 }
 
 /// Searches for a witness within the options' time.
@@ -184,6 +195,9 @@ pub(crate) fn search(
     if let Some(Mismatch::Coefficient { at, .. }) = mismatch
         && let Some(w) = s.first_wrong(&mut s.at_basis(at))
     {
+        return Some(w);
+    }
+    if let Some(w) = s.first_wrong(&mut s.at_points(&suspects.points)) {
         return Some(w);
     }
     if let Some(w) = s.first_wrong(&mut s.corners()) {

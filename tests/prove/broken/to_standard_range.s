@@ -5,7 +5,7 @@
 # expect:
 #   refuted
 #   range (disjoint): c[0] may lie anywhere in [-8, 8] as far as ranges show; the contract allows [-8, 7]
-#   for a = [8, 8, 8, 8]: element 0 is 8, the product's 8
+#   for a = [0, 8, 0, 0]: element 0 is 8, the product's 8
 
     .intel_syntax noprefix
     .text
