@@ -185,7 +185,8 @@ impl Walk<'_> {
         }
         let named = match self.cut.read(form) {
             Ok(r) => {
-                let fits = -(1i128 << 31) <= r.lo && r.hi < 1i128 << 31;
+                let least = if r.hi < 1i128 << 31 { -(1i128 << 31) } else { 0 };
+                let fits = least <= r.lo && r.hi < 1i128 << 32;
                 // Bits that a word keeps are no residue of what is multiplied.
                 let reduced = |m: u32| !m.is_power_of_two() || r.integer.is_some();
                 fits && r.residue.is_some_and(|m| !m.t.is_empty() && reduced(m.m))
