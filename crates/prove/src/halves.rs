@@ -110,7 +110,7 @@ impl Walk<'_> {
             }
         }
         whole.t.retain(|t| t.1 != 0);
-        let whole = self.truncate(&whole, w);
+        let mut whole = self.truncate(&whole, w);
         if rest.t.is_empty() {
             if !form.t.is_empty() {
                 self.cut.by_quotient(form, None);
@@ -150,8 +150,14 @@ impl Walk<'_> {
             Arc::new(out)
         } else {
             // As it stands, lest it be another variable than where the same word is multiplied.
-            let used = self.cut.use_form(&spelled, from);
-            self.by_part(&taken, used, from);
+            let mut used = self.cut.use_form(&spelled, from);
+            if lo == 63 && taken.t.is_empty() {
+                // The sign of a word near 0, which its constant modulo 2^63 is not.
+                (used, whole) = (self.cut.use_form(form, from), Form::default());
+                self.cut.by_use(used, from);
+            } else {
+                self.by_part(&taken, used, from);
+            }
             match used {
                 Use::Const(c) => Arc::new(Form::constant(
                     ((c as u64 & (u64::MAX >> (64 - from))) >> lo) as i64,
@@ -304,8 +310,18 @@ impl Walk<'_> {
         let mut terms = vec![(l, 1)];
         terms.extend(g.iter().map(|&(_, f, c)| (f, c)));
         let sum = self.cut.world.funs.lin(from, form.k, 0, &terms);
-        let f = self.cut.op(w, FunOp::Slice(16), &[sum]);
-        let carry = self.function(Base::Low(low), f);
+        let wide = self.cut.cones.summary(&mut self.cut.world.funs, sum, 0, 65535);
+        let carry = match wide.map(|s| (i128::from(s.min >> 16), i128::from(s.max >> 16))) {
+            // One carry is one function, whichever bits of the half are used.
+            Ok((lo, hi)) if from > 32 && lo < hi => {
+                let f = self.cut.part(sum, 16, (lo, hi));
+                Arc::new(Form::atom(self.cut.world.atom(Atom::Fun(Base::Low(low), f))))
+            }
+            _ => {
+                let f = self.cut.op(w, FunOp::Slice(16), &[sum]);
+                self.function(Base::Low(low), f)
+            }
+        };
         Arc::new(Form::combine(&high, 1, &carry, 1, w))
     }
 

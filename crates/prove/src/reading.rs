@@ -285,7 +285,7 @@ impl Cutter {
         for &(a, c) in group {
             match self.world.atoms[a as usize] {
                 Atom::Fun(_, f) => {
-                    bound += (i128::from(c).abs() << 16) << (self.world.funs.get(f).width - 1);
+                    bound += (i128::from(c).abs() << 16) * self.largest(base, f);
                     if bound >= 1 << 62 {
                         return Err(NoReading::Overflow);
                     }
@@ -368,6 +368,20 @@ impl Cutter {
             out.terms.push(Term { c: t.c * line.c, ..t });
         }
         Ok(())
+    }
+
+    /// What a function of a base is at most, its sign aside.
+    fn largest(&mut self, base: Base, f: crate::funs::FunId) -> i128 {
+        let word = 1i128 << (self.world.funs.bits(f) - 1);
+        if word <= 1 << 32 {
+            return word;
+        }
+        // A word of 64 bits may hold little.
+        let (lo, hi) = self.world.domain(base);
+        match self.cones.summary(&mut self.world.funs, f, lo, hi) {
+            Ok(s) => word.min(i128::from(s.min).abs().max(i128::from(s.max).abs())),
+            Err(_) => word,
+        }
     }
 
     /// Interval of a product of two variables.

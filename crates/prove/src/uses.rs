@@ -2,7 +2,7 @@
 
 use crate::cut::Cutter;
 use crate::funs::{FunId, FunOp, centre};
-use crate::values::{Base, Form, Var, VarId};
+use crate::values::{Atom, AtomId, Base, Form, Var, VarId};
 
 /// Bits of words that are multiplied without sign.
 const WORD: u8 = 16;
@@ -62,6 +62,10 @@ impl Cutter {
                 let fun = self.world.funs.lin(width, form.k, m, &[]);
                 self.one(Base::Var(v), fun)
             }
+            Err(_) if let Some((v, m)) = self.longer(&form, width) => {
+                let fun = self.world.funs.lin(width, form.k, m, &[]);
+                self.one(Base::Var(v), fun)
+            }
             Err(cause) if width == 16 || (width < 16 && self.world.q.is_multiple_of(2)) => {
                 if self.world.q.is_multiple_of(2) {
                     let narrowed = self.narrowed(&form, width);
@@ -90,6 +94,19 @@ impl Cutter {
             return Use::Const(self.world.funs.at(fun, lo));
         }
         Use::One(base, fun)
+    }
+
+    /// A variable that is, with its sign, the half of a sum of products, known modulo q and not negative, which needs a
+    /// few bits more than the word: Montgomery's result for a q that leaves no spare bit. The word is a function of it.
+    fn longer(&mut self, form: &Form, width: u8) -> Option<(VarId, i64)> {
+        let half = |t: &(AtomId, i64)| matches!(self.world.atoms[t.0 as usize], Atom::High(_));
+        if width != WORD || !form.t.iter().any(half) {
+            return None;
+        }
+        let bare = Form { k: 0, t: form.t.clone() };
+        let r = self.read(&bare).ok()?;
+        let known = r.residue.as_ref().is_some_and(|m| m.m.is_multiple_of(self.world.q));
+        (known && r.lo >= 0 && r.hi < 1 << (WORD + 2)).then(|| self.variable(bare, r))
     }
 
     /// The same `m·v + k` by a variable that has the constant in it, where that puts it around zero: a canonical residue
