@@ -3,6 +3,7 @@
 
 use crate::cones::Cones;
 use crate::funs::{FunId, FunOp, centre};
+use crate::joint::Joints;
 use crate::reading::{NoReading, Odd, Reading};
 use crate::record::Record;
 use crate::unfold::Names;
@@ -33,6 +34,8 @@ pub struct Cutter {
     plain: rustc_hash::FxHashSet<(u8, Form)>,
     /// Names that were unfolded.
     pub(crate) names: Names,
+    /// Intervals by linear programs.
+    pub(crate) joints: Joints,
     /// Node that is being interpreted.
     pub node: u32,
     /// The certificate so far.
@@ -69,6 +72,7 @@ impl Cutter {
             spelled: FxHashMap::default(),
             plain: Default::default(),
             names: Names::default(),
+            joints: Joints::default(),
             node: 0,
             record: Record::default(),
             taken: Default::default(),

@@ -22,6 +22,7 @@ mod function;
 mod funs;
 mod halves;
 mod integers;
+mod joint;
 mod lift;
 mod limits;
 mod lines;

@@ -248,12 +248,15 @@ impl Cutter {
 
     /// How an interval is found, for the certificate.
     pub(crate) fn rational_steps(&mut self, form: &Form, view: View) -> Option<Steps> {
+        if let View::Upper | View::Lower = view {
+            return self.joint_steps(form, view == View::Upper);
+        }
         let (mut r, floors, unfolded) = self.replaced_quotients(form, view == View::Unfolded)?;
         let scale = r.scale;
         let mut names: Vec<(VarId, i128)> =
             unfolded.into_iter().map(|(v, n, at)| (v, n << (scale - at))).collect();
         match view {
-            View::Plain | View::Unfolded => {}
+            View::Plain | View::Unfolded | View::Upper | View::Lower => {}
             View::Spelled => (r, names) = self.spelled_out(&r)?,
             View::Folded => names = self.folded(&mut r)?,
         }
@@ -405,7 +408,7 @@ impl Cutter {
 
     /// Adds the intervals of the atoms that are no quotients. Gives back the whole parts of what is of one
     /// variable and, 2^scale times as large, beyond what is enumerated together.
-    fn rest(&mut self, r: &mut Rational) -> Option<Vec<Form>> {
+    pub(crate) fn rest(&mut self, r: &mut Rational) -> Option<Vec<Form>> {
         let terms: Vec<(AtomId, i128)> = std::mem::take(&mut r.terms).into_iter().collect();
         // Functions are read with everything of their base, so far as coefficients are whole.
         let mut grouped = rustc_hash::FxHashSet::default();
@@ -500,10 +503,15 @@ pub(crate) enum View {
     Unfolded,
     /// With names in place of sums whose functions stand beside.
     Folded,
+    /// As a linear program has it whose value is the upper end, where one was solved.
+    Upper,
+    /// The same for the lower end.
+    Lower,
 }
 
 /// How the interval of a form with quotients is found: 2^scale times it, with equations of quotients and
 /// names added.
+#[derive(Clone)]
 pub(crate) struct Steps {
     /// The scale's exponent.
     pub scale: u32,
@@ -517,13 +525,28 @@ pub(crate) struct Steps {
     pub bounds: (i128, i128),
 }
 
+impl Steps {
+    /// The same for `sign` times the form, plus a constant.
+    pub(crate) fn of(&self, sign: i64, k: i64) -> Steps {
+        let (s, k) = (i128::from(sign), i128::from(k));
+        let (lo, hi) = (s * self.bounds.0, s * self.bounds.1);
+        Steps {
+            scale: self.scale,
+            floors: self.floors.iter().map(|&(a, n)| (a, s * n)).collect(),
+            names: self.names.iter().map(|&(v, n)| (v, s * n)).collect(),
+            groups: self.groups.iter().map(|g| g.scaled(sign, 64)).collect(),
+            bounds: (lo.min(hi) + k, lo.max(hi) + k),
+        }
+    }
+}
+
 /// `[lo, hi] + Σ n·atom`, all divided by 2^scale.
 #[derive(Clone, Default)]
-struct Rational {
-    scale: u32,
+pub(crate) struct Rational {
+    pub scale: u32,
     lo: i128,
     hi: i128,
-    terms: FxHashMap<AtomId, i128>,
+    pub terms: FxHashMap<AtomId, i128>,
     floors: BTreeMap<AtomId, i128>,
 }
 
@@ -538,11 +561,11 @@ impl Rational {
     }
 
     /// The integers inside, once no terms are left: bounds are multiples of 2^-scale.
-    fn bounds(&self) -> (i128, i128) {
+    pub(crate) fn bounds(&self) -> (i128, i128) {
         (-((-self.lo) >> self.scale), self.hi >> self.scale)
     }
 
-    fn widen(&mut self, n: i128, l: i128, h: i128) -> Option<()> {
+    pub(crate) fn widen(&mut self, n: i128, l: i128, h: i128) -> Option<()> {
         let (x, y) = (n.checked_mul(l)?, n.checked_mul(h)?);
         self.lo = self.lo.checked_add(x.min(y))?;
         self.hi = self.hi.checked_add(x.max(y))?;

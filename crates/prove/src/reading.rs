@@ -134,6 +134,10 @@ impl Cutter {
             parts.lo = parts.lo.max(l);
             parts.hi = parts.hi.min(h);
         }
+        if let Some((l, h)) = self.joint_bounds(form) {
+            parts.lo = parts.lo.max(l);
+            parts.hi = parts.hi.min(h);
+        }
         let m = self.modulus(parts.m, parts.depth() == 0);
         let residue = m.map(|m| parts.modulo(m));
         let integer = if parts.m == 0 { parts.integer() } else { None };

@@ -92,7 +92,8 @@ fn common_twos(form: &Form) -> u8 {
 }
 
 /// The ways in which quotients are looked at, the cheapest first.
-const VIEWS: [View; 4] = [View::Plain, View::Spelled, View::Unfolded, View::Folded];
+const VIEWS: [View; 6] =
+    [View::Plain, View::Spelled, View::Unfolded, View::Folded, View::Upper, View::Lower];
 
 /// As it stands.
 pub(crate) fn plain() -> Witness {
@@ -378,6 +379,9 @@ impl Cutter {
         if !self.world.has_floor(form) {
             return own;
         }
+        if let Some(by) = self.joint_witness(form) {
+            return by;
+        }
         let parts = self.parts(form).map(|p| p.hi - p.lo).ok();
         let rational = VIEWS.into_iter().filter_map(|v| self.rational_of(form, v));
         let best = rational.min_by_key(|r| r.1.1 - r.1.0);
@@ -386,6 +390,21 @@ impl Cutter {
             (Some((by, _)), None) => by,
             _ => own,
         }
+    }
+
+    /// By the name of a form whose ends linear programs found, each in a way of its own.
+    fn joint_witness(&mut self, form: &Form) -> Option<Witness> {
+        self.joint_bounds(form)?;
+        let made = self.made_sum(form)?;
+        let (id, new) = self.record.make(Made::Name(made.into()));
+        if new {
+            for view in VIEWS {
+                if let Some((by, (lo, hi))) = self.rational_of(form, view) {
+                    self.record.lines.push(Line::Bound { atom: id, lo, hi, by });
+                }
+            }
+        }
+        Some(Witness { scale: 1, zeros: vec![(Zero::Name(id), 1)] })
     }
 
     /// How a form with high halves is to be looked at: groups of one low half are named, and known by 2^16

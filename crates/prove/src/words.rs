@@ -65,10 +65,10 @@ impl Walk<'_> {
                 return None;
             }
         }
-        let inside = |lo: i128, hi: i128| {
-            lo >= -i128::from(middle) && hi < (1i128 << from) - i128::from(middle)
-        };
-        if self.cut.read(&form).is_ok_and(|r| inside(r.lo, r.hi)) {
+        let least = -i128::from(middle);
+        let most = least + (1i128 << from) - 1;
+        let inside = |lo: i128, hi: i128| lo >= least && hi <= most;
+        if self.cut.within(&form, least, most) {
             return Some(form);
         }
         let less = |top: &Form| Form::combine(&form, 1, top, (-1i64).wrapping_shl(from.into()), to);
