@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::words::{
-    average_signed, distance, doubled_high, down, halved, rounded, spread, widened,
+    average_signed, distance, doubled_high, doubled_long, down, halved, rounded, spread, widened,
 };
 use crate::byte::Byte;
 use crate::core::Fallible;
@@ -31,6 +31,14 @@ impl Machine<'_> {
             M::Sqdmulh => self.lanewise(|g, a, b| doubled_high(g, a, b, false))?,
             M::Sqrdmulh => self.lanewise(|g, a, b| doubled_high(g, a, b, true))?,
             M::Neg => self.mapped(Graph::neg)?,
+            M::Fneg => {
+                // With it set, what is no number keeps its sign.
+                self.assume("FPCR.AH is clear, as in every program at its start".into());
+                self.mapped(|g, a| {
+                    let sign = g.constant(g.width(a), 1 << (g.width(a) - 1));
+                    g.xor(a, sign)
+                })?;
+            }
             M::Abs => self.mapped(absolute)?,
             M::Sabd => self.narrow_lanes(|g, a, b| distance(g, a, b, true))?,
             M::Uabd => self.narrow_lanes(|g, a, b| distance(g, a, b, false))?,
@@ -251,6 +259,7 @@ impl Machine<'_> {
             m,
             M::Smull2
                 | M::Umull2
+                | M::Sqdmull2
                 | M::Smlal2
                 | M::Umlal2
                 | M::Smlsl2
@@ -271,6 +280,7 @@ impl Machine<'_> {
         match m {
             M::Smull | M::Smull2 => self.long(upper, false, times, None)?,
             M::Umull | M::Umull2 => self.long(upper, false, times_unsigned, None)?,
+            M::Sqdmull | M::Sqdmull2 => self.long(upper, false, doubled_long, None)?,
             M::Smlal | M::Smlal2 => self.long(upper, false, times, plus)?,
             M::Umlal | M::Umlal2 => self.long(upper, false, times_unsigned, plus)?,
             M::Smlsl | M::Smlsl2 => self.long(upper, false, times, minus)?,

@@ -27,6 +27,21 @@ pub(super) fn doubled_high(g: &mut Graph, a: NodeId, b: NodeId, rounds: bool) ->
     g.sat_s(high, w)
 }
 
+/// Twice the product, at twice the width, saturated where it alone does not fit, as in [`doubled_high`].
+pub(super) fn doubled_long(g: &mut Graph, a: NodeId, b: NodeId) -> NodeId {
+    let w = g.width(a);
+    let p = product(g, a, b, 2 * w);
+    let twice = g.shl(p, 1);
+    let least = 1 << (w - 1);
+    if [a, b].into_iter().any(|x| g.value(x).is_some_and(|c| c != least)) {
+        return twice;
+    }
+    let square = g.constant(2 * w, 1 << (2 * w - 2));
+    let most = g.constant(2 * w, (1 << (2 * w - 1)) - 1);
+    let saturates = g.eq(p, square);
+    g.select(saturates, most, twice)
+}
+
 /// Half of the sum or difference, at the width of the operands.
 pub(super) fn halved(g: &mut Graph, a: NodeId, b: NodeId, minus: bool, is_signed: bool) -> NodeId {
     let w = g.width(a);
@@ -91,6 +106,23 @@ pub(super) fn spread(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn doubled_long_products_saturate_once() {
+        for w in [16u8, 32] {
+            let least = -(1i64 << (w - 1));
+            let corners = [least, least + 1, -9133, -1, 0, 1, 2, 4591, -least - 2, -least - 1];
+            for (a, b) in corners.iter().flat_map(|&a| corners.map(|b| (a, b))) {
+                let most = (1i128 << (2 * w - 1)) - 1;
+                let want = (2 * i128::from(a) * i128::from(b)).min(most) as u64;
+                let mask = u64::MAX >> (64 - 2 * w);
+                let mut g = Graph::default();
+                let [x, y] = [a, b].map(|v| g.constant(w, v as u64));
+                let r = doubled_long(&mut g, x, y);
+                assert_eq!(g.value(r), Some(want & mask), "{a}, {b}");
+            }
+        }
+    }
 
     #[test]
     fn doubled_high_products_saturate_once() {

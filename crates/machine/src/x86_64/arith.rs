@@ -44,6 +44,30 @@ fn dot(g: &mut Graph, a: NodeId, b: NodeId) -> NodeId {
 }
 
 impl Machine<'_> {
+    /// Floating-point numbers to words, of powers of two alone: clang multiplies by them where it shifts lanes by
+    /// known counts. 2^31 gives the word of that bit, as every number that does not fit does.
+    fn powers_of_two(&mut self) -> Fallible<()> {
+        let (size, a) = self.source()?;
+        let mut out = UNDEFINED;
+        for at in (0..size).step_by(4) {
+            let bits = gather(self.g, &a[at..at + 4]).and_then(|x| self.g.value(x));
+            // Sign and fraction are zero.
+            let power =
+                bits.filter(|b| b & 0x807f_ffff == 0).and_then(|b| (b >> 23).checked_sub(127));
+            let Some(power) = power.filter(|p| *p <= 31) else {
+                return Err(
+                    self.unsupported("a conversion of what is not known to be a power of two")
+                );
+            };
+            if power == 31 {
+                self.assume("MXCSR masks exceptions, as in every program at its start".into());
+            }
+            let word = self.g.constant(32, 1 << power);
+            scatter(self.g, word, &mut out[at..at + 4]);
+        }
+        self.set_vector(0, &out, size)
+    }
+
     pub(super) fn arith(&mut self, ins: Instruction) -> Fallible<bool> {
         match ins.mnemonic() {
             M::Paddb | M::Vpaddb => self.lanewise(1, Graph::add)?,
@@ -95,6 +119,7 @@ impl Machine<'_> {
             M::Pmulld | M::Vpmulld => self.lanewise(4, Graph::mul)?,
             M::Pmuldq | M::Vpmuldq => self.even_products(product)?,
             M::Pmuludq | M::Vpmuludq => self.even_products(product_unsigned)?,
+            M::Cvttps2dq | M::Vcvttps2dq => self.powers_of_two()?,
             M::Pmaddwd | M::Vpmaddwd => self.lanewise(4, dot)?,
             M::Pmaddubsw | M::Vpmaddubsw => self.lanewise(2, |g, a, b| {
                 let ((a0, a1), (b0, b1)) = (halves(g, a), halves(g, b));
