@@ -391,6 +391,63 @@ fn an_object_that_is_none_or_lacks_the_symbol_is_refused() {
     dir.holds_only(&["mul.contract.toml", "mul.o", "other.o"]);
 }
 
+/// Of an archive the member that defines the symbol is taken, where it is one.
+#[test]
+fn archives_have_one_member_with_the_symbol() {
+    let dir = Sandbox::new();
+    let contract = dir.file("mul.contract.toml", CONTRACT);
+    let wrong = dir.compile(
+        "wrong.o",
+        &format!("{MUL} {{ for (int i = 0; i < 4; i++) c[i] = a[i] & b[i]; }}"),
+    );
+    let copy = "void copy(short *c, const short *a) { for (int i = 0; i < 4; i++) c[i] = a[i]; }";
+    let copy = dir.compile("copy.o", copy);
+    let archive = |name: &str, members: &[&String]| {
+        let mut ar = std::process::Command::new("ar");
+        common::run(ar.current_dir(dir.path()).args(["rcs", name]).args(members));
+        name.to_string()
+    };
+    let both = archive("both.a", &[&copy, &wrong]);
+    let run = dir.ringforge(&["prove", &both, "--contract", &contract]);
+    assert_eq!(run.status, 1, "{run:?}");
+    mentions(&run, &["both.a(wrong.o): mul is refuted"]);
+    let none = archive("none.a", &[&copy]);
+    let run = dir.ringforge(&["prove", &none, "--contract", &contract]);
+    run.fails(2, &["none.a", "no member defines `mul` for other objects"]);
+    let again = dir.compile("again.o", &format!("{MUL} {{ c[0] = 0; }}"));
+    let twice = archive("twice.a", &[&wrong, &copy, &again]);
+    let certificate = dir.file("none.cert", "");
+    for command in [
+        &["prove", &twice, "--contract", &contract][..],
+        &["recheck", &twice, "--contract", &contract, "--certificate", &certificate],
+    ] {
+        let run = dir.ringforge(command);
+        run.fails(2, &["twice.a", "`mul` is defined by wrong.o, again.o", "ar x"]);
+    }
+    // Functions of a contract of constant time, each in its own member.
+    let function = |symbol: &str, inputs: &[&str]| {
+        let inputs = inputs.iter().map(|name| {
+            format!("{{ name = \"{name}\", role = \"input\", element = \"i16\", length = 4 }}")
+        });
+        format!(
+            "[[function]]\nsymbol = \"{symbol}\"\nstack = 64\narguments = [\
+             {{ name = \"c\", role = \"output\", element = \"i16\", length = 4 }}, {}]\n",
+            inputs.collect::<Vec<_>>().join(", ")
+        )
+    };
+    let safety = format!(
+        "contract = 1\nclaims = \"constant-time\"\nabi = \"sysv-x86-64\"\n{}{}",
+        function("mul", &["a", "b"]),
+        function("copy", &["a"])
+    );
+    let safety = dir.file("safety.toml", &safety);
+    let run = dir.ringforge(&["prove", &both, "--contract", &safety]).succeeds();
+    mentions(&run, &["both.a(wrong.o): constant time", "both.a(copy.o): constant time"]);
+    let run = dir.ringforge(&["prove", &twice, "--contract", &safety]);
+    run.fails(2, &["`mul` is defined by wrong.o, again.o"]);
+    dir.ringforge(&["prove", &none, "--contract", &safety]).fails(2, &["defines `mul`"]);
+}
+
 #[test]
 fn an_instruction_that_is_not_modelled_is_unknown_with_mnemonic_and_address() {
     let dir = Sandbox::new();

@@ -191,7 +191,8 @@ pub struct Package {
 /// `prove`.
 #[derive(Args, Debug)]
 pub struct Prove {
-    /// Object files (ELF); if several are proved, they give equal results
+    /// Object files (ELF), or archives of them (.a), of which the member that defines the symbol is taken; if several
+    /// are proved, they give equal results
     #[arg(required = true, value_name = "OBJECT")]
     pub objects: Vec<PathBuf>,
     /// The contract
@@ -236,7 +237,7 @@ impl Limits {
 /// `recheck`.
 #[derive(Args, Debug)]
 pub struct Recheck {
-    /// The object file (ELF)
+    /// The object file (ELF), or an archive with it (.a)
     #[arg(value_name = "OBJECT")]
     pub object: PathBuf,
     /// The contract

@@ -19,6 +19,7 @@ mod list;
 mod make;
 mod manual;
 mod mutate;
+mod objects;
 mod package;
 mod peers;
 mod picture;

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use crate::args::Prove;
 use crate::chain;
+use crate::objects::{Found, Input};
 use crate::package::Tool;
 use crate::preset::read;
 use crate::proof::{self, Named, Proof};
@@ -38,15 +39,12 @@ pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
         return chain::run(ui, args, &origin, &text);
     }
     let contract = proof::contract(&origin, &text, args.symbol.as_deref())?;
-    let names: Vec<String> = args.objects.iter().map(|p| p.display().to_string()).collect();
-    let mut contents = Vec::new();
-    for (path, name) in args.objects.iter().zip(&names) {
-        let bytes = std::fs::read(path)
-            .map_err(|e| Failure::input(format!("cannot read `{name}`: {e}")))?;
-        contents.push(bytes);
-    }
+    let inputs = args.objects.iter().map(|path| Input::read(path));
+    let inputs: Vec<Input> = inputs.collect::<Result<_, _>>()?;
+    let objects = inputs.iter().map(|input| input.defining(&contract.symbol));
+    let objects: Vec<Found> = objects.collect::<Result<_, _>>()?;
     let named: Vec<Named> =
-        names.iter().zip(&contents).map(|(name, bytes)| Named { name, bytes }).collect();
+        objects.iter().map(|o| Named { name: &o.name, bytes: o.bytes }).collect();
     if args.certificate.is_some() && named.len() > 1 {
         return Err(Failure::input("--certificate takes one object: each has its own"));
     }
@@ -68,12 +66,12 @@ pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
         "tool": Tool::THIS,
         "contract": origin,
         "equivalent": equivalent,
-        "objects": names.iter().zip(&proofs)
-            .map(|(name, proof)| Outcome { object: name.clone(), proof })
+        "objects": objects.iter().zip(&proofs)
+            .map(|(object, proof)| Outcome { object: object.name.clone(), proof })
             .collect::<Vec<_>>(),
     }))?;
-    for (name, proof) in names.iter().zip(&proofs) {
-        say(ui, name, proof);
+    for (object, proof) in objects.iter().zip(&proofs) {
+        say(ui, &object.name, proof);
     }
     if equivalent {
         ui.say("The objects fulfil one contract: they give equal outputs on all inputs in range.");

@@ -16,6 +16,7 @@ use ringforge_machine::Object;
 use ringforge_prove::contract::Contract;
 
 use crate::args::Recheck;
+use crate::objects::{Found, Input};
 use crate::package::Tool;
 use crate::preset::read;
 use crate::proof;
@@ -108,10 +109,9 @@ fn replayed(
 pub fn run(ui: &Ui, args: &Recheck) -> Result<u8, Failure> {
     let origin = args.contract.display().to_string();
     let contract = proof::contract(&origin, &read(&origin)?, args.symbol.as_deref())?;
-    let name = args.object.display().to_string();
-    let bytes = std::fs::read(&args.object)
-        .map_err(|e| Failure::input(format!("cannot read `{name}`: {e}")))?;
-    let object = Object::parse(&bytes)
+    let input = Input::read(&args.object)?;
+    let Found { name, bytes } = input.defining(&contract.symbol)?;
+    let object = Object::parse(bytes)
         .map_err(|e| Failure::input(format!("cannot read `{name}` as an object: {e}")))?;
     contract.abi.check(&object).map_err(|e| Failure::input(format!("`{name}`: {e}")))?;
     let symbol = &contract.symbol.clone();

@@ -6,6 +6,7 @@ use ringforge_prove::{Progress, Verdict};
 use serde::Serialize;
 
 use crate::args::Prove;
+use crate::objects::{Found, Input};
 use crate::package::Tool;
 use crate::proof;
 use crate::ui::{Failure, Ui};
@@ -41,13 +42,25 @@ pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failur
     }
     let mut reports = Vec::new();
     for path in &args.objects {
-        let name = path.display().to_string();
-        let bytes = std::fs::read(path)
-            .map_err(|e| Failure::input(format!("cannot read `{name}`: {e}")))?;
-        let bar = ui.spinner(&format!("reading {name}"));
-        let report = check(&bytes, &contract, &args.limits.options(), &Shown(bar.clone()));
-        bar.finish_and_clear();
-        reports.push((name, report));
+        let input = Input::read(path)?;
+        // The functions of an archive may lie in several of its members.
+        let mut objects: Vec<(Found, SafetyContract)> = Vec::new();
+        for function in &contract.functions {
+            let found = input.defining(&function.symbol)?;
+            match objects.iter_mut().find(|(o, _)| std::ptr::eq(o.bytes, found.bytes)) {
+                Some((_, of)) => of.functions.push(function.clone()),
+                None => {
+                    let functions = vec![function.clone()];
+                    objects.push((found, SafetyContract { functions, ..contract.clone() }));
+                }
+            }
+        }
+        for (Found { name, bytes }, contract) in objects {
+            let bar = ui.spinner(&format!("reading {name}"));
+            let report = check(bytes, &contract, &args.limits.options(), &Shown(bar.clone()));
+            bar.finish_and_clear();
+            reports.push((name, report));
+        }
     }
     let any = |v: Verdict| reports.iter().any(|(_, r)| r.verdict == v);
     let overall = match (any(Verdict::Refuted), any(Verdict::Unknown)) {

@@ -146,7 +146,11 @@ fn run<I: InstructionSet>(
     }
     let regions = machine.regions[..call.regions.len()]
         .iter()
-        .map(|r| FinalRegion { name: r.name.clone(), bytes: r.data.clone(), loaded: r.loaded.clone() })
+        .map(|r| FinalRegion {
+            name: r.name.clone(),
+            bytes: r.data.clone(),
+            loaded: r.loaded.clone(),
+        })
         .collect();
     let stack_bytes = machine.deepest.unsigned_abs();
     if stack_bytes > USUAL_STACK {

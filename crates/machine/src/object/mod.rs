@@ -2,12 +2,13 @@
 //!
 //! Only relocatable objects are read: what the linker makes of one is known, what it made of a linked
 //! file is not (its section headers may say otherwise than its segments, and the loader relocates it
-//! again). Each room holds one list: `elf` the structures and the file's header, `sections` flags,
+//! again). `archive` finds a member of an archive. Each module holds one list: `elf` the structures and the file's header, `sections` flags,
 //! types and names, `symbols` kinds of symbols, `relocations` and the instruction set's own module
 //! the types. What is on none is refused by name, when the object is read if it could change the
 //! meaning of anything else, or where execution meets it.
 
 pub(crate) mod aarch64;
+pub mod archive;
 pub(crate) mod arm;
 mod elf;
 mod properties;

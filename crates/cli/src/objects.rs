@@ -1,0 +1,48 @@
+//! The object files that a command is given: alone, or in an archive, of which the member is taken that defines what
+//! a contract is about.
+
+use std::path::Path;
+
+use ringforge_machine::object::archive;
+
+use crate::ui::Failure;
+
+/// A file that was named.
+pub struct Input {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+/// An object in it.
+pub struct Found<'a> {
+    /// For people: `object.o`, or `library.a(object.o)`.
+    pub name: String,
+    /// Its content.
+    pub bytes: &'a [u8],
+}
+
+impl Input {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read(path: &Path) -> Result<Input, Failure> {
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path)
+            .map_err(|e| Failure::input(format!("cannot read `{name}`: {e}")))?;
+        Ok(Input { name, bytes })
+    }
+
+    /// The file itself, or if it is an archive the member that defines `symbol`.
+    ///
+    /// # Errors
+    /// If it is an archive of which not exactly one member does.
+    pub fn defining(&self, symbol: &str) -> Result<Found<'_>, Failure> {
+        if !archive::is_archive(&self.bytes) {
+            return Ok(Found { name: self.name.clone(), bytes: &self.bytes });
+        }
+        let member = archive::defining(&self.bytes, symbol)
+            .map_err(|e| Failure::input(format!("`{}`: {e}", self.name)))?;
+        Ok(Found { name: format!("{}({})", self.name, member.name), bytes: member.bytes })
+    }
+}
