@@ -22,7 +22,7 @@ use super::{LowerError, Lowered, unsupported};
 use crate::build::Builder;
 use crate::ir::*;
 use crate::schedule::BaseProducts;
-use crate::settle::Choices;
+use crate::settle::{Choices, Refused};
 pub use lifted::lower as lower_lifted;
 pub(super) use linear::SQUARE as REGISTERS;
 use linear::{Family, Finish, LANES, Map, Place, SQUARE};
@@ -31,8 +31,7 @@ use ringforge_plan::{
     Base, BaseRef, Form, Inside, Plan, Product, ToeplitzMatrix, ToomCook, odd_inverse,
 };
 use ringforge_ring::zq;
-use ringforge_target::ALIGNMENT;
-use ringforge_target::Target;
+use ringforge_target::{ALIGNMENT, Products, Target};
 use steps::{Arena, Step};
 pub(super) use transpose::{square, square_of};
 
@@ -78,6 +77,10 @@ fn fits(
     }
     if let Some(site) = schedule.drop().iter().chain(schedule.add()).next() {
         return Err(LowerError::NoSuchSite { site: site.clone() });
+    }
+    // Code that compilers turn into vectors has no registers to interleave.
+    if target.products == Products::Words && schedule.base() == BaseProducts::BroadcastDot {
+        return Err(Refused::other("base", "\"broadcast-dot\"", "\"lanes\"").into());
     }
     Ok(())
 }
