@@ -134,6 +134,27 @@ fn armv7em() {
     assert!(said.is_empty() || said.iter().any(|s| s.contains("`__stack_chk_guard`")), "{said:?}");
 }
 
+/// Checks that the compiler cannot leave out are decided by what is known: counters, bounds, pointers that do not wrap.
+/// Those of signed overflow are not here, for which more must be known of words, nor clang's of alignment and of wrapping
+/// around, which look at two pointers at once and at a pointer's complement.
+#[test]
+fn checks_of_undefined_behaviour() {
+    let all = "-fsanitize=bounds,null,object-size,shift";
+    let gcc: &[&str] =
+        &[all, "-fsanitize=pointer-overflow,alignment", "-fsanitize-undefined-trap-on-error"];
+    let clang: &[&str] = &[all, "-fsanitize-trap=all"];
+    for (compiler, set) in [("gcc", gcc), ("clang", clang)] {
+        let Some(path) = program(compiler) else { continue };
+        for level in ["-O1", "-O2", "-Os"] {
+            let object = common::compile(path, "c", SOURCE, &[set, &[level]].concat());
+            let mut graph = Graph::new();
+            let lifted =
+                lifted(&object, &mut graph).unwrap_or_else(|e| panic!("{compiler} {level}: {e}"));
+            assert_eq!(evaluate(&mut graph, &lifted, 8, &A, &B), expected(), "{compiler} {level}");
+        }
+    }
+}
+
 /// The body of `f` for AArch64.
 fn aarch64_body(body: &str) -> Result<Vec<i16>, String> {
     let text = format!(".arch armv8.3-a\n.text\n.globl f\n.type f,%function\nf:\n{body}\n");

@@ -338,6 +338,39 @@ fn static_memory() {
     refused("lea rax, [rip+g@TLSGD]\n ret", unsupported, "relocation");
 }
 
+/// A region ends before addresses do, so that what checks for it needs no case: of 64 bytes, the pointer to the first
+/// is at most 2^64 - 65.
+#[test]
+fn pointers_do_not_wrap_around() {
+    let one_way = |body: &str| {
+        let object = assemble(body);
+        lift(&object, &call("f", 32), &mut Graph::new()).map(|l| l.cases.len())
+    };
+    for (jump, least) in [("jae", -64i64), ("ja", -65)] {
+        fine(&format!("cmp rdi, {least}\n {jump} 1f\n ret\n1: ud2"));
+        fine(&format!("add rdi, 60\n cmp rdi, {}\n {jump} 1f\n ret\n1: ud2", least + 60));
+        fine(&format!("cmp rdi, -1\n {jump} 1f\n ret\n1: ud2"));
+        let sides = format!("cmp rdi, {}\n {jump} 1f\n ret\n1: ud2", least - 1);
+        assert!(run(&sides).is_err(), "{sides}");
+        assert_eq!(one_way(&sides.replace("ud2", "ret")), Ok(2), "{sides}");
+    }
+    // Beyond the end nothing is known.
+    assert!(run("add rdi, 65\n cmp rdi, -1\n jae 1f\n ret\n1: ud2").is_err());
+    // As many bytes lie before it: a sum with what leads there has no carry.
+    fine("mov eax, 60\n add rax, rdi\n jc 1f\n ret\n1: ud2");
+    fine("add rdi, 64\n cmp rdi, 64\n jb 1f\n ret\n1: ud2");
+    assert!(run("add rdi, 64\n cmp rdi, 65\n jb 1f\n ret\n1: ud2").is_err());
+    fine("add rdi, 64\n mov eax, 63\n cmp rax, rdi\n jae 1f\n ret\n1: ud2");
+    assert!(run("add rdi, 64\n mov eax, 64\n cmp rax, rdi\n jae 1f\n ret\n1: ud2").is_err());
+    assert!(run("mov eax, 65\n add rax, rdi\n jc 1f\n ret\n1: ud2").is_err());
+    // The other operand.
+    fine("mov rax, -65\n cmp rax, rdi\n jb 1f\n ret\n1: ud2");
+    assert!(run("mov rax, -66\n cmp rax, rdi\n jb 1f\n ret\n1: ud2").is_err());
+    // Of the stack what is used is there, and what lies below it may not be.
+    fine("sub rsp, 64\n cmp rsp, -64\n jae 1f\n add rsp, 64\n ret\n1: ud2");
+    assert!(run("lea rax, [rsp-256]\n cmp rax, -8\n jae 1f\n ret\n1: ud2").is_err());
+}
+
 #[test]
 fn pointers_of_different_regions() {
     let compared = |e: &LiftError| matches!(e, LiftError::PointerComparison { .. });

@@ -27,6 +27,11 @@ enum Side {
 /// Numbers beyond this take no part in sensible comparisons of addresses.
 const LARGE: i64 = 1 << 40;
 
+/// What a condition is, of which it is known whether it holds or not, if either.
+fn decided(holds: bool, does_not: bool) -> Option<bool> {
+    (holds || does_not).then_some(holds)
+}
+
 impl<I: InstructionSet> Machine<'_, I> {
     /// Unsigned comparison; pointers into one region compare by offset, as C has it.
     pub fn ult(&mut self, a: NodeId, b: NodeId) -> NodeId {
@@ -40,7 +45,27 @@ impl<I: InstructionSet> Machine<'_, I> {
                 return self.g.constant(1, u64::from(x < y));
             }
         }
-        self.g.ult(a, b)
+        let known = match (self.between(a), self.between(b), self.g.value(a), self.g.value(b)) {
+            // The pointer below a number, a number below the pointer.
+            (Some((least, most)), _, _, Some(z)) => decided(most < z, least >= z),
+            (_, Some((least, most)), Some(z), _) => decided(z < least, z >= most),
+            _ => None,
+        };
+        match known {
+            Some(is) => self.g.constant(1, u64::from(is)),
+            None => self.g.ult(a, b),
+        }
+    }
+
+    /// What a pointer's value lies between, because the whole region and the address behind it are addresses: what checks
+    /// that a pointer plus an offset does not wrap around.
+    fn between(&self, p: NodeId) -> Option<(u64, u64)> {
+        let (r, x) = self.g.address_of(p)?;
+        let (low, high) = self.extent(r);
+        let is_token = self.regions[usize::from(r)].kind == RegionKind::Token;
+        let inside = !is_token && (low..=high).contains(&x);
+        let most = u64::MAX >> (64 - self.g.width(p));
+        inside.then(|| (x.abs_diff(low), most - high.abs_diff(x)))
     }
 
     /// Equality; a pointer to a byte of a region is neither null nor one to a byte of another of the
