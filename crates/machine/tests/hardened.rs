@@ -279,6 +279,13 @@ fn the_canary_is_compared_and_nothing_else() {
         // An output that holds it has no value.
         refused(&format!("{COPY}\n {read}\n str x10, [x0]\n ret"), "no value");
     }
+    // The canaries of two places need not be one.
+    for (one, other) in [(load, thread), (thread, slot)] {
+        refused(
+            &format!("{one}\n mov x11, x10\n {other}\n cmp x10, x11\n b.ne 1f\n nop\n1: ret"),
+            "canary",
+        );
+    }
     refused(&format!("{slot}\n str xzr, [x9]\n ret"), "write to memory that is not an output");
     refused(
         &format!("{thread}\n str xzr, [x9, #40]\n ret"),

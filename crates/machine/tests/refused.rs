@@ -223,6 +223,13 @@ fn the_canary() {
         |e| undefined(e) || timing(Timing::Branch)(e),
         "",
     );
+    let guard = "mov rcx, __stack_chk_guard@GOTPCREL[rip]\n mov rcx, [rcx]\n";
+    fine(&format!("{guard} mov rdx, rcx\n {guard} cmp rdx, rcx\n jne 1f\n ret\n1: ud2"));
+    refused(
+        &format!("mov rax, fs:[0x28]\n {guard} cmp rax, rcx\n jne 1f\n nop\n1: ret"),
+        undefined,
+        "canary",
+    );
     refused("mov rax, fs:[0x28]\n test al, 1\n je 1f\n nop\n1: ret", undefined, "canary");
     refused("mov rax, fs:[0x28]\n mov al, [rsi+rax]\n ret", undefined, "canary");
 }

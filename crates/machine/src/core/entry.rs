@@ -143,10 +143,13 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             regions.push(token(&format!("{name} at entry")));
         }
         let entry = Entry { stack_pointer: pointer(g, stack, 0), back, arguments, saved };
-        regions.push(token("the stack protector's canary"));
-        let canary = pointer(g, regions.len() as u16 - 1, 0)[..I::WORD].to_vec();
-        regions.push(Region::one_word(super::links::GUARD, 0, canary.clone()));
-        regions.push(Region::one_word("the thread's own memory", THREAD_CANARY, canary));
+        // The canary of each place is its own: nobody says that they are one.
+        for (name, offset) in [("the thread's own memory", THREAD_CANARY), (super::links::GUARD, 0)]
+        {
+            let canary = pointer(g, regions.len() as u16, 0)[..I::WORD].to_vec();
+            regions.push(token("the stack protector's canary"));
+            regions.push(Region::one_word(name, offset, canary));
+        }
         let mut section_regions = Vec::new();
         for (i, section) in object.sections.iter().enumerate() {
             section_regions.push(regions.len() as u16);
@@ -233,18 +236,14 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
         })
     }
 
-    /// The stack protector's canary: the same at entry and at return, and good for nothing else.
+    /// The stack protector's canary in a thread's own memory: the same at entry and at return, and good for nothing else.
     pub fn canary(&mut self) -> NodeId {
-        self.g.address(self.canary_token(), 0)
+        self.g.address(self.canary_region(true) - 1, 0)
     }
 
-    fn canary_token(&self) -> u16 {
-        self.stack + 2 + I::SAVED.len() as u16
-    }
-
-    /// The region that holds the canary: a thread's own memory, or a variable.
+    /// The region that holds a canary: a thread's own memory, or a variable.
     pub fn canary_region(&self, of_thread: bool) -> u16 {
-        self.canary_token() + 1 + u16::from(of_thread)
+        self.stack + 2 + I::SAVED.len() as u16 + if of_thread { 1 } else { 3 }
     }
 
     /// Checks what the caller relies on and ends the run; the stack pointer is past the return address.
