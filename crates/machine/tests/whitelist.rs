@@ -494,6 +494,11 @@ fn files_that_are_no_relocatable_objects() {
         let Some(compiler) = program(compiler) else { continue };
         let e = refusal(&compile(compiler, "c", source, flags)).expect("no machine code");
         assert!(e.contains("without -flto"), "{compiler} {flags:?}: {e}");
+        if compiler == "gcc" {
+            // What the message says gives an object.
+            let flags = [flags, &["-r", "-flinker-output=nolto-rel", "-nostdlib"]].concat();
+            assert_eq!(refusal(&common::link(compiler, source, &flags)), None, "{flags:?}");
+        }
     }
     for (bytes, hint) in [
         (&b"!<arch>\nx.o/   0"[..], "ar x"),

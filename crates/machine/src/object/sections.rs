@@ -314,7 +314,7 @@ pub(crate) fn read(file: &File<'_>) -> Result<Vec<(usize, Section)>, ObjectError
     for (number, h) in file.sections.iter().enumerate() {
         if h.name.starts_with(".gnu.lto_") || h.name == ".llvm.lto" {
             let what = "the object carries code for link-time optimisation, which the linker compiles \
-                        anew; compile without -flto";
+                        anew; compile without -flto, or let it do so first (gcc -flto -r -flinker-output=nolto-rel)";
             return Err(damaged(&h.name, 0, what));
         }
         if !known_type(h) {
