@@ -22,6 +22,13 @@ impl Place {
         let end = text.find(' ').unwrap_or(text.len());
         &text[..end]
     }
+
+    /// Whether it is a branch on the overflow flag, as compilers check sums with (`-ftrapv`, UBSan): for inputs in range it
+    /// may be one that is never taken.
+    pub fn checks_overflow(&self) -> bool {
+        let name = self.mnemonic().trim_end_matches(".n").trim_end_matches(".w");
+        matches!(name, "jo" | "jno" | "b.vs" | "b.vc" | "bvs" | "bvc")
+    }
 }
 
 impl fmt::Display for Place {

@@ -1,7 +1,7 @@
 //! Lifting every call that the contract allows, and what a report says where one cannot be.
 
 use crate::prove::Job;
-use crate::report::{ReasonKind, Verdict};
+use crate::report::{OVERFLOW_CHECK, ReasonKind, Verdict};
 use crate::witness;
 use ringforge_contract::calls::{self, CallCase, CallLimits, Executed, NotLifted, Why};
 use ringforge_machine::graph::Graph;
@@ -53,6 +53,13 @@ impl Job<'_> {
         let text = e.to_string();
         let (kind, verdict, at) = match e {
             LiftError::Violation(v) => match v {
+                Violation::ConstantTime { at, .. } if at.checks_overflow() => {
+                    let text = format!("{text}; {OVERFLOW_CHECK}");
+                    let r = self.reason(ReasonKind::Unmodelled, call, text);
+                    (r.address, r.instruction) = (Some(at.address), Some(at.instruction.clone()));
+                    self.report.verdict = Verdict::Unknown;
+                    return;
+                }
                 Violation::ConstantTime { at, depends, .. } => {
                     let names = witness::inputs_below(graph, *depends, self.contract);
                     let r = self.reason(

@@ -4,6 +4,10 @@ use ringforge_kernel::replay::Replayed;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Said of a branch on the overflow flag, which is no violation where it cannot be taken.
+pub(crate) const OVERFLOW_CHECK: &str =
+    "it checks for overflow, and it is not decided whether that can happen for inputs in range";
+
 /// The three verdicts. Unknown is never rounded up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -3,7 +3,7 @@
 use super::clean::Clean;
 use super::contract::{Function, Parameter, SafetyContract};
 use crate::contract::{Abi, Role};
-use crate::report::{Reason, ReasonKind, Verdict};
+use crate::report::{OVERFLOW_CHECK, Reason, ReasonKind, Verdict};
 use crate::witness::names_below;
 use crate::{Options, Progress};
 use rayon::prelude::*;
@@ -248,6 +248,11 @@ impl Run<'_> {
         }
         let text = e.to_string();
         let (kind, verdict, at) = match e {
+            LiftError::Violation(Violation::ConstantTime { at, .. }) if at.checks_overflow() => {
+                let text = format!("{text}; {OVERFLOW_CHECK}");
+                report.say(ReasonKind::Unmodelled, text, Some(at), &call.name);
+                return Verdict::Unknown;
+            }
             LiftError::Violation(Violation::ConstantTime { at, .. }) => {
                 return match self.depends(call) {
                     Some(names) => {

@@ -139,6 +139,10 @@ fn each_claim_is_checked() {
     let zero = "movzx eax, byte ptr [rsi]\n mov ecx, eax\n xor eax, ecx\n je 9f\n nop\n9:\n";
     let (v, kinds, _) = verdict(&format!("{zero}{copy} ret"), four);
     assert_eq!((v, kinds), (Verdict::Unknown, vec![ReasonKind::ConstantTime]));
+    // A check for overflow may be a branch that is never taken.
+    let checked = "movzx eax, word ptr [rsi]\n add eax, eax\n jo 9f\n nop\n9:\n";
+    let (v, kinds, _) = verdict(&format!("{checked}{copy} ret"), four);
+    assert_eq!((v, kinds), (Verdict::Unknown, vec![ReasonKind::Unmodelled]));
     // A symbol that is not there.
     let other = SafetyContract::parse(&contract(four).replace("\"f\"", "\"g\"")).unwrap();
     assert_eq!(
