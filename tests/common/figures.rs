@@ -34,6 +34,7 @@ fn table(name: &str, read: Read) -> Result<String, String> {
         "reductions" => Ok(reductions(&parse("search.json")?)),
         "placements" => Ok(placements(&parse("placements.json")?)),
         "ring cycles" => Ok(ring_cycles(&parse("rings.json")?, false)),
+        "widths" => Ok(widths(&parse("avx512.json")?)),
         "best ring cycles" => Ok(ring_cycles(&parse("rings.json")?, true)),
         "ring proofs" => Ok(ring_proofs(&parse("ring-proofs.json")?)),
         "trinomials" => Ok(trinomials(&parse("trinomials.json")?)),
@@ -251,6 +252,35 @@ fn ring_cycles(all: &Value, best: bool) -> String {
         }
     }
     markdown(&["ring", "function", "compiled by", "min", "median", "of the best peer"], 3, &rows)
+        + &list(all).first().map_or(String::new(), how)
+}
+
+/// Entry points for AVX-512 beside those for AVX2, by compiler.
+fn widths(all: &Value) -> String {
+    let mut rows = Vec::new();
+    for bench in list(all) {
+        let find = |name: &str, compiled: &str| {
+            list(&bench["rows"])
+                .iter()
+                .find(|r| text(&r["name"]) == name && text(&r["compiled"]) == compiled)
+        };
+        for long in list(&bench["rows"]) {
+            let (name, compiled) = (text(&long["name"]), text(&long["compiled"]));
+            let Some(rest) = name.strip_prefix("ringforge avx512") else { continue };
+            let Some(short) = find(&format!("ringforge avx2{rest}"), &compiled) else { continue };
+            let of = |row: &Value| row["median"].as_f64().unwrap_or(f64::NAN);
+            let noisy = |row: &Value| if row["noisy"] == true { " (noisy)" } else { "" };
+            rows.push(vec![
+                format!("`{}`", text(&bench["ring"])),
+                if rest.is_empty() { "mul".into() } else { rest.trim().into() },
+                compiled,
+                number(&long["median"]) + noisy(long),
+                number(&short["median"]) + noisy(short),
+                format!("{:.2}", of(long) / of(short)),
+            ]);
+        }
+    }
+    markdown(&["ring", "function", "compiled by", "AVX-512", "AVX2", "ratio"], 3, &rows)
         + &list(all).first().map_or(String::new(), how)
 }
 
