@@ -22,7 +22,7 @@
 mod op;
 mod unsigned;
 
-pub use op::{Factor, Half, Op, Parity, Shape};
+pub use op::{Factor, Half, LONGEST_UNIT, Op, Parity, Shape};
 pub use unsigned::{Unsigned, UnsignedWord, unsigned_barrett, unsigned_constants};
 
 use crate::method::Modulus;

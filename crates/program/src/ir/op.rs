@@ -27,6 +27,9 @@ pub enum Factor {
     },
 }
 
+/// Bits of the longest elements that are interleaved.
+pub const LONGEST_UNIT: u8 = 64;
+
 /// Which of a part's halves an interleaving takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Half {

@@ -3,7 +3,7 @@
 
 use super::Lowering;
 use super::lanes::{METHOD, NARROW};
-use super::two::square;
+use super::transpose::{rounds, strided};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use ringforge_target::ALIGNMENT;
@@ -14,42 +14,37 @@ impl Lowering<'_> {
         found.map(|i| ProcedureId(i as u32))
     }
 
-    /// The procedure that, twice, transposes `groups` squares of `lanes` rows (4², which is what
-    /// two rounds by four make, where `lanes` is 16).
-    pub(super) fn interleave(&mut self, groups: usize) -> ProcedureId {
+    /// The procedure of one round of two that transpose `groups` squares of `lanes` rows, by strided stores.
+    pub(super) fn interleave(&mut self, groups: usize, count: usize) -> ProcedureId {
         let lanes = self.lanes;
-        let (size, quarter) = (lanes * lanes, lanes / 4);
-        let name = format!("interleave{groups}");
+        let (size, apart) = (lanes * lanes, lanes / count);
+        let name = match rounds(lanes) {
+            [a, b] if a == b => format!("interleave{groups}"),
+            _ => format!("interleave{groups}by{count}"),
+        };
         if let Some(known) = self.procedure_named(&name) {
             return known;
         }
         let mut builder = Builder::new(&name, None, self.q);
         let out = builder.buffer("out", Role::Output, groups * size, ALIGNMENT);
         let input = builder.buffer("in", Role::Input, groups * size, ALIGNMENT);
-        let (group, four) = (builder.counter(), builder.counter());
+        let (group, first) = (builder.counter(), builder.counter());
         let index = |base: usize, step: usize| Index {
             base: base as i64,
-            terms: vec![(group, size as i64), (four, step as i64)],
+            terms: vec![(group, size as i64), (first, step as i64)],
         };
         let mut block = Block::default();
-        let rows: Vec<Value> = (0..4)
-            .map(|k| {
-                let at = index(k * quarter * lanes, lanes);
-                block.push(Op::Load { buffer: input, at })
-            })
-            .collect();
-        for (k, &a) in rows.iter().enumerate() {
-            let at = index(k, 4 * lanes);
-            block.push(Op::StoreStrided { buffer: out, at, stride: 4, a });
-        }
-        let inner = repeat(four, quarter, vec![Stmt::Block(block)]);
-        builder.stage("interleave rows by four", "", vec![repeat(group, groups, vec![inner])]);
+        let from = |k: usize| (input, index(k * apart * lanes, lanes));
+        strided(&mut block, count, &from, (out, &|k| index(k, count * lanes)));
+        let inner = repeat(first, apart, vec![Stmt::Block(block)]);
+        let title = format!("interleave rows by {count}");
+        builder.stage(&title, "", vec![repeat(group, groups, vec![inner])]);
         self.procedures.push(builder.finish());
         ProcedureId(self.procedures.len() as u32 - 1)
     }
 
-    /// The procedure that transposes `groups` squares in place, by interleaving registers [`square`]; where steps are joined
-    /// to save registers, two quarters of a square after the other two.
+    /// The procedure that transposes `groups` squares in place, by interleaving registers, few of them at a time where
+    /// steps are joined to save registers.
     pub(super) fn transposer(&mut self, groups: usize) -> ProcedureId {
         let lanes = self.lanes;
         let name = format!("transpose{groups}");
@@ -58,28 +53,11 @@ impl Lowering<'_> {
         }
         let mut builder = Builder::new(&name, None, self.q);
         let rows = builder.buffer("rows", Role::Scratch, groups * lanes * lanes, ALIGNMENT);
-        let (group, half) = (builder.counter(), lanes / 2);
+        let group = builder.counter();
         let at =
             |row: usize, column: usize| Index::strided(row * lanes + column, group, lanes * lanes);
         let mut block = Block::default();
-        if self.schedule.fuse() > 0 {
-            // Quarters on the diagonal stay where they are; the other two change places.
-            for (first, second) in [(0, half), (half, 0)] {
-                let places = |row: usize| vec![at(row, first), at(row + half, second)];
-                let pairs: Vec<Value> = (0..half)
-                    .map(|row| block.push(Op::LoadParts { buffer: rows, at: places(row) }))
-                    .collect();
-                for (k, a) in square(&mut block, &pairs).into_iter().enumerate() {
-                    let at = vec![at(first + k, 0), at(second + k, half)];
-                    block.push(Op::StoreParts { buffer: rows, at, a });
-                }
-            }
-        } else {
-            let both = [0, half].map(|first| columns(&mut block, rows, (first, half), &at));
-            for (row, a) in both.concat().into_iter().enumerate() {
-                block.push(Op::Store { buffer: rows, at: at(row, 0), a });
-            }
-        }
+        self.square.in_place(&mut block, rows, self.schedule.fuse() > 0, &at);
         let body = vec![repeat(group, groups, vec![Stmt::Block(block)])];
         builder.stage("transpose squares", "", body);
         self.procedures.push(builder.finish());
@@ -87,18 +65,17 @@ impl Lowering<'_> {
     }
 
     /// A square transposed: from rows that start at these words to rows of other memory that start where `to` says, if it
-    /// does. Half of the columns are stored before the others are made, so that half as many registers are in use.
+    /// does. A part's columns are stored before the next ones are made, so that few registers are in use.
     pub(super) fn transposed(
         &self,
         (from, rows): (BufferId, &[usize]),
         (to, place): (BufferId, &dyn Fn(usize) -> Option<usize>),
     ) -> Block {
         let mut block = Block::default();
-        let half = self.lanes / 2;
-        let at = |row: usize, column: usize| Index::at(rows[row] + column);
-        for first in [0, half] {
-            for (column, a) in columns(&mut block, from, (first, half), &at).into_iter().enumerate()
-            {
+        for first in (0..self.lanes).step_by(self.square.size()) {
+            let at = |row: usize| Index::at(rows[row] + first);
+            let columns = self.square.load(&mut block, from, &at);
+            for (column, a) in columns.into_iter().enumerate() {
                 if let Some(word) = place(first + column) {
                     block.push(Op::Store { buffer: to, at: Index::at(word), a });
                 }
@@ -220,23 +197,6 @@ impl Lowering<'_> {
         let [even, odd] = sums;
         Some(block.push(Op::Narrow { even: even?, odd: odd?, method: NARROW }))
     }
-}
-
-/// The columns from `first` on, `half` of them, of a square of two parts a row, of so many words each, whose rows are at
-/// words of a buffer.
-fn columns(
-    block: &mut Block,
-    buffer: BufferId,
-    (first, half): (usize, usize),
-    at: &dyn Fn(usize, usize) -> Index,
-) -> Vec<Value> {
-    let pairs: Vec<Value> = (0..half)
-        .map(|row| {
-            let at = vec![at(row, first), at(row + half, first)];
-            block.push(Op::LoadParts { buffer, at })
-        })
-        .collect();
-    square(block, &pairs)
 }
 
 /// The even words of a and of b, or their odd ones, alternately.

@@ -4,12 +4,12 @@
 //! Blocks are transposed in groups of `lanes`, so that coefficient i of `lanes` convolutions is
 //! one register, and transposed back. The convolution is the product of a with the Toeplitz
 //! matrix of b [Chiu25 §2.5], or what the plan says instead (`lane_methods`).
-//! Transposing `lanes = 4·m` rows takes two rounds of interleaving four registers by strided
-//! stores, which compilers turn to unpack instructions.
+//! Transposing takes rounds of interleaving registers, or two rounds of strided stores (`transpose`).
 
 use super::lane_methods::{Place, Rows};
 use super::small::Small;
 use super::transform::Products;
+use super::transpose::rounds;
 use super::{LowerError, Lowering, Operand, unsupported};
 use crate::bounds::WORD;
 use crate::build::repeat;
@@ -17,11 +17,6 @@ use crate::ir::*;
 use crate::method::{NarrowMethod, ProductMethod};
 use ringforge_plan::{SmallModulus, Unit, WeightedConvolution};
 use ringforge_target::ALIGNMENT;
-
-/// Rows that one round of a transposition takes.
-const ROUND: usize = 4;
-/// Rows that two rounds transpose.
-pub(super) const SQUARE: usize = ROUND * ROUND;
 
 pub(super) const METHOD: ProductMethod = ProductMethod::Montgomery;
 /// How wide sums become words, with the scale of [`METHOD`].
@@ -105,11 +100,6 @@ impl Lowering<'_> {
         let (lanes, blocks, size) = (self.lanes, cell_of.len(), convolution.size);
         // A group of blocks is as many squares as a block has registers.
         let squares = size / lanes;
-        if lanes != SQUARE {
-            let why = format!("two rounds by {ROUND} transpose {SQUARE} rows, not {lanes}");
-            let instead = "a target with such registers";
-            return Err(unsupported("weighted-convolution", why, instead));
-        }
         // Cells by method, in the order of their first weights.
         let mut weights = vec![1; blocks];
         let mut methods: Vec<(Small, Vec<usize>)> = Vec::new();
@@ -138,11 +128,11 @@ impl Lowering<'_> {
             let whole = self.transposer(groups);
             Box::new(move |buffer| vec![call(whole, &[buffer])])
         } else {
-            let interleave = self.interleave(groups);
+            let two = rounds(lanes).map(|count| self.interleave(groups, count));
             // In place by way of one more array: a small stack matters more than names.
             let between = self.builder.buffer(&named("between"), Role::Local, words, ALIGNMENT);
             Box::new(move |buffer| {
-                [[between, buffer], [buffer, between]].map(|two| call(interleave, &two)).into()
+                vec![call(two[0], &[between, buffer]), call(two[1], &[buffer, between])]
             })
         };
         let [ra, rb] = match one {

@@ -27,6 +27,7 @@ mod spare;
 mod split;
 mod suited;
 mod transform;
+mod transpose;
 mod trinomial;
 mod two;
 
@@ -40,6 +41,7 @@ use crate::settle::{Choices, Refused, Settled};
 use pipeline::Pipeline;
 use ringforge_plan::{Plan, Unit, word_bits};
 use ringforge_target::{Products, Target};
+use transpose::Square;
 
 /// Bits of the words that residues below 2^15 take.
 pub(crate) const SHORT: u8 = 16;
@@ -238,9 +240,9 @@ fn settled(
         }
         Pipeline::Rotations(lift, main) => {
             let suited = suited::by_lanes(choices);
-            // Words are moved across two parts of a register.
-            let held = if target.registers.parts() == 2 { target.count } else { 0 };
-            whole(plan, with, (&suited, name), |lowering| lowering.run_schoenhage(lift, main, held))
+            whole(plan, with, (&suited, name), |lowering| {
+                lowering.run_schoenhage(lift, main, target.count)
+            })
         }
         Pipeline::General => general::lower(plan, choices, target, name),
         Pipeline::Definition => definition::lower(plan, choices, target, name),
@@ -284,6 +286,7 @@ fn whole(
     run: impl FnOnce(&mut Lowering) -> Result<(), LowerError>,
 ) -> Result<Lowered, LowerError> {
     let q = plan.ring.q();
+    let square = Square { registers: target.registers, bits: SHORT };
     let mut lowering = Lowering {
         plan,
         schedule: suited,
@@ -291,8 +294,9 @@ fn whole(
         n: plan.ring.degree(),
         operand: (q as i64 - 1) / 2,
         prefix: String::new(),
-        lanes: target.registers.lanes(SHORT),
-        interleaves: suited::interleaves(schedule, suited, target.registers),
+        lanes: square.rows(),
+        square,
+        interleaves: suited::interleaves(schedule, suited, square),
         bounds: Bounds::new(q, suited.values().multiply, suited.values().reduce),
         builder: Builder::new("mul", Some(Computes::Product), q),
         procedures: Vec::new(),
@@ -339,6 +343,8 @@ pub(crate) struct Lowering<'a> {
     prefix: String,
     /// Words in a register.
     lanes: usize,
+    /// Registers as they are transposed.
+    square: Square,
     /// Whether squares are transposed by interleaving registers, else by strided stores.
     interleaves: bool,
     bounds: Bounds,

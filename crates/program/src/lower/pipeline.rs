@@ -49,7 +49,7 @@ impl<'a> Pipeline<'a> {
             Structure::Levels(levels) => Pipeline::Transforms(levels),
             Structure::Halves(_) | Structure::Blocks(_) | Structure::Primes(_) => Pipeline::General,
             Structure::Definition => definition(plan),
-            Structure::Lifted(lift) => return lifted(plan, lift, schedule, target),
+            Structure::Lifted(lift) => return lifted(plan, lift, target),
             Structure::Factors(_)
             | Structure::Bordered(_)
             | Structure::Rotations(_)
@@ -68,12 +68,7 @@ impl<'a> Pipeline<'a> {
     }
 }
 
-fn lifted<'a>(
-    plan: &Plan,
-    lift: &'a Lift,
-    schedule: &Choices,
-    target: &Target,
-) -> Result<Pipeline<'a>, LowerError> {
+fn lifted<'a>(plan: &Plan, lift: &'a Lift, target: &Target) -> Result<Pipeline<'a>, LowerError> {
     let (main, low) = match lift.inner.structure() {
         Structure::Matrices(pair) => return Ok(Pipeline::Matrices(lift, pair)),
         Structure::Rotations(main) if short(plan, lift) => {
@@ -91,7 +86,7 @@ fn lifted<'a>(
     };
     let place = (plan.ring.degree(), target.registers.lanes(SHORT));
     Ok(match main {
-        Some(main) if short(plan, lift) && registers::suit(main, low, place, schedule) => {
+        Some(main) if short(plan, lift) && registers::suit(main, low, place) => {
             Pipeline::Registers(lift, main, low)
         }
         _ => Pipeline::General,

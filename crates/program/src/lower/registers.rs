@@ -2,7 +2,6 @@
 //! the inverse transform into the unreduced product, a low part beside it [Chiu25 §3.1], and the remainder by an f
 //! of few coefficients ±1.
 
-use super::lanes::SQUARE;
 use super::phases::inverse_phases;
 use super::{LowerError, Lowering, Operand, fold, parts, unsupported};
 use crate::ir::*;
@@ -104,12 +103,8 @@ pub(super) fn suit(
     main: &Substitute,
     crt: Option<&MonomialCrt>,
     (n, lanes): (usize, usize),
-    schedule: &Choices,
 ) -> bool {
-    // By lanes whole squares of registers are transposed.
-    let base = suited(schedule, main, crt).base();
-    let squares = base == BaseProducts::BroadcastDot || lanes == SQUARE;
-    squares && main.k == lanes && crt.is_none_or(|crt| low_suits(main, crt, n, lanes))
+    main.k == lanes && crt.is_none_or(|crt| low_suits(main, crt, n, lanes))
 }
 
 fn low_suits(main: &Substitute, crt: &MonomialCrt, n: usize, lanes: usize) -> bool {

@@ -1,11 +1,10 @@
 //! The schedule as a plan's small products ask for it.
 
 use super::small::is_direct;
-use super::two::REGISTERS;
+use super::transpose::Square;
 use crate::schedule::{BaseProducts, Schedule};
 use crate::settle::Choices;
 use ringforge_plan::WeightedConvolution;
-use ringforge_target::Registers;
 
 /// Dot products of broadcast pairs multiply by the definition, which is what `(toeplitz)` says. Where a part has
 /// another method, products go one in a lane, in the methods that the plan has for them and in no other.
@@ -37,6 +36,6 @@ pub(super) fn by_lanes(schedule: &Choices) -> Choices {
 
 /// Whether a machine that has dot products transposes for products in lanes: by shuffles, which such machines
 /// have. Strided stores are for compilers of portable C.
-pub(super) fn interleaves(given: &Choices, suited: &Choices, registers: Registers) -> bool {
-    given.base() != suited.base() && registers == REGISTERS
+pub(super) fn interleaves(given: &Choices, suited: &Choices, square: Square) -> bool {
+    given.base() != suited.base() && square.serves()
 }

@@ -8,7 +8,7 @@
 
 use super::super::network::Phase;
 use super::super::small::is_direct;
-use super::super::two::square_of;
+use super::super::transpose::Square;
 use super::super::{LowerError, Lowering};
 use super::{Rows, Style};
 use crate::bounds::Bounds;
@@ -69,9 +69,9 @@ impl<'a> Packed<'a> {
         self.lanes() / self.unit
     }
 
-    /// Units of a part of a register, and rows and columns of a square.
-    fn square(&self) -> usize {
-        self.registers.part_lanes(self.bits) / self.unit
+    /// Squares of units.
+    fn square(&self) -> Square {
+        Square { registers: self.registers, bits: self.unit as u8 * self.bits }
     }
 
     /// Groups of rows side by side: the last one may have fewer.
@@ -134,29 +134,19 @@ impl<'a> Packed<'a> {
         self.room(self.part.domain.wanted)
     }
 
-    /// Where the parts of a register lie whose parts are rows of squares, number `r` in each, of `rows` rows at most; row
-    /// by row from `word` on.
-    fn places(&self, group: Turn, r: usize, word: usize, rows: usize) -> Vec<Index> {
-        let row = |part: usize| (group.0 * self.across() + part * self.square() + r) % rows;
-        let parts = 0..self.registers.parts();
-        parts.map(|part| group.1.index(row(part) * self.row().1 + word)).collect()
+    /// Where a unit of a row of a group is, of `rows` rows at most, from `word` on.
+    fn place(&self, group: Turn, row: usize, word: usize, rows: usize) -> Index {
+        let row = (group.0 * self.across() + row) % rows;
+        group.1.index(row * self.row().1 + word)
     }
 
     /// Loads rows of squares, and the units of each column.
     fn transposed(&self, block: &mut Block, rows: BufferId, group: Turn) -> Vec<Value> {
-        let units = self.grid.columns() * self.units();
+        let (units, square) = (self.grid.columns() * self.units(), self.square());
         let mut all = Vec::new();
-        for first in (0..units).step_by(self.square()) {
-            let loaded: Vec<Value> = (0..self.square())
-                .map(|r| {
-                    let mut at = self.places(group, r, first * self.unit, self.grid.rows());
-                    block.push(match at.len() {
-                        1 => Op::Load { buffer: rows, at: at.swap_remove(0) },
-                        _ => Op::LoadParts { buffer: rows, at },
-                    })
-                })
-                .collect();
-            all.extend(self.columns(block, &loaded));
+        for first in (0..units).step_by(square.size()) {
+            let at = |row| self.place(group, row, first * self.unit, self.grid.rows());
+            all.extend(square.load(block, rows, &at));
         }
         all.truncate(units);
         all
@@ -164,25 +154,16 @@ impl<'a> Packed<'a> {
 
     /// The way back: stores rows of squares, zeros behind the last column.
     fn stored(&self, block: &mut Block, rows: BufferId, group: Turn, mut units: Vec<Value>) {
-        let width = self.row().1 / self.unit;
+        let (width, square) = (self.row().1 / self.unit, self.square());
         if units.len() < width {
             let zero = block.push(Op::Splat(0));
             units.resize(width, zero);
         }
-        for first in (0..width).step_by(self.square()) {
-            let columns = &units[first..first + self.square()];
-            for (r, a) in self.columns(block, columns).into_iter().enumerate() {
-                let mut at = self.places(group, r, first * self.unit, self.padded());
-                block.push(match at.len() {
-                    1 => Op::Store { buffer: rows, at: at.swap_remove(0), a },
-                    _ => Op::StoreParts { buffer: rows, at, a },
-                });
-            }
+        for (number, columns) in units.chunks(square.size()).enumerate() {
+            let word = number * square.size() * self.unit;
+            let at = |row| self.place(group, row, word, self.padded());
+            square.store(block, rows, columns, &at);
         }
-    }
-
-    fn columns(&self, block: &mut Block, rows: &[Value]) -> Vec<Value> {
-        square_of(block, rows, self.unit as u8 * self.bits, self.registers.part)
     }
 }
 

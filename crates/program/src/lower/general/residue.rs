@@ -3,6 +3,7 @@
 use super::super::blocks::{Packed, room};
 use super::super::registers::{LowPart, suit, suited};
 use super::super::suited::interleaves;
+use super::super::transpose::Square;
 use super::super::{LowerError, Lowering, Operand, SHORT, parts, unsupported};
 use super::digits::Digit;
 use super::{General, LONG, finish, long_methods};
@@ -75,16 +76,12 @@ enum Way<'a> {
 type Registers<'a> = (&'a Substitute, Option<&'a MonomialCrt>);
 
 /// The parts of a node whose blocks fill registers.
-fn registers_of<'a>(
-    node: &'a ProductRef,
-    place: (usize, usize),
-    schedule: &Choices,
-) -> Option<Registers<'a>> {
+fn registers_of<'a>(node: &'a ProductRef, place: (usize, usize)) -> Option<Registers<'a>> {
     let (main, crt) = match node.structure() {
         Structure::Factors(crt) => (crt.main.structure().blocks()?, Some(crt)),
         other => (other.blocks()?, None),
     };
-    suit(main, crt, place, schedule).then_some((main, crt))
+    suit(main, crt, place).then_some((main, crt))
 }
 
 impl Way<'_> {
@@ -214,7 +211,7 @@ impl General<'_> {
             (1, Some(bound)) => modulus as i64 - bound as i64 - 1,
             _ => 0,
         };
-        let registers = registers_of(node, (self.n, lanes), self.schedule);
+        let registers = registers_of(node, (self.n, lanes));
         let schedule = match registers {
             Some((main, crt)) => suited(self.schedule, main, crt),
             None => self.schedule.clone(),
@@ -289,6 +286,7 @@ impl General<'_> {
     ) -> Result<Residue, LowerError> {
         let Settlement { choices, bits, way } = settlement;
         let words = Modulus { q: modulus, bits: *bits };
+        let square = Square { registers: self.registers, bits: *bits };
         let prefix = if self.parts.len() > 1 { format!("p{modulus}_") } else { String::new() };
         let mut lowering = Lowering {
             plan: self.plan,
@@ -297,8 +295,9 @@ impl General<'_> {
             n: self.n,
             operand: 0,
             prefix: prefix.clone(),
-            lanes: self.registers.lanes(*bits),
-            interleaves: interleaves(self.schedule, choices, self.registers),
+            lanes: square.rows(),
+            square,
+            interleaves: interleaves(self.schedule, choices, square),
             bounds: Bounds::new(words, choices.values().multiply, choices.values().reduce),
             builder: Builder::new(name, None, words),
             procedures: self.procedures.clone(),

@@ -344,14 +344,22 @@ impl Lowering<'_> {
                 (block.push(Op::Sub(zero, upper)), lower)
             }
         };
-        // Parts of half a register; words of a part from word k on and those of the next one before it.
-        let part = lanes / 2;
+        // Words of a part from word k on and those of the next one before it.
+        let (part, parts) = (self.square.size(), self.square.registers.parts());
         let (first, k) = (word % lanes / part, word % part);
-        let middle = block.push(Op::Parts { a: below, b: above, pick: vec![1, 2] });
-        let (a, b) = if first == 0 { (below, middle) } else { (middle, above) };
+        let mut from = |first: usize| match first {
+            0 => below,
+            _ if first == parts => above,
+            _ => {
+                let pick = (first..first + parts).map(|part| part as u8).collect();
+                block.push(Op::Parts { a: below, b: above, pick })
+            }
+        };
+        let a = from(first);
         if k == 0 {
             return a;
         }
+        let b = from(first + 1);
         let pattern: Vec<u8> = (0..part).map(|i| ((i + k) % part) as u8).collect();
         let [a, b] = [a, b].map(|a| block.push(Op::PermuteParts { a, pattern: pattern.clone() }));
         block.push(Op::Blend { a, b, mask: (0xff00 >> k) as u8 })
@@ -360,6 +368,8 @@ impl Lowering<'_> {
     /// Whether a step's rotations are of registers: where the machine holds those of its blocks at a time.
     fn turns(&self, step: &Step, held: usize) -> bool {
         self.schedule.rotate_registers()
+            // A blend chooses among so many words alike in each part.
+            && self.square.size() <= u8::BITS as usize
             && step.groups.iter().all(|group| 2 * group.from.len() <= held)
     }
 

@@ -5,30 +5,27 @@
 //! P = T₁·(v₀ + v₁), the halves of the result are P + (T₀ − T₁)·v₁ and P + (T₂ − T₁)·v₀
 //! [Winograd80 §IV].
 
+use super::Q;
 use super::leaf::Product;
-use super::linear::LANES;
 use crate::build::Builder;
 use crate::ir::*;
 use ringforge_target::ALIGNMENT;
 
-/// Loads register `at + by` of a buffer.
-fn loads(buffer: BufferId, by: usize) -> impl Fn(&mut Block, usize) -> Value {
-    move |block, at| block.push(Op::Load { buffer, at: register(at + by) })
-}
-
-/// Where register number `at` is.
-fn register(at: usize) -> Index {
-    Index::at(at * LANES)
-}
-
 /// The procedure `(out, diagonals, vector)`.
-pub fn procedure(name: &str, size: usize, q: u64) -> Procedure {
-    let mut builder = Builder::new(name, None, q);
-    let out = builder.buffer("out", Role::Output, size * LANES, ALIGNMENT);
-    let t = builder.buffer("diagonals", Role::Input, 2 * size * LANES, ALIGNMENT);
-    let v = builder.buffer("vector", Role::Input, size * LANES, ALIGNMENT);
+pub fn procedure(name: &str, size: usize, lanes: usize) -> Procedure {
+    let mut builder = Builder::new(name, None, Q);
+    let out = builder.buffer("out", Role::Output, size * lanes, ALIGNMENT);
+    let t = builder.buffer("diagonals", Role::Input, 2 * size * lanes, ALIGNMENT);
+    let v = builder.buffer("vector", Role::Input, size * lanes, ALIGNMENT);
     let half = size / 2;
-    let middle = builder.buffer("middle", Role::Local, half * LANES, ALIGNMENT);
+    let register = |at: usize| Index::at(at * lanes);
+    // Loads register `at + by` of a buffer.
+    let loads = |buffer: BufferId, by: usize| {
+        move |block: &mut Block, at: usize| {
+            block.push(Op::Load { buffer, at: Index::at((at + by) * lanes) })
+        }
+    };
+    let middle = builder.buffer("middle", Role::Local, half * lanes, ALIGNMENT);
     let mut body = Product {
         diagonal: &loads(t, half),
         word: &|block, j| {

@@ -1,6 +1,6 @@
-//! The products at the bottom: sixteen Toeplitz matrices times vectors, one in each lane.
+//! The products at the bottom: Toeplitz matrices times vectors, one in each lane.
 
-use super::linear::LANES;
+use super::Q;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use ringforge_target::ALIGNMENT;
@@ -66,18 +66,18 @@ impl Product<'_> {
 }
 
 /// The procedure `(out, diagonals, vector)`.
-pub fn procedure(name: &str, size: usize, q: u64) -> Procedure {
-    let mut builder = Builder::new(name, None, q);
-    let out = builder.buffer("out", Role::Output, size * LANES, ALIGNMENT);
-    let t = builder.buffer("diagonals", Role::Input, 2 * size * LANES, ALIGNMENT);
-    let v = builder.buffer("vector", Role::Input, size * LANES, ALIGNMENT);
+pub fn procedure(name: &str, size: usize, lanes: usize) -> Procedure {
+    let mut builder = Builder::new(name, None, Q);
+    let out = builder.buffer("out", Role::Output, size * lanes, ALIGNMENT);
+    let t = builder.buffer("diagonals", Role::Input, 2 * size * lanes, ALIGNMENT);
+    let v = builder.buffer("vector", Role::Input, size * lanes, ALIGNMENT);
     // What is done with a product; `moved` moves an index from the first row to the rows at hand.
     let product = |moved: &dyn Fn(usize) -> Index, f: &dyn Fn(&Product) -> Vec<Stmt>| {
         f(&Product {
-            diagonal: &|block, d| block.push(Op::Load { buffer: t, at: moved(d * LANES) }),
-            word: &|block, j| block.push(Op::Load { buffer: v, at: Index::at(j * LANES) }),
+            diagonal: &|block, d| block.push(Op::Load { buffer: t, at: moved(d * lanes) }),
+            word: &|block, j| block.push(Op::Load { buffer: v, at: Index::at(j * lanes) }),
             row: &|block, i, a| {
-                block.push(Op::Store { buffer: out, at: moved(i * LANES), a });
+                block.push(Op::Store { buffer: out, at: moved(i * lanes), a });
             },
         })
     };
@@ -89,7 +89,7 @@ pub fn procedure(name: &str, size: usize, q: u64) -> Procedure {
         let counter = builder.counter();
         let rows = |p: &Product, first, count| vec![Stmt::Block(p.rows(size, first, count))];
         let looped =
-            product(&|base| Index::strided(base, counter, height * LANES), &|p| rows(p, 0, height));
+            product(&|base| Index::strided(base, counter, height * lanes), &|p| rows(p, 0, height));
         let mut body = vec![repeat(counter, whole, looped)];
         if rest > 0 {
             body.extend(product(&Index::at, &|p| rows(p, whole * height, rest)));

@@ -8,11 +8,12 @@
 //! that of the sum in c_i. Nothing is reduced between: a matrix by Toom–Cook leaves s bits less than it
 //! is given, so that k + s ≤ 16, or k + 3s ≤ 16 where the quotient's matrix and the last one are taken.
 
-use super::linear::{Family, Finish, LANES};
+use super::linear::{Family, Finish};
 use super::{Lowering, Q, Shape, direct, family, fits, lowered, matrix, parameters};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
-use crate::lower::{LowerError, Lowered, general, unsupported};
+use crate::lower::transpose::Square;
+use crate::lower::{LowerError, Lowered, SHORT, general, unsupported};
 use crate::settle::Choices;
 use ringforge_plan::{Inside, Lift, Plan, Product, ToeplitzPair, odd_inverse};
 use ringforge_ring::zq;
@@ -33,27 +34,29 @@ pub fn lower(
     let (q, n, size) = (plan.ring.q(), plan.ring.degree(), pair.size);
     let form = || lift.to_form();
     fits(plan, (schedule, target), &form)?;
-    if !size.is_multiple_of(LANES) || n < LANES {
+    let square = Square { registers: target.registers, bits: SHORT };
+    let lanes = square.rows();
+    if !size.is_multiple_of(lanes) || n < lanes {
         let why = format!("matrices of size {size} for {n} coefficients do not fill registers");
         return Err(unsupported(
             form(),
             why,
-            format!("a size that is a multiple of {LANES}, and n ≥ {LANES}"),
+            format!("a size that is a multiple of {lanes}, and n ≥ {lanes}"),
         ));
     }
     let (mut procedures, divisor) =
-        if matches!(pair.inner.inside(), Inside::Dots) && size <= direct::LARGEST {
-            (vec![direct::procedure("matrix", size, Q)], 1)
+        if matches!(pair.inner.inside(), Inside::Dots) && size <= direct::LARGEST * lanes {
+            (vec![direct::procedure("matrix", size, lanes)], 1)
         } else {
-            let shape = Shape::of(pair.inner.as_ref(), n, &form, schedule)?;
+            let shape = Shape::of(pair.inner.as_ref(), n, &form, (schedule, square))?;
             let divisor = shape.divisor();
             let lowering = Lowering { shape };
             let (mut procedures, row_size) = lowering.helpers();
-            let lanes = ProcedureId(procedures.len() as u32 - 1);
-            procedures.push(lowering.matrix(divisor, (row_size, lanes)));
+            let rows = ProcedureId(procedures.len() as u32 - 1);
+            procedures.push(lowering.matrix(divisor, (row_size, rows)));
             (procedures, divisor)
         };
-    let terms = ToeplitzPair::steps(&plan.ring, LANES);
+    let terms = ToeplitzPair::steps(&plan.ring, lanes);
     let bits = q.trailing_zeros() + divisor.trailing_zeros() * if terms.is_some() { 1 } else { 3 };
     if bits > 16 {
         let why = format!("what is left of f takes words of {bits} bits with Toom-Cook");
@@ -62,19 +65,19 @@ pub fn lower(
     let matrix = ProcedureId(procedures.len() as u32 - 1);
     let mut builder = Builder::new("mul", Some(Computes::Product), Q);
     let [c, a, b] = parameters(&mut builder, n, q);
-    let product = Remainder { builder, n, q, size, matrix };
+    let product = Remainder { builder, n, q, size, matrix, lanes };
     procedures.push(match terms {
         Some(terms) => product.in_steps([c, a, b], &terms),
         None => product.by_quotient([c, a, b], plan),
     });
-    Ok(lowered(plan, schedule, name, procedures))
+    Ok(lowered(plan, (schedule, target), name, procedures))
 }
 
 impl Lowering {
     /// The procedure `(out, diagonals, vector)` for a whole matrix; of the words all are right but the
     /// top bits that its divisions cost.
     fn matrix(&self, divisor: u64, lanes: (usize, ProcedureId)) -> Procedure {
-        let size = self.shape.size;
+        let (size, square) = (self.shape.size, self.shape.square);
         let mut builder = Builder::new("matrix", None, Q);
         let out = builder.buffer("out", Role::Output, size, ALIGNMENT);
         let t = builder.buffer("diagonals", Role::Input, 2 * size, ALIGNMENT);
@@ -86,7 +89,7 @@ impl Lowering {
             let at = [arenas.t.take(&mut builder, 2 * size), arenas.v.take(&mut builder, size)];
             let mut body = Vec::new();
             for (from, to, words) in [(t, at[0], 2 * size), (v, at[1], size)] {
-                body.extend(matrix::copy(&mut builder, (from, 0), to, words, 1));
+                body.extend(matrix::copy(&mut builder, (from, 0), to, (words, 1), square.rows()));
             }
             builder.stage("matrix and vector beside what is made of them", "", body);
             families = at.map(|(buffer, base)| -> Family { family(buffer, base) });
@@ -107,6 +110,8 @@ struct Remainder {
     size: usize,
     /// The procedure that multiplies by a matrix.
     matrix: ProcedureId,
+    /// Words of a register.
+    lanes: usize,
 }
 
 impl Remainder {
@@ -123,25 +128,25 @@ impl Remainder {
     /// The unreduced product: L, and H from word `front` of an array that has as many zeros before it and
     /// a register of them behind.
     fn halves(&mut self, a: BufferId, b: BufferId, front: usize) -> [BufferId; 2] {
-        let (n, size) = (self.n, self.size);
+        let (n, size, lanes) = (self.n, self.size, self.lanes);
         let diagonals = self.local("diagonals", 2 * size + n);
         let vector = self.local("vector", size);
-        let (low, high) = (self.local("low", size), self.local("high", front + size + LANES));
+        let (low, high) = (self.local("low", size), self.local("high", front + size + lanes));
         // Zeros first: they reach into what is written next.
-        let behind = (1..=(size + 1).div_ceil(LANES)).map(|i| 2 * size + n - i * LANES);
-        let zeros = matrix::zeros(diagonals, (0..size).step_by(LANES).chain(behind));
+        let behind = (1..=(size + 1).div_ceil(lanes)).map(|i| 2 * size + n - i * lanes);
+        let zeros = matrix::zeros(diagonals, (0..size).step_by(lanes).chain(behind));
         let mut body = vec![Stmt::Block(zeros)];
         body.extend(matrix::copy(
             &mut self.builder,
             (b, 0),
             (diagonals, matrix::main_diagonal(size)),
-            n,
-            1,
+            (n, 1),
+            lanes,
         ));
         self.builder.stage("diagonals of both matrices", "[Winograd80 §IV]", body);
-        let body = matrix::vector(&mut self.builder, (a, n), (vector, size));
+        let body = matrix::vector(&mut self.builder, (a, n), (vector, size), lanes);
         self.builder.stage("the vector, padded with zeros", "", body);
-        let around = (0..front).step_by(LANES).chain([front + size]);
+        let around = (0..front).step_by(lanes).chain([front + size]);
         let body = vec![
             Stmt::Block(matrix::zeros(high, around)),
             self.call((low, 0), (diagonals, 0), vector),
@@ -154,11 +159,11 @@ impl Remainder {
 
     /// The remainder where x^n is the sum of few terms (t, w_t), by the recursion.
     fn in_steps(mut self, [c, a, b]: [BufferId; 3], terms: &[(usize, i64)]) -> Procedure {
-        let n = self.n;
-        let front = LANES;
+        let (n, lanes) = (self.n, self.lanes);
+        let front = lanes;
         let [low, high] = self.halves(a, b, front);
         // The quotient, in place: registers in which a term has anything to add.
-        let reach = |t: usize| (t >= 2).then(|| (t - 2) / LANES);
+        let reach = |t: usize| (t >= 2).then(|| (t - 2) / lanes);
         let mut body = Vec::new();
         let mut ends: Vec<usize> = terms.iter().filter_map(|&(t, _)| reach(t)).collect();
         ends.sort_unstable();
@@ -182,15 +187,15 @@ impl Remainder {
             self.builder.stage("the quotient by f, from the top down", "", body);
         }
         // The remainder.
-        let mut starts: Vec<usize> = terms.iter().map(|&(t, _)| t / LANES).chain([0]).collect();
+        let mut starts: Vec<usize> = terms.iter().map(|&(t, _)| t / lanes).chain([0]).collect();
         starts.sort_unstable();
         starts.dedup();
         let mut body = Vec::new();
-        let last = n.div_ceil(LANES);
+        let last = n.div_ceil(lanes);
         for (i, &first) in starts.iter().enumerate() {
             let next = starts.get(i + 1).copied().unwrap_or(last);
             let here: Vec<&(usize, i64)> =
-                terms.iter().filter(|&&(t, _)| t / LANES <= first).collect();
+                terms.iter().filter(|&&(t, _)| t / lanes <= first).collect();
             let sums = |at: At| {
                 let mut block = Sums::new(at(0), low);
                 here.iter().for_each(|&&(t, w)| block.add(at(front as i64 - t as i64), high, w));
@@ -231,7 +236,7 @@ impl Remainder {
             block.add(at(0), rest, 1);
             block
         };
-        let body = self.stored(c, (0, n.div_ceil(LANES)), &sums);
+        let body = self.stored(c, (0, n.div_ceil(self.lanes)), &sums);
         self.builder.stage("the remainder, canonical", "", body);
         self.builder.finish()
     }
@@ -239,13 +244,14 @@ impl Remainder {
     /// Runs of a body for registers `first` to `last`, the last one first; it is given the index of a word
     /// `offset` from the register.
     fn sums(&mut self, (last, first): (usize, usize), body: &dyn Fn(At) -> Block) -> Vec<Stmt> {
-        let start = (last * LANES) as i64;
+        let lanes = self.lanes;
+        let start = (last * lanes) as i64;
         if last == first {
             let at = |offset: i64| Index { base: start + offset, terms: Vec::new() };
             return vec![Stmt::Block(body(&at))];
         }
         let counter = self.builder.counter();
-        let terms = || vec![(counter, -(LANES as i64))];
+        let terms = || vec![(counter, -(lanes as i64))];
         let block = body(&|offset| Index { base: start + offset, terms: terms() });
         vec![repeat(counter, last - first + 1, vec![Stmt::Block(block)])]
     }
@@ -257,6 +263,7 @@ impl Remainder {
         (first, next): (usize, usize),
         sums: &dyn Fn(At) -> Sums,
     ) -> Vec<Stmt> {
+        let lanes = self.lanes;
         let unused = 16 - self.q.trailing_zeros() as u8;
         let canonical = |sums: Sums| {
             let Sums { mut block, mut sum, .. } = sums;
@@ -266,7 +273,7 @@ impl Remainder {
             }
             (block, sum)
         };
-        let whole = next.min(self.n / LANES);
+        let whole = next.min(self.n / lanes);
         let mut all = Vec::new();
         if whole > first {
             all.extend(self.sums((whole - 1, first), &|at| {
@@ -276,10 +283,10 @@ impl Remainder {
             }));
         }
         if next > whole {
-            let start = (whole * LANES) as i64;
+            let start = (whole * lanes) as i64;
             let at = |offset: i64| Index { base: start + offset, terms: Vec::new() };
             let (mut block, a) = canonical(sums(&at));
-            let count = (self.n % LANES) as u32;
+            let count = (self.n % lanes) as u32;
             block.push(Op::StorePartial { buffer: c, at: at(0), count, a });
             all.push(Stmt::Block(block));
         }

@@ -1,20 +1,11 @@
 //! Linear maps on blocks of words, column by column: every block is `length` words long, and word i
 //! of the outputs depends on word i of the inputs alone.
 
+use super::Q;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use ringforge_plan::{NetOp, Network, Val};
-use ringforge_target::Registers;
 use std::ops::Range;
-
-/// The registers that these procedures are written for: squares of words are transposed in two rounds.
-pub const SQUARE: Registers = ringforge_target::AVX2.registers;
-/// Words that such a register holds.
-pub const LANES: usize = SQUARE.lanes(WORD_BITS);
-/// Words of one of its two parts.
-pub const PART: usize = SQUARE.part_lanes(WORD_BITS);
-/// Bits of a word.
-pub const WORD_BITS: u8 = 16;
 
 /// Where a block of words starts in run number i of a map: `base + stride·i`.
 #[derive(Clone, Copy, Debug)]
@@ -78,17 +69,19 @@ pub struct Map {
     /// How often it is done, for how many blocks side by side.
     pub count: usize,
     pub finish: Option<Finish>,
+    /// Words of a register.
+    pub lanes: usize,
 }
 
 /// Where columns start: whole registers, and one that ends with the block.
-fn columns(length: usize) -> (usize, Option<usize>) {
-    (length / LANES, (!length.is_multiple_of(LANES)).then(|| length - LANES))
+fn columns(length: usize, lanes: usize) -> (usize, Option<usize>) {
+    (length / lanes, (!length.is_multiple_of(lanes)).then(|| length - lanes))
 }
 
 impl Map {
     /// The last step alone, from one array to another.
-    pub fn finish((from, to): (BufferId, BufferId), finish: Finish, q: u64) -> Map {
-        let mut net = Network::new(q);
+    pub fn finish((from, to): (BufferId, BufferId), finish: Finish, lanes: usize) -> Map {
+        let mut net = Network::new(Q);
         let inputs = net.inputs(&[true]);
         let place = |buffer| Place { buffer, base: 0, stride: 0 };
         Map {
@@ -96,9 +89,10 @@ impl Map {
             net,
             inputs: vec![place(from)],
             elsewhere: Elsewhere::default(),
-            length: finish.words.next_multiple_of(LANES),
+            length: finish.words.next_multiple_of(lanes),
             count: 1,
             finish: Some(finish),
+            lanes,
         }
     }
 
@@ -108,25 +102,26 @@ impl Map {
             return Vec::new();
         }
         let run = (self.count > 1).then(|| builder.counter());
-        let (whole, tail) = columns(self.length);
+        let lanes = self.lanes;
+        let (whole, tail) = columns(self.length, lanes);
         // Columns in which some output is not stored whole, or some input is elsewhere, stand apart.
         let last = self.outputs.len() - 1;
         let looped = |&column: &usize| {
-            let at = column * LANES;
-            let fits = self.finish.is_none_or(|f| last * self.length + at + LANES <= f.words);
+            let at = column * lanes;
+            let fits = self.finish.is_none_or(|f| last * self.length + at + lanes <= f.words);
             fits && !self.elsewhere.edges.iter().any(|edge| edge.words.contains(&at))
         };
         let first = (0..whole).find(looped).unwrap_or(whole);
         let count = (first..whole).take_while(looped).count();
-        let apart = (0..first).chain(first + count..whole).map(|column| column * LANES);
+        let apart = (0..first).chain(first + count..whole).map(|column| column * lanes);
         let singles: Vec<usize> = apart.chain(tail).collect();
         let mut body = Vec::new();
         match count {
             0 => {}
-            1 => body.push(Stmt::Block(self.column(run, None, first * LANES))),
+            1 => body.push(Stmt::Block(self.column(run, None, first * lanes))),
             _ => {
                 let column = builder.counter();
-                let block = self.column(run, Some(column), first * LANES);
+                let block = self.column(run, Some(column), first * lanes);
                 body.push(repeat(column, count, vec![Stmt::Block(block)]));
             }
         }
@@ -142,13 +137,13 @@ impl Map {
         let index = |place: &Place| {
             let mut index = Index::at(place.base + at);
             index.terms.extend(run.map(|run| (run, place.stride as i64)));
-            index.terms.extend(column.map(|column| (column, LANES as i64)));
+            index.terms.extend(column.map(|column| (column, self.lanes as i64)));
             index
         };
         // How many words of an output are stored.
         let stored = |number: usize| match self.finish {
-            None => LANES,
-            Some(f) => f.words.saturating_sub(number * self.length + at).min(LANES),
+            None => self.lanes,
+            Some(f) => f.words.saturating_sub(number * self.length + at).min(self.lanes),
         };
         let outputs: Vec<(Val, &Place, usize)> = self
             .outputs
@@ -224,9 +219,9 @@ impl Map {
                 a = block.push(Op::Sar(a, finish.shift));
             }
             let (buffer, at) = (place.buffer, index(place));
-            block.push(match count {
-                LANES => Op::Store { buffer, at, a },
-                _ => Op::StorePartial { buffer, at, count: count as u32, a },
+            block.push(match count == self.lanes {
+                true => Op::Store { buffer, at, a },
+                false => Op::StorePartial { buffer, at, count: count as u32, a },
             });
         }
     }

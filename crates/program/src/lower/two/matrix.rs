@@ -1,6 +1,6 @@
 //! The operands as matrix and vector.
 
-use super::linear::{Edge, Elsewhere, LANES, Place};
+use super::linear::{Edge, Elsewhere, Place};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use ringforge_plan::{Product, ToeplitzMatrix};
@@ -27,8 +27,8 @@ pub fn copy(
     builder: &mut Builder,
     (from, start): (BufferId, usize),
     (to, goal): (BufferId, usize),
-    count: usize,
-    factor: i32,
+    (count, factor): (usize, i32),
+    lanes: usize,
 ) -> Vec<Stmt> {
     let one = |at: &dyn Fn(usize) -> Index| {
         let mut block = Block::default();
@@ -45,10 +45,10 @@ pub fn copy(
     };
     let mut body = Vec::new();
     let counter = builder.counter();
-    let looped = one(&|base| Index::strided(base, counter, LANES));
-    body.push(repeat(counter, count / LANES, vec![looped]));
-    if !count.is_multiple_of(LANES) {
-        body.push(one(&|base| Index::at(base + count - LANES)));
+    let looped = one(&|base| Index::strided(base, counter, lanes));
+    body.push(repeat(counter, count / lanes, vec![looped]));
+    if !count.is_multiple_of(lanes) {
+        body.push(one(&|base| Index::at(base + count - lanes)));
     }
     body
 }
@@ -59,21 +59,23 @@ pub struct Ends {
     missing: usize,
     /// Words of a block.
     length: usize,
+    /// Words of a register.
+    lanes: usize,
 }
 
 impl Ends {
     /// Columns whose words are not all there: those at the start of the first block, or at the end of
     /// the last one.
     fn columns(&self, front: bool) -> Option<Range<usize>> {
-        let (length, missing) = (self.length, self.missing);
-        let tail = (!length.is_multiple_of(LANES)).then(|| length - LANES);
+        let (length, missing, lanes) = (self.length, self.missing, self.lanes);
+        let tail = (!length.is_multiple_of(lanes)).then(|| length - lanes);
         let lacking = |at: &usize| match front {
             true => *at < missing,
-            false => at + LANES > length - missing,
+            false => at + lanes > length - missing,
         };
         let all: Vec<usize> =
-            (0..length / LANES).map(|c| c * LANES).chain(tail).filter(lacking).collect();
-        Some(*all.first()?..all.last()? + LANES)
+            (0..length / lanes).map(|c| c * lanes).chain(tail).filter(lacking).collect();
+        Some(*all.first()?..all.last()? + lanes)
     }
 
     /// Copies the ends of `from`, `count` words long, to a buffer each, for the blocks of these
@@ -84,21 +86,22 @@ impl Ends {
         (from, count): (BufferId, usize),
         blocks: [Option<usize>; 2],
     ) -> (Vec<Edge>, Vec<Stmt>) {
+        let lanes = self.lanes;
         let (mut edges, mut body) = (Vec::new(), Vec::new());
         for (front, input) in [true, false].into_iter().zip(blocks) {
             let (Some(input), Some(words)) = (input, self.columns(front)) else { continue };
             // A register's room on the side where the copy begins or ends within one.
-            let room = (words.len() + LANES).next_multiple_of(LANES);
+            let room = (words.len() + lanes).next_multiple_of(lanes);
             let name = if front { "front" } else { "back" };
             let buffer = builder.unique(name, Role::Local, room, ALIGNMENT);
             let (base, start, goal) = match front {
                 true => (0, 0, self.missing),
                 false => {
                     let base = room - words.len();
-                    (base, count - LANES, base + self.length - self.missing - LANES - words.start)
+                    (base, count - lanes, base + self.length - self.missing - lanes - words.start)
                 }
             };
-            body.push(Stmt::Block(zeros(buffer, (0..room).step_by(LANES))));
+            body.push(Stmt::Block(zeros(buffer, (0..room).step_by(lanes))));
             let mut block = Block::default();
             let a = block.push(Op::Load { buffer: from, at: Index::at(start) });
             block.push(Op::Store { buffer, at: Index::at(goal), a });
@@ -125,11 +128,11 @@ pub fn direct(
     builder: &mut Builder,
     matrix: &ToeplitzMatrix,
     (a, b): (BufferId, BufferId),
-    parts: usize,
+    (parts, lanes): (usize, usize),
 ) -> Option<Direct> {
     let (n, size) = (matrix.degree, matrix.size);
-    let ends = Ends { missing: size - n, length: size / parts };
-    if matrix.weight != 1 || ends.missing + LANES > ends.length {
+    let ends = Ends { missing: size - n, length: size / parts, lanes };
+    if matrix.weight != 1 || ends.missing + lanes > ends.length {
         return None;
     }
     let place = |buffer, base| Place { buffer, base, stride: 0 };
@@ -153,23 +156,23 @@ pub fn direct(
 pub fn diagonals(
     builder: &mut Builder,
     matrix: &ToeplitzMatrix,
-    b: BufferId,
-    to: BufferId,
+    (b, to): (BufferId, BufferId),
+    lanes: usize,
 ) -> Vec<Stmt> {
     let (n, size, weight) = (matrix.degree, matrix.size, matrix.weight);
     let q = matrix.domain().q;
     // Zeros first: they reach into what is written next.
-    let front = (0..size - n + 1).step_by(LANES);
+    let front = (0..size - n + 1).step_by(lanes);
     let first_behind = size + n;
-    let behind = (1..=(2 * size - first_behind).div_ceil(LANES)).map(|i| 2 * size - i * LANES);
+    let behind = (1..=(2 * size - first_behind).div_ceil(lanes)).map(|i| 2 * size - i * lanes);
     let mut body = vec![Stmt::Block(zeros(to, front.chain(behind)))];
     let factor = ringforge_ring::zq::centered(weight, q) as i32;
     if weight == 0 {
-        body.push(Stmt::Block(zeros(to, (0..size).step_by(LANES))));
+        body.push(Stmt::Block(zeros(to, (0..size).step_by(lanes))));
     } else {
-        body.extend(copy(builder, (b, 1), (to, size - n + 1), n - 1, factor));
+        body.extend(copy(builder, (b, 1), (to, size - n + 1), (n - 1, factor), lanes));
     }
-    body.extend(copy(builder, (b, 0), (to, size), n, 1));
+    body.extend(copy(builder, (b, 0), (to, size), (n, 1), lanes));
     body
 }
 
@@ -178,14 +181,15 @@ pub fn vector(
     builder: &mut Builder,
     (a, n): (BufferId, usize),
     (to, size): (BufferId, usize),
+    lanes: usize,
 ) -> Vec<Stmt> {
     let mut body = Vec::new();
     if size > n {
         body.push(Stmt::Block(zeros(
             to,
-            (1..=(size - n).div_ceil(LANES)).map(|i| size - i * LANES),
+            (1..=(size - n).div_ceil(lanes)).map(|i| size - i * lanes),
         )));
     }
-    body.extend(copy(builder, (a, 0), (to, 0), n, 1));
+    body.extend(copy(builder, (a, 0), (to, 0), (n, 1), lanes));
     body
 }

@@ -3,7 +3,7 @@
 //! Words are residues: sums and products wrap, and that is what is meant, so there is nothing to reduce. The
 //! product in the ring is one Toeplitz matrix times a vector [Winograd80 §IV]; Karatsuba and Toom–Cook
 //! split it level by level, first along the coefficients, where a level's blocks are rows of words;
-//! then sixteen of the products that are left go side by side, one in each lane, and the levels that remain
+//! then the products that are left go side by side, one in each lane, and the levels that remain
 //! work on whole registers without a shuffle. Toom–Cook leaves its result D-fold, D = 2^s·odd; the very
 //! last step multiplies by 2^(16−k−s)/odd and shifts 16 − k bits right, which divides, reduces and
 //! centres at once. The plan has seen to k + s ≤ 16.
@@ -16,16 +16,15 @@ mod linear;
 mod matrix;
 mod rows;
 mod steps;
-mod transpose;
 
-use super::{LowerError, Lowered, unsupported};
+use super::transpose::{self, Square};
+use super::{LowerError, Lowered, SHORT, unsupported};
 use crate::build::Builder;
 use crate::ir::*;
 use crate::schedule::BaseProducts;
 use crate::settle::{Choices, Refused};
 pub use lifted::lower as lower_lifted;
-pub(super) use linear::SQUARE as REGISTERS;
-use linear::{Family, Finish, LANES, Map, Place, SQUARE};
+use linear::{Family, Finish, Map, Place};
 use matrix::Direct;
 use ringforge_plan::{
     Base, BaseRef, Form, Inside, Plan, Product, ToeplitzMatrix, ToomCook, odd_inverse,
@@ -33,7 +32,6 @@ use ringforge_plan::{
 use ringforge_ring::zq;
 use ringforge_target::{ALIGNMENT, Products, Target};
 use steps::{Arena, Step};
-pub(super) use transpose::{square, square_of};
 
 /// Words are residues modulo this.
 const Q: u64 = 1 << 16;
@@ -46,16 +44,18 @@ pub fn lower(
     name: &str,
 ) -> Result<Lowered, LowerError> {
     let q = plan.ring.q();
-    fits(plan, (schedule, target), &|| matrix.to_form())?;
-    let shape = Shape::of(matrix.inner.as_ref(), matrix.degree, &|| matrix.to_form(), schedule)?;
+    let form = || matrix.to_form();
+    fits(plan, (schedule, target), &form)?;
+    let square = Square { registers: target.registers, bits: SHORT };
+    let shape = Shape::of(matrix.inner.as_ref(), matrix.degree, &form, (schedule, square))?;
     let lowering = Lowering { shape };
     let (mut procedures, row_size) = lowering.helpers();
     let lanes = ProcedureId(procedures.len() as u32 - 1);
     procedures.push(lowering.product(matrix, q, row_size, lanes));
-    Ok(lowered(plan, schedule, name, procedures))
+    Ok(lowered(plan, (schedule, target), name, procedures))
 }
 
-/// Refuses rings and schedules that words modulo 2^16, sixteen in a register, do not serve.
+/// Refuses rings and schedules that words modulo 2^16 do not serve.
 fn fits(
     plan: &Plan,
     (schedule, target): (&Choices, &Target),
@@ -69,12 +69,6 @@ fn fits(
             "a modulus 2^k with k ≤ 16; a transform for others",
         ));
     }
-    if target.registers != SQUARE {
-        let why = format!(
-            "squares of {LANES} words are transposed, and registers of {target} hold others"
-        );
-        return Err(unsupported(form(), why, "a target with such registers"));
-    }
     if let Some(site) = schedule.drop().iter().chain(schedule.add()).next() {
         return Err(LowerError::NoSuchSite { site: site.clone() });
     }
@@ -86,13 +80,18 @@ fn fits(
 }
 
 /// The program of these procedures.
-fn lowered(plan: &Plan, schedule: &Choices, name: &str, procedures: Vec<Procedure>) -> Lowered {
+fn lowered(
+    plan: &Plan,
+    (schedule, target): (&Choices, &Target),
+    name: &str,
+    procedures: Vec<Procedure>,
+) -> Lowered {
     let program = Program {
         name: name.into(),
         ring: plan.ring.to_string(),
         q: plan.ring.q(),
-        word_bits: 16,
-        registers: SQUARE,
+        word_bits: SHORT,
+        registers: target.registers,
         transform: None,
         plan: plan.to_string(),
         schedule: String::new(),
@@ -116,11 +115,11 @@ enum Layout {
 
 impl Layout {
     /// That of a schedule, for products of this size at the bottom.
-    fn of(schedule: &Choices, bottom: usize) -> Layout {
+    fn of((schedule, square): (&Choices, Square), bottom: usize) -> Layout {
         match schedule.base() {
-            _ if schedule.rows() && bottom.is_multiple_of(LANES) => Layout::Rows,
-            BaseProducts::BroadcastDot => Layout::Interleaved,
-            BaseProducts::Lanes => Layout::Strided,
+            _ if schedule.rows() && bottom.is_multiple_of(square.rows()) => Layout::Rows,
+            BaseProducts::BroadcastDot if square.serves() => Layout::Interleaved,
+            BaseProducts::BroadcastDot | BaseProducts::Lanes => Layout::Strided,
         }
     }
 }
@@ -136,6 +135,8 @@ struct Shape {
     fused: bool,
     /// Size of the matrix.
     size: usize,
+    /// Registers as they are transposed.
+    square: Square,
 }
 
 /// One level of the plan.
@@ -185,8 +186,9 @@ impl Shape {
         inner: &dyn Base,
         n: usize,
         form: &dyn Fn() -> Form,
-        schedule: &Choices,
+        (schedule, square): (&Choices, Square),
     ) -> Result<Shape, LowerError> {
+        let lanes = square.rows();
         let mut levels = Vec::new();
         let mut at = inner;
         loop {
@@ -204,20 +206,20 @@ impl Shape {
                 "(toeplitz) at the end",
             ));
         }
-        let layout = Layout::of(schedule, at.size());
+        let layout = Layout::of((schedule, square), at.size());
         // Where to put products in lanes: every level before costs what its maps do, the rest is
         // done for whole groups of lanes; transposing takes four slots for a register.
         let mut best: Option<(u64, usize)> = None;
         let (mut linear, mut products, mut base) = (0, 1u64, inner);
         for depth in 0..=levels.len() {
-            let groups = products.div_ceil(LANES as u64);
-            let fits = base.size() >= LANES || 2 * base.size() == LANES;
-            let cost = linear / LANES as u64 + groups * (15 * base.size() as u64 + slots(base));
+            let groups = products.div_ceil(lanes as u64);
+            let fits = base.size() >= lanes || base.size().is_multiple_of(square.size());
+            let cost = linear / lanes as u64 + groups * (15 * base.size() as u64 + slots(base));
             if fits && best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, depth));
             }
             let Some(level) = levels.get(depth) else { break };
-            if base.size() / level.step().parts() < LANES {
+            if base.size() / level.step().parts() < lanes {
                 break;
             }
             let points = level.step().products() as u64;
@@ -232,25 +234,25 @@ impl Shape {
             unsupported(
                 form(),
                 why,
-                format!("a size that is a multiple of {LANES}, and n > {LANES}"),
+                format!("a size that is a multiple of {lanes}, and n > {lanes}"),
             )
         };
         let depth = match layout {
             Layout::Rows => levels.len(),
             _ => best.ok_or_else(too_small)?.1,
         };
-        if !size.is_multiple_of(LANES) || n <= LANES {
+        if !size.is_multiple_of(lanes) || n <= lanes {
             return Err(too_small());
         }
-        let (rows, lanes) = levels.split_at(depth);
+        let (rows, inner) = levels.split_at(depth);
         let small = at.size() <= leaf::STRAIGHT && layout == Layout::Interleaved;
-        let fused = small && matches!(lanes.last(), Some(Level::Half(_)));
-        let lanes = &lanes[..lanes.len() - usize::from(fused)];
+        let fused = small && matches!(inner.last(), Some(Level::Half(_)));
+        let inner = &inner[..inner.len() - usize::from(fused)];
         let mut rows = steps(rows);
         if rows.is_empty() {
             rows.push(Step::Halves(0)); // for the last step, which divides
         }
-        Ok(Shape { layout, rows, lanes: steps(lanes), fused, size })
+        Ok(Shape { layout, rows, lanes: steps(inner), fused, size, square })
     }
 
     /// The bits and units that the divisions leave: the result is so many times too large.
@@ -295,6 +297,7 @@ impl Arenas {
 impl Lowering {
     /// The procedures that multiply in lanes, the last one for rows of the size that it says.
     fn helpers(&self) -> (Vec<Procedure>, usize) {
+        let registers = self.shape.square.rows();
         let mut procedures = Vec::new();
         let row_parts: usize = self.shape.rows.iter().map(Step::parts).product();
         let lane_parts: usize = self.shape.lanes.iter().map(Step::parts).product();
@@ -303,9 +306,9 @@ impl Lowering {
         let part = row_size / lane_parts;
         let name = format!("toeplitz{part}");
         procedures.push(match (self.shape.layout, self.shape.fused) {
-            (Layout::Rows, _) => rows::procedure(&name, part, Q),
-            (_, true) => fused::procedure(&name, part, Q),
-            (_, false) => leaf::procedure(&name, part, Q),
+            (Layout::Rows, _) => rows::procedure(&name, part, registers),
+            (_, true) => fused::procedure(&name, part, registers),
+            (_, false) => leaf::procedure(&name, part, registers),
         });
         if !self.shape.lanes.is_empty() {
             procedures.push(self.lanes(row_size, part));
@@ -319,32 +322,34 @@ impl Lowering {
     }
 
     fn arenas(&self, builder: &mut Builder) -> Arenas {
-        let [t, v] = ["t_words", "v_words"].map(|name| Arena::new(builder, name, !self.paired()));
+        let [t, v] = ["t_words", "v_words"]
+            .map(|name| Arena::new(builder, name, (!self.paired(), self.shape.square.rows())));
         Arenas { t, v }
     }
 
-    /// Sixteen products of `size` side by side, `(out, diagonals, vector)`.
+    /// Products of `size` side by side, one in each lane, `(out, diagonals, vector)`.
     fn lanes(&self, size: usize, leaf: usize) -> Procedure {
+        let lanes = self.shape.square.rows();
         let mut builder = Builder::new(&format!("lanes{size}"), None, Q);
-        let out = builder.buffer("out", Role::Output, size * LANES, ALIGNMENT);
-        let t = builder.buffer("diagonals", Role::Input, 2 * size * LANES, ALIGNMENT);
-        let v = builder.buffer("vector", Role::Input, size * LANES, ALIGNMENT);
+        let out = builder.buffer("out", Role::Output, size * lanes, ALIGNMENT);
+        let t = builder.buffer("diagonals", Role::Input, 2 * size * lanes, ALIGNMENT);
+        let v = builder.buffer("vector", Role::Input, size * lanes, ALIGNMENT);
         let mut arenas = self.arenas(&mut builder);
         let whole = |buffer| vec![family(buffer, 0)];
         let sides = Sides { t: whole(t), v: whole(v) };
-        let lengths: (usize, &dyn Fn(usize) -> usize) = (size * LANES, &|length| length);
+        let lengths: (usize, &dyn Fn(usize) -> usize) = (size * lanes, &|length| length);
         let sides = split(&mut builder, &self.shape.lanes, lengths, sides, None, &mut arenas);
         let products: usize = self.shape.lanes.iter().map(Step::products).product();
-        let stride = leaf * LANES;
+        let stride = leaf * lanes;
         let results = builder.buffer("results", Role::Local, products * stride, ALIGNMENT);
         let calls = calls(&mut builder, &sides, (results, stride), ProcedureId(0));
         builder.stage(&format!("{products} products of size {leaf}"), "", calls);
         join(
             &mut builder,
             &self.shape.lanes,
-            size * LANES,
+            size * lanes,
             (results, stride),
-            (family(out, 0), None),
+            (family(out, 0), None, lanes),
         );
         arenas.settle(builder.finish())
     }
@@ -357,7 +362,7 @@ impl Lowering {
         row_size: usize,
         lanes: ProcedureId,
     ) -> Procedure {
-        let (n, size) = (matrix.degree, self.shape.size);
+        let (n, size, width) = (matrix.degree, self.shape.size, self.shape.square.rows());
         let mut builder = Builder::new("mul", Some(Computes::Product), Q);
         let [c, a, b] = parameters(&mut builder, n, q);
         let mut arenas = self.arenas(&mut builder);
@@ -365,7 +370,7 @@ impl Lowering {
         let direct = match rows[0] {
             // What is elsewhere takes code of its own.
             _ if self.shape.layout == Layout::Rows => None,
-            Step::Toom(_) => matrix::direct(&mut builder, matrix, (a, b), rows[0].parts()),
+            Step::Toom(_) => matrix::direct(&mut builder, matrix, (a, b), (rows[0].parts(), width)),
             Step::Halves(_) => None,
         };
         let (t, v) = match &direct {
@@ -376,10 +381,10 @@ impl Lowering {
             }
             None => {
                 let t = arenas.t.take(&mut builder, 2 * size);
-                let body = matrix::diagonals(&mut builder, matrix, b, t.0);
+                let body = matrix::diagonals(&mut builder, matrix, (b, t.0), width);
                 builder.stage("diagonals of the matrix", "[Winograd80 §IV]", body);
                 let v = arenas.v.take(&mut builder, size);
-                let body = matrix::vector(&mut builder, (a, n), (v.0, size));
+                let body = matrix::vector(&mut builder, (a, n), (v.0, size), width);
                 builder.stage("the vector, padded with zeros", "", body);
                 (t, v)
             }
@@ -405,7 +410,7 @@ impl Lowering {
         (out, finish): (BufferId, Option<Finish>),
         (row_size, lanes): (usize, ProcedureId),
     ) {
-        let (rows, size) = (&self.shape.rows, self.shape.size);
+        let (rows, size, width) = (&self.shape.rows, self.shape.size, self.shape.square.rows());
         let sides = Sides { t: vec![t], v: vec![v] };
         let apart = |length| self.apart(length);
         let sides = split(builder, rows, (size, &apart), sides, direct, arenas);
@@ -415,12 +420,12 @@ impl Lowering {
         };
         let products = (products, self.apart(row_size));
         let Some(last) = finish.filter(|_| self.shape.layout == Layout::Rows) else {
-            return join(builder, rows, size, products, (family(out, 0), finish));
+            return join(builder, rows, size, products, (family(out, 0), finish, width));
         };
         // Where the result ends within a block, the last step would stand several times.
         let whole = builder.buffer("whole", Role::Local, size, ALIGNMENT);
-        join(builder, rows, size, products, (family(whole, 0), None));
-        let map = Map::finish((whole, out), last, Q);
+        join(builder, rows, size, products, (family(whole, 0), None, width));
+        let map = Map::finish((whole, out), last, width);
         let body = map.statements(builder);
         builder.stage("division, reduction", "", body);
     }
@@ -428,10 +433,10 @@ impl Lowering {
     /// The distance of rows of this length that are put in lanes: whole registers, so that few
     /// stores cross a cache line. Portable C wants them one after another.
     fn apart(&self, length: usize) -> usize {
-        if self.paired() { length.next_multiple_of(LANES) } else { length }
+        if self.paired() { length.next_multiple_of(self.shape.square.rows()) } else { length }
     }
 
-    /// The products of rows, sixteen at a time, into rows of an array.
+    /// The products of rows, as many at a time as a register has lanes, into rows of an array.
     fn grouped(
         &self,
         builder: &mut Builder,
@@ -448,25 +453,26 @@ impl Lowering {
             families.iter().flat_map(|f| -> Vec<transpose::Row> { each(f) }).collect()
         };
         let (t, v) = ([starts(&sides.t, 0), starts(&sides.t, 1)], starts(&sides.v, 0));
-        let count = v.len();
-        let groups = count.div_ceil(LANES);
+        let (count, square) = (v.len(), self.shape.square);
+        let width = square.rows();
+        let groups = count.div_ceil(width);
         let apart = self.apart(size);
-        let rows = builder.buffer("rows", Role::Local, groups * LANES * apart, ALIGNMENT);
+        let rows = builder.buffer("rows", Role::Local, groups * width * apart, ALIGNMENT);
         let [lane_t, lane_v, lane_c] =
             [("lane_t", 2), ("lane_v", 1), ("lane_c", 1)].map(|(name, times)| {
-                builder.buffer(name, Role::Local, times * size * LANES, ALIGNMENT)
+                builder.buffer(name, Role::Local, times * size * width, ALIGNMENT)
             });
         let between = (!self.paired()).then(|| {
             ["between", "beside"]
-                .map(|name| builder.buffer(name, Role::Local, LANES * LANES, ALIGNMENT))
+                .map(|name| builder.buffer(name, Role::Local, width * width, ALIGNMENT))
         });
         for group in 0..groups {
             // Spare lanes do the last product again.
-            let of = |all: &[transpose::Row]| -> transpose::Rows {
-                std::array::from_fn(|lane| all[(group * LANES + lane).min(all.len() - 1)])
+            let of = |all: &[transpose::Row]| -> Vec<transpose::Row> {
+                (0..width).map(|lane| all[(group * width + lane).min(all.len() - 1)]).collect()
             };
-            let results: transpose::Rows =
-                std::array::from_fn(|lane| (rows, (group * LANES + lane) * apart));
+            let results: Vec<transpose::Row> =
+                (0..width).map(|lane| (rows, (group * width + lane) * apart)).collect();
             let mut body = Vec::new();
             match between {
                 // Both blocks of a window are one after the other.
@@ -476,16 +482,16 @@ impl Lowering {
                     {
                         let to = (to, 0);
                         body.extend(transpose::into_lanes_portable(
-                            builder, &rows, to, columns, between,
+                            builder, &rows, to, columns, between[0],
                         ));
                     }
                 }
                 None => {
-                    let second = (lane_t, size * LANES);
+                    let second = (lane_t, size * width);
                     for (rows, to) in
                         [(of(&t[0]), (lane_t, 0)), (of(&t[1]), second), (of(&v), (lane_v, 0))]
                     {
-                        body.extend(transpose::into_lanes(builder, &rows, to, size));
+                        body.extend(square.into_lanes(builder, &rows, to, size));
                     }
                 }
             }
@@ -495,11 +501,11 @@ impl Lowering {
                 Some(between) => {
                     transpose::out_of_lanes_portable(builder, (lane_c, 0), &results, size, between)
                 }
-                None => transpose::out_of_lanes(builder, (lane_c, 0), &results, size),
+                None => square.out_of_lanes(builder, (lane_c, 0), &results, size),
             });
-            let last = (group * LANES + LANES).min(count);
+            let last = (group * width + width).min(count);
             let title =
-                format!("products {} to {last} of size {size}, in lanes", group * LANES + 1);
+                format!("products {} to {last} of size {size}, in lanes", group * width + 1);
             builder.stage(&title, "", body);
         }
         rows
@@ -608,7 +614,7 @@ fn join(
     steps: &[Step],
     length: usize,
     (rows, apart): (BufferId, usize),
-    (out, finish): (Family, Option<Finish>),
+    (out, finish, lanes): (Family, Option<Finish>, usize),
 ) {
     // The families of each level, in the order in which `split` made them.
     let mut lengths = vec![length];
@@ -648,7 +654,7 @@ fn join(
         let mut body = Vec::new();
         for (result, products) in results.iter().zip(products.chunks(each)) {
             let finish = finish.filter(|_| level == 0);
-            let map = step.join(products, part, result, finish);
+            let map = step.join(products, part, result, (finish, lanes));
             body.extend(map.statements(builder));
         }
         let (title, cite) = step.title(part);

@@ -4,7 +4,7 @@
 //! the words size + i − j − 1 and size + i − j of the diagonals, which are a plain load for all even i, and one a
 //! word further on for all odd i. Sums of 32 bits wrap, and their low words are the result's.
 
-use super::linear::LANES;
+use super::Q;
 use super::matrix::main_diagonal;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
@@ -12,17 +12,17 @@ use crate::method::NarrowMethod;
 use ringforge_target::ALIGNMENT;
 
 /// The procedure `(out, diagonals, vector)`; `size` is a multiple of a register.
-pub fn procedure(name: &str, size: usize, q: u64) -> Procedure {
-    let mut builder = Builder::new(name, None, q);
+pub fn procedure(name: &str, size: usize, lanes: usize) -> Procedure {
+    let mut builder = Builder::new(name, None, Q);
     let out = builder.buffer("out", Role::Output, size, ALIGNMENT);
     let t = builder.buffer("diagonals", Role::Input, 2 * size, ALIGNMENT);
     let v = builder.buffer("vector", Role::Input, size, ALIGNMENT);
-    let registers = size / LANES;
+    let registers = size / lanes;
     let body = match registers {
         1 => Stmt::Block(register([out, t, v], size, &Index::at)),
         _ => {
             let counter = builder.counter();
-            let at = |base| Index::strided(base, counter, LANES);
+            let at = |base| Index::strided(base, counter, lanes);
             repeat(counter, registers, vec![Stmt::Block(register([out, t, v], size, &at))])
         }
     };

@@ -5,7 +5,8 @@
 //! X[i] = t[i] − t[i + h], are one array for A_{−1} − A_0 and A_0 − A_1: the window of h more is the
 //! other one. So they are made once, and the next level's differences are made of both together.
 
-use super::linear::{Elsewhere, Family, Finish, LANES, Map, Place};
+use super::Q;
+use super::linear::{Elsewhere, Family, Finish, Map, Place};
 use crate::build::Builder;
 use crate::ir::{BufferId, Procedure, Role};
 use ringforge_plan::{Arith, Network, ToomCook, Val};
@@ -59,9 +60,6 @@ impl Step {
         }
     }
 }
-
-/// Modulo 2^16.
-const Q: u64 = 1 << 16;
 
 /// A run of blocks that windows look into.
 #[derive(Clone)]
@@ -134,21 +132,27 @@ fn joined(net: &mut Network, products: &[Val]) -> Vec<Val> {
 #[derive(Clone, Debug)]
 pub struct Arena {
     name: &'static str,
+    /// Words of a register.
+    pub lanes: usize,
     shared: Option<(BufferId, usize)>,
 }
 
 impl Arena {
     /// No words yet.
-    pub fn new(builder: &mut Builder, name: &'static str, portable: bool) -> Arena {
+    pub fn new(
+        builder: &mut Builder,
+        name: &'static str,
+        (portable, lanes): (bool, usize),
+    ) -> Arena {
         let shared = (!portable).then(|| (builder.buffer(name, Role::Local, 0, ALIGNMENT), 0));
-        Arena { name, shared }
+        Arena { name, lanes, shared }
     }
 
     /// `words` more words; where they start. Starts are multiples of a register.
     pub fn take(&mut self, builder: &mut Builder, words: usize) -> (BufferId, usize) {
         match &mut self.shared {
             Some((buffer, taken)) => {
-                let start = taken.next_multiple_of(LANES);
+                let start = taken.next_multiple_of(self.lanes);
                 *taken = start + words;
                 (*buffer, start)
             }
@@ -159,7 +163,7 @@ impl Arena {
     /// Makes the buffer as long as it became.
     pub fn settle(&self, procedure: &mut Procedure) {
         if let Some((buffer, words)) = self.shared {
-            procedure.buffers[buffer.0 as usize].words = words.next_multiple_of(LANES);
+            procedure.buffers[buffer.0 as usize].words = words.next_multiple_of(self.lanes);
         }
     }
 }
@@ -239,6 +243,7 @@ impl Step {
                 length,
                 count,
                 finish: None,
+                lanes: arena.lanes,
             },
             families,
         )
@@ -296,6 +301,7 @@ impl Step {
                 length,
                 count,
                 finish: None,
+                lanes: arena.lanes,
             },
             families,
         )
@@ -308,7 +314,7 @@ impl Step {
         products: &[Family],
         length: usize,
         out: &Family,
-        finish: Option<Finish>,
+        (finish, lanes): (Option<Finish>, usize),
     ) -> Map {
         let mut net = Network::new(Q);
         let inputs = net.inputs(&vec![true; self.products()]);
@@ -332,6 +338,7 @@ impl Step {
             length,
             count: out.count,
             finish,
+            lanes,
         }
     }
 }
