@@ -5,6 +5,7 @@ mod common;
 
 use ringforge_plan::Plan;
 use ringforge_program::schedule::Schedule;
+use ringforge_target::AVX512;
 
 #[test]
 fn every_plan_multiplies_in_vectors() {
@@ -34,4 +35,31 @@ fn every_plan_multiplies(schedule: &Schedule) {
     assert!(count > 0);
 }
 
-ringforge_testing::rest!(every_plan_multiplies_in_vectors, every_plan_multiplies_in_portable_c,);
+/// Of registers of 512 bits not every plan is: those that are not say so by name.
+#[test]
+fn plans_multiply_in_registers_of_512_bits_or_are_refused() {
+    let schedule = Schedule { rounds: 1, ..Schedule::of(&AVX512) };
+    let (mut failures, mut right, mut refused) = (Vec::new(), 0, Vec::new());
+    for (i, name) in Plan::names().enumerate() {
+        if i.is_multiple_of(4) == ringforge_testing::long() {
+            continue;
+        }
+        let plan = Plan::find(name).unwrap_or_else(|e| panic!("{name}: {e}"));
+        match common::check_on(&AVX512, &plan, &schedule, 6) {
+            Ok(_) => right += 1,
+            Err(why) if why.contains("no lowering for") && why.contains("on avx512:") => {
+                refused.push(format!("{name}: {why}"));
+            }
+            Err(e) => failures.push(format!("{name}: {e}")),
+        }
+    }
+    println!("{right} multiply; refused:\n{}", refused.join("\n"));
+    assert!(failures.is_empty(), "{}:\n{}", failures.len(), failures.join("\n"));
+    assert!(right > refused.len(), "{right} multiply; refused:\n{}", refused.join("\n"));
+}
+
+ringforge_testing::rest!(
+    every_plan_multiplies_in_vectors,
+    every_plan_multiplies_in_portable_c,
+    plans_multiply_in_registers_of_512_bits_or_are_refused,
+);
