@@ -88,6 +88,10 @@ const KEEP: &str = "/* Sums of products in this order, and no words kept for lat
 #define FENCE __asm__ volatile(\"\" ::: \"memory\")
 ";
 
+/// Keeps compilers from merging loads of parts.
+const APART: &str =
+    "/* Parts are loaded one by one. */\n#define KEEP(parts) __asm__(\"\" : \"+v\"(parts))\n";
+
 /// What a file asks of gcc: none of these passes, and words that it does not know, by a load where one instruction
 /// repeats them (gcc would take each through a general register and two shuffles). Loads that it counts as cheap it
 /// writes once for each use, `tune` is against that. Other compilers are asked nothing.
@@ -126,6 +130,9 @@ fn head(machine: &Machine, width: Width) -> String {
     if machine.keeps {
         out.push_str(KEEP);
     }
+    if width == Width::Avx512 {
+        out.push_str(APART);
+    }
     out
 }
 
@@ -156,6 +163,9 @@ fn block(out: &mut String, width: Width, place: &Place, block: &Block, depth: us
         let value = || select.expression(op, 0);
         let _ = match (select.statement(op), op) {
             (Some(text), _) => writeln!(out, "{text}"),
+            (None, Op::LoadParts { buffer, at }) if width == Width::Avx512 => {
+                writeln!(out, "{}", select.four_loaded(i, *buffer, at))
+            }
             (None, Op::LoadParts { .. }) if place.keeps => {
                 writeln!(out, "{}", joined(place, i, op))
             }

@@ -343,17 +343,37 @@ impl Selection<'_> {
     /// A register of parts from memory.
     fn load_parts(&self, buffer: BufferId, at: &[Index]) -> String {
         let full = 128 / usize::from(self.place.bits);
-        let mut parts = at.iter().map(|at| part(self.place, buffer, at, full));
-        let mut next = || parts.next().unwrap_or_default();
-        let first = next();
-        match self.width {
-            Sse => first,
-            Avx => format!("_mm256_set_m128i({}, {first})", next()),
-            Avx512 => {
-                let start = format!("_mm512_castsi128_si512({first})");
-                (1..4).fold(start, |text, i| format!("_mm512_inserti32x4({text}, {}, {i})", next()))
-            }
+        let parts: Vec<String> = at.iter().map(|at| part(self.place, buffer, at, full)).collect();
+        match parts.as_slice() {
+            [low, high] => format!("_mm256_set_m128i({high}, {low})"),
+            _ => parts.concat(),
         }
+    }
+
+    /// Value i, a [`Op::LoadParts`] of four parts, as statements: what lies together is loaded together, and other parts
+    /// are put in one after the other. Compilers would make several loads one that expands.
+    pub fn four_loaded(&self, i: usize, buffer: BufferId, at: &[Index]) -> String {
+        let place = self.place;
+        let full = 128 / usize::from(place.bits);
+        let follows = |k: usize| at[k + 1] == at[k].plus(full);
+        if place.kept(buffer) == place.bits && follows(0) && follows(2) {
+            let from = |k: usize| address(place.procedure, buffer, &at[k]);
+            if follows(1) {
+                return format!("const __m512i v{i} = _mm512_loadu_si512({});", from(0));
+            }
+            let half = |k: usize| format!("_mm256_loadu_si256((const __m256i *)({}))", from(k));
+            return format!(
+                "const __m512i v{i} = _mm512_inserti64x4(_mm512_castsi256_si512({}), {}, 1);",
+                half(0),
+                half(2)
+            );
+        }
+        let parts: Vec<String> = at.iter().map(|at| part(place, buffer, at, full)).collect();
+        let mut text = format!("__m512i v{i} = _mm512_castsi128_si512({});", parts[0]);
+        for (k, part) in parts.iter().enumerate().skip(1) {
+            text += &format!(" KEEP(v{i}); v{i} = _mm512_inserti32x4(v{i}, {part}, {k});");
+        }
+        text
     }
 }
 
