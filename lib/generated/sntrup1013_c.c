@@ -57,10 +57,10 @@
  *   [-29784, 29788] main part: 12 columns of 13-point transforms, zeros skipped
  *   [-32578, 32578] main part: 13 rows of 12-point transforms
  *   [-3955, 3955] spare lanes
- *   [-3955, 3955] interleave rows by 4
+ *   [-3955, 3955] interleave rows by four
  *   [-32520, 32520] main part: 156 weighted convolutions of size 16, Karatsuba and Toeplitz
  *   [-32520, 32520] Toeplitz matrix of size 8 times vector
- *   [-7910, 7910] interleave rows by 4
+ *   [-7910, 7910] interleave rows by four
  *   [-30551, 30551] main part: 13 rows of inverse 12-point transforms by reflection
  *   [-32714, 32721] main part: 12 columns of inverse 13-point transforms
  *   [-23561, 23625] reduction mod f, freezing
@@ -3580,7 +3580,7 @@ static void forward_c(int16_t *restrict out, const int16_t *restrict in)
 
 static void interleave10_c(int16_t *restrict out, const int16_t *restrict in)
 {
-    /* interleave rows by 4 */
+    /* interleave rows by four */
     for (int i0 = 0; i0 < 10; i0++) {
         {
             const int16_t *const p0 = in + 256 * i0;

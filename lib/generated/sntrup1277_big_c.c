@@ -141,10 +141,10 @@
  *   [-31152, 31152] main part: 5 rows of 32-point transforms
  *   [-7702, 7702] main part: 32 columns of 5-point transforms, zeros skipped
  *   [-31152, 31152] main part: 5 rows of 32-point transforms
- *   [-5168, 5168] interleave rows by 4
+ *   [-5168, 5168] interleave rows by four
  *   [-18680, 18680] main part: 160 weighted convolutions of size 16, Karatsuba and Toeplitz
  *   [-18680, 18680] Toeplitz matrix of size 8 times vector
- *   [-3722, 3724] interleave rows by 4
+ *   [-3722, 3724] interleave rows by four
  *   [-31398, 31398] main part: 5 rows of inverse 32-point transforms by reflection
  *   [-32713, 32713] main part: 32 columns of inverse 5-point transforms
  *   [-3939, 3939] bring in a, reduced
@@ -153,10 +153,10 @@
  *   [-30855, 30855] main part: 5 rows of 32-point transforms
  *   [-8615, 8615] main part: 32 columns of 5-point transforms, zeros skipped
  *   [-30855, 30855] main part: 5 rows of 32-point transforms
- *   [-5348, 5348] interleave rows by 4
+ *   [-5348, 5348] interleave rows by four
  *   [-20424, 20424] main part: 160 weighted convolutions of size 16, Karatsuba and Toeplitz
  *   [-20424, 20424] Toeplitz matrix of size 8 times vector
- *   [-4330, 4330] interleave rows by 4
+ *   [-4330, 4330] interleave rows by four
  *   [-30802, 30802] main part: 5 rows of inverse 32-point transforms by reflection
  *   [-32005, 32021] main part: 32 columns of inverse 5-point transforms
  *   [-3939, 3939] bring in a, reduced
@@ -165,10 +165,10 @@
  *   [-30675, 30675] main part: 5 rows of 32-point transforms
  *   [-10270, 10270] main part: 32 columns of 5-point transforms, zeros skipped
  *   [-30675, 30675] main part: 5 rows of 32-point transforms
- *   [-5192, 5193] interleave rows by 4
+ *   [-5192, 5193] interleave rows by four
  *   [-22584, 22584] main part: 160 weighted convolutions of size 16, Karatsuba and Toeplitz
  *   [-22584, 22584] Toeplitz matrix of size 8 times vector
- *   [-5044, 5046] interleave rows by 4
+ *   [-5044, 5046] interleave rows by four
  *   [-31271, 31279] main part: 5 rows of inverse 32-point transforms by reflection
  *   [-31922, 31924] main part: 32 columns of inverse 5-point transforms
  *   [-29261, 29253] digit 2 of the mixed radix, modulo 3361
@@ -2246,7 +2246,7 @@ static void p3041_forward_c(int16_t *restrict out, const int16_t *restrict in)
 
 static void interleave10_c(int16_t *restrict out, const int16_t *restrict in)
 {
-    /* interleave rows by 4 */
+    /* interleave rows by four */
     for (int i0 = 0; i0 < 10; i0++) {
         {
             const int16_t *const p0 = in + 256 * i0;

@@ -107,10 +107,10 @@
  *   [-31152, 31152] main part: 5 rows of 32-point transforms
  *   [-3838, 3838] main part: 32 columns of 5-point transforms, zeros skipped
  *   [-18024, 18024] main part: 5 rows of 32-point transforms
- *   [-5168, 5168] interleave rows by 4
+ *   [-5168, 5168] interleave rows by four
  *   [-18368, 18368] main part: 160 weighted convolutions of size 16, Karatsuba and Toeplitz
  *   [-18368, 18368] Toeplitz matrix of size 8 times vector
- *   [-3722, 3724] interleave rows by 4
+ *   [-3722, 3724] interleave rows by four
  *   [-31398, 31398] main part: 5 rows of inverse 32-point transforms by reflection
  *   [-32707, 32707] main part: 32 columns of inverse 5-point transforms
  *   [-3939, 3939] bring in a, reduced
@@ -118,10 +118,10 @@
  *   [-30855, 30855] main part: 5 rows of 32-point transforms
  *   [-6038, 6038] main part: 32 columns of 5-point transforms, zeros skipped
  *   [-28763, 28763] main part: 5 rows of 32-point transforms
- *   [-5348, 5348] interleave rows by 4
+ *   [-5348, 5348] interleave rows by four
  *   [-20424, 20424] main part: 160 weighted convolutions of size 16, Karatsuba and Toeplitz
  *   [-20424, 20424] Toeplitz matrix of size 8 times vector
- *   [-4330, 4330] interleave rows by 4
+ *   [-4330, 4330] interleave rows by four
  *   [-30802, 30802] main part: 5 rows of inverse 32-point transforms by reflection
  *   [-32005, 32021] main part: 32 columns of inverse 5-point transforms
  *   [-29252, 29247] digit 2 of the mixed radix, modulo 3361
@@ -2169,7 +2169,7 @@ static void p3041_forward_c(int16_t *restrict out, const int16_t *restrict in)
 
 static void interleave10_c(int16_t *restrict out, const int16_t *restrict in)
 {
-    /* interleave rows by 4 */
+    /* interleave rows by four */
     for (int i0 = 0; i0 < 10; i0++) {
         {
             const int16_t *const p0 = in + 256 * i0;

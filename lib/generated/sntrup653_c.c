@@ -57,10 +57,10 @@
  *   [-14474, 14474] main part: 12 columns of 7-point transforms, zeros skipped
  *   [-24287, 24287] main part: 7 rows of 12-point transforms
  *   [-5283, 5283] spare lanes
- *   [-5383, 5383] interleave rows by 4
+ *   [-5383, 5383] interleave rows by four
  *   [-25552, 25552] main part: 84 weighted convolutions of size 16, Karatsuba and Toeplitz
  *   [-25552, 25552] Toeplitz matrix of size 8 times vector
- *   [-5162, 5162] interleave rows by 4
+ *   [-5162, 5162] interleave rows by four
  *   [-10324, 10324] main part: 7 rows of inverse 12-point transforms by reflection
  *   [-32302, 32302] main part: 12 columns of inverse 7-point transforms
  *   [-32250, 32269] reduction mod f, freezing
@@ -1479,7 +1479,7 @@ static void forward_c(int16_t *restrict out, const int16_t *restrict in)
 
 static void interleave6_c(int16_t *restrict out, const int16_t *restrict in)
 {
-    /* interleave rows by 4 */
+    /* interleave rows by four */
     for (int i0 = 0; i0 < 6; i0++) {
         {
             const int16_t *const p0 = in + 256 * i0;

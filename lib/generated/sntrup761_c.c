@@ -62,10 +62,10 @@
  *   [-5108, 5109] spare lanes
  *   [-30875, 30875] low part: truncated product, one coefficient after another
  *   [-2375, 2375] low part: top coefficient
- *   [-5111, 5112] interleave rows by 4
+ *   [-5111, 5112] interleave rows by four
  *   [-24736, 24744] main part: 90 weighted convolutions of size 16, Karatsuba and Toeplitz
  *   [-24736, 24744] Toeplitz matrix of size 8 times vector
- *   [-5402, 5402] interleave rows by 4
+ *   [-5402, 5402] interleave rows by four
  *   [-15842, 15846] main part: 10 rows of inverse 9-point transforms by reflection
  *   [-32470, 32470] main part: 9 columns of inverse 10-point transforms
  *   [-30738, 30741] reduction mod f, freezing
@@ -1197,7 +1197,7 @@ static void forward_c(int16_t *restrict out, const int16_t *restrict in)
 
 static void interleave6_c(int16_t *restrict out, const int16_t *restrict in)
 {
-    /* interleave rows by 4 */
+    /* interleave rows by four */
     for (int i0 = 0; i0 < 6; i0++) {
         {
             const int16_t *const p0 = in + 256 * i0;

@@ -58,10 +58,10 @@
  *   [-12988, 12988] main part: 18 columns of 7-point transforms without F_0, zeros skipped
  *   [-32642, 32642] main part: 6 rows of 18-point transforms
  *   [-3275, 3275] spare lanes
- *   [-3275, 3275] interleave rows by 4
+ *   [-3275, 3275] interleave rows by four
  *   [-23280, 23280] main part: 108 weighted convolutions of size 16, Karatsuba and Toeplitz
  *   [-23280, 23280] Toeplitz matrix of size 8 times vector
- *   [-6298, 6298] interleave rows by 4
+ *   [-6298, 6298] interleave rows by four
  *   [-28908, 28908] main part: 6 rows of inverse 18-point transforms
  *   [-25371, 25371] main part: 18 columns of inverse 7-point transforms without F_0
  *   [-9447, 9447] reduction mod f, freezing
@@ -2067,7 +2067,7 @@ static void forward_c(int16_t *restrict out, const int16_t *restrict in)
 
 static void interleave7_c(int16_t *restrict out, const int16_t *restrict in)
 {
-    /* interleave rows by 4 */
+    /* interleave rows by four */
     for (int i0 = 0; i0 < 7; i0++) {
         {
             const int16_t *const p0 = in + 256 * i0;

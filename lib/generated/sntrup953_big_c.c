@@ -131,10 +131,10 @@
  *   [-10902, 10902] main part: 8 columns of 15-point transforms, zeros skipped
  *   [-30583, 30596] main part: 15 rows of 8-point transforms
  *   [-4822, 4822] spare lanes
- *   [-4929, 4929] interleave rows by 4
+ *   [-4929, 4929] interleave rows by four
  *   [-14561, 14561] main part: 120 weighted convolutions of size 16, Karatsuba and Toeplitz
  *   [-14561, 14561] Toeplitz matrix of size 8 times vector
- *   [-2466, 2466] interleave rows by 4
+ *   [-2466, 2466] interleave rows by four
  *   [-9676, 9676] main part: 15 rows of inverse 8-point transforms by reflection
  *   [-27870, 27870] main part: 8 columns of inverse 15-point transforms
  *   [-3171, 3171] bring in a, reduced
@@ -145,10 +145,10 @@
  *   [-15138, 15138] main part: 8 columns of 15-point transforms, zeros skipped
  *   [-28849, 28849] main part: 15 rows of 8-point transforms
  *   [-5130, 5130] spare lanes
- *   [-5130, 5130] interleave rows by 4
+ *   [-5130, 5130] interleave rows by four
  *   [-18417, 18424] main part: 120 weighted convolutions of size 16, Karatsuba and Toeplitz
  *   [-18417, 18424] Toeplitz matrix of size 8 times vector
- *   [-3242, 3244] interleave rows by 4
+ *   [-3242, 3244] interleave rows by four
  *   [-12884, 12884] main part: 15 rows of inverse 8-point transforms by reflection
  *   [-32631, 32631] main part: 8 columns of inverse 15-point transforms
  *   [-3171, 3171] bring in a, reduced
@@ -159,10 +159,10 @@
  *   [-15663, 15663] main part: 8 columns of 15-point transforms, zeros skipped
  *   [-29838, 29838] main part: 15 rows of 8-point transforms
  *   [-5257, 5257] spare lanes
- *   [-5333, 5333] interleave rows by 4
+ *   [-5333, 5333] interleave rows by four
  *   [-19424, 19424] main part: 120 weighted convolutions of size 16, Karatsuba and Toeplitz
  *   [-19424, 19424] Toeplitz matrix of size 8 times vector
- *   [-3122, 3122] interleave rows by 4
+ *   [-3122, 3122] interleave rows by four
  *   [-12488, 12488] main part: 15 rows of inverse 8-point transforms by reflection
  *   [-32725, 32725] main part: 8 columns of inverse 15-point transforms
  *   [-29073, 29073] digit 2 of the mixed radix, modulo 3001
@@ -1821,7 +1821,7 @@ static void p2161_forward_c(int16_t *restrict out, const int16_t *restrict in)
 
 static void interleave8_c(int16_t *restrict out, const int16_t *restrict in)
 {
-    /* interleave rows by 4 */
+    /* interleave rows by four */
     for (int i0 = 0; i0 < 8; i0++) {
         {
             const int16_t *const p0 = in + 256 * i0;

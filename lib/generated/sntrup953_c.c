@@ -100,10 +100,10 @@
  *   [-5332, 5332] main part: 8 columns of 15-point transforms, zeros skipped
  *   [-15965, 15965] main part: 15 rows of 8-point transforms
  *   [-3094, 3094] spare lanes
- *   [-4929, 4929] interleave rows by 4
+ *   [-4929, 4929] interleave rows by four
  *   [-14048, 14048] main part: 120 weighted convolutions of size 16, Karatsuba and Toeplitz
  *   [-14048, 14048] Toeplitz matrix of size 8 times vector
- *   [-2418, 2418] interleave rows by 4
+ *   [-2418, 2418] interleave rows by four
  *   [-9580, 9580] main part: 15 rows of inverse 8-point transforms by reflection
  *   [-27870, 27870] main part: 8 columns of inverse 15-point transforms
  *   [-3171, 3171] bring in a, reduced
@@ -113,10 +113,10 @@
  *   [-7340, 7340] main part: 8 columns of 15-point transforms, zeros skipped
  *   [-15680, 15680] main part: 15 rows of 8-point transforms
  *   [-4309, 4309] spare lanes
- *   [-5130, 5130] interleave rows by 4
+ *   [-5130, 5130] interleave rows by four
  *   [-18008, 18016] main part: 120 weighted convolutions of size 16, Karatsuba and Toeplitz
  *   [-18008, 18016] Toeplitz matrix of size 8 times vector
- *   [-3242, 3244] interleave rows by 4
+ *   [-3242, 3244] interleave rows by four
  *   [-12884, 12884] main part: 15 rows of inverse 8-point transforms by reflection
  *   [-32631, 32631] main part: 8 columns of inverse 15-point transforms
  *   [-29073, 29073] digit 2 of the mixed radix, modulo 3001
@@ -1746,7 +1746,7 @@ static void p2161_forward_c(int16_t *restrict out, const int16_t *restrict in)
 
 static void interleave8_c(int16_t *restrict out, const int16_t *restrict in)
 {
-    /* interleave rows by 4 */
+    /* interleave rows by four */
     for (int i0 = 0; i0 < 8; i0++) {
         {
             const int16_t *const p0 = in + 256 * i0;

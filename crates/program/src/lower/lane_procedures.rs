@@ -37,7 +37,13 @@ impl Lowering<'_> {
         let from = |k: usize| (input, index(k * apart * lanes, lanes));
         strided(&mut block, count, &from, (out, &|k| index(k, count * lanes)));
         let inner = repeat(first, apart, vec![Stmt::Block(block)]);
-        let title = format!("interleave rows by {count}");
+        let number = match count {
+            2 => "two".to_owned(),
+            4 => "four".to_owned(),
+            8 => "eight".to_owned(),
+            n => n.to_string(),
+        };
+        let title = format!("interleave rows by {number}");
         builder.stage(&title, "", vec![repeat(group, groups, vec![inner])]);
         self.procedures.push(builder.finish());
         ProcedureId(self.procedures.len() as u32 - 1)
