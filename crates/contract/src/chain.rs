@@ -127,6 +127,14 @@ impl Chain {
                     return Err(at((file.span().start, m)));
                 }
             }
+            for given in &contract.given {
+                let other = contracts.iter().flat_map(|(_, c)| &c.given);
+                let mut same = other.filter(|g| g.symbol == given.symbol);
+                if same.any(|g| (g.element, &g.values) != (given.element, &given.values)) {
+                    let m = format!("`{}` is given otherwise by another contract", given.symbol);
+                    return Err(at((file.span().start, m)));
+                }
+            }
             contracts.push((file.as_ref().clone(), contract));
         }
         let Some((_, first)) = contracts.first() else {

@@ -106,6 +106,15 @@ fn read(file: &str) -> Result<Contract, String> {
             "",
             &["c output i16 1 [-8,8]", "a input i16 1 [-8,8]", "b input i16 1 [-8,8]"],
         ),
+        "table-one" | "table-two" => {
+            let a = "a input i16 1 [-8,8]";
+            let text =
+                contract(&file.replace('-', "_"), "scale", "", &["c output i16 1 [-8,8]", a]);
+            let last = if file == "table-one" { 3 } else { 4 };
+            text + &format!(
+                "[[given]]\nsymbol = \"zetas\"\nelement = \"i16\"\nvalues = [1, {last}]\n"
+            )
+        }
         "other-ring" => {
             let text = contract(
                 "mul",
@@ -208,7 +217,12 @@ fn a_product_by_transforms() {
         "{:?}",
         chain.claims
     );
-    assert!(chain.assumptions.iter().any(|a| a == "a lies in [-8, 8] at the beginning"));
+    for said in [
+        "a is one element of Z17[x]/(x^4 + 1), and its words lie in [-8, 8] at the beginning",
+        "c has room for one element of Z17[x]/(x^4 + 1)",
+    ] {
+        assert!(chain.assumptions.iter().any(|a| a == said), "{:?}", chain.assumptions);
+    }
     // A wider range is a weaker claim; a square is a product; the result may replace an operand.
     fits(&AB, &PRODUCT, &["c [-9,100] a * b"]);
     fits(&AB, &["forward r=a", "base c=c a=a b=a", "inverse r=c"], &["c [-8,8] a * a"]);
@@ -317,8 +331,14 @@ fn sums_and_arrays_of_several_elements() {
     fits(&two, &steps, &["c [-40,40] a * b in dot"]);
     says(
         wrong(&two, &["dot c=c a=a[1] b=b"], &["c [-20,20] a in dot"]),
-        "reads `a[2]`, to which nothing was written",
+        "`a` has 2 elements, and this would be number 2",
         "a[1]",
+    );
+    // Nothing is written behind an input's end.
+    says(
+        wrong(&two, &["dot c=a[2] a=a b=b"], &["a[2] [-20,20] a * b in dot"]),
+        "`a` has 2 elements, and this would be number 2",
+        "a[2]",
     );
     // A sum that begins with an array of zeros; what may be 1 is no zero.
     let sum = ["add-product c=z a=a b=b"];
@@ -380,6 +400,9 @@ fn arguments_and_texts() {
         "a chain has one",
         "other-ring",
     );
+    let tables = ["table-one c=c a=a", "table-two c=d a=c"];
+    says(wrong(&AB, &tables, &["d [-8,8] a"]), "`zetas` is given otherwise", "table-two");
+    fits(&AB, &["table-one c=c a=a", "table-one c=d a=c"], &["d [-8,8] a"]);
     says(
         wrong(&AB, &["product c=c a=a b=b", "other-abi c=d a=a b=b"], out),
         "a chain has one",

@@ -30,6 +30,8 @@ pub(super) struct Walk<'a> {
     /// How many elements of the ring each input holds.
     inputs: BTreeMap<String, usize>,
     held: BTreeMap<Place, Held>,
+    /// How many elements of the ring are used of each other array.
+    used: BTreeMap<String, usize>,
     /// What functions want an array to be aligned to, in bytes.
     aligned: BTreeMap<String, u64>,
 }
@@ -37,8 +39,9 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     /// No array holds anything yet.
     pub(super) fn new(contracts: &'a [(String, Contract)], ring: &'a Ring) -> Walk<'a> {
-        let (inputs, held, aligned) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Walk { contracts, ring, inputs, held, aligned }
+        let (inputs, used) = (BTreeMap::new(), BTreeMap::new());
+        let (held, aligned) = (BTreeMap::new(), BTreeMap::new());
+        Walk { contracts, ring, inputs, used, held, aligned }
     }
 
     fn contract(&self, file: &str) -> Option<&Contract> {
@@ -137,8 +140,10 @@ impl<'a> Walk<'a> {
             };
             let at = text.span().start;
             let place = formula::place(text.as_ref()).map_err(|m| (at, m))?;
+            let elements = a.length / self.ring.degree();
             self.aligned(a, &place).map_err(|m| (at, m))?;
-            places.push(Some((place, at, a.length / self.ring.degree())));
+            self.inside(&place, elements).map_err(|m| (at, m))?;
+            places.push(Some((place, at, elements)));
         }
         overlaps(contract, &places)?;
         let mut operands: Vec<Vec<Held>> = Vec::new();
@@ -182,6 +187,22 @@ impl<'a> Walk<'a> {
         let align = self.aligned.entry(array.clone()).or_insert(1);
         *align = (*align).max(a.align);
         Ok(())
+    }
+
+    /// An input has as many elements as the text says; other arrays have as many as are used.
+    fn inside(&mut self, (array, from): &Place, elements: usize) -> Result<(), String> {
+        let end = from + elements;
+        match self.inputs.get(array) {
+            Some(&has) if end > has => {
+                Err(format!("`{array}` has {has} elements, and this would be number {}", end - 1))
+            }
+            Some(_) => Ok(()),
+            None => {
+                let used = self.used.entry(array.clone()).or_insert(0);
+                *used = (*used).max(end);
+                Ok(())
+            }
+        }
     }
 
     /// Elements of an array are of one size, or they would not lie where they do.
@@ -282,27 +303,49 @@ impl<'a> Walk<'a> {
             let m = format!("{} lies in [{lo}, {hi}]", held.by);
             return Err((output.range.span().start, m));
         }
-        let (t, end) = if transform.is_some() { ("T(", ")") } else { ("", "") };
+        let of = output.transform.as_ref().map_or("", |file| file.as_ref());
+        let what = match of {
+            "" => held.formula.to_string(),
+            file => format!("T({}), T as in {file},", held.formula),
+        };
         Ok(format!(
-            "{} at the end = {t}{}{end} in {}, in [{}, {}]; the names on the right are the inputs at the beginning",
+            "{} at the end = {what} in {}, in [{}, {}]; the names on the right are the inputs at the beginning",
             name(&place),
-            held.formula,
             self.ring,
             range.0,
             range.1
         ))
     }
 
+    /// `3 elements of` the ring.
+    fn elements(&self, count: usize) -> String {
+        match count {
+            1 => format!("one element of {}", self.ring),
+            n => format!("{n} elements of {}", self.ring),
+        }
+    }
+
     pub(super) fn assumptions(&self, text: &Text) -> Vec<String> {
-        let mut all: Vec<String> = text
-            .input
-            .iter()
-            .map(|input| {
-                let (array, [lo, hi]) =
-                    (input.as_ref().name.as_ref(), input.as_ref().range.as_ref());
-                format!("{array} lies in [{lo}, {hi}] at the beginning")
-            })
-            .collect();
+        let mut all = Vec::new();
+        for input in text.input.iter().map(Spanned::as_ref) {
+            let (array, [lo, hi]) = (input.name.as_ref(), input.range.as_ref());
+            let count = self.inputs.get(array).copied().unwrap_or(1);
+            let elements = self.elements(count);
+            all.push(format!(
+                "{array} is {elements}, and its words lie in [{lo}, {hi}] at the beginning"
+            ));
+            if let Some(file) = &input.transform {
+                let file = file.as_ref();
+                let one =
+                    if count == 1 { array.clone() } else { format!("each element of {array}") };
+                all.push(format!(
+                    "{one} is stored as T of what the claims call so, T as in {file}"
+                ));
+            }
+        }
+        for (array, used) in &self.used {
+            all.push(format!("{array} has room for {}", self.elements(*used)));
+        }
         for (array, align) in &self.aligned {
             all.push(format!("{array} is aligned to {align} bytes"));
         }
