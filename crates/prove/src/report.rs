@@ -72,7 +72,7 @@ pub struct Witness {
     pub inputs: Vec<(String, Vec<i64>)>,
     /// What the object's semantics compute.
     pub found: Vec<i64>,
-    /// What the contract asks for, centred.
+    /// What the contract asks for, in the range that it allows.
     pub expected: Vec<i64>,
     /// First output element that is wrong.
     pub element: usize,

@@ -90,6 +90,7 @@ impl Search<'_> {
                     .zip(&expected)
                     .position(|(f, e)| (f - e) % q != 0 || *f < out.exit.0 || *f > out.exit.1);
                 if let Some(element) = wrong {
+                    let expected = expected.iter().map(|&e| allowed(e, q, out.exit)).collect();
                     let names = self.contract.inputs();
                     return Some(Witness {
                         call: self.case.name.clone(),
@@ -164,6 +165,18 @@ impl Search<'_> {
         }
         all
     }
+}
+
+/// The nearest number in the range that the contract allows with this residue; the residue, if the range holds none.
+fn allowed(residue: i64, q: i64, (lo, hi): (i64, i64)) -> i64 {
+    let nearest = if residue < lo {
+        lo + (residue - lo).rem_euclid(q)
+    } else if residue > hi {
+        hi - (hi - residue).rem_euclid(q)
+    } else {
+        residue
+    };
+    if lo <= nearest && nearest <= hi { nearest } else { residue }
 }
 
 /// What may fail where ranges decide.
@@ -260,5 +273,24 @@ impl Random {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::allowed;
+
+    #[test]
+    fn what_is_expected_is_in_the_range() {
+        for (residue, range, found) in [
+            (-1, (0, 3328), 3328),
+            (1664, (0, 3328), 1664),
+            (-1664, (0, 3328), 1665),
+            (5, (-3329, -1), -3324),
+            (5, (10, 20), 5),
+            (-1, (5000, 9000), 6657),
+        ] {
+            assert_eq!(allowed(residue, 3329, range), found);
+        }
     }
 }
