@@ -8,7 +8,7 @@ pub mod neon;
 pub mod simulated;
 
 pub use ringforge_testing::{aarch64 as arm_compilers, compilers, cortex_m4 as m4_compilers};
-pub use ringforge_testing::{long, share};
+pub use ringforge_testing::{in_parallel, long, share};
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -63,24 +63,6 @@ pub fn run(command: &mut Command) -> String {
     let error = String::from_utf8_lossy(&out.stderr);
     assert!(out.status.success(), "{command:?}: {}\n{text}{error}", out.status);
     text
-}
-
-/// Works on `items` with all processors, each taking the next when it is done with one.
-pub fn in_parallel<I>(items: I, work: impl Fn(I::Item) + Sync)
-where
-    I: IntoIterator<IntoIter: Send>,
-{
-    let next = Mutex::new(items.into_iter());
-    let one = || next.lock().expect("taking one does not panic").next();
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(item) = one() {
-                    work(item);
-                }
-            });
-        }
-    });
 }
 
 /// A directory that vanishes.

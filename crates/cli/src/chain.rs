@@ -1,6 +1,6 @@
 //! `ringforge prove` with a chain: functions called one after the other, each proved against its own contract.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ringforge_machine::Object;
 use ringforge_prove::Verdict;
@@ -9,6 +9,7 @@ use ringforge_prove::contract::Contract;
 use serde::Serialize;
 
 use crate::args::Prove;
+use crate::objects::{Found, Input};
 use crate::package::Tool;
 use crate::proof::{self, Named, Proof};
 use crate::prove::{confirm, say, together};
@@ -38,45 +39,16 @@ pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failur
     }
     let chain = Chain::parse(text, |name| contract(origin, name))
         .map_err(|error| proof::refused_as("this chain does not fit", origin, text, error))?;
-    let mut contents = Vec::new();
-    for path in &args.objects {
-        let name = path.display().to_string();
-        let bytes = std::fs::read(path)
-            .map_err(|e| Failure::input(format!("cannot read `{name}`: {e}")))?;
-        contents.push((path, name, bytes));
-    }
+    let inputs: Vec<Input> =
+        args.objects.iter().map(|path| Input::read(path)).collect::<Result<_, _>>()?;
     let mut outcomes = Vec::new();
     for (file, contract) in &chain.contracts {
-        let mut defining = Vec::new();
-        for (path, name, bytes) in &contents {
-            let object = Object::parse(bytes)
-                .map_err(|e| Failure::input(format!("cannot read `{name}` as an object: {e}")))?;
-            if object.function(&contract.symbol).is_ok() {
-                defining.push((path, name, bytes));
-            }
-        }
-        let (path, name, bytes) = match defining.as_slice() {
-            [one] => *one,
-            [] => {
-                let m = format!(
-                    "none of these objects defines `{}`, which `{file}` is about",
-                    contract.symbol
-                );
-                return Err(Failure::input(m));
-            }
-            [first, second, ..] => {
-                let m = format!(
-                    "`{}` is defined by `{}` and by `{}`: give one of them",
-                    contract.symbol, first.1, second.1
-                );
-                return Err(Failure::input(m));
-            }
-        };
-        let named = [Named { name, bytes }];
+        let (path, object) = defining(&args.objects, &inputs, &contract.symbol, file)?;
+        let named = [Named { name: &object.name, bytes: object.bytes }];
         let mut proofs = proof::prove(ui, &named, contract, args.limits.options())?;
         let Some(mut proof) = proofs.pop() else { continue };
         confirm(args, &mut proof, path, contract);
-        outcomes.push(Outcome { contract: file.clone(), object: name.clone(), proof });
+        outcomes.push(Outcome { contract: file.clone(), object: object.name, proof });
     }
     let verdicts: Vec<Verdict> = outcomes.iter().map(|o| o.proof.report.verdict).collect();
     // Every contract of the chain has a verdict, or nothing is proved.
@@ -108,6 +80,39 @@ pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failur
         ui.say(format!("  assumed: {assumption}"));
     }
     Ok(if overall == Verdict::Proved { 0 } else { 1 })
+}
+
+/// The only one of the files that defines `symbol`, which the contract `file` is about. An archive stands alone.
+fn defining<'a>(
+    paths: &'a [PathBuf],
+    inputs: &'a [Input],
+    symbol: &str,
+    file: &str,
+) -> Result<(&'a Path, Found<'a>), Failure> {
+    let mut found: Option<(&Path, Found)> = None;
+    for (path, input) in paths.iter().zip(inputs) {
+        if inputs.len() > 1 && input.is_archive() {
+            let m = format!("`{}` is an archive: give it alone, or objects", path.display());
+            return Err(Failure::input(m));
+        }
+        let object = input.defining(symbol)?;
+        let name = &object.name;
+        let parsed = Object::parse(object.bytes)
+            .map_err(|e| Failure::input(format!("cannot read `{name}` as an object: {e}")))?;
+        if parsed.function(symbol).is_err() {
+            continue;
+        }
+        if let Some((_, first)) = &found {
+            let first = &first.name;
+            let m = format!("`{symbol}` is defined by `{first}` and by `{name}`: give one of them");
+            return Err(Failure::input(m));
+        }
+        found = Some((path, object));
+    }
+    found.ok_or_else(|| {
+        let m = format!("none of these objects defines `{symbol}`, which `{file}` is about");
+        Failure::input(m)
+    })
 }
 
 /// The contract that a chain names: a file beside it.

@@ -33,12 +33,17 @@ impl Input {
         Ok(Input { name, bytes })
     }
 
+    /// Whether it is an archive.
+    pub fn is_archive(&self) -> bool {
+        archive::is_archive(&self.bytes)
+    }
+
     /// The file itself, or if it is an archive the member that defines `symbol`.
     ///
     /// # Errors
     /// If it is an archive of which not exactly one member does.
     pub fn defining(&self, symbol: &str) -> Result<Found<'_>, Failure> {
-        if !archive::is_archive(&self.bytes) {
+        if !self.is_archive() {
             return Ok(Found { name: self.name.clone(), bytes: &self.bytes });
         }
         let member = archive::defining(&self.bytes, symbol)

@@ -19,7 +19,7 @@ pub(crate) struct Machine<'a> {
     pub attribute: &'a str,
     /// Whether its blocks keep the order of sums.
     pub keeps: bool,
-    /// Whether an instruction repeats a word from memory over a register: gcc is told to take it.
+    /// Whether an instruction repeats a word from memory over a register. The file then makes gcc use it.
     pub repeats: bool,
     /// After how many operations compilers start anew to order them; 0 for never.
     pub in_order: usize,

@@ -8,6 +8,7 @@ use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
 use ringforge_program::settle::KEYS;
 use ringforge_target::{AVX2, C, TARGETS, Target};
+use ringforge_testing::in_parallel;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -164,27 +165,10 @@ fn every_key_changes_the_code_or_is_refused_by_name() {
     }
 }
 
-/// All of them take an hour or two.
 #[test]
-#[ignore = "by hand"]
+#[ignore = "by hand: ten thousand keys take an hour or two, and the long run takes one in 31"]
 fn by_hand_every_key_means_something() {
     keys_mean_something(1, 0);
-}
-
-/// Works on `items` with all processors, each taking the next when it is done with one.
-fn in_parallel<I: Iterator<Item: Send> + Send>(items: I, work: impl Fn(I::Item) + Sync) {
-    let next = Mutex::new(items);
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                loop {
-                    let item = next.lock().expect("taking one does not panic").next();
-                    let Some(item) = item else { return };
-                    work(item);
-                }
-            });
-        }
-    });
 }
 
 /// What a text makes of a plan: its program's schedule and its procedures, or why not.

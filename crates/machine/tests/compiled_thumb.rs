@@ -506,7 +506,7 @@ fn floating_point_registers_keep_words() {
         let text = refused(body).to_string();
         assert!(text.contains(what), "{text}\n{body}");
     }
-    // What is left in those that belong to nobody is told.
+    // The residue lists the registers that belong to nobody.
     let mut graph = Graph::new();
     let body = format!("vldr s5, [r1]\nvldm r1, {{d4}}\n{COPY}bx lr");
     let done = lifted(&assembled(&body), &mut graph).expect("lawful");

@@ -7,8 +7,10 @@
 //! * `RINGFORGE_CI`: every test must be whole, so a missing tool is a failure.
 
 mod long;
+mod parallel;
 
 pub use long::{long, share};
+pub use parallel::in_parallel;
 
 use std::collections::BTreeSet;
 use std::io::Write;

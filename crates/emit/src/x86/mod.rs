@@ -24,7 +24,7 @@ pub(crate) struct Set {
     pub attribute: &'static str,
     /// Whether compilers are kept from ordering sums of products: they run out of registers.
     pub orders: bool,
-    /// Whether an instruction repeats a word from memory over a register: gcc is told to take it.
+    /// Whether an instruction repeats a word from memory over a register. The file then makes gcc use it.
     pub repeats: bool,
 }
 

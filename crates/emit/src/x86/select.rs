@@ -343,10 +343,11 @@ impl Selection<'_> {
     /// A register of parts from memory.
     fn load_parts(&self, buffer: BufferId, at: &[Index]) -> String {
         let full = 128 / usize::from(self.place.bits);
-        let parts: Vec<String> = at.iter().map(|at| part(self.place, buffer, at, full)).collect();
-        match parts.as_slice() {
-            [low, high] => format!("_mm256_set_m128i({high}, {low})"),
-            _ => parts.concat(),
+        let one = |k: usize| part(self.place, buffer, &at[k], full);
+        match self.width {
+            Sse => one(0),
+            Avx => format!("_mm256_set_m128i({}, {})", one(1), one(0)),
+            Avx512 => unreachable!("statements: four_loaded"),
         }
     }
 
