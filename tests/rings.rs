@@ -157,7 +157,17 @@ fn packed_blocks_are_proved() {
 #[test]
 fn registers_of_512_bits_are_proved() {
     let here = is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vnni");
-    let rings = ["mlkem", "mldsa", "newhope512", "ntruplus768", "nttru", "saber", "ntruhps2048677"];
+    let rings = [
+        "mlkem",
+        "mldsa",
+        "kyber1",
+        "newhope512",
+        "newhope1024",
+        "ntruplus768",
+        "nttru",
+        "saber",
+        "ntruhps2048677",
+    ];
     let jobs: Vec<_> = ringforge_testing::compilers()
         .into_iter()
         .flat_map(|cc| rings.map(|ring| (ring, cc)))

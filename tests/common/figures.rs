@@ -95,7 +95,7 @@ fn cycles(bench: &Value, best: bool) -> String {
     let mut seen = BTreeSet::new();
     let rows: Vec<Vec<String>> = rows
         .into_iter()
-        // No command makes a package of that: the prover does not read EVEX instructions.
+        // No command makes a package of that.
         .filter(|row| !text(&row["name"]).contains("VNNI"))
         .filter(|row| seen.insert(text(&row["name"])) || !best)
         .map(|row| {

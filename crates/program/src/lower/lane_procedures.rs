@@ -40,7 +40,6 @@ impl Lowering<'_> {
         let number = match count {
             2 => "two".to_owned(),
             4 => "four".to_owned(),
-            8 => "eight".to_owned(),
             n => n.to_string(),
         };
         let title = format!("interleave rows by {number}");
